@@ -172,8 +172,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "cone='convex'": ("anitescu2010",),
     "baumgarte=(": ("baumgarte1972",),
 }
-ALWAYS = ("andersson2019", "harris2020")
-NATIVE = ("lam2015",)
+ALWAYS = ("andersson2019", "harris2020", "lam2015")
 #: impact laws other than Newton's, by their names in the manifest
 IMPACTS: dict[str, tuple[str, ...]] = {
     "poisson": ("glocker1995", "pfeiffer1996"),
@@ -189,7 +188,7 @@ def cited(run: Run) -> dict[str, tuple[str, ...]]:
 
     >>> from nonsmooth import GaussQP, simulate
     >>> from nonsmooth_problems import slider_rod
-    >>> run = simulate(slider_rod(case=1).build(), GaussQP(), t_end=2e-3, dt=1e-3, engine="python")
+    >>> run = simulate(slider_rod(case=1).build(), GaussQP(), t_end=2e-3, dt=1e-3)
     >>> for what, keys in cited(run).items():
     ...     print(f"{what}: {', '.join(keys) or 'no entry'}")
     stepper GaussQP: chaturvedi, gauss1829, desaxce1998
@@ -213,7 +212,7 @@ def cited(run: Run) -> dict[str, tuple[str, ...]]:
     problem = manifest["model"].get("problem")
     if problem is not None:
         found[f"problem {problem}"] = PROBLEMS.get(problem, ())
-    found["libraries"] = ALWAYS + (NATIVE if manifest.get("engine") == "native" else ())
+    found["libraries"] = ALWAYS
     return found
 
 

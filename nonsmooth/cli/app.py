@@ -242,7 +242,6 @@ def run(
         str | None,
         typer.Option("--friction-law", help="Compliant friction law, such as ambrosio; none if omitted."),
     ] = None,
-    engine: Annotated[str | None, typer.Option("--engine", help="auto, native or python.", show_default="auto")] = None,
     settings: SchemeWords = None,
     output: Annotated[Path | None, typer.Option("--output", help="Trajectory to write (NetCDF, .nc).")] = None,
     figure: Drawing = None,
@@ -274,7 +273,7 @@ def run(
         from nonsmooth.cli.run import carry_out
 
         request = Request(
-            problem or "", case, tuple(settings or ()), stepper, solver, engine, t_end, dt, dt_min, dt_max, rtol, atol,
+            problem or "", case, tuple(settings or ()), stepper, solver, t_end, dt, dt_min, dt_max, rtol, atol,
             contact, law, friction_law, accuracy, check, max_steps, max_seconds,
             record,
         )  # fmt: skip

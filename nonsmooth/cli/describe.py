@@ -60,7 +60,7 @@ def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: P
             show(*problem_description(ready), "", hint)
             return 0
     request = Request(
-        problem, case, tuple(settings), stepper=None, solver=None, engine="auto", t_end=0.0, dt=None, dt_min=None,
+        problem, case, tuple(settings), stepper=None, solver=None, t_end=0.0, dt=None, dt_min=None,
         dt_max=None,
     )  # fmt: skip
     mechanism = request.mechanism()

@@ -61,7 +61,6 @@ class Request:
     settings: tuple[str, ...]
     stepper: str | None
     solver: str | None
-    engine: str | None
     t_end: float | None
     dt: float | None
     dt_min: float | None
@@ -112,8 +111,6 @@ class Request:
             if getattr(self, name) is None:
                 changes[name] = getattr(run, name)
         changes["check"] = self.check or bool(run.check)
-        if self.engine is None:
-            changes["engine"] = run.engine
         if self.stepper is None and self.contact != "compliant" and not self.law:
             if run.stepper is not None:
                 changes["stepper"] = run.stepper.name

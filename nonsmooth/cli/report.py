@@ -44,7 +44,6 @@ ROUND_OFF = 1e-15
 REPEATED = {
     "divided": "steps in parts",
     "chained": "steps by the chain of solvers",
-    "python_steps": "steps in Python",
 }
 #: shares of the largest value that a quantity has in a run, and that any of its unit has, below which a value is 0
 SHARE_OF_OWN, SHARE_OF_UNIT = 1e-12, 1e-14
@@ -98,7 +97,7 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "problem": mechanism.name,
         "stepper": kebab(scheme.partition("(")[0]),
         "solver": kebab(solver.group(1)) if solver else None,
-        "engine": trajectory.manifest.get("engine", "python"),
+        "engine": trajectory.manifest.get("engine", "compiled"),
         "steps": len(trajectory.t) - 1,
         "failures": int(trajectory.status.startswith("failed")),
         "wall_seconds": trajectory.wall_seconds,
@@ -127,7 +126,7 @@ def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]
     facts = summary(trajectory, mechanism)
     counts, certificate = facts["counts"], facts["certificate"]
     run = _grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
-    run.add_row("stepper", f"{facts['stepper']}, solver {facts['solver']}, engine {facts['engine']}")
+    run.add_row("stepper", f"{facts['stepper']}, solver {facts['solver']}")
     run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s")
     if trajectory.seconds:
         spent = sorted(trajectory.seconds.items(), key=lambda one: -one[1])

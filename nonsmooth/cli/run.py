@@ -110,7 +110,6 @@ def _simulated(
                 accuracy=ACCURACY if request.accuracy is None else request.accuracy,
                 check=request.check,
                 parameters=mechanism.parameters or None,
-                engine=request.engine or "auto",
                 max_steps=request.max_steps,
                 max_seconds=request.max_seconds,
                 record=1 if request.record is None else request.record,

@@ -172,5 +172,5 @@ def _notes(found: StepSizes) -> list[str]:
             if (order := one.orders[name]) == order
         ]
         said = ", ".join(orders) if orders else "none, the error is round-off"
-        lines.append(f"{one.label}: order of {said}; against {one.reference}; {one.engine} engine")
+        lines.append(f"{one.label}: order of {said}; against {one.reference}")
     return lines

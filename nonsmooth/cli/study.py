@@ -150,7 +150,7 @@ def sweep(
     from nonsmooth.cli.sweep import carry_out_sweep, design_of
 
     request = Request(
-        problem, case, tuple(settings or ()), stepper, solver, None, t_end, dt, dt_min, dt_max, rtol, atol,
+        problem, case, tuple(settings or ()), stepper, solver, t_end, dt, dt_min, dt_max, rtol, atol,
         usual="gauss-qp",
     )  # fmt: skip
     design = design_of(grids or (), lists or (), samples or (), runs, method, seed)
@@ -262,7 +262,7 @@ def tolerance(
     from nonsmooth.cli.sweep import ToleranceRequest, carry_out_tolerance
 
     request = Request(
-        problem, case, tuple(settings or ()), stepper, solver, None, t_end, dt, dt_min, dt_max, rtol, atol,
+        problem, case, tuple(settings or ()), stepper, solver, t_end, dt, dt_min, dt_max, rtol, atol,
         usual="gauss-qp",
     )  # fmt: skip
     asked = ToleranceRequest(
@@ -368,7 +368,7 @@ def bifurcation(
     from nonsmooth.cli.inputs import Request
 
     request = Request(
-        problem, case, tuple(settings or ()), stepper, solver, None, t_end, dt, dt_min, dt_max, rtol, atol,
+        problem, case, tuple(settings or ()), stepper, solver, t_end, dt, dt_min, dt_max, rtol, atol,
         usual="moreau-jean",
     )  # fmt: skip
     asked = BifurcationRequest(

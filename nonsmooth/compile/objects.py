@@ -6,14 +6,18 @@ loaded without importing numba, which would take longer than a short run.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
 import importlib
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from nonsmooth.compile import machine
 from nonsmooth.compile.lower import RAISED, lowered
@@ -22,7 +26,7 @@ from nonsmooth.exceptions import NonsmoothError
 if TYPE_CHECKING:
     from nonsmooth.records.schema import Shape
 
-__all__ = ["entry"]
+__all__ = ["entry", "interpreted"]
 
 #: to be increased with every change of how functions are compiled
 VERSION = 1
@@ -44,7 +48,20 @@ def _digest() -> str:
 SOURCES_AT_START = _digest()
 
 
-@functools.cache
+_interpreted = ContextVar("interpreted", default=False)
+
+
+@contextlib.contextmanager
+def interpreted() -> Iterator[None]:
+    """Within it, entry points run their text by Python, uncompiled."""
+    before = _interpreted.set(True)
+    try:
+        with np.errstate(all="ignore"):  # as compiled code does
+            yield
+    finally:
+        _interpreted.reset(before)
+
+
 def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) -> Callable[..., int]:
     """A kernel callable from Python with the address of a record and further integers; it returns an integer.
 
@@ -54,6 +71,21 @@ def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) 
     schema, shape : of the record
     integers : number of further arguments
     """
+    if _interpreted.get():
+        return _text(module, name, schema, shape)
+    return _compiled(module, name, schema, shape, integers)
+
+
+def _text(module: str, name: str, schema: str, shape: Shape) -> Callable[..., int]:
+    """The kernel itself."""
+    from nonsmooth.records.views import Record
+
+    text = getattr(importlib.import_module(module), name)
+    return lambda address, *numbers: int(text(Record(schema, shape, address), *numbers) or 0)
+
+
+@functools.cache
+def _compiled(module: str, name: str, schema: str, shape: Shape, integers: int) -> Callable[..., int]:
     found = f"{module}.{name}({schema}<{shape}>, {integers})"
     versions = [VERSION, *(importlib.metadata.version(package) for package in ("numba", "llvmlite"))]
     key = "\n".join(map(str, (*versions, SOURCES_AT_START, found)))

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from nonsmooth import solvers, steppers
 from nonsmooth.declarative.faults import Source
@@ -51,7 +51,6 @@ class Run:
     check : whether to repeat a run of stated steps with finer ones
     max_steps, max_seconds : [-], [s], budget of the run, beyond which it ends as one that failed
     record : keep every so many rows of a run of stated steps
-    engine : "auto", "native" or "python"
     output, figure, animation, report : files to write
     """
 
@@ -70,7 +69,6 @@ class Run:
     max_steps: int | None = None
     max_seconds: Seconds = None
     record: int | None = None
-    engine: Literal["auto", "native", "python"] | None = None
     output: str | None = None
     figure: str | None = None
     animation: str | None = None

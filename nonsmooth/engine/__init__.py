@@ -11,10 +11,8 @@ if TYPE_CHECKING:
 __all__ = ["steps_of"]
 
 
-def steps_of(stepper: Any) -> type[CompiledSteps] | None:
-    """The compiled steps of a stepper, which it names by its class variable `compiled`; None if it names none."""
-    module, _, name = getattr(type(stepper), "compiled", "").partition(".")
-    if not name:
-        return None
+def steps_of(stepper: Any) -> type[CompiledSteps]:
+    """The compiled steps of a stepper, which it names by its class variable `compiled`."""
+    module, _, name = type(stepper).compiled.partition(".")
     found: type[CompiledSteps] = getattr(importlib.import_module(f"{__name__}.{module}"), name)
     return found

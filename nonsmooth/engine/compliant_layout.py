@@ -5,8 +5,9 @@ from __future__ import annotations
 import casadi as ca
 
 from nonsmooth.engine.kinds import Kind, Kinds, Outputs
-from nonsmooth.engine.layout import Layout, NotCompiled, _Group
+from nonsmooth.engine.layout import Layout, _Group
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
@@ -100,8 +101,8 @@ class CompliantLayout(Layout):
 
     Raises
     ------
-    NotCompiled
-        If an element has no compiled form.
+    InputError
+        If a contact law has more bristles than there is room for.
     """
 
     def __init__(self, system: System) -> None:
@@ -109,10 +110,9 @@ class CompliantLayout(Layout):
 
     def _elements(self, kinds: Kinds, accelerations: bool) -> None:
         for e in self._contacts:
-            if not isinstance(e.contact, Compliant):
-                raise NotCompiled(f'the contact "{e.name}" is rigid, which CompliantDae does not take')
+            assert isinstance(e.contact, Compliant)
             if len(e.contact.states(self.shape.dimension - 1)) > MOST_BRISTLES:
-                raise NotCompiled(f'the contact "{e.name}" has more than {MOST_BRISTLES} bristle states')
+                raise InputError(f'The contact "{e.name}" has more than {MOST_BRISTLES} bristle states.')
         kinds = CompliantKinds(self.shape, self.functions)
         super()._elements(kinds, accelerations)
         for name in OPTIONAL:

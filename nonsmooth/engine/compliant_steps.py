@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from nonsmooth.engine.compliant_layout import CompliantLayout
-from nonsmooth.engine.coverage import elements_why_not, made_once
+from nonsmooth.engine.coverage import made_once
 from nonsmooth.engine.outside_integrator import OutsideIntegrator
 from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, ValidityWarning
+from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED
-from nonsmooth.solvers.initial_value import FINEST, Cvodes, Dop853, Idas, Radau
+from nonsmooth.solvers.initial_value import FINEST, Dop853, Radau
 from nonsmooth.step_control import ErrorControl, StepControl
-from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.compliant import CompliantDae, place_tolerance, stated_rules
 from nonsmooth.steppers.validity import Validity
 from nonsmooth.tolerances import DONE
@@ -49,21 +47,12 @@ class CompliantSteps(CompiledSteps):
 
     Parameters
     ----------
-    system, stepper, control, values : as `simulate` takes them, for which `why_not` has no reason
+    system, stepper, control, values : as `simulate` takes them
     t_end : [s]
     """
 
     layout: CompliantLayout
     root = "Integration"
-
-    @staticmethod
-    def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-        """Why a run has no compiled form, as a clause; None if it has one."""
-        if not isinstance(control, ErrorControl):
-            return f"CompliantDae has no compiled loop with {type(control).__name__}"
-        if isinstance(stepper.solver, Cvodes | Idas):
-            return f"{stepper.solver} takes expressions of its equations, which a compiled loop does not have"
-        return elements_why_not(system, lambda: _layout_of(system))
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -147,14 +136,6 @@ class CompliantSteps(CompiledSteps):
         laws |= {"touching": touching.astype(float), "approach": approach.copy()}
         scale = {"impulse_scale": self._integration["impulse"].copy()}
         return replace(state, law_memory=laws, stepper_memory={**state.stepper_memory, **scale})
-
-    def accompany(self, formulate: Callable[[], Formulation]) -> Formulation:
-        """The Python formulation of the same run; laws warn once, whoever meets their limits."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ValidityWarning)  # they have been given
-            made: Any = formulate()
-        made.validity = self.validity
-        return cast(Formulation, made)
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
         """Rows from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""

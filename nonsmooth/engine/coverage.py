@@ -1,28 +1,22 @@
-"""Which runs of `MoreauJean`, `GaussQP` and `GeneralizedAlpha` are compiled, by which scheme, and their rules."""
+"""By which text a run is computed, the shape of its records, and its rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from nonsmooth.engine.layout import Layout, NotCompiled, impact_laws
+from nonsmooth.engine.layout import Layout, impact_laws
 from nonsmooth.evaluation import Array
-from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
 from nonsmooth.step_control import Landing, StepControl
-from nonsmooth.steppers.gauss import GaussFormulation
-from nonsmooth.steppers.gauss_mpcc import GaussMPCC
-from nonsmooth.steppers.gauss_qp import GaussQP
-from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha, GeneralizedAlphaFormulation
-from nonsmooth.steppers.moreau_jean import MoreauJean, MoreauJeanFormulation
+from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
+from nonsmooth.steppers.moreau_jean import MoreauJean
 
 __all__ = [
-    "elements_why_not",
     "is_associated",
     "is_balanced",
     "is_rough",
@@ -31,25 +25,9 @@ __all__ = [
     "options_of",
     "rules_of",
     "scheme_of",
-    "why_not",
 ]
 
 L = TypeVar("L", bound=Layout)
-
-
-def elements_why_not(system: System, layout: Callable[[], Layout], *, deformable: bool = False) -> str | None:
-    """Why elements of a mechanism have no compiled form, as a clause; None if all have one.
-
-    `layout` makes it; `deformable` tells whether the steps move flexible bodies.
-    """
-    for e in system.elements:
-        if isinstance(e, FlexibleBody) and not deformable:
-            return f'"{e.name}" is a flexible body, which runs in Python only'
-    try:
-        layout()
-    except NotCompiled as error:
-        return str(error)
-    return None
 
 
 def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
@@ -61,29 +39,16 @@ def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
     return found
 
 
-def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-    """Why a run of these steppers has no compiled form, as a clause; None if it has one."""
-    deformable = not is_balanced(stepper)
-    return elements_why_not(system, lambda: layout_of(system, values, stepper), deformable=deformable)
-
-
 def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:
-    """Rules of the Python formulation, and those of compiled steps alone."""
-    gauss = {GaussQP: GaussFormulation, GaussMPCC: GaussFormulation}
-    of: Any = (gauss | {MoreauJean: MoreauJeanFormulation}).get(type(stepper), GeneralizedAlphaFormulation)
-    law = max((LAWS.index(one) for one in impact_laws(system.elements)), default=0)
-    same = SimpleNamespace(control=control, stepper=stepper, between=law > 0)
-    same.mechanism = SimpleNamespace(incremental=law >= INCREMENTAL)
-    same.balanced = is_balanced(stepper)
-    rules: dict[str, Any] = of.rules(same)
-    rules |= {
+    """Rules of a scheme, and of how its programs are solved."""
+    rules: dict[str, Any] = stepper.rules(system, control) | {
         "programs": "semismooth Newton from the impulses of the step before, else a sequence of proximal programs",
-        "step that is not certified": "in parts, else with other solvers, else by the Python formulation; each counted",
+        "step that is not certified": "in parts, else with other solvers; each counted",
     }
     if stepper.solver is not None:
         rules["programs"] = "all by the requested solver; where it fails, by others, which are counted as fallbacks"
         rules["step that is not certified"] = "in parts, else without the requested solver; each counted"
-        if law >= INCREMENTAL:
+        if options_of(system) >= INCREMENTAL:
             rules["programs"] += "; rates of change along the impulse of an impact by semismooth Newton"
     return rules
 

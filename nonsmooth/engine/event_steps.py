@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.engine.coverage import elements_why_not, is_rough, made_once, options_of
+from nonsmooth.engine.coverage import is_rough, made_once, options_of
 from nonsmooth.engine.event_layout import EventLayout
 from nonsmooth.engine.event_programs import EventPrograms
 from nonsmooth.engine.steps import CompiledSteps, Taken, ridge_of
@@ -19,8 +19,7 @@ from nonsmooth.schemes.runge_kutta import INNER, ORDER, ORDERS
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.event_driven import EventDriven, check_control, stated_rules, window_of
-from nonsmooth.steppers.incremental import SHARING
-from nonsmooth.steppers.supported import check_impact_laws
+from nonsmooth.steppers.supported import SHARING, check_impact_laws
 from nonsmooth.tolerances import DONE, SLIPPING
 from nonsmooth.tolerances.event_driven import (
     CLOSED_GAP,
@@ -56,18 +55,12 @@ class EventSteps(CompiledSteps):
 
     Parameters
     ----------
-    system, stepper, control, values : as `simulate` takes them, for which `why_not` has no reason
+    system, stepper, control, values : as `simulate` takes them
     t_end : [s]
     """
 
     layout: EventLayout
     root = "EventRun"
-    covers_all = has_formulation = False
-
-    @staticmethod
-    def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-        """Why a run has no compiled form, as a clause; None if it has one."""
-        return elements_why_not(system, lambda: _layout_of(system, values, stepper), deformable=True)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -135,7 +128,6 @@ class EventSteps(CompiledSteps):
         self._put_motion(state)
         if self._run(self.memory.address(self.root), 0) != DONE:
             self._raise()
-            self.has_formulation = int(self._events["failure"][0]) == UNSOLVED  # as by a block that lands flat
             return None
         if self._events["impact"][0]:
             self.impact = self._tables(1)

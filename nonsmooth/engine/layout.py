@@ -15,7 +15,7 @@ from nonsmooth.compile.machine import Kernel, kernel
 from nonsmooth.engine.elimination import couplings, order
 from nonsmooth.engine.kinds import Kind, Kinds, coordinates
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.contacts import Contact
@@ -29,17 +29,13 @@ from nonsmooth.records.schema import Shape, dtype, offset
 from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the schemas)
 from nonsmooth.schemes.impact_fields import LAWS
 
-__all__ = ["Layout", "NotCompiled", "impact_laws"]
+__all__ = ["Layout", "impact_laws"]
 
 #: of two bodies in space, relative to each other
 MOTIONS = 6
 #: schemas of which there may be none
 OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reaction", "Slot", "Place", "Share", "Meeting",
             "Impact")  # fmt: skip
-
-
-class NotCompiled(NonsmoothError):
-    """A mechanism that compiled loops do not support; the message gives the reason in one clause."""
 
 
 def impact_laws(elements: Iterable[Element]) -> set[str]:
@@ -109,7 +105,7 @@ class Layout:
             self._elements(kinds, accelerations)
             self._deformations(kinds)
         except Unsupported as error:
-            raise NotCompiled(str(error)) from error
+            raise InputError(f"A load or a law of the model: {error}; write it with other functions.") from error
 
     def _pair(self, element: Element) -> tuple[Values, Values]:
         """Its first two bodies, of which the second is the ground where there is one."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.engine.coverage import elements_why_not, layout_of, rules_of
+from nonsmooth.engine.coverage import rules_of
 from nonsmooth.engine.steps import NEVER, CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
@@ -34,20 +34,13 @@ class MPCCSteps(CompiledSteps):
 
     Parameters
     ----------
-    system, stepper, control, values : as `simulate` takes them, for which `why_not` has no reason
+    system, stepper, control, values : as `simulate` takes them
     t_end : [s]
 
     Attributes
     ----------
     chain : of solvers; set by the run before its first step
     """
-
-    covers_all = has_formulation = False
-
-    @staticmethod
-    def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-        """Why elements of a mechanism have no compiled form, as a clause; None if all have one."""
-        return elements_why_not(system, lambda: layout_of(system, values, stepper), deformable=True)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:

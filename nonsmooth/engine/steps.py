@@ -1,10 +1,10 @@
-"""Steps of a scheme in compiled code, many per call; Python repeats those that are not certified."""
+"""Steps of a scheme in compiled code, many per call."""
 
 from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
-from nonsmooth.engine.coverage import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of, why_not
+from nonsmooth.engine.coverage import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of
 from nonsmooth.engine.door import Door, Outside, why_no_programs
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.tables import Tables
@@ -25,7 +25,6 @@ from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
-from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 from nonsmooth.tolerances import EPSILON, PROXIMAL, UNCERTAIN
@@ -41,7 +40,7 @@ AT_ONCE = 4096
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
 RIDGE = 1e-9
 
-#: fields of bodies with which a step of generalised alpha begins, and their names in its Python formulation
+#: fields of bodies with which a step of generalised alpha begins, and their names in states
 ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
 #: how often the length of a step that is not certified is halved
 PARTS = 8
@@ -80,27 +79,18 @@ class CompiledSteps:
 
     Parameters
     ----------
-    system, stepper, control, values : as `simulate` takes them, for which `why_not` has no reason
+    system, stepper, control, values : as `simulate` takes them
     t_end : [s]
     """
 
     #: the schema of the record that `run` takes
     root = "System"
-    #: whether each step could be one of these, so that one of the Python formulation was not certified here
-    covers_all = True
-    #: whether a Python formulation takes the steps that are not certified here
-    has_formulation = True
     #: of solvers outside the compiled text; set by a run before its first step
     chain: Chain | None = None
     #: the row of the impact at the start of the run, if there is one
     impact: Mapping[str, NDArray[Any]] | None = None
     #: whether these solve all programs, and whether those are convex
     _requested = _associated = False
-
-    @staticmethod
-    def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
-        """Why a run has no compiled form, as a clause; None if it has one."""
-        return why_not(system, stepper, control, values)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -115,8 +105,6 @@ class CompiledSteps:
         self._error = (control.error or 0.0) if isinstance(control, Landing) else 0.0
         self.alpha, self._requested = self.scheme == "generalized_alpha", stepper.solver is not None
         self._check(stepper, control, values)
-        if self._requested:  # what was requested is not replaced by other equations
-            self.has_formulation = False
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
         self._allocate(layout_of(system, values, stepper), values)
         self._set(stepper, values, t_end)
@@ -189,10 +177,6 @@ class CompiledSteps:
             ("phase_of_impact", CONVEX if associated else 0),
         ):  # fmt: skip
             self._whole[name] = value
-
-    def accompany(self, formulate: Callable[[], Formulation]) -> Formulation:
-        """The Python formulation of the same run, for steps that are not certified."""
-        return formulate()
 
     def start(self, state: State) -> State | None:
         """The start of a run with the data of its first step, after the impact there, if closed contacts approach.

@@ -72,7 +72,7 @@ def _label(one: Series) -> str:
         said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
     else:
         said = f"order {order:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
-    return f"{one.label} ({one.engine}): {said}"
+    return f"{one.label}: {said}"
 
 
 def _over_step(axis: Axes, found: StepSizes, name: str) -> None:

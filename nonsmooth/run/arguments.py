@@ -51,11 +51,11 @@ def check_stepper(stepper: Any) -> None:
         raise InputError(f"The solver of {type(stepper).__name__} must be one such as ActiveSet(), got {name}.")
 
 
-def check_arguments(t_start: float, t_end: float, engine: str, record: int) -> None:
+def check_arguments(t_start: float, t_end: float, interpreted: bool, record: int) -> None:
     if not t_end > t_start:
         raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
-    if engine not in ("auto", "native", "python"):
-        raise InputError(f'engine must be "auto", "native" or "python", got {engine!r}.')
+    if not isinstance(interpreted, bool):
+        raise InputError(f"interpreted must be True or False, got {shown(interpreted)}.")
     if not is_count(record) or record < 1:
         raise InputError(f"record must be an integer >= 1, got {shown(record)}.")
 

@@ -19,7 +19,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.system import System
 from nonsmooth.run.arguments import check_step
-from nonsmooth.run.simulate import check_support, simulate, why_not
+from nonsmooth.run.simulate import check_support, simulate
 from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
@@ -55,12 +55,12 @@ def simulate_batch(
     metrics: Sequence[str] = (),
     threads: int | None = None,
 ) -> xarray.Dataset:
-    """Run a mechanism once for each set of parameters in the native engine, and return the final states.
+    """Run a mechanism once for each set of parameters, and return the final states.
 
     Runs are distributed over threads; those with a requested solver, or of `GaussMPCC`, run one after the other.
 
     Each run is bitwise identical to ``simulate(system, stepper, parameters=..., t_end=..., dt=...)``. A run with a step
-    that compiled code cannot certify is repeated by `simulate`, and counted in ``python_runs``.
+    that is not certified at once is repeated by `simulate`, and counted in ``repeated_runs``.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def simulate_batch(
     Raises
     ------
     InputError
-        For invalid arguments, or a run that the native engine does not support.
+        For invalid arguments.
     ModelError
         If a set of parameters is out of range, or the initial state violates joints or contacts.
 
@@ -105,27 +105,21 @@ def simulate_batch(
     values = _values(system, parameters)
     # all runs have friction rows if any of them has friction
     rough = np.any(_friction(system, values) > 0, axis=1)
-    ends, python_runs = _empty(system, len(values)), 0
+    ends, repeated = _empty(system, len(values)), 0
     for kind in (False, True):
         runs = np.flatnonzero(rough == kind)
         if runs.size:
             for law in ("restitution", "tangential"):
                 check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
-            reason = why_not(system, stepper, control, values[runs[0]])
-            if reason is not None:
-                raise InputError(
-                    f"simulate_batch requires the native engine, which does not support this run: {reason}. "
-                    "nonsmooth.studies.sweep runs it in processes."
-                )
-            python_runs += _run(system, stepper, values, runs, ends, t_end, control, metrics, threads)
-    return _dataset(system, stepper, parameters, values, ends, metrics, control, t_end, python_runs, begin)
+            repeated += _run(system, stepper, values, runs, ends, t_end, control, metrics, threads)
+    return _dataset(system, stepper, parameters, values, ends, metrics, control, t_end, repeated, begin)
 
 
 def _run(
     system: System, stepper: Stepper, values: Array, runs: Any, ends: dict[str, Array], t_end: float,
     control: ConstantStep | Landing, metrics: Sequence[str], threads: int | None,
 ) -> int:  # fmt: skip
-    """Fill in the final states of these runs; returns how many of them used the Python engine."""
+    """Fill in the final states of these runs; returns how many were repeated one by one."""
     again: list[int] = []
 
     def take(k: int, end: End | None) -> None:
@@ -137,14 +131,15 @@ def _run(
         ends["gap_violation"][k], ends["joint_violation"][k] = end.gap, end.joint
         ends["complementarity"][k], ends["motion_residual"][k] = end.complementarity, end.residual
 
-    if calls_outside(stepper):
-        again.extend(map(int, runs))
-    else:
+    together = not calls_outside(stepper)
+    if together:
         run_to_ends(
             system, stepper, control, values, [int(k) for k in runs], t_end,
             observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
         )  # fmt: skip
-    return sum(_named(system, stepper, values, ends, k, t_end, control) > 0 for k in sorted(again))
+    for k in sorted(again) if together else map(int, runs):
+        _named(system, stepper, values, ends, k, t_end, control)
+    return len(again)
 
 
 def _rubbed(system: System, P_T: Array) -> Array:
@@ -156,8 +151,8 @@ def _rubbed(system: System, P_T: Array) -> Array:
 
 def _named(
     system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: StepControl
-) -> int:
-    """A run by `simulate`, whose errors say which one it is; how many of its steps Python took."""
+) -> None:
+    """A run by `simulate`, whose errors say which one it is."""
     changes = {name: float(value) for name, value in zip(system.parameters, values[k], strict=True)}
     try:
         check_start(system, system.start, values[k])
@@ -170,7 +165,6 @@ def _named(
     ends["friction_impulse"][k] = rubbed if system.dimension == 2 else np.linalg.norm(rubbed, axis=1)
     for name in ("gap_violation", "joint_violation", "complementarity", "motion_residual"):
         ends[name][k] = getattr(run.certificate, name)
-    return int(run.counts.get("python_steps", 0))
 
 
 def _checked(
@@ -279,7 +273,7 @@ def _empty(system: System, count: int) -> dict[str, Array]:
 
 def _dataset(
     system: System, stepper: Stepper, parameters: Mapping[str, Any], values: Array, ends: dict[str, Array],
-    metrics: Sequence[str], control: ConstantStep | Landing, t_end: float, python_runs: int, begin: float,
+    metrics: Sequence[str], control: ConstantStep | Landing, t_end: float, repeated: int, begin: float,
 ) -> xarray.Dataset:  # fmt: skip
     import xarray
 
@@ -304,9 +298,8 @@ def _dataset(
         coordinates[name] = ("run", values[:, names.index(name)])
     dt = control.dt if isinstance(control, ConstantStep) else repr(control)
     steps = steps_of(stepper)
-    assert steps is not None
     facts = {
-        "stepper": repr(stepper), "dt": dt, "t_end": t_end, "engine": "native", "python_runs": python_runs,
+        "stepper": repr(stepper), "dt": dt, "t_end": t_end, "repeated_runs": repeated,
         "model": json.dumps(system.description), "wall_seconds": time.perf_counter() - begin,
         "rules": json.dumps(steps.rules(system, stepper, control, values[0])),
     }  # fmt: skip

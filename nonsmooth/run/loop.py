@@ -1,4 +1,4 @@
-"""The loop over steps, compiled or not, and what to hand over when a run ends early."""
+"""The loop over steps, and what to hand over when a run ends early."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -22,19 +21,14 @@ from nonsmooth.run.checkpoints import RunKeeper, incomplete
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.stages import stage
 from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.base import Formulation, Remembering, Step
 from nonsmooth.steppers.deformation import check_deformations
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import breakdown, interruption, last, made
 
 __all__ = ["Budget", "TimeLoop"]
 
-#: how often the length of a failed step is halved before the run stops
-HALVINGS = 4
 #: seconds after which a step, halved ones included, has no other solver asked than the first one
 PATIENCE = 30.0
-#: most steps that the formulation takes before compiled steps are tried again, as for piles of many discs
-LEFT_TO_PYTHON = 64
 
 
 class Budget:
@@ -80,85 +74,52 @@ class Budget:
 class TimeLoop:
     """One run: its loop, and what to hand over when it ends early.
 
-    Compiled steps, where `compile` makes them, are taken ahead, as many as they certify; the formulation takes the
-    others, and is made when the first one comes.
+    Steps are taken ahead, as many as they certify; one that is not certified is rescued, or ends the run.
     """
 
     def __init__(
-        self, formulate: Callable[[], Formulation], chain: Chain, control: StepControl, recorder: Recorder,
+        self, compile: Callable[[], CompiledSteps], chain: Chain, control: StepControl, recorder: Recorder,
         system: System, values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
-        keeper: RunKeeper | None = None, compile: Callable[[], CompiledSteps] | None = None,
-        max_steps: int | None = None, begin: Callable[[], None] = lambda: None,
+        keeper: RunKeeper | None = None, max_steps: int | None = None, begin: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
-        self._begin = begin
-        self.keeper, self.compiled, self.python_steps = keeper, cast(CompiledSteps | None, None), 0
-        self._compile, self._max_steps = compile, max_steps
+        self._begin, self._compile, self._max_steps = begin, compile, max_steps
+        self.keeper, self._compiled = keeper, cast(CompiledSteps | None, None)
         self._stands: dict[str, Any] | None = None  # after the last step, for a checkpoint
-        self._formulate, self._formulation = formulate, cast(Formulation | None, None)
-        self._first: State | None = None  # of a run that compiled steps began, and the formulation has not seen
-        self._remembered: Mapping[str, Any] = {}
         self.chain, self.control, self.recorder = chain, control, recorder
         self.system, self.values, self.t_end, self.progress = system, values, t_end, progress
-        self.steps, self.shortened = 0, 0
-        # calls of compiled steps in succession that certified none, and steps until they are called again
-        self._in_vain, self._until = 0, 0
+        self.steps = 0
         self.clock = time.perf_counter()
 
     @property
-    def formulation(self) -> Formulation:
-        if self._formulation is None:
-            made = self._formulate if self.compiled is None else partial(self.compiled.accompany, self._formulate)
-            self._formulation = made()
-        return self._formulation
-
-    def _start(self, first: State) -> tuple[State, Step | Mapping[str, Any] | None]:
-        """The start with what the first step needs, and the impact there, if there is one."""
-        begun = None if self.compiled is None else self.compiled.start(first)
-        if begun is None:
-            if self.compiled is not None and not self.compiled.has_formulation:
-                raise SolverFailed(self.compiled.failure(first))
-            return self.chain.run(self.formulation.start(first))
-        assert self.compiled is not None
-        self._first = first
-        return begun, self.compiled.impact
-
-    def _known(self, state: State) -> State:
-        """A state that compiled steps have reached, with what the formulation remembers besides them."""
-        if self._first is not None:
-            fresh = replace(self._first, stepper_memory={})
-            self._first, self._remembered = None, self.chain.run(self.formulation.start(fresh))[0].stepper_memory
-        return replace(state, stepper_memory={**self._remembered, **state.stepper_memory})
+    def compiled(self) -> CompiledSteps:
+        """The steps, compiled when the run begins."""
+        if self._compiled is None:
+            self._compiled = self._compile()
+            self._compiled.use(self.chain)
+            self.recorder.viewer = self._compiled.viewer
+            self.clock = time.perf_counter()
+        return self._compiled
 
     def trajectory(self, first: State) -> Trajectory:
         """The loop."""
         origin = float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
         state = first
         try:
-            if self._compile is not None:
-                self.compiled = self._compile()
-                self.compiled.use(self.chain)
-                self.recorder.viewer = self.compiled.viewer
-                self.clock = time.perf_counter()
+            steps = self.compiled
             if self.keeper is not None and self.keeper.held is not None:
-                state = self._go_on(self.keeper.held, first, origin)
+                state = self._go_on(self.keeper.held, origin)
             else:
-                state, impact = self._start(first)
-                state = _remembering(state, origin)
-                self.recorder.start(state, impact)
+                begun = steps.start(first)
+                if begun is None:
+                    raise SolverFailed(steps.failure(first))
+                state = _remembering(begun, origin)
+                self.recorder.start(state, steps.impact)
             self._begin()
             self._keep(state)
             while state.t < self.t_end:
                 state, certain = self._ahead(state, origin)
                 if not certain:
-                    if self.compiled is not None and not self.compiled.has_formulation:
-                        raise SolverFailed(self.compiled.failure(state))
-                    step = self._step(self._known(state), self.control.next_time(state.t, origin, self.t_end))
-                    if not step.state.t > state.t:
-                        raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
-                    self.recorder.append(step)
-                    state = step.state
-                    self.steps += 1
-                    self.python_steps += 1
+                    raise SolverFailed(steps.failure(state))
                 self._keep(state)
                 if self.progress is not None:
                     self.progress(state.t, self.t_end, self.steps)
@@ -185,12 +146,7 @@ class TimeLoop:
             raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
 
     def _ahead(self, state: State, origin: float) -> tuple[State, bool]:
-        """The state after compiled steps, and whether the next step is one of these too."""
-        if self.compiled is None:
-            return state, False
-        if self._until > 0:
-            self._until -= 1
-            return state, False
+        """The state after certified steps, and whether the next step is one of these too."""
         left = MOST if self._max_steps is None else max(1, self._max_steps - self.steps)
         self.chain.until = math.inf
         taken = self.compiled.advance(state, origin, left)
@@ -199,12 +155,7 @@ class TimeLoop:
             self.chain.until = time.monotonic() + PATIENCE
             rescued = self.compiled.rescue(taken.end, origin, left - taken.count)
             if rescued is not None:
-                self._in_vain = 0
                 return self._take(rescued), True
-        in_vain = self.compiled.covers_all and not (taken.count or taken.whole)
-        self._in_vain = self._in_vain + 1 if in_vain else 0
-        if self._in_vain:
-            self._until = min(2 ** (self._in_vain - 1) - 1, LEFT_TO_PYTHON)
         return taken.end, taken.whole
 
     def _take(self, taken: Taken) -> State:
@@ -214,21 +165,16 @@ class TimeLoop:
         self.steps += taken.count
         return taken.end
 
-    def _go_on(self, held: Mapping[str, Any], first: State, origin: float) -> State:
+    def _go_on(self, held: Mapping[str, Any], origin: float) -> State:
         """Take over how a run stood at its checkpoint."""
         assert self.keeper is not None
         try:
             state, seconds = held["state"], float(held["seconds"])
             self.recorder.hold(held["recorder"], state)
             self.chain.hold(held["chain"])
-            if held["formulation"] is not None and isinstance(self.formulation, Remembering):
-                self.formulation.hold(held["formulation"], state)
-            self._first = None if held["formulated"] else first
-            if self.compiled is not None and held["compiled"] is not None:
+            if held["compiled"] is not None:
                 hold(self.compiled, held["compiled"], state, origin)
-            self.shortened, self.steps = int(held["shortened"]), len(self.recorder) - 1
-            self.python_steps = int(held["python_steps"])
-            self._in_vain, self._until = (int(count) for count in held["left"])
+            self.steps = len(self.recorder) - 1
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise incomplete(self.keeper.checkpoint.path, error) from error
         self.clock -= seconds
@@ -238,13 +184,9 @@ class TimeLoop:
         """Note how the run stands after a step, and write it where an interval has passed."""
         if self.keeper is None:
             return
-        made = self._formulation
-        formulation = made.held() if isinstance(made, Remembering) else None
         self._stands = {
-            "state": state, "chain": self.chain.held(), "shortened": self.shortened, "formulation": formulation,
-            "formulated": made is not None,
-            "rows": len(self.recorder), "python_steps": self.python_steps, "left": [self._in_vain, self._until],
-            "compiled": None if self.compiled is None else compiled_held(self.compiled, state),
+            "state": state, "chain": self.chain.held(), "rows": len(self.recorder),
+            "compiled": compiled_held(self.compiled, state),
         }  # fmt: skip
         if self.keeper.due():
             self._save()
@@ -266,32 +208,14 @@ class TimeLoop:
         self.steps = max(len(self.recorder) - 1, 0)
         return state if reached is None else reached
 
-    def _step(self, state: State, t: float) -> Step:
-        """A step to `t` at most; a shorter one if no solver's solution passes the residual test."""
-        self.chain.until = time.monotonic() + PATIENCE
-        for halving in range(HALVINGS + 1):
-            try:
-                return self.chain.run(self.formulation.step(state, t))
-            except SolverFailed:
-                if halving == HALVINGS or not self.chain.fallback:
-                    raise
-                self.shortened += 1
-                t = state.t + (t - state.t) / 2
-        raise AssertionError("unreachable")
-
     def _finished(self, state: State, status: str) -> Trajectory:
         if self.recorder.whole() is None:
             self.recorder.start(state, None)
         self._save()
-        counts = {"steps": self.steps, "shortened": self.shortened} | self.chain.counts
-        if self._formulation is not None:
-            counts |= self._formulation.counts()
-        if self.compiled is not None:
-            for name, count in self.compiled.counts.items():
-                counts[name] = counts.get(name, 0) + count
-            counts["fallbacks"] += self.python_steps if self.compiled.covers_all else 0
-            counts["python_steps"] = self.python_steps
-        observe = None if self.compiled is None else self.compiled.observe
+        counts = {"steps": self.steps, "shortened": 0} | self.chain.counts
+        for name, count in ({} if self._compiled is None else self._compiled.counts).items():
+            counts[name] = counts.get(name, 0) + count
+        observe = None if self._compiled is None else self._compiled.observe
         seconds = time.perf_counter() - self.clock
         with stage("tables"):
             trajectory = self.recorder.finish(counts, seconds, status, observe)

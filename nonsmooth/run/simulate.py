@@ -1,4 +1,4 @@
-"""The function `simulate`: checks the arguments and chooses an engine."""
+"""The function `simulate`: checks the arguments, and runs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from nonsmooth import solvers
+from nonsmooth.compile.objects import interpreted as text_interpreted
 from nonsmooth.engine import steps_of
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed, ValidityWarning
@@ -39,14 +40,14 @@ from nonsmooth.settings import shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.stages import collected, stage, staged, told
 from nonsmooth.step_control import ConstantStep, StepControl, step_control
-from nonsmooth.steppers.base import Formulation, Stepper
+from nonsmooth.steppers.base import Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 from nonsmooth.trajectory.manifest import Manifest
 from nonsmooth.trajectory.recorder import bytes_of_row
 from nonsmooth.trajectory.store import SPILL
 
-__all__ = ["check_support", "simulate", "why_not"]
+__all__ = ["check_support", "simulate"]
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
@@ -65,7 +66,7 @@ def simulate(
     t_start: float | str | None = None,
     state: State | None = None,
     parameters: Mapping[str, float | str] | None = None,
-    engine: str = "auto",
+    interpreted: bool = False,
     record: int = 1,
     max_steps: int | None = None,
     max_seconds: float | str | None = None,
@@ -99,19 +100,18 @@ def simulate(
         Initial state other than the system's: ``system.state({...})``, or ``trajectory.end`` to continue a run.
     parameters : mapping, optional
         Parameters to change, by name: ``{"guide.clearance": 2e-5}``. Nothing is rebuilt or compiled.
-    engine : "auto", "native" or "python"
-        "native" runs compiled loops, and raises an error if there are none for the run; "auto" uses them if there
-        are, and the manifest records which engine was used and why. Both solve the same equations.
+    interpreted : bool
+        Run the text of the scheme by Python, uncompiled: some thousand times slower, for debuggers.
     record : int
         Record every `record`-th step; impulses of the steps between are added up. The certificate covers all steps.
     max_steps, max_seconds : optional
         Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. The time begins with
-        the first step, after compiling; compiled loops check it every tenth of a second, and it is not checked within
+        the first step, after compiling; it is checked every tenth of a second, and it is not checked within
         one call of an implicit integrator. With automatically chosen steps the limits apply to each run: if they end
         finer runs, the best complete run is returned, and its `verdict` and `status` name the limit.
     progress : True or callable (t, t_end, steps), optional
         True shows on one line what is done, twice a second: compiling, computing, tables, checking. A callable is
-        called after each step; by the native engine several times per second. The same stages are entries of the log
+        called several times per second. The same stages are entries of the log
         ``nonsmooth``, and their seconds are in `Trajectory.seconds`.
     checkpoint : path, optional
         A file ``.nc`` that is written at intervals and at the end of the run. If it exists and belongs to a run with
@@ -155,8 +155,8 @@ def simulate(
             tell: Any = open_.enter_context(told()) if progress is True else progress
             with stage("checking" if chosen or check else "preparing"):
                 trajectory = _simulated(
-                    system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, engine, record, max_steps,
-                    max_seconds, tell or None, checkpoint, every,
+                    system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, interpreted, record,
+                    max_steps, max_seconds, tell or None, checkpoint, every,
                 )  # fmt: skip
         return replace(trajectory, seconds=dict(seconds))
     except KeyboardInterrupt as error:  # after the last step
@@ -168,7 +168,7 @@ def simulate(
 def _simulated(
     system: System, stepper: Stepper | None, t_end: float | str, dt: float | str | StepControl | None, accuracy: float,
     check: bool, t_start: float | str | None, state: State | None, parameters: Mapping[str, float | str] | None,
-    engine: str, record: int, max_steps: int | None, max_seconds: float | str | None,
+    interpreted: bool, record: int, max_steps: int | None, max_seconds: float | str | None,
     progress: Callable[[float, float, int], None] | None, checkpoint: str | os.PathLike[str] | None, every: float,
 ) -> Trajectory:  # fmt: skip
     """`simulate`, without its words."""
@@ -178,7 +178,7 @@ def _simulated(
     check_kinds(parameters, begin, end, progress)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, begin)
-    check_arguments(first.t, end, engine, record)
+    check_arguments(first.t, end, interpreted, record)
     check_budget(accuracy, max_steps, most_seconds)
     chosen = stepper is None or step is None
     check_choice(stepper, step, record, chosen, check, None if accuracy == ACCURACY else accuracy)
@@ -186,14 +186,15 @@ def _simulated(
     if checkpoint is None and every != EVERY:
         raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
     if checkpoint is not None:
-        stated = {"stepper": stepper, "dt": step, "t_end": float(end), "engine": engine, "record": record}
+        stated = {"stepper": stepper, "dt": step, "t_end": float(end), "record": record}
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
         budget = Budget(progress, max_steps, most_seconds, most)
         try:
-            return _run(system, stepper, control, values, first, end, engine, record, budget, kept)
+            with text_interpreted() if interpreted else contextlib.nullcontext():
+                return _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
         except MemoryError as error:
             raise NonsmoothError(NO_MEMORY) from error
 
@@ -215,11 +216,7 @@ def _simulated(
 
     try:
         if chosen:
-            return automatic(
-                rung, system, values, first, end, stepper=stepper, accuracy=accuracy,
-                compiled=lambda stepper, control: engine != "python"
-                and why_not(system, stepper, control, values) is None,
-            )  # fmt: skip
+            return automatic(rung, system, values, first, end, stepper=stepper, accuracy=accuracy)
         assert stepper is not None and control is not None
         own = complete[type(stepper)] = run(stepper, control)
         return checked(rung, system, values, own, Rung(stepper, control), accuracy=accuracy)
@@ -262,45 +259,24 @@ def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
 
 
 def _run(
-    system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float, engine: str,
-    record: int, budget: Budget, checkpoint: Checkpoint | None = None,
+    system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float,
+    interpreted: bool, record: int, budget: Budget, checkpoint: Checkpoint | None = None,
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     check_support(system, stepper, values, control)
     solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
-    reason = None if engine == "python" else why_not(system, stepper, control, values)
-    if engine == "native" and reason is not None:
-        raise InputError(f'engine="native" does not support this run: {reason}; take engine="auto" or "python".')
-    name = "python" if engine == "python" or reason is not None else "native"
-    if name == "python" and not hasattr(stepper, "formulate"):
-        because = f": {reason}" if reason else ""
-        raise InputError(f'{type(stepper).__name__} runs compiled only{because}; take engine="auto".')
-    keeper = None if checkpoint is None else checkpoint.next_run({**settings, "engine": name})
-
-    @functools.cache
-    def formulate() -> Formulation:
-        return stepper.formulate(system, values, control, solver)
-
-    steps = steps_of(stepper) if name == "native" else None
-    rules = formulate().rules() if steps is None else steps.rules(system, stepper, control, values)
-    why = {} if reason is None else {"engine_reason": reason}
-    manifest = Manifest(lambda: _manifest(system, values, settings, name, rules) | why)
+    keeper = None if checkpoint is None else checkpoint.next_run(settings)
+    steps = steps_of(stepper)
+    rules, engine = steps.rules(system, stepper, control, values), "interpreted" if interpreted else "compiled"
+    manifest = Manifest(lambda: _manifest(system, values, settings, engine, rules))
     loop = TimeLoop(
-        formulate, Chain(solver, stepper.fallback, stepper.programs if steps is None else ()), control,
-        Recorder(system, manifest, values, record=record), system, values, t_end, budget.progress, keeper,
-        None if steps is None else partial(steps, system, stepper, control, values, t_end), budget.steps, budget.begin,
+        partial(steps, system, stepper, control, values, t_end), Chain(solver, stepper.fallback),
+        control, Recorder(system, manifest, values, record=record),
+        system, values, t_end, budget.progress, keeper, budget.steps, budget.begin,
     )  # fmt: skip
     return staged("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
-
-
-def why_not(system: System, stepper: Stepper, control: StepControl, values: Array) -> str | None:
-    """Why compiled loops do not support a run, as a clause; None if they do."""
-    steps = steps_of(stepper)
-    if steps is None:
-        return f"{type(stepper).__name__} has no compiled loop"
-    return steps.why_not(system, stepper, control, values)
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:
@@ -341,9 +317,7 @@ def check_support(system: System, stepper: Stepper, values: Array, control: Step
                 needed, remedy = "compliant", "Step it with EventDriven() or another, or give it a Compliant(...) law"
                 given = "Rigid(...)"
             raise InputError(f'{name} needs {needed} contact, but contact "{element.name}" has {given}. {remedy}.')
-    check = getattr(stepper, "check", None)
-    if check is not None:
-        check(system, values, control)
+    stepper.check(system, values, control)
 
 
 def _manifest(

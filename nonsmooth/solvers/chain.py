@@ -65,8 +65,6 @@ class Chain:
     first : Solver
         Tried first if it fits. A program of another kind, such as the impact LCP after an MPCC, is passed to the chain
         of its kind; this is not a fallback.
-    main : tuple of program types
-        The kinds for which `first` is used; empty for all kinds that it fits.
     fallback : bool
         False: only the first solver that fits is tried.
 
@@ -83,9 +81,8 @@ class Chain:
     `IpoptMPCC("literal")` has no fallback, since its purpose is to demonstrate that it fails.
     """
 
-    def __init__(self, first: Solver, fallback: bool = True, main: tuple[type, ...] = ()) -> None:
-        self.first, self.main = first, main
-        self.fallback = fallback
+    def __init__(self, first: Solver, fallback: bool = True) -> None:
+        self.first, self.fallback = first, fallback
         self.until = math.inf
         self.counts: dict[str, int] = {"solves": 0, "iterations": 0, "fallbacks": 0}
         self._sessions: dict[Solver, Session] = {}
@@ -156,7 +153,7 @@ class Chain:
     def _asked(self, program: Program) -> Iterator[Solver]:
         """The solvers that fit, each once; whether the later ones fit is evaluated only when they are needed."""
         literal = isinstance(self.first, IpoptMPCC) and self.first.relaxation == "literal"
-        chosen = (not self.main or isinstance(program, self.main)) and self.first.fits(program)
+        chosen = self.first.fits(program)
         if chosen:
             yield self.first
             if literal or not self.fallback:

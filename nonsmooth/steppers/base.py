@@ -99,17 +99,14 @@ class Remembering(Protocol):
 
 
 class Stepper(Protocol):
-    """Settings of a scheme: a frozen dataclass.
-
-    One with compiled steps names their module and class in `engine` by the class variable `compiled`.
-    """
+    """Settings of a scheme: a frozen dataclass."""
 
     #: kind of contact law that it accepts
     contact: ClassVar[type]
+    #: module and class in `engine` of its steps
+    compiled: ClassVar[str]
     #: class name of the default solver
     default_solver: ClassVar[str]
-    #: kinds of program for which `solver` is used; programs of other kinds use the chain of their kind
-    programs: ClassVar[tuple[type, ...]]
 
     @property
     def solver(self) -> Any: ...
@@ -117,4 +114,4 @@ class Stepper(Protocol):
     @property
     def fallback(self) -> bool: ...
 
-    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> Formulation: ...
+    def check(self, system: System, parameters: Array, control: StepControl) -> None: ...

@@ -88,7 +88,6 @@ class CompliantDae:
     contact: ClassVar[type] = Compliant
     default_solver: ClassVar[str] = "Radau"
     compiled: ClassVar[str] = "compliant_steps.CompliantSteps"
-    programs: ClassVar[tuple[type, ...]] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 1:
@@ -97,9 +96,15 @@ class CompliantDae:
         if feedback is not None and not (len(feedback) == 2 and all(0.0 <= x < np.inf for x in feedback)):
             raise InputError(f"CompliantDae: baumgarte must be two numbers >= 0 [1/s], or None, got {feedback!r}.")
 
-    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> CompliantFormulation:
-        """The scheme on one system."""
-        return CompliantFormulation(self, system, parameters, control, solver)
+    def check(self, system: System, parameters: Array, control: StepControl) -> None:
+        """Raise InputError for steps that the scheme does not support, or a solver that does not integrate."""
+        if not isinstance(control, ErrorControl):
+            raise InputError(
+                f"CompliantDae requires dt=ErrorControl(rtol, atol, dt_min, dt_max), got {control!r}; "
+                "its steps are as long as the error allows."
+            )
+        if not (self.solver is None or hasattr(self.solver, "integrate")):
+            raise InputError(f"CompliantDae requires an integrator, as Radau() or Dop853(), got {self.solver}.")
 
 
 def place_tolerance(control: ErrorControl, sizes: Array) -> float:

@@ -33,13 +33,12 @@ from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import Ask, Step, Stepping
 from nonsmooth.steppers.crossing import crossed, reach_of_singular
 from nonsmooth.steppers.events import BREAKAWAY, RELEASE, Event, Scales, first_event, locate, losing, scales
-from nonsmooth.steppers.incremental import SHARING
 from nonsmooth.steppers.mechanism import Mechanism, contact_modes
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point, Trial
 from nonsmooth.steppers.progress import Progress
 from nonsmooth.steppers.runge_kutta import TABLEAUS
-from nonsmooth.steppers.supported import check_impact_laws
+from nonsmooth.steppers.supported import SHARING, check_impact_laws
 from nonsmooth.steppers.transitions import Impact, Transitions
 from nonsmooth.tolerances import AT_THE_END, OPEN, SAFETY, SHRINK
 from nonsmooth.tolerances.event_driven import (
@@ -106,7 +105,6 @@ class EventDriven:
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "SemismoothNewton"
     compiled: ClassVar[str] = "event_steps.EventSteps"
-    programs: ClassVar[tuple[type, ...]] = ()
 
     def __post_init__(self) -> None:
         if self.order not in TABLEAUS:
@@ -116,9 +114,10 @@ class EventDriven:
                 f"EventDriven: simultaneity must be a time >= 0 in seconds, or None, got {self.simultaneity!r}."
             )
 
-    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> EventDrivenFormulation:
-        """The scheme on one system."""
-        return EventDrivenFormulation(self, system, parameters, control, solver)
+    def check(self, system: System, parameters: Array, control: StepControl) -> None:
+        """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
+        check_control(control)
+        check_impact_laws(system, parameters, "EventDriven")
 
 
 def check_control(control: StepControl) -> None:

@@ -17,7 +17,7 @@ from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, StepEquations
-from nonsmooth.steppers.gauss import check_gauss
+from nonsmooth.steppers.gauss import check_gauss, gauss_rules
 from nonsmooth.steppers.mechanism import Mechanism, contact_modes
 from nonsmooth.steppers.resting import resting_answer, starts_at_rest
 from nonsmooth.tolerances import CERTAIN, SLIPPING
@@ -66,11 +66,14 @@ class GaussMPCC:
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "IpoptMPCC"
     compiled: ClassVar[str] = "mpcc_steps.MPCCSteps"
-    programs: ClassVar[tuple[type, ...]] = (MPCC,)
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:
         """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
         check_gauss(system, parameters, control, "GaussMPCC")
+
+    def rules(self, system: System, control: StepControl) -> dict[str, Any]:
+        """Stated rules of contact detection."""
+        return gauss_rules(system, control)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,15 +23,10 @@ from nonsmooth.exceptions import SolverFailed
 from nonsmooth.steppers.mechanism import DEPENDENT, Mechanism
 from nonsmooth.tolerances.impacts import ALIKE, CORNERS, DIED, ROUNDS, ZERO
 
-__all__ = ["SHARING", "Course", "Rounds", "course", "rounds"]
+__all__ = ["Course", "Rounds", "course", "rounds"]
 
 Mask = NDArray[np.bool_]
 
-#: rule for impacts of several contacts, for the manifest
-SHARING = (
-    "approaching contacts receive impulse together, in proportion to their velocities; contacts that this "
-    "makes approach impact next; a sequence decayed to 1e-3 of its first velocity ends by a plastic impact"
-)
 #: largest residual of an accepted round
 ACCEPTED = 1e-10
 

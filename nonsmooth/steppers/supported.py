@@ -10,7 +10,13 @@ from nonsmooth.laws.rigid import INCREMENTAL, LAWS, Rigid
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
 
-__all__ = ["check_impact_laws", "check_newton", "check_plastic", "impact_laws_of"]
+__all__ = ["SHARING", "check_impact_laws", "check_newton", "check_plastic", "impact_laws_of"]
+
+#: rule for impacts of several contacts, for the manifest
+SHARING = (
+    "approaching contacts receive impulse together, in proportion to their velocities; contacts that this "
+    "makes approach impact next; a sequence decayed to 1e-3 of its first velocity ends by a plastic impact"
+)
 
 
 def impact_laws_of(system: System) -> list[str]:

@@ -52,8 +52,6 @@ class Series:
         Number of failed jittered runs per level; they are not included in the measures.
     reference
         Reference of the errors.
-    engine
-        "native" or "python"; the cost depends on it.
     """
 
     label: str
@@ -65,7 +63,6 @@ class Series:
     steps: Array
     failed: Array
     reference: str
-    engine: str
 
     @property
     def orders(self) -> dict[str, float]:
@@ -87,7 +84,6 @@ class Series:
                 "order": orders["error"],
                 "motion_order": orders["motion_error"],
                 "reference": self.reference,
-                "engine": self.engine,
             }
         )
 
@@ -165,7 +161,6 @@ class StepSizes:
             "case": ("case", np.array([one.label for one in self.series], dtype=object)),
             "kind": ("case", np.array([one.kind for one in self.series], dtype=object)),
             "reference": ("case", np.array([one.reference for one in self.series], dtype=object)),
-            "engine": ("case", np.array([one.engine for one in self.series], dtype=object)),
         }
         facts = {name: str(value) for name, value in self.settings.items()}
         return xarray.Dataset(data, coordinates, {"title": "errors and cost over the step size"} | facts)

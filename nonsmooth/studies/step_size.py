@@ -211,7 +211,7 @@ class _Study:
         try:
             run = self.run(i, setting)
         except SimulationFailed:
-            return dict.fromkeys((*MEASURES, "steps", "seconds"), math.nan) | {"native": 0.0}
+            return dict.fromkeys((*MEASURES, "steps", "seconds"), math.nan)
         motion = Motion.of_run(run)
         t = motion_times(np.linspace(run.t[0], self.t_end, GRID + 1), motion, truth)
         deviation = mean_deviation(motion, truth, t)
@@ -227,7 +227,6 @@ class _Study:
             "energy": abs(c.energy.remainder),
             "steps": float(len(run.t) - 1),
             "seconds": run.wall_seconds,
-            "native": float(run.manifest["engine"] == "native"),
         }
 
     def _gap_error(self, system: System, i: int, motion: Motion, truth: Motion, t: Array) -> float:
@@ -292,7 +291,7 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, float]]]
     lengths = [length / n if isinstance(dt, ErrorControl) else _finest(s) for n, s in zip(steps, settings, strict=True)]
     return Series(
         case.label, kind, np.array(lengths), np.array(fixed), measures, np.array(seconds), np.array(steps), failed,
-        study.prepared(i)[3], "native" if rows[-1][0]["native"] else "python",
+        study.prepared(i)[3],
     )  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from nonsmooth.trajectory.verdict import first_verdict
 
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
-    from nonsmooth.steppers.base import Step
 
 __all__ = ["Recorder", "bytes_of_row"]
 
@@ -95,36 +93,30 @@ class Recorder:
         self._count = 0
         self._start: State | None = None
         self._end: State | None = None
-        self._compiled = False
 
     def __len__(self) -> int:
         """Number of rows so far, before any are omitted."""
         return self._count
 
-    def start(self, state: State, impact: Step | Part | None = None) -> None:
-        """Row 0: the state, which is the right limit of `impact` where the start is one, a step or the row of one."""
+    def start(self, state: State, impact: Part | None = None) -> None:
+        """Row 0: the state, which is the right limit of the row `impact` where the start is one."""
         if self._end is not None:
             raise InputError("The trajectory has been started already.")
-        self._rows, self._count, self._start = (Thinned(self.record), []), 0, state
-        if isinstance(impact, Mapping):
-            self._rows[1].append(impact)
-            self._end, self._count = state, 1
-            return
-        if impact is not None:
-            self._add(state, impact)
-            return
-        none, still, idle = (np.zeros(size) for size in (self.system.nc, self.system.nt, self.system.nr))
-        arrays = (state.v, none, none, still, still, none, none, none, idle, idle)
-        scalars = (*(0.0,) * (len(SCALARS) - 1), float(np.sum(state.law_memory.get("stored", 0.0))))
-        self._add(state, SimpleNamespace(**dict(zip((*ARRAYS, *SCALARS), (*arrays, *scalars), strict=True))))
+        row = self._at_rest(state) if impact is None else impact
+        self._rows, self._count, self._start, self._end = (Thinned(self.record), [row]), 1, state, state
 
-    def append(self, step: Step) -> None:
-        """One accepted step."""
-        self._add(step.state, step)
+    def _at_rest(self, state: State) -> Part:
+        """The row of a state without impulses."""
+        none, still, idle = (np.zeros((1, size)) for size in (self.system.nc, self.system.nt, self.system.nr))
+        arrays = (state.v[None].copy(), none, none, still, still, none.astype(np.int8), none, none, idle, idle)
+        row: dict[str, NDArray[Any]] = {"t": np.array([state.t]), "q": state.q[None].copy(), "v": state.v[None].copy()}
+        row.update(zip(ARRAYS, arrays, strict=True))
+        row.update((name, np.zeros(1)) for name in SCALARS)
+        row["stored"] = np.array([float(np.sum(state.law_memory.get("stored", 0.0)))])
+        return row
 
     def extend(self, rows: Part, end: State) -> None:
-        """Many accepted steps, and the state after them."""
-        self._compiled = True
+        """Accepted steps, and the state after them."""
         self._thin_out()
         self._rows[1].append(rows)
         self._before, self._end = self._end, end
@@ -148,11 +140,10 @@ class Recorder:
         """Evaluate rows, and omit those between the recorded ones, once many wait; the last part waits, since a
         checkpoint may be of the state before it."""
         thinned, parts = self._rows
-        # rows of a compiled loop are evaluated by its own functions, where they are known only at the end of the run
-        if self._compiled and self.observe is None and self.viewer is None:
+        if self.observe is None and self.viewer is None:
             return
         waiting = self._count - thinned.count
-        if waiting < (AT_ONCE if self._compiled and self.record == 1 else WAITING + self.record):
+        if waiting < (AT_ONCE if self.record == 1 else WAITING + self.record):
             return
         known = self._count - parts[-1]["t"].size
         n = thinned.end(known) - thinned.count
@@ -267,15 +258,3 @@ class Recorder:
             origin=Origin(system, parameters, self._start),
             verdict=verdict,
         )
-
-    def _add(self, state: State, step: Any) -> None:
-        """The row of a step, or of what has its arrays and scalars."""
-        self._thin_out()
-        row = {"t": np.array([state.t]), "q": state.q[None].copy(), "v": state.v[None].copy()}
-        row |= {name: getattr(step, name)[None] for name in ARRAYS}
-        row["mode"] = row["mode"].astype(np.int8)
-        # works that the stepper does not know, None, are not numbers
-        row |= {name: np.array([getattr(step, name)], dtype=float) for name in SCALARS}
-        self._rows[1].append(row)
-        self._before, self._end = self._end, state  # only the internal states of the last state are needed
-        self._count += 1

@@ -1,17 +1,17 @@
 """Runs without given steps: scheme and steps are chosen, the error is estimated, and a verdict is given.
 
-Rigid contact is computed by the event-driven method of order five, since the motion between impacts is smooth. Where
-most of its steps would not run compiled, compiled event-locating steps come first; where events are too frequent for
-it, time stepping. Compliant contact is integrated by an explicit method, and by an implicit one if it
-is too stiff. In either case the run is repeated with ever finer steps until two runs agree to the requested accuracy.
-The finer one is returned, with their difference as the error estimate, whose reliability is measured in docs/trust.md.
+Rigid contact is computed by the event-driven method of order five, since the motion between impacts is smooth; where
+events are too frequent for it, by time stepping. Compliant contact is integrated by an explicit method, and by an
+implicit one if it is too stiff. In either case the run is repeated with ever finer steps until two runs agree to the
+requested accuracy. The finer one is returned, with their difference as the error estimate, whose reliability is
+measured in docs/trust.md.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,13 @@ from nonsmooth.exceptions import BudgetSpent, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.initial_value import Dop853
-from nonsmooth.step_control import Landing, StepControl
+from nonsmooth.step_control import Landing
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust.difference import Difference, Scale, difference, scale_of
-from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, quick_rungs, rungs
+from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
 from nonsmooth.trust.uniqueness import undetermined_forces
 
 __all__ = ["automatic", "checked"]
@@ -106,8 +106,7 @@ def _percent(share: float) -> str:
 
 
 def automatic(
-    run: Run, system: System, values: Array, start: State, t_end: float, *, stepper: Any = None, accuracy: float,
-    compiled: Callable[[Any, StepControl], bool],
+    run: Run, system: System, values: Array, start: State, t_end: float, *, stepper: Any = None, accuracy: float
 ) -> Trajectory:  # fmt: skip
     """The motion to the requested accuracy, if it can be reached.
 
@@ -119,8 +118,6 @@ def automatic(
         The scheme whose steps are to be chosen; None to choose the scheme as well.
     accuracy : [-]
         Relative to the smallest clearance for positions, and to the peak force for forces.
-    compiled
-        Tells whether a scheme with such steps has a compiled loop.
 
     Raises
     ------
@@ -129,11 +126,10 @@ def automatic(
     """
     compare, length = _Comparison(system, values, accuracy), t_end - start.t
     climbs: list[Climb] = []
-    for ladder, hopeful in _ladders(system, stepper, length, compiled):
-        if not any(one.ladder == ladder and not one.abandoned for one in climbs):
-            climbs.append(climb(run, ladder, compare.difference, accuracy, hopeful=hopeful))
-            if climbs[-1].settled:
-                break
+    for one in _methods(system, stepper):
+        climbs.append(climb(run, rungs(one, length), compare.difference, accuracy))
+        if climbs[-1].settled:
+            break
     tried = [line for one in climbs for line in one.tried]
     best = _best(climbs)
     if best.best is None:
@@ -163,9 +159,9 @@ def _spends(failure: SimulationFailed) -> bool:
 
 
 def _best(climbs: Sequence[Climb]) -> Climb:
-    """The one that reached the accuracy, else the one with the least difference; an abandoned one only as the last."""
+    """The one that reached the accuracy, else the one with the least difference."""
     agreed = [one for one in climbs if one.agreed]
-    whole = [one for one in climbs if one.best is not None and not one.abandoned]
+    whole = [one for one in climbs if one.best is not None]
     return min(
         agreed or whole or climbs, key=lambda one: math.inf if one.difference is None else one.difference.position
     )
@@ -192,25 +188,13 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
     return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
 
 
-def _ladders(
-    system: System, stepper: Any, length: float, compiled: Callable[[Any, StepControl], bool]
-) -> list[tuple[list[Rung], bool]]:
-    """Methods in the order in which they are tried, and whether they are abandoned where others promise more."""
-
-    def whole(*steppers: Any) -> list[tuple[list[Rung], bool]]:
-        return [(rungs(one, length, compiled=compiled), False) for one in steppers]
-
+def _methods(system: System, stepper: Any) -> list[Any]:
+    """Steppers in the order in which they are tried."""
     if stepper is not None:
-        return whole(stepper)
+        return [stepper]
     if system.compliant:
-        return whole(CompliantDae(solver=Dop853()), CompliantDae())
-    if system.nc > MANY:
-        return whole(GaussQP(), EventDriven())
-    events, quick = rungs(EventDriven(), length, compiled=compiled), quick_rungs(GaussQP(), length)
-    if compiled(EventDriven(), events[0].control):
-        return [(events, True), *whole(GaussQP(), EventDriven())]
-    first = [(quick, True)] if compiled(GaussQP(), quick[0].control) else []
-    return [*first, *whole(EventDriven(), GaussQP())]
+        return [CompliantDae(solver=Dop853()), CompliantDae()]
+    return [GaussQP(), EventDriven()] if system.nc > MANY else [EventDriven(), GaussQP()]
 
 
 def _witnessed(run: Run, compare: _Comparison, fine: Trajectory, verdict: Verdict) -> Verdict:
@@ -247,7 +231,7 @@ def _witness(system: System, values: Array, fine: Trajectory) -> list[Rung]:
         return []
     length = float(fine.t[-1] - fine.t[0])
     if fine.manifest["settings"]["stepper"].startswith("GaussQP"):
-        return rungs(EventDriven(), length, compiled=lambda *_: False)[:2]
+        return rungs(EventDriven(), length)[:2]
     controls = [Landing(min(1e-6, share * length / 100), share * length) for share in WITNESSES]
     return [Rung(GaussQP(), control, int(50 / share)) for share, control in zip(WITNESSES, controls, strict=True)]
 

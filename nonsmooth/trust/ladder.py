@@ -26,16 +26,14 @@ RTOL, LONGEST, TENTH, SHORTER = 1e-5, 1 / 500, 0.1, 0.6
 ABSOLUTE, TOGETHER, TOGETHER_SHARE = 1e-2, 1e-6, 1e-5
 #: first step of time stepping (share of the run), and the factor of each further rung
 FIRST, QUARTER = 1 / 500, 0.25
-#: rungs of error control, of time stepping in compiled and in Python loops, and of the former if other methods follow
-RUNGS, COMPILED_RUNGS, PYTHON_RUNGS, QUICK_RUNGS = 6, 6, 4, 5
+#: number of rungs
+RUNGS = 6
 #: least number of runs of time stepping: two runs with the longest steps may agree by chance
 ASKED = 3
 #: a run that takes more than this multiple of the least number of steps makes no progress and is abandoned
 CRAWLING = 30
 #: failures of rungs after which a method is abandoned
 FAILURES = 2
-#: share of event-driven steps that are not compiled, above which time stepping is faster
-UNCOMPILED = 0.2
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,6 @@ class Climb:
         The last run that failed.
     tried
         Settings, steps and outcome of each run, for the manifest.
-    abandoned
-        Whether it ended early since other methods promise more.
     """
 
     ladder: Sequence[Rung] = ()
@@ -76,17 +72,15 @@ class Climb:
     failure: SimulationFailed | None = None
     tried: list[str] = field(default_factory=list)
     agreed: bool = False
-    abandoned: bool = False
 
     @property
     def settled(self) -> bool:
         """Whether two runs agree, or show from when on the motion cannot be predicted."""
-        parted = self.difference is not None and self.difference.parted < math.inf
-        return self.agreed or (parted and not self.abandoned)
+        return self.agreed or (self.difference is not None and self.difference.parted < math.inf)
 
 
-def rungs(stepper: Any, length: float, *, compiled: Callable[[Any, StepControl], bool]) -> list[Rung]:
-    """The rungs of a stepper for a run of this length [s]; `compiled` tells whether steps have a compiled loop."""
+def rungs(stepper: Any, length: float) -> list[Rung]:
+    """The rungs of a stepper for a run of this length [s]."""
     if isinstance(stepper, EventDriven | CompliantDae):
         controls: list[StepControl] = []
         for level in range(RUNGS):
@@ -94,18 +88,8 @@ def rungs(stepper: Any, length: float, *, compiled: Callable[[Any, StepControl],
             together = min(TOGETHER, TOGETHER_SHARE * length)
             controls.append(ErrorControl(float(f"{rtol:.1g}"), float(f"{ABSOLUTE * rtol:.1g}"), together, longest))
         return [Rung(stepper, one, int(CRAWLING / LONGEST / SHORTER**level)) for level, one in enumerate(controls)]
-    found = _stepped(stepper, length, COMPILED_RUNGS)
-    return found if compiled(stepper, found[0].control) else found[:PYTHON_RUNGS]
-
-
-def quick_rungs(stepper: Any, length: float) -> list[Rung]:
-    """The rungs of compiled time stepping that cost less than other methods."""
-    return _stepped(stepper, length, QUICK_RUNGS)
-
-
-def _stepped(stepper: Any, length: float, count: int) -> list[Rung]:
     found = []
-    for level in range(count):
+    for level in range(RUNGS):
         dt = length * FIRST * QUARTER**level
         lands = isinstance(stepper, GaussQP | GaussMPCC)
         control = Landing(min(TOGETHER, dt / 100), dt) if lands else ConstantStep(dt)
@@ -124,21 +108,17 @@ def finer(control: StepControl) -> StepControl:
 
 
 def climb(
-    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float, *,
-    hopeful: bool = False,
-) -> Climb:  # fmt: skip
+    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float
+) -> Climb:
     """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error.
-
-    With `hopeful` the sequence is abandoned where other methods promise more: event-driven steps if many of them are
-    not compiled, time stepping as soon as the differences decrease too slowly to reach the accuracy on its last rung.
 
     Raises
     ------
     Interrupted
         On Ctrl-C, with the last complete run, or with the rows of the first so far.
     """
-    found, failures, ended, apart = Climb(ladder), 0, 0, math.inf
-    for level, rung in enumerate(ladder):
+    found, failures, ended = Climb(ladder), 0, 0
+    for rung in ladder:
         said = f"{type(rung.stepper).__name__}, {rung.control}"
         try:
             one = run(rung)
@@ -162,13 +142,6 @@ def climb(
                 if (by_error or ended >= ASKED) and found.difference.within(accuracy) and not one.verdict.signs:
                     found.agreed = True
                     break
-                before, apart = apart, max(found.difference.position, found.difference.force)
-                slow = ended > ASKED and apart * min(apart / before, 1.0) ** (len(ladder) - 1 - level) > accuracy
-                found.abandoned = hopeful and slow and not by_error
-            if hopeful and by_error and one.counts.get("python_steps", 0) > UNCOMPILED * one.counts["steps"]:
-                found.abandoned = True
-            if found.abandoned:
-                break
         if failures >= FAILURES:
             break
     return found
