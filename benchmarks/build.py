@@ -29,7 +29,7 @@ def spent(call):
     return [1e3 * (time.perf_counter() - begin), 1e3 * (time.process_time() - seconds), counted() - before]
 
 def step(system, **changes):
-    return simulate(system, MoreauJean(), t_end=1e-5, dt=1e-5, engine="native", parameters=changes or None)
+    return simulate(system, MoreauJean(), t_end=1e-5, dt=1e-5, parameters=changes or None)
 
 problems, rows = (slider_crank_translational, slider_crank_revolute, four_bar), []
 for problem in problems:
@@ -52,7 +52,7 @@ from nonsmooth_problems import chain
 model = chain({n})
 system = model.build()
 dt = 1e-4 * min(1.0, 256 / {n})
-simulate(system, MoreauJean(), t_end=10 * dt, dt=dt, engine="native")
+simulate(system, MoreauJean(), t_end=10 * dt, dt=dt)
 spent = [1e3 * (time.perf_counter() - begin), 1e3 * (time.process_time() - seconds)]
 peak = None
 if sys.platform == "linux":

@@ -30,7 +30,7 @@ RUNS = {
 SCRIPT = """
 from nonsmooth import *
 from nonsmooth_problems import *
-run = simulate({problem}.build(), {stepper}, t_end=1e-4, dt={dt}, engine="native")
+run = simulate({problem}.build(), {stepper}, t_end=1e-4, dt={dt})
 assert run.status == "finished"
 """
 

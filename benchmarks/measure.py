@@ -82,7 +82,7 @@ def measured(problem: Problem, rounds: int, clock: str = "cpu") -> Row:
 
     def run(seconds: float) -> Any:
         with mock.patch.object(time, "perf_counter", now):  # the clock of Trajectory.wall_seconds
-            return simulate(system, problem.stepper, t_end=seconds, dt=dt, engine="auto")
+            return simulate(system, problem.stepper, t_end=seconds, dt=dt)
 
     seconds = problem.seconds
     engine = run(seconds / problem.steps * 2).manifest["engine"]

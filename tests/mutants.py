@@ -138,7 +138,7 @@ def runs(scheme: str) -> list[tuple[Any, Any]]:
     found = []
     for make in (loose_pendulum, rolling_disc):
         system = SYSTEMS.setdefault((make, e), make(e, 0.3))
-        run = simulate(system, stepper, t_end=t_end, dt=control, engine="native")
+        run = simulate(system, stepper, t_end=t_end, dt=control)
         worst = Reference(run, system, stepper, control).residuals()
         found.append((run, max(float(np.max(np.nan_to_num(one, nan=np.inf))) for one in worst.values())))
     return found

@@ -202,7 +202,7 @@ def test_ctrl_c_loses_no_step_of_compiled_loops_either(system, monkeypatch):
 
     monkeypatch.setattr(CompiledSteps, "run", every_second)
     monkeypatch.setattr(CompiledSteps, "rescue", lambda *_: None)
-    whole = simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="native")
+    whole = simulate(system, GaussQP(), t_end=0.01, dt=1e-3)
     assert whole.counts["python_steps"] == 5
     names, line = (*LOOP, "steps.py", "tables.py"), 1
     calls = 0

@@ -21,7 +21,7 @@ def megabytes(n: int) -> float:
     model = chain(n)
     tracemalloc.start()
     system = model.build()
-    simulate(system, MoreauJean(), t_end=1e-2, dt=1e-3, engine="native", record=10)
+    simulate(system, MoreauJean(), t_end=1e-2, dt=1e-3, record=10)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak / MEGABYTE
@@ -29,7 +29,7 @@ def megabytes(n: int) -> float:
 
 @pytest.mark.slow
 def test_memory_grows_with_the_number_of_links():
-    simulate(chain(2).build(), MoreauJean(), t_end=1e-2, dt=1e-3, engine="native", record=10)
+    simulate(chain(2).build(), MoreauJean(), t_end=1e-2, dt=1e-3, record=10)
     few, many = megabytes(250), megabytes(2000)
     assert many < 10 * few
     assert many < 140  # half of one matrix of 6000 x 6000
@@ -43,7 +43,7 @@ def test_neither_build_nor_a_native_run_makes_functions_of_the_whole_mechanism(m
     for n in (3, 30):
         made.clear()
         system = chain(n).build()
-        run = simulate(system, MoreauJean(), t_end=1e-2, dt=1e-3, engine="native")
+        run = simulate(system, MoreauJean(), t_end=1e-2, dt=1e-3)
         assert run.counts["python_steps"] == 0
         assert not {"equations", "numeric"} & set(vars(system))
         counts.append(len(made))

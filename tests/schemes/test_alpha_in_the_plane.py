@@ -211,10 +211,7 @@ def test_all_columns_agree(model, dt, record):
 def test_smooth_motion_is_of_second_order(rho):
     """Differences of ends as the step is halved."""
     system = swing().build()
-    ends = [
-        simulate(system, GeneralizedAlpha(rho), t_end=0.5, dt=2e-3 / 2**k, engine="native").q.array[-1]
-        for k in range(5)
-    ]
+    ends = [simulate(system, GeneralizedAlpha(rho), t_end=0.5, dt=2e-3 / 2**k).q.array[-1] for k in range(5)]
     steps = [np.max(np.abs(fine - coarse)) for coarse, fine in zip(ends, ends[1:], strict=False)]
     assert np.log2(np.divide(steps[:-1], steps[1:])) == pytest.approx(2.0, abs=0.1)
 
@@ -235,7 +232,7 @@ def test_smooth_motion_is_of_second_order(rho):
 )
 def test_hardly_a_step_of_a_long_run_asks_python(model, dt, steps):
     """Through thousands of impacts and all modes."""
-    run = simulate(model.build(), GeneralizedAlpha(), t_end=steps * dt, dt=dt, engine="native", record=50)
+    run = simulate(model.build(), GeneralizedAlpha(), t_end=steps * dt, dt=dt, record=50)
     assert run.counts["steps"] >= steps  # parts of steps are steps
     assert run.counts["python_steps"] == 0 and run.counts["divided"] + run.counts["chained"] <= steps / 1000
     assert run.certificate.motion_residual <= 1e-10
@@ -246,7 +243,7 @@ def test_hardly_a_step_of_a_long_run_asks_python(model, dt, steps):
 def test_few_steps_of_a_chain_looser_than_its_step_are_taken_in_parts(loose_chain):
     """Normals turn by more than a radian in a step: passes settle along secants, or in a part of the step."""
     system = loose_chain(3, clearance=1e-4, contact=Rigid(restitution=0.3, friction=0.0))
-    run = simulate(system, GeneralizedAlpha(), t_end=0.2, dt=1e-3, engine="native")
+    run = simulate(system, GeneralizedAlpha(), t_end=0.2, dt=1e-3)
     assert 0 < run.counts["divided"] <= 20 and run.counts["python_steps"] == 0
     assert run.certificate.motion_residual <= 1e-9  # what certifies a step
     assert run.certificate.gap_violation <= 1e-12
@@ -299,7 +296,7 @@ def doubting(monkeypatch):
 
 def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
     """Accelerations and multipliers go to Python and come back; the very first step as well."""
-    system, run = loop().build(), {"t_end": 0.02, "dt": 1e-4, "engine": "native"}
+    system, run = loop().build(), {"t_end": 0.02, "dt": 1e-4}
     certain = simulate(system, GeneralizedAlpha(), **run)
     doubting(monkeypatch)
     doubted = simulate(system, GeneralizedAlpha(), **run)
@@ -314,7 +311,7 @@ def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
     ids=["guide", "loop", "pin"],
 )
 def test_a_run_goes_on_to_the_same_bits(model, tmp_path):
-    system, run = model.build(), {"dt": 1e-4, "engine": "native"}
+    system, run = model.build(), {"dt": 1e-4}
     whole = simulate(system, GeneralizedAlpha(), t_end=0.04, **run)
     assert len(whole.impacts) > 0
     for half in (1, 100, 200, 333):
@@ -338,7 +335,7 @@ def test_either_engine_goes_on_where_the_other_ended():
 
 def test_other_schemes_go_on_from_it_and_it_from_them():
     system = slider_crank_translational(contact=Rigid(restitution=0.0, friction=0.1)).build()
-    run = {"dt": 1e-5, "engine": "native"}
+    run = {"dt": 1e-5}
     for one, other in ((GeneralizedAlpha(), MoreauJean()), (MoreauJean(), GeneralizedAlpha()),
                        (GeneralizedAlpha(), GaussQP()), (GaussQP(), GeneralizedAlpha())):  # fmt: skip
         first = simulate(system, one, t_end=2e-3, **run)
@@ -355,16 +352,16 @@ def test_ctrl_c_loses_nothing():
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted, match="after [0-9]+ steps") as stopped:
-        simulate(system, GeneralizedAlpha(), t_end=1.0, dt=1e-5, progress=stop, engine="native")
+        simulate(system, GeneralizedAlpha(), t_end=1.0, dt=1e-5, progress=stop)
     run = stopped.value.trajectory
     assert run.status == "interrupted"
     assert len(run.t) - 1 == run.counts["steps"] > 100
-    whole = simulate(system, GeneralizedAlpha(), t_end=float(run.t[-1]), dt=1e-5, engine="native")
+    whole = simulate(system, GeneralizedAlpha(), t_end=float(run.t[-1]), dt=1e-5)
     assert np.array_equal(run.q.array, whole.q.array)
 
 
 def test_nothing_is_compiled_for_other_numbers():
-    system, run = slider_crank_translational().build(), {"dt": 1e-5, "engine": "native", "t_end": 1e-3}
+    system, run = slider_crank_translational().build(), {"dt": 1e-5, "t_end": 1e-3}
     simulate(system, GeneralizedAlpha(), **run)
     kinds, functions = compilations(), entry.cache_info().misses
     changes = {"guide.clearance": 5e-4, "slider.mass": 0.1, "guide.friction": 0.2, "guide.restitution": 0.9}
@@ -384,7 +381,7 @@ def test_runs_of_a_batch_equal_single_runs_bit_for_bit():
     assert float(runs["motion_residual"].max()) < 1e-10
     for k in (0, 1, 17, 39):
         changes = {name: float(column[k]) for name, column in values.items()}
-        single = simulate(system, GeneralizedAlpha(), t_end=0.02, dt=1e-4, parameters=changes, engine="native")
+        single = simulate(system, GeneralizedAlpha(), t_end=0.02, dt=1e-4, parameters=changes)
         assert np.array_equal(runs["q"].values[k], single.q.array[-1])
         assert np.array_equal(runs["v"].values[k], single.v.array[-1])
         assert runs["impulse"].values[k] == pytest.approx(single.P_N.array.sum(axis=0), rel=1e-12)
@@ -393,4 +390,4 @@ def test_runs_of_a_batch_equal_single_runs_bit_for_bit():
 def test_what_is_not_native_is_refused_in_one_sentence():
     system = slider_rod(case=1).build()
     with pytest.raises(InputError, match="requires a constant step, got Landing"):
-        simulate(system, GeneralizedAlpha(), t_end=0.01, dt=Landing(1e-6, 1e-4), engine="native")
+        simulate(system, GeneralizedAlpha(), t_end=0.01, dt=Landing(1e-6, 1e-4))

@@ -35,7 +35,7 @@ def test_each_run_equals_the_single_run_bit_for_bit(stepper):
     assert runs.attrs["python_runs"] == 0
     for k in (0, 1, 77, 149):
         changes = {name: float(column[k]) for name, column in values.items()}
-        single = simulate(system, stepper, t_end=0.01, dt=1e-5, parameters=changes, engine="native")
+        single = simulate(system, stepper, t_end=0.01, dt=1e-5, parameters=changes)
         assert np.array_equal(runs["q"].values[k], single.q.array[-1])
         assert np.array_equal(runs["v"].values[k], single.v.array[-1])
         assert runs["impulse"].values[k] == pytest.approx(single.P_N.array.sum(axis=0), rel=1e-12)
@@ -51,7 +51,7 @@ def test_runs_with_joints_equal_single_runs_bit_for_bit(joints):
     assert runs.attrs["python_runs"] == 0
     for k in (0, 7, 19):
         changes = {name: float(column[k]) for name, column in values.items()}
-        single = simulate(system, stepper, **run, parameters=changes, engine="native")
+        single = simulate(system, stepper, **run, parameters=changes)
         assert np.array_equal(runs["q"].values[k], single.q.array[-1])
         assert np.array_equal(runs["v"].values[k], single.v.array[-1])
         assert float(runs["gap_violation"][k]) == single.certificate.gap_violation

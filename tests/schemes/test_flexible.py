@@ -80,7 +80,7 @@ def test_compiled_runs_are_those_of_the_formulation(problem, stepper, control, t
 def test_generalised_alpha_keeps_the_grid_where_the_formulation_divides_steps():
     """Joints are closed to the round-off of positions, 1e-16 m, which is 1e-11 m/s over a step: more than the residual
     that velocities of single modes may have, of which the text takes it out again."""
-    run = simulate(beam_on_stop().build(), GeneralizedAlpha(), t_end=1e-3, dt=1e-5, engine="native")
+    run = simulate(beam_on_stop().build(), GeneralizedAlpha(), t_end=1e-3, dt=1e-5)
     assert len(run.t) == 101 and run.counts["shortened"] == 0
     assert run.certificate.motion_residual <= 1e-12
 

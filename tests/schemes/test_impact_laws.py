@@ -172,11 +172,11 @@ def test_the_text_runs_uncompiled(text, stepper, control):
 @pytest.mark.parametrize(("stepper", "dt"), [LANDS, MIDPOINT])
 def test_a_run_in_two_parts_is_one_run(stepper, dt):
     system = hook("stronge").build()
-    whole = simulate(system, stepper, t_end=0.03, dt=dt, engine="native")
+    whole = simulate(system, stepper, t_end=0.03, dt=dt)
     between = float(np.mean(whole.t[np.any(whole.P_N.array > 0.0, axis=1)][:2]))
     cut = int(np.searchsorted(whole.t, between))
-    first = simulate(system, stepper, t_end=float(whole.t[cut - 1]), dt=dt, engine="native")
-    second = simulate(system, stepper, t_end=0.03, dt=dt, engine="native", state=first.end)
+    first = simulate(system, stepper, t_end=float(whole.t[cut - 1]), dt=dt)
+    second = simulate(system, stepper, t_end=0.03, dt=dt, state=first.end)
     assert np.any(first.P_N.array > 0.0) and np.any(second.P_N.array > 0.0)
     if isinstance(dt, Landing):  # the step that is cut there is another one
         assert np.max(np.abs(second.q.array[-1] - whole.q.array[-1])) <= 1e-6
@@ -201,7 +201,7 @@ def test_plastic_impacts_distributed_over_steps_are_the_same_by_poissons_law_as_
     for impact in ("poisson", "newton"):
         ball = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.0, impact=impact)).build()
         plastic = {"floor.restitution": 0.0}
-        runs.append(simulate(ball, GaussQP(), t_end=0.5, dt=1e-3, engine="native", parameters=plastic))
+        runs.append(simulate(ball, GaussQP(), t_end=0.5, dt=1e-3, parameters=plastic))
     assert runs[0].q.array.tolist() == runs[1].q.array.tolist()
     assert runs[0].P_N.array.max() > 0.0
     for engine in ("auto", "native", "python"):
@@ -219,7 +219,7 @@ def test_laws_along_the_impulse_exist_in_the_plane_only():
 @pytest.mark.parametrize("impact", ["routh", "stronge"])
 def test_an_impact_is_recorded_as_two_contacts_share_it(impact):
     """Energy is lost, and the rule for contacts of one impact is stated."""
-    run = simulate(block(impact).build(), MoreauJean(), t_end=0.02, dt=2e-4, engine="native")
+    run = simulate(block(impact).build(), MoreauJean(), t_end=0.02, dt=2e-4)
     assert "in proportion to their velocities" in run.manifest["rules"]["contacts of one impact"]
     assert list(run.impacts["contact"]) == ["left", "right"] and np.ptp(run.impacts["t"]) == 0.0
     assert run.certificate.energy.loss_impacts > 0.0

@@ -179,7 +179,7 @@ def test_a_motor_drives_up_to_an_impact(engine):
 @pytest.mark.parametrize("dt", [Landing(1e-6, 1e-3), 1e-3])
 def test_a_block_that_comes_to_rest_stays_native(dt):
     """Its two corners share friction in any way, and their slip is a difference of kicks."""
-    run = simulate(block_on_incline().build(), GaussQP(), t_end=0.3, dt=dt, engine="native")
+    run = simulate(block_on_incline().build(), GaussQP(), t_end=0.3, dt=dt)
     assert run.counts["python_steps"] == 0
     assert np.max(np.abs(run.v.array[-1])) < 1e-12
 
@@ -226,24 +226,24 @@ def doubting(monkeypatch):
 
 def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
     system = slider_crank_translational().build()
-    certain = simulate(system, GaussQP(), t_end=0.01, dt=FINE, engine="native")
+    certain = simulate(system, GaussQP(), t_end=0.01, dt=FINE)
     doubting(monkeypatch)
-    doubted = simulate(system, GaussQP(), t_end=0.01, dt=FINE, engine="native")
+    doubted = simulate(system, GaussQP(), t_end=0.01, dt=FINE)
     assert doubted.counts["python_steps"] > 10
     same_columns(doubted, certain, 1e-8)
 
 
 def test_a_start_that_is_not_certified_goes_to_python(monkeypatch):
     system = flail().build()
-    certain = simulate(system, GaussQP(), t_end=0.05, dt=FINE, engine="native")
+    certain = simulate(system, GaussQP(), t_end=0.05, dt=FINE)
     monkeypatch.setattr(CompiledSteps, "start", lambda self, state: None)
-    doubted = simulate(system, GaussQP(), t_end=0.05, dt=FINE, engine="native")
+    doubted = simulate(system, GaussQP(), t_end=0.05, dt=FINE)
     assert doubted.counts["steps"] == certain.counts["steps"]
     same_columns(doubted, certain, 1e-9)
 
 
 def test_a_run_goes_on_to_the_same_bits(tmp_path):
-    system, run = slider_crank_translational().build(), {"dt": FINE, "engine": "native"}
+    system, run = slider_crank_translational().build(), {"dt": FINE}
     first = simulate(system, GaussQP(), t_end=0.01, **run)
     first.save(tmp_path / "run.nc")
     again = Trajectory.load(tmp_path / "run.nc").end
@@ -261,7 +261,7 @@ def test_ctrl_c_loses_nothing():
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted, match="after [0-9]+ steps") as stopped:
-        simulate(system, GaussQP(), t_end=1.0, dt=Landing(1e-7, 1e-6), progress=stop, engine="native")
+        simulate(system, GaussQP(), t_end=1.0, dt=Landing(1e-7, 1e-6), progress=stop)
     run = stopped.value.trajectory
     assert run.status == "interrupted"
     assert len(run.t) - 1 == run.counts["steps"] > 1000
@@ -270,6 +270,6 @@ def test_ctrl_c_loses_nothing():
 def test_python_restarts_where_native_ended():
     """The engines hand on contacts that press, and since when the others are open."""
     system = slider_crank_translational().build()
-    first = simulate(system, GaussQP(), t_end=0.01, dt=FINE, engine="native")
+    first = simulate(system, GaussQP(), t_end=0.01, dt=FINE)
     native, python = both(system, 0.015, FINE, state=first.end)
     same_columns(native, python, 1e-8)

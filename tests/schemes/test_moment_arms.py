@@ -103,7 +103,7 @@ def test_impacts_keep_the_angular_momentum(theta):
     system = thrown_chain().build()
     off = {}
     for arms in ("predicted", "balanced"):
-        run = simulate(system, MoreauJean(moment_arms=arms, theta=theta), t_end=0.2, dt=DT, engine="native")
+        run = simulate(system, MoreauJean(moment_arms=arms, theta=theta), t_end=0.2, dt=DT)
         total = sum(
             m * (run.q[f"{b}.x"] * run.v[f"{b}.y"] - run.q[f"{b}.y"] * run.v[f"{b}.x"]) + J * run.v[f"{b}.angle"]
             for b, (m, J) in THROWN.items()
@@ -125,7 +125,7 @@ def test_in_lasting_contact_both_moment_arms_lead_to_one_motion():
     system, apart = swinging_link().build(), []
     for dt in (4e-4, 2e-4, 1e-4):
         ends = [
-            simulate(system, MoreauJean(moment_arms=arms), t_end=0.04, dt=dt, engine="native").q["link.angle"][-1]
+            simulate(system, MoreauJean(moment_arms=arms), t_end=0.04, dt=dt).q["link.angle"][-1]
             for arms in ("predicted", "balanced")
         ]
         apart.append(abs(ends[0] - ends[1]))

@@ -57,7 +57,7 @@ def walk(seed: int, steps: int, each: int = 2000, stepper=moreau) -> tuple[int, 
     rng, taken, handed = np.random.default_rng(seed), 0, 0
     while taken < steps:
         system = mechanism(rng, loop=bool(rng.integers(2))).build()
-        run = simulate(system, stepper(rng), t_end=each * DT, dt=DT, engine="native", record=100)
+        run = simulate(system, stepper(rng), t_end=each * DT, dt=DT, record=100)
         # a scheme that sees velocities alone may let a contact overlap by more than its clearance, and says so
         assert run.t[-1] == pytest.approx(each * DT) and run.status.partition(":")[0] in ("finished", "untrusted")
         assert run.certificate.motion_residual <= 1e-9

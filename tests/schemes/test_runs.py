@@ -74,7 +74,7 @@ def poisson() -> Model:
 )
 def test_what_a_stepper_does_not_support_is_refused_in_one_sentence(model, stepper, dt, reason):
     with pytest.raises(InputError, match=reason):
-        simulate(model.build(), stepper, t_end=0.01, dt=dt, engine="native")
+        simulate(model.build(), stepper, t_end=0.01, dt=dt)
 
 
 def test_auto_says_why_it_took_python():
@@ -95,7 +95,7 @@ def test_auto_says_why_it_took_python():
 def test_a_run_goes_on_to_the_same_bits(problem, stepper, tmp_path):
     """The slider-rod is at rest on its rod by then."""
     rigid = {} if isinstance(stepper, MoreauJean) else {"guide.restitution": 0.0}
-    system, run = problem().build(), {"dt": 1e-5, "parameters": rigid, "engine": "native"}
+    system, run = problem().build(), {"dt": 1e-5, "parameters": rigid}
     whole = simulate(system, stepper, t_end=0.02, **run)
     first = simulate(system, stepper, t_end=0.01, **run)
     first.save(tmp_path / "run.nc")
@@ -123,10 +123,10 @@ def boxes() -> Model:
 @pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean(), MoreauJean(theta=1.0), GeneralizedAlpha()], ids=repr)
 def test_what_rests_goes_on_to_the_same_bits_beside_what_does_not(stepper):
     system = boxes().build()
-    whole = simulate(system, stepper, t_end=0.05, dt=1e-3, engine="native")
+    whole = simulate(system, stepper, t_end=0.05, dt=1e-3)
     for cut in range(1, 49, 4):
-        first = simulate(system, stepper, t_end=float(whole.t[cut]), dt=1e-3, engine="native")
-        second = simulate(system, stepper, t_end=0.05, dt=1e-3, engine="native", state=first.end)
+        first = simulate(system, stepper, t_end=float(whole.t[cut]), dt=1e-3)
+        second = simulate(system, stepper, t_end=0.05, dt=1e-3, state=first.end)
         for name, values in whole.end.stepper_memory.items():
             assert np.array_equal(second.end.stepper_memory[name], values), (cut, name)
         assert np.array_equal(second.q.array[1:], whole.q.array[cut + 1 :])
@@ -146,7 +146,7 @@ def test_what_rests_goes_on_to_the_same_bits_beside_what_does_not(stepper):
 )
 def test_what_is_recorded_does_not_change_the_run(problem, stepper, dt):
     plastic = {"guide.restitution": 0.0} if problem is slider_crank_translational and dt == 1e-4 else {}
-    system, run = problem().build(), {"t_end": 0.02, "dt": dt, "parameters": plastic, "engine": "native"}
+    system, run = problem().build(), {"t_end": 0.02, "dt": dt, "parameters": plastic}
     whole, thin = simulate(system, stepper, **run), simulate(system, stepper, **run, record=7)
     for table in ("q", "v"):
         assert np.array_equal(getattr(thin, table).array[1:-1], getattr(whole, table).array[7::7][: len(thin.t) - 2])
@@ -192,7 +192,7 @@ def test_what_rests_takes_an_iteration_a_step_and_does_not_shake(case, stepper):
 
     Programs begin with the impulses of the step before, which are their solution: at most one pass over them is needed.
     """
-    run = simulate(slider_rod(case=case).build(), stepper, t_end=0.05, dt=1e-5, engine="native")
+    run = simulate(slider_rod(case=case).build(), stepper, t_end=0.05, dt=1e-5)
     assert run.counts["iterations"] <= run.counts["steps"]
     assert run.counts["solves"] < 1.1 * run.counts["steps"]
     rest = run.lam_N.array[run.t > 0.02]
@@ -235,7 +235,7 @@ def test_ctrl_c_before_the_first_step_hands_over_the_start(contact, monkeypatch)
         dt = ErrorControl(1e-6, 1e-8, 1e-6, 1e-3)
         monkeypatch.setattr(CompliantSteps, "start", stop)
     with pytest.raises(Interrupted) as interrupted:
-        simulate(system, stepper, t_end=0.01, dt=dt, engine="native")
+        simulate(system, stepper, t_end=0.01, dt=dt)
     monkeypatch.undo()
     run = interrupted.value.trajectory
     assert run.status == "interrupted" and len(run.t) == 1
@@ -257,7 +257,7 @@ def test_a_load_that_turns_nan_fails_with_its_name():
         PointForce("pull", "body", force=lambda t: (ca.sqrt(0.5 - t), 0.0)),
     ]
     with pytest.raises(SimulationFailed, match=r'force along "body.x" is nan') as failed:
-        simulate(Model(elements).build(), MoreauJean(), t_end=1.0, dt=0.1, engine="native")
+        simulate(Model(elements).build(), MoreauJean(), t_end=1.0, dt=0.1)
     trajectory = failed.value.trajectory
     assert len(trajectory.t) - 1 == trajectory.counts["steps"] > 0
     assert np.all(np.isfinite(trajectory.q.array))
@@ -308,7 +308,7 @@ def test_nothing_is_compiled_for_other_numbers_or_mechanisms():
 
 def test_a_new_mechanism_of_known_kinds_compiles_nothing():
     for problem in (slider_crank_translational, slider_crank_revolute, four_bar):
-        simulate(problem().build(), MoreauJean(), t_end=1e-4, dt=1e-5, record=3, engine="native")
+        simulate(problem().build(), MoreauJean(), t_end=1e-4, dt=1e-5, record=3)
     kinds, functions = compilations(), entry.cache_info().misses
     bodies = [PlanarBody(f"body{i}", 1.0, 0.1, (i - 0.5, 0.0)) for i in (1, 2, 3)]
     fixed = [Ground(), *bodies, Gravity(acceleration=(0.0, -9.81))]
@@ -318,9 +318,7 @@ def test_a_new_mechanism_of_known_kinds_compiles_nothing():
         "loose", "body2", "body3", at_a=(0.5, 0.0), at_b=(-0.5, 0.0), clearance=1e-3, radius=0.01,
         contact=Rigid(restitution=0.5, friction=0.1),
     )  # fmt: skip
-    trajectory = simulate(
-        Model([*fixed, *pins, loose]).build(), MoreauJean(), t_end=1e-2, dt=1e-4, engine="native", record=3
-    )
+    trajectory = simulate(Model([*fixed, *pins, loose]).build(), MoreauJean(), t_end=1e-2, dt=1e-4, record=3)
     assert trajectory.counts["steps"] == 100
     assert compilations() == kinds
     assert entry.cache_info().misses == functions

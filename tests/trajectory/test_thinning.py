@@ -82,7 +82,7 @@ def test_the_certificate_covers_omitted_rows(monkeypatch):
 def test_rows_of_compiled_steps_are_omitted_where_their_functions_evaluate_them(monkeypatch):
     """They are evaluated in a memory of their own, so that the steps go on where they stand."""
     system, dt, t_end = socket_pendulum().build(), 1e-4, 0.5
-    arguments = {"t_end": t_end, "dt": dt, "engine": "native", "record": 7}
+    arguments = {"t_end": t_end, "dt": dt, "record": 7}
     monkeypatch.setattr("nonsmooth.engine.steps.MOST", 64)  # rows that compiled steps hand over at once
     at_the_end = simulate(system, MoreauJean(), **arguments)
     monkeypatch.setattr(module, "WAITING", 100)

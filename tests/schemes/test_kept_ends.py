@@ -1,6 +1,9 @@
-"""Compiled runs against Python formulations: every problem and every stepper that both run, found by discovery."""
+"""Every problem with every stepper against the ends that another implementation found."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +12,10 @@ from nonsmooth import (
     Damper,
     Fixed,
     GaussQP,
+    GeneralizedAlpha,
     Gravity,
     Ground,
-    InputError,
+    Landing,
     Model,
     MoreauJean,
     PlanarBody,
@@ -27,15 +31,17 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.registry import find_problems
-from nonsmooth.tolerances import SLIPPING, STICKING
 
-STEPS = 100
+STEPS, DT = 100, 2e-4
 STEPPERS = {
     "gauss": GaussQP(),
+    "landing": GaussQP(),
+    "alpha": GeneralizedAlpha(),
     "moreau": MoreauJean(),
     "moreau-theta": MoreauJean(theta=0.7),
     "moreau-midpoint": MoreauJean(joints="midpoint"),
     "moreau-projected": MoreauJean(projection="combined"),
+    "balanced": MoreauJean(moment_arms="balanced"),
 }
 
 
@@ -134,84 +140,20 @@ def models() -> dict[str, Model]:
 MODELS = models()
 
 
-def close(native: np.ndarray, python: np.ndarray, tolerance: float, floor: float) -> bool:
-    """Columns agree to `tolerance` of their scale; columns of round-off are measured by the largest of their kind."""
-    scale = np.maximum(np.max(np.abs(python), axis=0, initial=0.0), floor)
-    return bool(np.all(np.abs(native - python) <= tolerance * np.maximum(scale, 1e-300)))
+KEPT = json.loads(Path(__file__).with_name("kept_ends.json").read_text(encoding="utf-8"))
 
 
-def difference(one, other) -> np.ndarray:
-    """The largest difference of velocities so far, row by row."""
-    return np.maximum.accumulate(np.max(np.abs(one.v.array - other.v.array), axis=1))[:, None]
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", KEPT)
+def test_ends_are_those_of_another_implementation(name):
+    """A hundred steps end where those of another implementation of the same equations, in NumPy, ended.
 
-
-def agree(native, python, noise: float, growth: np.ndarray | float = 0.0) -> bool:
-    q, v = (np.max(np.abs(getattr(python, table).array)) for table in "qv")
-    excess = np.maximum(np.abs(native.v.array - python.v.array) - noise - growth, 0.0)
-    if np.any(growth):
-        return bool(np.all(excess <= 1e-12 * v))
-    return close(native.q.array, python.q.array, 1e-12, 1e-2 * q) and bool(
-        np.all(excess <= 1e-12 * np.maximum(np.max(np.abs(python.v.array), axis=0), 1e-2 * v))
-    )
-
-
-def modes(mode: np.ndarray, name: str) -> np.ndarray:
-    """Contact modes; of two corners that stick together, and share friction as they like, one may be at its limit."""
-    if name != "stick-slip-oscillator":
-        return mode
-    closed = np.where(mode == SLIPPING, STICKING, mode)
-    return np.column_stack([closed, np.any(mode == STICKING, axis=1)])
-
-
-@pytest.mark.sampled(3)  # each mechanism with two or three of the eight, and the next with others
-@pytest.mark.parametrize("dt", [1e-5, 2e-4])
-@pytest.mark.parametrize("stepper", STEPPERS.values(), ids=STEPPERS)
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.quick(3)
-def test_both_engines_give_the_same_motion(name, stepper, dt):
-    system = MODELS[name].build()
-    run = {"t_end": STEPS * dt, "dt": dt}
-    try:
-        native = simulate(system, stepper, **run, engine="native")
-    except InputError as error:
-        pytest.skip(str(error))
-    python = simulate(system, stepper, **run, engine="python")
-    assert native.manifest["engine"] == "native" and python.manifest["engine"] == "python"
-    # gaps of which some would do are projected by turns, as their round-off has it, without end
-    by_turns = name.startswith("drawers") and stepper == STEPPERS["moreau-projected"]
-    assert native.counts["python_steps"] == 0 or by_turns
-    assert np.array_equal(native.t, python.t)
-    # gaps know positions to round-off, hence velocities to round-off over dt
-    reach = np.max(np.abs(python.q.array))
-    noise = 100 * np.finfo(float).eps * reach / dt if isinstance(stepper, GaussQP) else 0.0
-    if not agree(native, python, noise):  # round-off grows: as much as that of a start that is moved by it
-        names, start = system.q_names, system.start.q
-        moved = system.state({name: value * (1 + 4e-16) for name, value in zip(names, start, strict=True)})
-        assert agree(native, python, noise, 100 * difference(simulate(system, stepper, **run, state=moved), python))
-    assert np.array_equal(*(modes(run.mode.array, name) for run in (native, python)))
-    ours, theirs = native.certificate, python.certificate
-    assert ours.gap_violation == pytest.approx(theirs.gap_violation, rel=1e-6, abs=1e-12)
-    assert ours.joint_violation <= max(10 * theirs.joint_violation, 1e-14)
-    assert ours.complementarity <= max(10 * theirs.complementarity, 1e-11)
-    assert ours.motion_residual <= max(10 * theirs.motion_residual, 1e-11)
-
-
-@pytest.mark.parametrize("name", ["slider-rod", "slider-crank-translational", "four-bar"])
-def test_all_columns_agree(name):
-    """Also with every third step recorded; impulses are unique here."""
-    system = MODELS[name].build()
-    for record in (1, 3):
-        run = {"t_end": 2e-3, "dt": 1e-5, "record": record}
-        native, python = (simulate(system, MoreauJean(), **run, engine=engine) for engine in ("native", "python"))
-        assert len(native.impacts) == len(python.impacts)
-        assert list(native.impacts["contact"]) == list(python.impacts["contact"])
-        for table in ("gap", "gap_rate", "P_N", "P_T", "lam_N", "reaction", "reaction_impact", "energy"):
-            ours, theirs = (getattr(run, table).array for run in (native, python))
-            assert ours.shape == theirs.shape
-            tolerance = 1e-8 if table == "reaction" else 1e-10  # joints know velocities to round-off over dt
-            assert close(ours, theirs, tolerance, 1e-3 * np.max(np.abs(theirs), initial=0.0)), table
-        assert close(native.left.v.array, python.left.v.array, 1e-12, 1e-2 * np.max(np.abs(python.v.array)))
-        ours, theirs = native.certificate.energy, python.certificate.energy
-        assert ours.kinetic == pytest.approx(theirs.kinetic, rel=1e-11)
-        assert ours.loss_impacts == pytest.approx(theirs.loss_impacts, rel=1e-9, abs=1e-12)
-        assert ours.remainder == pytest.approx(theirs.remainder, rel=1e-6, abs=1e-9)
+    Both differed by less than 1e-10 of the largest velocity when it was given up, by the growth of round-off.
+    """
+    model, scheme = name.split()
+    system, kept = MODELS[model].build(), KEPT[name]
+    control = Landing(1e-6, DT) if scheme == "landing" else DT
+    run = simulate(system, STEPPERS[scheme], t_end=STEPS * DT, dt=control)
+    assert run.counts["steps"] == kept["steps"]
+    for found, known in ((run.end.q, kept["q"]), (run.end.v, kept["v"])):
+        assert found == pytest.approx(np.array(known), rel=0.0, abs=1e-8 * np.max(np.abs(known), initial=1e-6))
