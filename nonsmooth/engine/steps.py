@@ -27,7 +27,7 @@ from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
-from nonsmooth.tolerances import EPSILON, PROXIMAL, UNCERTAIN
+from nonsmooth.tolerances import ACCEPTABLE, EPSILON, MOST_AMPLIFIED, PROXIMAL, UNCERTAIN
 
 __all__ = ["CompiledSteps", "Taken", "ridge_of"]
 
@@ -42,8 +42,8 @@ RIDGE = 1e-9
 
 #: fields of bodies with which a step of generalised alpha begins, and their names in states
 ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
-#: how often the length of a step that is not certified is halved
-PARTS = 8
+#: numbers of parts in which a step that is not certified is taken
+PARTS = (2, 4, 8, 16, 32, 64, 128, 256)
 #: counts of steps that are not certified at once
 REPEATED = ("shortened", "divided", "chained")
 #: more contacts than there are
@@ -174,7 +174,7 @@ class CompiledSteps:
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
             ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
             ("varying", varying), ("error", self._error), ("planned", self.longest),
-            ("phase_of_impact", CONVEX if associated else 0),
+            ("phase_of_impact", CONVEX if associated else 0), ("acceptable", ACCEPTABLE),
         ):  # fmt: skip
             self._whole[name] = value
 
@@ -198,7 +198,7 @@ class CompiledSteps:
 
     def failure(self, state: State) -> str:
         """Why the step from a state is not certified."""
-        m = Mechanism(self.system, self.values, self.longest)
+        m = self._mechanism
         why = self.outside.failure or (
             f"the step is not certified: residuals {self._whole['residual'][0]:.2g} of its equations, "
             f"{self._whole['law'][0]:.2g} of the laws of contacts; a shorter step may be needed."
@@ -206,49 +206,77 @@ class CompiledSteps:
         return f"{why}{m.lost_rank(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
 
     def rescue(self, state: State, origin: float, most: int) -> Taken | None:
-        """A step from a state that is not certified as it is: in 2, 4, .. 256 parts by its own scheme, at most so many;
-        as a whole by the chain of solvers; in parts by this. None if none of these is certified."""
+        """A step from a state that is not certified as it is, None if it is not certified in any way: near a singular
+        position as a whole, with what is lost there; in 2, 4, .. 256 parts, at most so many; as a whole by the chain of
+        solvers; in parts by this."""
         self._raise()
         if self.chain is None or not self.chain.fallback:
             return None
         self._at = None
         # event-locating steps shorten themselves
-        most_often = 0 if self.scheme == "landing" else min(PARTS, min(self.rows, most).bit_length() - 1)
-        in_parts = range(1, most_often + 1)
-        ways = [(halvings, False) for halvings in in_parts]
-        ways += [] if self._associated else [(halvings, True) for halvings in (0, *in_parts)]
-        taken = None
-        for halvings, chained in ways:
+        in_parts = [] if self.scheme == "landing" else [n for n in PARTS if n <= min(self.rows, most)]
+        acceptable, taken = self._acceptable(state), None
+        singular = acceptable > ACCEPTABLE
+        ways = [(parts, False) for parts in ([1] if singular else []) + in_parts]
+        ways += [] if self._associated else [(parts, True) for parts in (1, *in_parts)]
+        self._whole["acceptable"], self._whole["close"] = acceptable, self._closing if singular else 0
+        for parts, chained in ways:
             if self._whole["asks"][0] and not chained:  # about rest, which shorter steps do not decide
                 continue
-            taken = self._again(state, origin, halvings, chained)
+            taken = self._again(state, origin, parts, chained)
             if taken is not None:
                 break
-        self._whole["asks"] = 0
+        self._whole["asks"], self._whole["acceptable"], self._whole["close"] = 0, ACCEPTABLE, 0
         return taken
 
-    def _again(self, state: State, origin: float, halvings: int, chained: bool) -> Taken | None:
-        """A step in 2^halvings parts; `chained` by solvers outside, or without those of them that were requested."""
+    @functools.cached_property
+    def _closing(self) -> int:
+        return self.outside.address(self._close)
+
+    def _close(self) -> None:
+        """Changes of the impulses of joints at the start of a step of `MoreauJean` that close them at its end."""
+        m, t, dt = self._mechanism, float(self._whole["t"][0]), float(self._whole["dt"][0])
+        q, u = (self.layout.packed(self.memory, name).ravel() for name in ("q", "u"))
+        start, end = m.at(t, q).W_g, m.at(t + dt, m.moved(q, u, dt)).W_g
+        metric = m.implicit(float(self._whole["theta"][0]) * dt)
+        self._put_joints("y", m.solved(end.T @ metric.change(start), -self._of_joints("b0")))
+
+    def _acceptable(self, state: State) -> float:
+        """The change that may end iterations of the step from a state: near a singular position joints amplify their
+        round-off."""
+        if not self.system.ng:
+            return ACCEPTABLE
+        m = self._mechanism
+        end = m.moved(state.q, state.v, self.longest)
+        ends = (m.at(state.t, state.q).W_g, m.at(state.t + self.longest, end).W_g)
+        return min(ACCEPTABLE * m.amplified(*ends), MOST_AMPLIFIED)
+
+    @functools.cached_property
+    def _mechanism(self) -> Mechanism:
+        return Mechanism(self.system, self.values, self.longest)
+
+    def _again(self, state: State, origin: float, parts: int, chained: bool) -> Taken | None:
+        """A step in so many parts; `chained` by solvers outside, or without those of them that were requested."""
         whole = self._whole
         kept = {name: whole[name].copy() for name in ("longest", "t_end", "origin", "solver", "many")}
         goal = ConstantStep(self.longest).next_time(state.t, origin, float(whole["t_end"][0]))
-        if halvings:
-            whole["longest"], whole["t_end"], origin = (goal - state.t) / 2**halvings, goal, state.t
+        if parts > 1:
+            whole["longest"], whole["t_end"], origin = (goal - state.t) / parts, goal, state.t
         if chained:
             whole["solver"], whole["many"] = 0 if self._requested else self._door.address, NEVER
         try:
             self._put(state, origin)
             whole["steps"] = 0
-            self._run(self.memory.address(self.root), 2**halvings)
+            self._run(self.memory.address(self.root), parts)
         finally:
             for name, value in kept.items():
                 whole[name] = value
         self._raise()
         done = int(whole["steps"][0])
-        whole["shortened"] += halvings > 0
-        if not done or (halvings and float(whole["t"][0]) < goal):
+        whole["shortened"] += parts > 1
+        if not done or (parts > 1 and float(whole["t"][0]) < goal):
             return None
-        whole["divided"] += halvings > 0
+        whole["divided"] += parts > 1
         if chained:
             assert self.chain is not None
             self.chain.counts["fallbacks"] += 1
@@ -268,6 +296,7 @@ class CompiledSteps:
         self.layout.fill(self.memory, values)
         self._set(stepper, values, t_end)
         self._at, self.values, self.impact = None, values, None
+        self.__dict__.pop("_mechanism", None)
 
     def advance(self, state: State, origin: float, most: int = MOST) -> Taken:
         """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""

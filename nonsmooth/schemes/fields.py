@@ -320,6 +320,7 @@ class System:
     rejected = Count("-", "steps of the run that were repeated for their local error")
     too_long = Count("-", "1: the local error of the last attempt is too large")
     noise = Number("(kg)^.5 m/s", "round-off of velocities of joints, times a step", constant=True)
+    acceptable = Number("-", "change that may end iterations that no longer reduce it, as a share of velocities")
     ridge = Number("1/kg", "on the diagonal of joints whose rows are redundant, else 0", constant=True)
     law_of_impact = Count("-", "its number among `impact_fields.LAWS`", constant=True)
     alone = Count("-", "1: of contacts that approach, only the fastest is in an impact", constant=True)
@@ -351,6 +352,9 @@ class System:
     solver = Count("-", "address of what solves its programs outside; 0: Newton's method here", constant=True)
     asks = Count("-", "1: a step was not accepted since bodies at rest may have to remain so, which is decided outside")
     advance = Count("-", "address of what solves the equations of a step of given length; 0: none", constant=True)
+    close = Count(
+        "-", "address of what closes joints near a singular position; 0: their matrix at the end", constant=True
+    )
     land = Count("-", "address of what solves them with their length, of event-locating steps; 0: none", constant=True)
     trial = Number("s", "length of the step that is solved there")
     across = Count("-", "1: a solution was rejected, since a contact is loaded at the opposite wall")

@@ -38,7 +38,6 @@ from nonsmooth.schemes.program import (
 from nonsmooth.schemes.secants import change_of_u, extrapolate_u
 from nonsmooth.schemes.velocity_change import law_of_rates
 from nonsmooth.tolerances import EPSILON, TINY
-from nonsmooth.tolerances.gauss import ACCEPTABLE
 
 #: iterations of a momentum update at most, and relative change of u that ends them: a located gap, from which the step
 #: size follows, is more accurate than the end of a step of constant size has to be
@@ -213,7 +212,7 @@ def solve_first_half(system, dt):
         if not change + size < INFINITE:
             return False
         noise = system.noise / dt
-        enough = ACCEPTABLE * (size + TINY) + NOISE * noise + gap_round_off(system) / dt
+        enough = system.acceptable * (size + TINY) + NOISE * noise + gap_round_off(system) / dt
         done = change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)

@@ -36,7 +36,7 @@ from nonsmooth.schemes.program import (
 )
 from nonsmooth.schemes.secants import extrapolate_u
 from nonsmooth.tolerances import CLOSED_GAP, TINY
-from nonsmooth.tolerances.gauss import ACCEPTABLE, CONVERGED, PASSES
+from nonsmooth.tolerances.gauss import CONVERGED, PASSES
 
 #: round-off of gaps, as a share of coordinates
 ROUNDED = 1e-15
@@ -135,7 +135,7 @@ def iterate(system):
         if not change + system.size < INFINITE:
             return False
         noise = system.noise / dt
-        enough = ACCEPTABLE * (system.size + TINY) + NOISE * noise + gap_round_off(system) / dt
+        enough = system.acceptable * (system.size + TINY) + NOISE * noise + gap_round_off(system) / dt
         done = change <= CONVERGED * system.size + noise or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)

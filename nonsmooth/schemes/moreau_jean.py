@@ -67,7 +67,7 @@ from nonsmooth.schemes.program import (
 from nonsmooth.schemes.projection import place, project
 from nonsmooth.schemes.trend import expected, record_impulses, start_again
 from nonsmooth.tolerances import DONE, TINY
-from nonsmooth.tolerances.moreau_jean import ACCEPTABLE, CONVERGED, PASSES
+from nonsmooth.tolerances.moreau_jean import CONVERGED, PASSES
 
 # ---- before the program
 
@@ -249,7 +249,7 @@ def iterate(system):
             return False
         if is_direct(system):
             return True
-        if change <= CONVERGED or (k > 0 and change >= before and change <= ACCEPTABLE):
+        if change <= CONVERGED or (k > 0 and change >= before and change <= system.acceptable):
             if further == 0:
                 return True
             further -= 1

@@ -1,10 +1,12 @@
 """Joints closed at the end of a step in positions and velocities, by impulses along the directions at both ends.
 
 Impulses P_a at the start satisfy g(q+) = 0, and impulses P at the end the velocity constraints there. Both are computed
-with the same matrix, W_g(q+)' M^-1 W_g(q+): the iterations of the step correct P_a until g(q+) = 0 is satisfied.
+with the same matrix, W_g(q+)' M^-1 W_g(q+): the iterations of the step correct P_a until g(q+) = 0 is satisfied. Where the step passes a singular position, these
+diverge along directions that are nearly lost, which have opposite signs at its ends: P_a is then found outside, with
+W_g(q+)' M^-1 W_g(q).
 """
 
-from nonsmooth.compile.kernels import by_modes, kernel, piece
+from nonsmooth.compile.kernels import by_modes, kernel, piece, solved_outside
 from nonsmooth.records.values import weighed
 from nonsmooth.schemes.deformation import implicit_force
 from nonsmooth.schemes.joint_forces import answer_of
@@ -29,6 +31,9 @@ def add_start_impulses(joint, P):
     joint.b.body.hold += P @ joint.along_b
 
 
+close_outside = solved_outside("close")
+
+
 @piece
 def close(system):
     """Impulses at the start for g = 0 at the end, q moved by u, linearised there."""
@@ -41,7 +46,10 @@ def close(system):
         body.v_next = body.v + weighed(by_others + body.hold, inverse_mass(body))
     for joint in system.joints:
         joint.b0 = rates_after(joint) - rates_of_u(joint) + joint.g / dt
-    solve_joints(system)
+    if system.close == 0:
+        solve_joints(system)
+    else:
+        close_outside(system)
     for joint in system.joints:
         joint.P_a += joint.y
         add_start_impulses(joint, joint.y)

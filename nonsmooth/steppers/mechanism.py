@@ -23,9 +23,8 @@ __all__ = ["Configuration", "JointRows", "MassMetric", "Mechanism", "contact_mod
 
 #: singular value of directions of joints and contacts, of norm 1 in the mass metric, below which they are dependent
 DEPENDENT = 1e-9
-#: singular value of the joints' directions below which round-off limits the convergence of a step, and the largest
-#: change or residual of an accepted step at such a position
-NEAR_SINGULAR, MOST_AMPLIFIED = 1e-2, 1e-7
+#: singular value of the joints' directions below which round-off limits the convergence of a step
+NEAR_SINGULAR = 1e-2
 #: singular value of such directions below which messages mention a loss of rank
 LOSING = 1e-3
 #: share of the largest coefficient of a linear dependence from which a row is named

@@ -5,9 +5,9 @@ the family: `moreau_jean`, `gauss`, `generalized_alpha`, `event_driven`, `impact
 """
 
 __all__ = [
-    "AT_REST", "AT_THE_END", "CERTAIN", "CLOSED", "CLOSED_GAP", "CLOSED_RATE", "DONE", "EDGE", "EPSILON", "FLOOR",
-    "FULL", "GAINING", "ON_GRID", "OPEN", "PRESSING", "PROJECTED", "PROXIMAL", "REMAINDER", "SAFETY", "SHRINK",
-    "SLIPPING", "STICKING", "TINY", "UNCERTAIN",
+    "ACCEPTABLE", "AT_REST", "AT_THE_END", "CERTAIN", "CLOSED", "CLOSED_GAP", "CLOSED_RATE", "DONE", "EDGE", "EPSILON",
+    "FLOOR", "FULL", "GAINING", "MOST_AMPLIFIED", "ON_GRID", "OPEN", "PRESSING", "PROJECTED", "PROXIMAL", "REMAINDER",
+    "SAFETY", "SHRINK", "SLIPPING", "STICKING", "TINY", "UNCERTAIN",
 ]  # fmt: skip
 
 #: how compiled steps end: all taken, the next one not certified, no room for its row
@@ -37,6 +37,9 @@ FLOOR = 1e-3
 AT_REST = 1e-8
 #: largest residual of Coulomb's law of an accepted state of rest
 CERTAIN = 1e-11
+#: change of velocities, as a share of their size, that may end iterations of a step if they no longer reduce it, where
+#: joints or stiff loads amplify round-off; and near a singular position of the joints at most
+ACCEPTABLE, MOST_AMPLIFIED = 1e-11, 1e-7
 #: constraint residual [m] or [rad] at which a projection of positions ends: some units of round-off of 1 m or 1 rad
 PROJECTED = 1e-15
 #: share of the constraint residual to which a pass of a projection must reduce it for another one to follow; near the

@@ -4,8 +4,6 @@
 PASSES = 50
 #: change of the velocity from iteration to iteration, as a share of its size, that ends them: round-off
 CONVERGED = 1e-14
-#: change that may end them if they no longer reduce it, where joints or stiff loads amplify round-off
-ACCEPTABLE = 1e-11
 #: penetration, in clearances, that is accepted after the projection of a position
 PENETRATED = 1e-12
 #: an impulse of at most this multiple of that of the previous step belongs to a persistent contact, not to an impact
