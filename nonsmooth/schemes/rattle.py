@@ -1,9 +1,9 @@
 """Joints closed at the end of a step in positions and velocities, by impulses along the directions at both ends.
 
 Impulses P_a at the start satisfy g(q+) = 0, and impulses P at the end the velocity constraints there. Both are computed
-with the same matrix, W_g(q+)' M^-1 W_g(q+): the iterations of the step correct P_a until g(q+) = 0 is satisfied. Where the step passes a singular position, these
-diverge along directions that are nearly lost, which have opposite signs at its ends: P_a is then found outside, with
-W_g(q+)' M^-1 W_g(q).
+with the same matrix, W_g(q+)' M^-1 W_g(q+): the iterations of the step correct P_a until g(q+) = 0 is satisfied. Where
+a step passes a singular position they diverge along directions that are nearly lost and change their sign: P_a is then
+found outside, with W_g(q+)' M^-1 W_g(q).
 """
 
 from nonsmooth.compile.kernels import by_modes, kernel, piece, solved_outside
