@@ -16,6 +16,7 @@ from scipy.interpolate import PchipInterpolator
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.export import CONTACTS
 
 __all__ = [
     "CONTACTS", "INTERVALS", "agreement", "closed_time", "contact_intervals", "contact_share", "contact_table",
@@ -26,11 +27,6 @@ __all__ = [
 INTERVALS = {
     "contact": "", "start": "s", "end": "s", "impulse": "N s", "force": "N", "depth": "m", "approach": "m/s",
     "separation": "m/s",
-}  # fmt: skip
-#: columns of `contact_table` with their units
-CONTACTS = {
-    "contact": "", "kind": "", "start": "s", "end": "s", "approach": "m/s", "separation": "m/s", "impulse": "N s",
-    "peak_force": "N", "depth": "m", "energy": "J",
 }  # fmt: skip
 #: share of the fastest approach below which an impact is not counted: a sequence of bounces that ends has infinitely
 #: many, and how many of the last are resolved depends on steps and units

@@ -18,17 +18,20 @@ from nonsmooth.trajectory.columns import Columns
 if TYPE_CHECKING:
     import pandas
 
-    from nonsmooth.trajectory.trajectory import Trajectory
-
-__all__ = ["KINDS", "columns_of", "table_of", "write_mat", "write_table"]
+__all__ = ["CONTACTS", "KINDS", "columns_of", "table_of", "write_mat", "write_table"]
 
 #: tables of a run that have one number per row and name
 KINDS = ("q", "v", "gap", "gap_rate", "lam_N", "P_N", "P_T", "mode", "reaction", "reaction_impact", "energy")
+#: columns of the table of contacts with their units
+CONTACTS = {
+    "contact": "", "kind": "", "start": "s", "end": "s", "approach": "m/s", "separation": "m/s", "impulse": "N s",
+    "peak_force": "N", "depth": "m", "energy": "J",
+}  # fmt: skip
 #: those of `Trajectory.to_pandas` without a choice
 USUAL = ("q", "v", "gap", "lam_N", "reaction", "energy")
 
 
-def columns_of(trajectory: Trajectory, kind: str) -> Columns:
+def columns_of(trajectory: Any, kind: str) -> Columns:
     """The columns of a kind.
 
     Raises
@@ -42,7 +45,7 @@ def columns_of(trajectory: Trajectory, kind: str) -> Columns:
     return found
 
 
-def table_of(trajectory: Trajectory, kinds: Iterable[str] | None) -> pandas.DataFrame:
+def table_of(trajectory: Any, kinds: Iterable[str] | None) -> pandas.DataFrame:
     """See `Trajectory.to_pandas`."""
     import pandas
 
@@ -64,7 +67,7 @@ def table_of(trajectory: Trajectory, kinds: Iterable[str] | None) -> pandas.Data
     return table
 
 
-def write_table(trajectory: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
+def write_table(trajectory: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
     """See `Trajectory.to_csv`."""
     if kinds == "contacts" or (kinds is not None and list(kinds) == ["contacts"]):
         _write_contacts(trajectory, path)
@@ -77,17 +80,15 @@ def write_table(trajectory: Trajectory, path: str | os.PathLike[str], kinds: Ite
     write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
 
 
-def _write_contacts(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
-    from nonsmooth.diagnostics.contacts import CONTACTS
-
-    text = io.StringIO()
+def _write_contacts(trajectory: Any, path: str | os.PathLike[str]) -> None:
+    text, table = io.StringIO(), trajectory.contacts
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(f"{name} [{unit}]" if unit else name for name, unit in CONTACTS.items())
-    writer.writerows([one.item() if hasattr(one, "item") else one for one in row] for row in trajectory.contacts)
+    writer.writerow(f"{name} [{CONTACTS[name]}]" if CONTACTS[name] else name for name in table.dtype.names)
+    writer.writerows([one.item() if hasattr(one, "item") else one for one in row] for row in table)
     write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
 
 
-def write_mat(trajectory: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
+def write_mat(trajectory: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
     """See `Trajectory.to_mat`."""
     from scipy.io import savemat
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,17 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-    from nonsmooth.trajectory.trajectory import Trajectory
-
 __all__ = ["Views"]
+
+#: what draws and converts runs stands above them, and is imported when it is called: name -> module
+ABOVE = {
+    "contact_table": "nonsmooth.diagnostics", "figure": "nonsmooth.plots", "frame": "nonsmooth.report",
+    "write": "nonsmooth.report",
+}  # fmt: skip
+
+
+def _above(name: str) -> Any:
+    return getattr(importlib.import_module(ABOVE[name]), name)
 
 
 class Views:
@@ -23,9 +32,8 @@ class Views:
 
     def _repr_html_(self) -> str:
         """Display in a notebook: the mechanism in motion and its contact modes, in a frame; see `report`."""
-        from nonsmooth.report import frame
-
-        return frame(cast("Trajectory", self))
+        shown: str = _above("frame")(self)
+        return shown
 
     def report(self, path: str | os.PathLike[str], *, rows: int = 20_000) -> None:
         """Write the run as one HTML page without references to the network: `nonsmooth.report`.
@@ -42,9 +50,7 @@ class Views:
         InputError
             If the path cannot be written.
         """
-        from nonsmooth.report import write
-
-        write(cast("Trajectory", self), path, rows=rows)
+        _above("write")(self, path, rows=rows)
 
     def plot(self, *what: Any, width: str | float | None = None, measured: Any = None, exact: Any = None) -> Figure:
         """Draw the run; without arguments its sketch, joint orbits, motion and forces: `nonsmooth.plots.figure`.
@@ -65,9 +71,8 @@ class Views:
         matplotlib.figure.Figure
             Save it by ``figure.savefig("run.pdf")``.
         """
-        from nonsmooth.plots import figure
-
-        return figure(cast("Trajectory", self), *what, width=width, measured=measured, exact=exact)
+        drawn: Figure = _above("figure")(self, *what, width=width, measured=measured, exact=exact)
+        return drawn
 
     def to_pandas(self, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
         """The rows as a `pandas.DataFrame`, whose index is the time [s].
@@ -92,7 +97,7 @@ class Views:
         """
         from nonsmooth.trajectory.export import table_of
 
-        return table_of(cast("Trajectory", self), kinds)
+        return table_of(self, kinds)
 
     @property
     def contacts(self) -> NDArray[np.void]:
@@ -106,9 +111,8 @@ class Views:
         >>> str(run.contacts["kind"][0]), run.contacts.dtype.names[:4]
         ('impact', ('contact', 'kind', 'start', 'end'))
         """
-        from nonsmooth.diagnostics import contact_table
-
-        return contact_table(cast("Trajectory", self))
+        table: NDArray[np.void] = _above("contact_table")(self)
+        return table
 
     def to_mat(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
         """Write the rows as a MAT file: ``t``; ``q``, ``q_names``, ``q_units`` and so on; and the table ``contacts``.
@@ -127,7 +131,7 @@ class Views:
         """
         from nonsmooth.trajectory.export import write_mat
 
-        write_mat(cast("Trajectory", self), path, kinds)
+        write_mat(self, path, kinds)
 
     def to_csv(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
         """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
@@ -146,4 +150,4 @@ class Views:
         """
         from nonsmooth.trajectory.export import write_table
 
-        write_table(cast("Trajectory", self), path, kinds)
+        write_table(self, path, kinds)
