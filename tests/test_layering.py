@@ -203,8 +203,8 @@ def _number(value: ast.expr) -> object:
     return float(number) if isinstance(number, (int, float)) else number
 
 
-def test_constants_of_formulations_and_compiled_schemes_are_defined_once() -> None:
-    """What both a Python formulation and a compiled text use is in `nonsmooth/tolerances`, and imported from there."""
+def test_constants_of_steppers_and_schemes_are_defined_once() -> None:
+    """What both a stepper and the text of a scheme use is in `nonsmooth/tolerances`, and imported from there."""
     parts = {part: set(constants_of(part)) for part in ("steppers", "schemes", "tolerances")}
     assert ("CLOSED_GAP", "1e-08") in parts["tolerances"] and ("TERMS", "7.0") in parts["schemes"]
     for one, other in itertools.combinations(parts, 2):
