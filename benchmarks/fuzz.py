@@ -29,7 +29,7 @@ import traceback
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,7 @@ def case(seed: int, only: str = "") -> Outcome:
 
 def _run(chance: random.Random, found: Outcome, space: bool, faulty: Callable[[], Any] | None = None) -> None:
     from benchmarks.fuzz_mechanisms import compliant, controls, log_uniform, planar, rigid, spatial, steppers
-    from nonsmooth import SemismoothNewton, SimulationFailed, SolverFailed, simulate
+    from nonsmooth import SimulationFailed, SolverFailed, simulate
 
     try:
         law = compliant(chance) if chance.random() < 0.25 else rigid(chance, plastic=chance.random() < 0.4)
@@ -96,15 +96,16 @@ def _run(chance: random.Random, found: Outcome, space: bool, faulty: Callable[[]
         _one_sentence(error)
         found.result = "refused"
         return
-    steps = int(log_uniform(chance, 20, 20_000 if space else 100_000))
+    engine = chance.choice(["auto", "auto", "auto", "python"])
+    steps = int(log_uniform(chance, 20, 300 if engine == "python" else 20_000 if space else 100_000))
     t_end = steps * log_uniform(chance, 1e-6, 3e-3)
     arguments: dict[str, Any] = {
-        "t_end": t_end, "dt": controls(chance, stepper, t_end, steps), "record": chance.choice([1, 1, 1, 7]),
+        "t_end": t_end, "dt": controls(chance, stepper, t_end, steps), "engine": engine,
+        "record": chance.choice([1, 1, 1, 7]),
     }  # fmt: skip
     if faulty is not None:
         faulty()
-        if stepper.solver is None and type(stepper).__name__ in ("MoreauJean", "GaussQP", "GeneralizedAlpha"):
-            stepper = replace(stepper, solver=SemismoothNewton())  # which is called for each program
+        arguments["engine"] = "python"
     try:
         run = _timed(lambda: simulate(system, stepper, **arguments, max_seconds=BUDGET, max_steps=200_000))
         found.result = run.status.partition(":")[0]

@@ -164,7 +164,6 @@ def test_what_another_run_wrote_is_refused_and_left_alone(systems, tmp_path):
     for changed, named in (
         ({"dt": 2e-4}, "arguments differ in dt"),
         ({"t_end": 0.003}, "arguments differ in t_end"),
-        ({"interpreted": True}, "arguments differ in interpreted"),
         ({"stepper": MoreauJean()}, "arguments differ in stepper"),
         ({"parameters": {"guide.clearance": 2e-5}}, "parameters differ in guide.clearance"),
         ({"t_start": 1e-3}, "starts differ in t"),
