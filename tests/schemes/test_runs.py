@@ -1,4 +1,4 @@
-"""Compiled runs as a user meets them: refusals, restarts, Ctrl-C, failures, recompilation."""
+"""Runs as a user meets them: refusals, restarts, Ctrl-C, failures, recompilation."""
 
 from __future__ import annotations
 

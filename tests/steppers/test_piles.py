@@ -95,7 +95,7 @@ def test_a_pile_between_walls_rests(rows, stepper, dt):
     [(MoreauJean(), 1e-3), (GaussQP(), 1e-3), (GaussQP(), Landing(1e-6, 1e-3)), (GeneralizedAlpha(), 1e-3)],
     ids=["MoreauJean", "GaussQP", "GaussQP landing", "GeneralizedAlpha"],
 )
-def test_compiled_steps_hold_a_pile_at_rest(stepper, dt, friction):
+def test_steps_hold_a_pile_at_rest(stepper, dt, friction):
     """Gaps of 1e-17 m contradict each other among 74 rows of contacts, and must not be closed; a few of 100 steps may
     be taken in parts or by other solvers."""
     trajectory = simulate(pile(5, friction, walls=True), stepper, t_end=0.1, dt=dt)
