@@ -70,11 +70,11 @@ def test_the_source_of_a_problem_is_the_one_that_is_cited(name: str) -> None:
 
 
 def test_every_entry_is_used_and_every_key_is_there() -> None:
-    from nonsmooth.citations import ALWAYS, IMPACTS, NATIVE
+    from nonsmooth.citations import ALWAYS, IMPACTS
 
     tables = (CITED, ELEMENTS, IMPACTS, PROBLEMS, STUDIES, VARIANTS)
     used = {key for table in tables for keys in table.values() for key in keys}
-    assert used | {*ALWAYS, *NATIVE} == set(ENTRIES)
+    assert used | {*ALWAYS} == set(ENTRIES)
     names = set(NAMES)
     assert set(CITED) <= names, "CITED names a class that is gone"
 

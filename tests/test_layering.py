@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
-    "run": {"engine", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
+    "run": {"engine", "compile", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
     "facts": set(),
     "registry": {"model", "facts"},
     # names and settings of what runs a model
@@ -79,6 +79,7 @@ MAY_IMPORT = {
         "facts",
         "identification",
         "run",
+        "engine",
         "steppers",
         "solvers",
         "step_control",
