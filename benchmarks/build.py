@@ -17,11 +17,11 @@ MECHANISMS = """
 import json, time
 from nonsmooth import MoreauJean, simulate
 from nonsmooth.compile.machine import compilations
-from nonsmooth.compile.objects import entry
+from nonsmooth.compile.objects import _compiled
 from nonsmooth_problems import four_bar, slider_crank_revolute, slider_crank_translational
 
 def counted():
-    return sum(compilations().values()) + entry.cache_info().misses
+    return sum(compilations().values()) + _compiled.cache_info().misses
 
 def spent(call):
     begin, seconds, before = time.perf_counter(), time.process_time(), counted()

@@ -6,6 +6,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 # small matrices gain nothing by threads, and lose much where the cores are busy
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -13,6 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 
 from nonsmooth import Gravity, Ground, Model, PlanarBody, RevoluteClearance, Rigid
+from nonsmooth.engine.steps import CompiledSteps
 
 LENGTH = 0.1
 tests_run = count(1)
@@ -93,3 +95,15 @@ def loose_chain():
         return Model(elements, name=f"chain of {links}").build()
 
     return build
+
+
+@pytest.fixture
+def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of time loops are taken one at a time, so that progress is told after each."""
+    run = CompiledSteps.run
+
+    def one(self: CompiledSteps, *arguments: Any) -> Any:
+        self._chunk = 1
+        return run(self, *arguments)
+
+    monkeypatch.setattr(CompiledSteps, "run", one)

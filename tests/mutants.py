@@ -45,7 +45,6 @@ from nonsmooth import (
 from nonsmooth.compile import objects
 from nonsmooth.engine.event_steps import EventSteps
 from nonsmooth.engine.steps import CompiledSteps
-from nonsmooth.records.views import Record
 
 #: residual of the reference, or of a certificate, above which a mistake is found; change of a row, relative to the
 #: column, below which it is the same
@@ -113,23 +112,20 @@ class Endless(Exception):
 
 @contextlib.contextmanager
 def interpreted() -> Any:
-    """Compiled steps run their text uncompiled; a step that is not certified raises."""
-
-    def entry(self: Any, name: str, integers: int = 0) -> Any:
-        text = getattr(importlib.import_module(f"nonsmooth.schemes.{self.scheme}"), name)
-        return lambda address, *numbers: int(text(Record(self.root, self.layout.shape, address), *numbers))
+    """Steps run their text uncompiled; a step that is not certified raises."""
 
     def give_up(self: Any, *_: Any) -> Any:
         raise Uncertified
 
-    kept = [(of, name, getattr(of, name)) for of in (CompiledSteps, EventSteps) for name in ("_entry", "rescue")]
-    for of, name, _ in kept:
-        setattr(of, name, entry if name == "_entry" else give_up)
+    kept = [(of, of.rescue) for of in (CompiledSteps, EventSteps)]
+    for of, _ in kept:
+        of.rescue = give_up
     try:
-        yield
+        with objects.interpreted():
+            yield
     finally:
-        for of, name, value in kept:
-            setattr(of, name, value)
+        for of, rescue in kept:
+            of.rescue = rescue
 
 
 def runs(scheme: str) -> list[tuple[Any, Any]]:

@@ -102,18 +102,16 @@ def test_what_happens_before_the_first_step_is_timed_and_compiles_nothing(benchm
 
 
 @pytest.mark.slow
-def test_spatial_problems_are_timed_and_agree_with_the_python_engine(benchmarks):
+def test_spatial_problems_are_timed_and_certified(benchmarks):
     import benchmarks.space
 
     keys = ("S1_0_0.0001", "S2_2_0.1_0.0001", "S3_ideal", "S4_tumbling")
     rows = benchmarks.space.space(links=(2,), only=keys, shorter=50)
     assert [row.key for row in rows] == list(keys)
     for row in rows:
-        assert row.engine == "native" and row.repeated == 0
+        assert row.repeated == 0
         assert 0 < row.step < row.recorded < row.call  # each is part of the next
-        assert row.python > 0
         assert row.residual <= 1e-9
-        assert row.apart < 1e-9  # round-off of coordinates, which change by some 1e-6 in two steps
         assert (row.mujoco is None) == (find_spec("mujoco") is None or "S4" in row.key or "_0.1_" in row.key)
     costs, solved, links = benchmarks.space.space_tables(rows)
     assert len(costs.rows) == len(solved.rows) == 4 and len(links.rows) == 1

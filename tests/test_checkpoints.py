@@ -59,36 +59,28 @@ SYSTEMS = {
     "robot": lambda: dual_manipulator().build(),
     "socket": lambda: socket_pendulum().build(),
 }
-#: mechanism, stepper, dt, t_end [s], engine, rows kept
+#: mechanism, stepper, dt, t_end [s], rows kept
 CASES = {
-    "MoreauJean": ("guide", MoreauJean(), 1e-4, 0.02, "python", 1),
-    "MoreauJean, each third row": ("guide", MoreauJean(), 1e-4, 0.02, "python", 3),
-    "MoreauJean, native": ("guide", MoreauJean(), 1e-5, 0.02, "native", 1),
-    "MoreauJean, native, each third row": ("guide", MoreauJean(), 1e-5, 0.02, "native", 3),
-    "GaussQP": ("guide", GaussQP(), 1e-4, 0.02, "python", 1),
-    "GaussQP, native": ("guide", GaussQP(), 1e-5, 0.02, "native", 1),
-    "landing": ("ball", GaussQP(), Landing(1e-6, 1e-3), 0.6, "python", 1),
-    "landing, native": ("robot", GaussQP(), Landing(1e-6, 5e-4), 0.2, "native", 1),
-    "GaussMPCC": ("guide", GaussMPCC(), 1e-4, 0.004, "native", 1),
-    "GeneralizedAlpha": ("ball", GeneralizedAlpha(), 1e-3, 0.6, "python", 1),
-    "GeneralizedAlpha, native": ("ball", GeneralizedAlpha(), 1e-4, 0.6, "native", 5),
-    "EventDriven": ("ball", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.6, "python", 1),
-    "EventDriven, native": ("guide", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-5), 0.02, "native", 3),
-    "EventDriven, partly in Python": ("block", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 1.0, "native", 1),
-    "Dop853": ("soft guide", CompliantDae(solver=Dop853()), CLOSE, 0.02, "python", 1),
-    "Dop853, native": ("soft guide", CompliantDae(solver=Dop853()), CLOSE, 0.05, "native", 3),
-    "Radau": ("soft guide", CompliantDae(solver=Radau()), CLOSE, 0.01, "python", 1),
-    "Bdf": ("soft guide", CompliantDae(solver=Bdf()), CLOSE, 0.01, "python", 1),
-    "Lsoda": ("soft guide", CompliantDae(solver=Lsoda()), CLOSE, 0.01, "python", 1),
-    "Cvodes": ("soft guide", CompliantDae(solver=Cvodes()), CLOSE, 0.01, "python", 1),
-    "MoreauJean in space": ("socket", MoreauJean(), 1e-3, 0.05, "python", 1),
-    "MoreauJean in space, compiled": ("socket", MoreauJean(), 1e-4, 0.1, "auto", 1),
-    "GaussQP in space": ("socket", GaussQP(), Landing(1e-6, 1e-3), 0.05, "python", 1),
-    "GaussQP in space, constant steps, compiled": ("socket", GaussQP(), 1e-4, 0.1, "auto", 1),
-    "GeneralizedAlpha in space, compiled": ("socket", GeneralizedAlpha(), 1e-4, 0.1, "auto", 1),
-    "EventDriven in space, native": ("socket", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 0.3, "native", 1),
-    "EventDriven in space": ("socket", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.3, "python", 1),
-    "steps chosen": ("guide", None, None, 0.005, "auto", 1),
+    "MoreauJean": ("guide", MoreauJean(), 1e-5, 0.02, 1),
+    "MoreauJean, each third row": ("guide", MoreauJean(), 1e-5, 0.02, 3),
+    "GaussQP": ("guide", GaussQP(), 1e-5, 0.02, 1),
+    "landing": ("ball", GaussQP(), Landing(1e-6, 1e-3), 0.6, 1),
+    "landing with joints": ("robot", GaussQP(), Landing(1e-6, 5e-4), 0.2, 1),
+    "GaussMPCC": ("guide", GaussMPCC(), 1e-4, 0.004, 1),
+    "GeneralizedAlpha": ("ball", GeneralizedAlpha(), 1e-4, 0.6, 5),
+    "EventDriven": ("ball", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.6, 1),
+    "EventDriven, each third row": ("guide", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-5), 0.02, 3),
+    "Dop853": ("soft guide", CompliantDae(solver=Dop853()), CLOSE, 0.05, 3),
+    "Radau": ("soft guide", CompliantDae(solver=Radau()), CLOSE, 0.01, 1),
+    "Bdf": ("soft guide", CompliantDae(solver=Bdf()), CLOSE, 0.01, 1),
+    "Lsoda": ("soft guide", CompliantDae(solver=Lsoda()), CLOSE, 0.01, 1),
+    "Cvodes": ("soft guide", CompliantDae(solver=Cvodes()), CLOSE, 0.01, 1),
+    "MoreauJean in space": ("socket", MoreauJean(), 1e-4, 0.1, 1),
+    "GaussQP in space": ("socket", GaussQP(), Landing(1e-6, 1e-3), 0.05, 1),
+    "GaussQP in space, constant steps": ("socket", GaussQP(), 1e-4, 0.1, 1),
+    "GeneralizedAlpha in space": ("socket", GeneralizedAlpha(), 1e-4, 0.1, 1),
+    "EventDriven in space": ("socket", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 0.3, 1),
+    "steps chosen": ("guide", None, None, 0.005, 1),
 }  # fmt: skip
 
 
@@ -114,9 +106,9 @@ def dies_after(calls):
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.quick(5)
 def test_a_run_that_is_cut_three_times_has_the_bytes_of_one_that_is_not(systems, tmp_path, monkeypatch, case):
-    name, stepper, dt, t_end, engine, record = CASES[case]
+    name, stepper, dt, t_end, record = CASES[case]
     system, path = systems(name), tmp_path / "checkpoint.nc"
-    arguments = {"t_end": t_end, "dt": dt, "engine": engine, "record": record}
+    arguments = {"t_end": t_end, "dt": dt, "record": record}
     calls = []
     whole = simulate(system, stepper, **arguments, progress=lambda t, t_end, steps: calls.append(steps))
     monkeypatch.setattr("nonsmooth.run.checkpoints.SHARE", 0)  # however long writing takes
@@ -139,16 +131,16 @@ def test_a_run_that_is_cut_three_times_has_the_bytes_of_one_that_is_not(systems,
 
 def test_a_complete_run_is_returned_at_once(systems, tmp_path):
     path = tmp_path / "run.nc"
-    arguments = {"t_end": 0.01, "dt": 1e-4, "engine": "python", "checkpoint": path}
+    arguments = {"t_end": 0.01, "dt": 1e-4, "checkpoint": path}
     first = simulate(systems("guide"), GaussQP(), **arguments)
     steps = []
     again = simulate(systems("guide"), GaussQP(), **arguments, progress=lambda *given: steps.append(given))
     assert not steps and np.array_equal(first.q.array, again.q.array) and first.counts == again.counts
 
 
-def test_ctrl_c_and_a_budget_leave_a_checkpoint_of_the_last_step(systems, tmp_path):
+def test_ctrl_c_and_a_budget_leave_a_checkpoint_of_the_last_step(systems, step_by_step, tmp_path):
     """Without waiting for the interval."""
-    system, path, arguments = systems("guide"), tmp_path / "run.nc", {"t_end": 0.01, "dt": 1e-4, "engine": "python"}
+    system, path, arguments = systems("guide"), tmp_path / "run.nc", {"t_end": 0.01, "dt": 1e-4}
 
     def ctrl_c(t, t_end, steps):
         if steps == 30:
@@ -172,7 +164,6 @@ def test_what_another_run_wrote_is_refused_and_left_alone(systems, tmp_path):
     for changed, named in (
         ({"dt": 2e-4}, "arguments differ in dt"),
         ({"t_end": 0.003}, "arguments differ in t_end"),
-        ({"engine": "python"}, "arguments differ in engine"),
         ({"stepper": MoreauJean()}, "arguments differ in stepper"),
         ({"parameters": {"guide.clearance": 2e-5}}, "parameters differ in guide.clearance"),
         ({"t_start": 1e-3}, "starts differ in t"),
@@ -215,15 +206,14 @@ def forged(path, change):
 
 @pytest.mark.filterwarnings("ignore")  # numbers that nobody computed overflow
 @pytest.mark.parametrize("name", ["guide", "soft guide"])
-@pytest.mark.parametrize("engine", ["python", "native"])
-def test_forged_checkpoints_of_right_checksum_are_refused_or_give_numbers(systems, tmp_path, name, engine):
+def test_forged_checkpoints_of_right_checksum_are_refused_or_give_numbers(systems, tmp_path, name):
     """Bytes of numbers are turned at random: compiled code trusts places in its memory, which no file may give."""
     soft, path = name == "soft guide", tmp_path / "run.nc"
     stepper = CompliantDae(solver=Dop853()) if soft else GaussQP()
-    arguments = {"t_end": 0.05, "dt": CLOSE if soft else 5e-4, "engine": engine, "checkpoint": path}
+    arguments = {"t_end": 0.05, "dt": CLOSE if soft else 5e-4, "checkpoint": path}
     with pytest.raises(SimulationFailed, match="budget"):
         simulate(systems(name), stepper, **arguments, max_steps=64)
-    sound, chance = path.read_bytes(), random.Random(f"{name} {engine}")
+    sound, chance = path.read_bytes(), random.Random(f"{name}")
     for _ in range(25):
         path.write_bytes(sound)
 
@@ -245,7 +235,7 @@ def test_a_full_disk_is_told_once_and_ends_no_run(systems, tmp_path, monkeypatch
     from nonsmooth import files
 
     system, path = systems("guide"), tmp_path / "run.nc"
-    arguments = {"t_end": 0.01, "dt": 1e-4, "engine": "python"}
+    arguments = {"t_end": 0.01, "dt": 1e-4}
     with pytest.raises(SimulationFailed):
         simulate(system, GaussQP(), **arguments, max_steps=20, checkpoint=path)
     before, write = path.read_bytes(), os.write
@@ -269,19 +259,19 @@ JOB = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-qp", "--dt", "1e-
 
 def test_resume_repeats_the_words_of_the_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main([*JOB, "--engine", "python", "--set", "guide.friction=0.05", "--checkpoint", "c.nc",
+    assert main([*JOB, "--set", "guide.friction=0.05", "--checkpoint", "c.nc",
                  "--max-steps", "50", "--output", "run.nc"]) == 1  # fmt: skip
     said = capsys.readouterr().err
     assert "budget of 50 steps" in said and "Continue with `nonsmooth run --resume c.nc`." in said
     assert main(["run", "--resume", "c.nc", "--max-steps", "1000000"]) == 0
-    assert main([*JOB, "--engine", "python", "--set", "guide.friction=0.05", "--output", "whole.nc"]) == 0
+    assert main([*JOB, "--set", "guide.friction=0.05", "--output", "whole.nc"]) == 0
     assert same_bytes(tmp_path / "whole.nc", tmp_path / "run.nc")
 
 
 def test_what_is_asked_of_resume_and_cannot_be_is_one_sentence(tmp_path, monkeypatch, capsys, systems):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "below").mkdir()
-    simulate(systems("guide"), GaussQP(), t_end=0.002, dt=1e-4, checkpoint="python.nc")
+    simulate(systems("guide"), GaussQP(), t_end=0.002, dt=1e-4, checkpoint="library.nc")
     script = "from nonsmooth_problems import slider_rod\nmodel = slider_rod(case=2)\n"
     (tmp_path / "mine.py").write_text(script)
     job = ["run", "mine.py", "--stepper", "gauss-qp", "--dt", "1e-4", "--t-end", "0.002"]
@@ -291,7 +281,7 @@ def test_what_is_asked_of_resume_and_cannot_be_is_one_sentence(tmp_path, monkeyp
     capsys.readouterr()
     for words, said in (
         (["run", "--resume", "../nothere.nc"], "There is no file"),
-        (["run", "--resume", "../python.nc"], "was not written by `nonsmooth run`"),
+        (["run", "--resume", "../library.nc"], "was not written by `nonsmooth run`"),
         (["run", "--resume", "../script.nc"], "which is run only where you name it"),
         (["run", "--resume", "../out.nc"], "outside of the working folder"),
         (["run", "--resume", "../out.nc", "--output", "x.nc", "--checkpoint", "c.nc"], "exclude each other"),
@@ -328,7 +318,7 @@ def test_words_of_a_forged_checkpoint_are_plain(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.slow
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", ["moreau-jean, native", "gauss-qp landing in space, native", "compliant, radau"])
+@pytest.mark.parametrize("name", ["moreau-jean", "gauss-qp landing in space", "compliant, radau"])
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(tmp_path, name):
     """SIGKILL, twice, at random times; `python -m benchmarks.kills` does so for all."""
     same, _ = kills.kill(kills.RUNS[name], tmp_path, 2, 0.2, random.Random(name))

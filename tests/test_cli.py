@@ -160,7 +160,6 @@ BAD = {
     "solver that does not fit": ([*RUN, "--stepper", "gauss-qp", "--solver", "ipopt-mpcc", *LANDING], ["IpoptMPCC"]),
     "solver whose library is missing": ([*MAIN_JOB, "--set", "solver.plugin=ccopt"], ["ccopt"]),
     "setting that a solver has not": ([*MAIN_JOB, "--set", "solver.colour=3"], ["ipopt-mpcc", "colour", "relaxation"]),
-    "unknown engine": ([*MAIN_JOB, "--engine", "steam"], ["engine", "steam"]),
     "unknown option": ([*MAIN_JOB, "--dt-mid", "1"], ["--dt-mid", "nonsmooth run --help"]),
     "unknown command": (["rum"], ["rum", "nonsmooth --help"]),
     "option without number": ([*RUN, "--dt", "soon", "--t-end", "0.02"], ["--dt", "soon"]),

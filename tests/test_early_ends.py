@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import (
+    ActiveSet,
     Compliant,
     CompliantDae,
     Dop853,
@@ -43,7 +44,7 @@ def system():
 
 @pytest.fixture(scope="module")
 def whole(system):
-    return simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="python")
+    return simulate(system, GaussQP(), t_end=0.01, dt=1e-3)
 
 
 @pytest.fixture
@@ -61,21 +62,17 @@ def failing_after(steps, error):
     return progress
 
 
-@pytest.mark.parametrize("engine", ["python", "native"])
 @pytest.mark.parametrize("error", [ValueError("a plot of mine"), MemoryError(), ZeroDivisionError(), OSError(28, "x")])
-def test_an_error_in_a_callback_hands_over_the_steps(system, whole, engine, error):
+def test_an_error_in_a_callback_hands_over_the_steps(system, whole, step_by_step, error):
     with pytest.raises(SimulationFailed, match=f"the run was ended by {type(error).__name__}") as stopped:
-        simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine=engine, progress=failing_after(5, error))
+        simulate(system, GaussQP(), t_end=0.01, dt=1e-3, progress=failing_after(5, error))
     run = stopped.value.trajectory
     assert stopped.value.__cause__ is error and stopped.value.cause is error
-    steps = len(run.t) - 1
-    assert steps == run.counts["steps"] == (5 if engine == "python" else 10)  # compiled loops ask after a chunk
+    assert len(run.t) - 1 == run.counts["steps"] == 5
     assert run.status.startswith("failed: After ")
-    # both engines solve the same equations, to round-off of positions of 0.1 m
-    np.testing.assert_allclose(run.q.array, whole.q.array[: steps + 1], rtol=0, atol=1e-14)
+    assert np.array_equal(run.q.array, whole.q.array[:6])
 
 
-@pytest.mark.parametrize("engine", ["python", "native"])
 @pytest.mark.parametrize(
     "stepper, dt",
     [
@@ -86,20 +83,20 @@ def test_an_error_in_a_callback_hands_over_the_steps(system, whole, engine, erro
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_max_steps_is_exact_in_both_engines(tmp_path, stepper, dt, engine):
+def test_max_steps_is_exact(tmp_path, stepper, dt):
     """A run resumed from its checkpoint counts the steps before."""
     soft = Compliant(Flores(stiffness=1e7, exponent=1.5, restitution=0.6))
     system = (slider_rod(case=2, contact=soft) if isinstance(stepper, CompliantDae) else slider_rod(case=2)).build()
     for most in (10, 25):
         with pytest.raises(SimulationFailed, match=f"the budget of {most} steps is spent") as stopped:
-            simulate(system, stepper, t_end=0.01, dt=dt, engine=engine, max_steps=most, checkpoint=tmp_path / "run.nc")
+            simulate(system, stepper, t_end=0.01, dt=dt, max_steps=most, checkpoint=tmp_path / "run.nc")
         assert len(stopped.value.trajectory.t) - 1 == stopped.value.trajectory.counts["steps"] == most
 
 
 def test_lack_of_memory_within_a_step_hands_over_the_steps(system, whole, monkeypatch):
     answer, count = Chain.answer, 0
 
-    def out_of_memory(self, program, guess):
+    def out_of_memory(self, program, guess=None):
         nonlocal count
         count += 1
         if count > 6:
@@ -108,11 +105,11 @@ def test_lack_of_memory_within_a_step_hands_over_the_steps(system, whole, monkey
 
     monkeypatch.setattr(Chain, "answer", out_of_memory)
     with pytest.raises(SimulationFailed, match="the run was ended by MemoryError") as stopped:
-        simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="python")
+        simulate(system, GaussQP(solver=ActiveSet()), t_end=0.01, dt=1e-3)
     run = stopped.value.trajectory
     assert isinstance(stopped.value.__cause__, MemoryError)
     assert 0 < len(run.t) - 1 < 10
-    assert np.array_equal(run.q.array, whole.q.array[: len(run.t)])
+    np.testing.assert_allclose(run.q.array, whole.q.array[: len(run.t)], rtol=0, atol=1e-14)  # round-off of 0.1 m
 
 
 def test_an_error_in_a_callback_ends_runs_of_chosen_steps_too(system):
@@ -132,13 +129,13 @@ def test_an_error_in_a_callback_ends_runs_of_chosen_steps_too(system):
 
 
 @contextmanager
-def pressed_at(line, names):
-    """Ctrl-C before the so-many-th line that these files execute."""
+def pressed_at(line):
+    """Ctrl-C before the so-many-th line that the files of a run execute."""
     seen = 0
 
     def trace(frame, event, given):
         nonlocal seen
-        if os.path.basename(frame.f_code.co_filename) not in names:
+        if os.path.basename(frame.f_code.co_filename) not in LOOP:
             return None
         if event == "line":
             seen += 1
@@ -154,10 +151,10 @@ def pressed_at(line, names):
         sys.settrace(before)
 
 
-LOOP = "loop.py", "simulate.py", "recorder.py", "early.py"
+LOOP = "loop.py", "simulate.py", "recorder.py", "early.py", "steps.py", "tables.py"
 
 
-def stopped_at(system, whole, line, engine="python", names=LOOP):
+def stopped_at(system, whole, line):
     """What a run of ten steps hands over; whether it came to its end."""
     done = 0
 
@@ -166,8 +163,8 @@ def stopped_at(system, whole, line, engine="python", names=LOOP):
         done = steps
 
     try:
-        with pressed_at(line, names):
-            simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine=engine, progress=progress)
+        with pressed_at(line):
+            simulate(system, GaussQP(), t_end=0.01, dt=1e-3, progress=progress)
     except Interrupted as stopped:
         run = stopped.trajectory
         assert len(run.t) - 1 == run.counts["steps"] >= done, line
@@ -182,43 +179,40 @@ def stopped_at(system, whole, line, engine="python", names=LOOP):
     return False
 
 
-def test_ctrl_c_loses_no_step_wherever_it_comes(system, whole):
-    """At every 17th line of the loop, the recorder and the tables; the slow test has all."""
+def test_ctrl_c_loses_no_step_wherever_it_comes(system, whole, step_by_step):
+    """At every 23rd line of the loop, the steps, the recorder and the tables; the slow test has all."""
     line = 1
     while not stopped_at(system, whole, line):
-        line += 17
-    assert line > 400  # it did come everywhere
+        line += 23
+    assert line > 1000  # it did come everywhere
 
 
-def test_ctrl_c_loses_no_step_of_compiled_loops_either(system, monkeypatch):
-    """Every second step is the Python formulation's, whose takeover must not stop halfway."""
+def test_ctrl_c_loses_no_step_that_is_taken_in_parts(system, step_by_step, monkeypatch):
+    """Every second step is refused, and the parts in which it is taken then are kept together."""
     run, calls = CompiledSteps.run, 0
 
     def every_second(self, state, origin, most):
         nonlocal calls
         calls += 1
-        self._chunk = 1
         return run(self, state, origin, most) if calls % 2 else (0, False)
 
     monkeypatch.setattr(CompiledSteps, "run", every_second)
-    monkeypatch.setattr(CompiledSteps, "rescue", lambda *_: None)
     whole = simulate(system, GaussQP(), t_end=0.01, dt=1e-3)
-    assert whole.counts["python_steps"] == 5
-    names, line = (*LOOP, "steps.py", "tables.py"), 1
-    calls = 0
-    while not stopped_at(system, whole, line, "native", names):
-        line, calls = line + 23, 0
+    assert whole.counts["divided"] == 5 and whole.counts["steps"] == 15
+    line, calls = 1, 0
+    while not stopped_at(system, whole, line):
+        line, calls = line + 37, 0
     assert line > 1000  # it did come everywhere
 
 
 @pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("every", [3, 1])
-def test_ctrl_c_loses_no_step_at_any_line(system, whole, every):
+def test_ctrl_c_loses_no_step_at_any_line(system, whole, step_by_step, every):
     line = 1
     while not stopped_at(system, whole, line):
         line += every
-    assert line > 400
+    assert line > 1000
 
 
 def test_ctrl_c_while_tables_are_made_keeps_the_whole_run(system, whole, monkeypatch):
@@ -232,7 +226,7 @@ def test_ctrl_c_while_tables_are_made_keeps_the_whole_run(system, whole, monkeyp
 
     monkeypatch.setattr(Recorder, "finish", interrupted)
     with pytest.raises(Interrupted, match="after the last of 10 steps, while its tables were made") as stopped:
-        simulate(system, GaussQP(), t_end=0.01, dt=1e-3, engine="python")
+        simulate(system, GaussQP(), t_end=0.01, dt=1e-3)
     assert stopped.value.trajectory.status == "finished"
     assert np.array_equal(stopped.value.trajectory.q.array, whole.q.array)
 
@@ -262,13 +256,13 @@ def progress_that_sends(number, after=5):
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_signals_end_a_run_of_the_command_line_like_ctrl_c(folder, monkeypatch, capsys, name):
+def test_signals_end_a_run_of_the_command_line_like_ctrl_c(folder, step_by_step, monkeypatch, capsys, name):
     number = getattr(signal, name)
     usual = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
     before = signal.signal(number, usual)  # the tests themselves may run under nohup
     try:
         monkeypatch.setattr("nonsmooth.cli.run.progress_bar", progress_that_sends(number))
-        assert main([*JOB, "--engine", "python", "--output", "run.nc"]) == 130
+        assert main([*JOB, "--output", "run.nc"]) == 130
         assert signal.getsignal(number) is usual  # the library and other programs keep theirs
     finally:
         signal.signal(number, before)
@@ -278,12 +272,12 @@ def test_signals_end_a_run_of_the_command_line_like_ctrl_c(folder, monkeypatch, 
     assert Trajectory.load("run.nc").counts["steps"] == 5
 
 
-def test_an_ignored_signal_stays_ignored(folder, monkeypatch):
+def test_an_ignored_signal_stays_ignored(folder, step_by_step, monkeypatch):
     """As SIGHUP is under nohup."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         monkeypatch.setattr("nonsmooth.cli.run.progress_bar", progress_that_sends(signal.SIGHUP))
-        assert main([*JOB, "--engine", "python"]) == 0
+        assert main([*JOB]) == 0
     finally:
         signal.signal(signal.SIGHUP, before)
 
@@ -316,7 +310,7 @@ def test_ctrl_c_in_every_phase_says_what_is_true(folder, monkeypatch, capsys, ph
     import nonsmooth.cli.report
     import nonsmooth.cli.run
 
-    words = [*JOB, "--engine", "python", "--figure", "run.png", "--report", "run.html"]
+    words = [*JOB, "--figure", "run.png", "--report", "run.html"]
     words += ["--output", "run.nc"] * output
     if phase == "write" and not output:
         words += ["--output", "other.nc"]
@@ -393,13 +387,13 @@ def test_a_trajectory_that_cannot_be_written_is_saved_elsewhere(folder, tmp_path
 
 
 def test_a_budget_of_steps_is_an_option(folder, capsys):
-    assert main([*JOB, "--engine", "python", "--max-steps", "4"]) == 1
+    assert main([*JOB, "--max-steps", "4"]) == 1
     assert "the budget of 4 steps is spent" in capsys.readouterr().err
     assert len(Trajectory.load("slider-rod-failed.nc").t) == 5
 
 
 def test_a_budget_of_time_is_an_option(folder, capsys):
-    assert main([*JOB[:-3], "1e-6", "--t-end", "0.1", "--engine", "python", "--max-seconds", "0.05"]) == 1
+    assert main([*JOB[:-3], "1e-6", "--t-end", "0.1", "--max-seconds", "0.05"]) == 1
     assert "the budget of 0.05 s is spent" in capsys.readouterr().err
 
 
@@ -409,7 +403,7 @@ def test_a_file_states_a_budget(folder, capsys):
     path.write_text(
         path.read_text().replace("[run]\n", '[run]\nmax_steps = 3\nmax_seconds = 60\nstepper = "moreau-jean"\n')
     )
-    assert main(["run", "mechanism.toml", "--dt", "1e-4", "--engine", "python"]) == 1
+    assert main(["run", "mechanism.toml", "--dt", "1e-4"]) == 1
     assert "the budget of 3 steps is spent" in capsys.readouterr().err
     assert main(["run", "mechanism.toml", "--dt", "1e-3", "--t-end", "0.005", "--max-steps", "100"]) == 0
 

@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
     "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
-    "run": {"engine", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
+    "run": {"engine", "compile", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
     "facts": set(),
     "registry": {"model", "facts"},
     # names and settings of what runs a model
@@ -79,6 +79,7 @@ MAY_IMPORT = {
         "facts",
         "identification",
         "run",
+        "engine",
         "steppers",
         "solvers",
         "step_control",
@@ -203,8 +204,8 @@ def _number(value: ast.expr) -> object:
     return float(number) if isinstance(number, (int, float)) else number
 
 
-def test_constants_of_formulations_and_compiled_schemes_are_defined_once() -> None:
-    """What both a Python formulation and a compiled text use is in `nonsmooth/tolerances`, and imported from there."""
+def test_constants_of_steppers_and_schemes_are_defined_once() -> None:
+    """What both a stepper and the text of a scheme use is in `nonsmooth/tolerances`, and imported from there."""
     parts = {part: set(constants_of(part)) for part in ("steppers", "schemes", "tolerances")}
     assert ("CLOSED_GAP", "1e-08") in parts["tolerances"] and ("TERMS", "7.0") in parts["schemes"]
     for one, other in itertools.combinations(parts, 2):

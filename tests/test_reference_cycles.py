@@ -55,8 +55,8 @@ def failing():
 
 
 RUNS = {
-    "MoreauJean, compiled": lambda: simulate(slider(), MoreauJean(), t_end=1e-3, dt=1e-4),
-    "MoreauJean, Python": lambda: simulate(slider(), MoreauJean(solver=Lemke()), t_end=1e-3, dt=1e-4),
+    "MoreauJean": lambda: simulate(slider(), MoreauJean(), t_end=1e-3, dt=1e-4),
+    "MoreauJean with a requested solver": lambda: simulate(slider(), MoreauJean(solver=Lemke()), t_end=1e-3, dt=1e-4),
     "GaussQP": lambda: simulate(slider(), GaussQP(), t_end=1e-3, dt=Landing(1e-7, 1e-4)),
     "GaussMPCC": lambda: simulate(slider(), GaussMPCC(), t_end=5e-4, dt=1e-4),
     "GeneralizedAlpha": lambda: simulate(slider(), GeneralizedAlpha(), t_end=1e-3, dt=1e-4),

@@ -11,8 +11,8 @@ import pytest
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
-from nonsmooth.steppers.base import Step
 from nonsmooth.trajectory import Columns, Recorder, Trajectory
+from nonsmooth.trajectory.thinning import ARRAYS, SCALARS
 
 M, G, DAMPING, PUSH = 2.0, 10.0, 0.5, 3.0
 
@@ -55,23 +55,19 @@ class Ball:
 
 
 def a_step(t, q, v, v_left, dt, *, P_N=0.0, impact=0.0, work_drivers=0.0, memory=None):
-    return Step(
-        state=State(t, np.array(q, float), np.array(v, float), {}, memory or {}),
-        v_left=np.array(v_left, float),
-        dt=dt,
-        P_N=np.array([P_N]),
-        P_N_impact=np.array([impact]),
-        P_T=np.zeros(1),
-        P_T_impact=np.zeros(1),
-        mode=np.array([int(P_N > 0)], np.int8),
-        gamma_minus=np.array([v_left[1]], float),
-        gamma_plus=np.array([v[1]], float),
-        reaction=np.array([4.0 + t]),
-        reaction_impact=np.array([0.25]),
-        residual=1e-13 * (1 + t),
-        complementarity=3e-14 * t,
-        work_drivers=work_drivers,
-    )
+    """The row of a step, and the state after it."""
+    numbers = {name: np.zeros(1) for name in SCALARS} | {
+        "dt": np.array([dt]), "residual": np.array([1e-13 * (1 + t)]), "complementarity": np.array([3e-14 * t]),
+        "work_drivers": np.array([work_drivers]), "work_loads": np.array([np.nan]), "loss_damping": np.array([np.nan]),
+    }  # fmt: skip
+    one = {name: np.zeros((1, 1)) for name in ARRAYS} | {
+        "v_left": np.array([v_left], float), "P_N": np.array([[P_N]]), "P_N_impact": np.array([[impact]]),
+        "mode": np.array([[int(P_N > 0)]], np.int8), "gamma_minus": np.array([[v_left[1]]], float),
+        "gamma_plus": np.array([[v[1]]], float), "reaction": np.array([[4.0 + t]]),
+        "reaction_impact": np.array([[0.25]]),
+    }  # fmt: skip
+    row = {"t": np.array([t]), "q": np.array([q], float), "v": np.array([v], float)} | one | numbers
+    return row, State(t, row["q"][0], row["v"][0], {}, memory or {})
 
 
 START = State(0.0, np.array([0.0, 1.8]), np.array([1.0, 0.0]))
@@ -88,8 +84,8 @@ def drop(recorder, n=6):
         t = 0.1 * k
         v_left, v = [1.0, -G * t], [1.0, -G * t if k < n else G * t / 2]
         P = M * (v[1] - v_left[1])
-        recorder.append(a_step(t, [t, 1.8 - G * t**2 / 2], v, v_left, 0.1, P_N=P, impact=P))
-    recorder.append(a_step(0.7, [0.7, 0.0], [1.0, 3.0], [1.0, 3.0], 0.1, P_N=0.5, work_drivers=0.125, memory=MEMORY))
+        recorder.extend(*a_step(t, [t, 1.8 - G * t**2 / 2], v, v_left, 0.1, P_N=P, impact=P))
+    recorder.extend(*a_step(0.7, [0.7, 0.0], [1.0, 3.0], [1.0, 3.0], 0.1, P_N=0.5, work_drivers=0.125, memory=MEMORY))
 
 
 def a_trajectory(**options):
@@ -199,8 +195,8 @@ def test_the_energy_ledger_balances(trajectory):
 def test_the_start_may_be_an_impact():
     recorder = Recorder(Ball(), {})
     v_left, v = [0.0, -2.0], [0.0, 1.0]
-    impact = a_step(0.0, [0.0, 0.0], v, v_left, 0.0, P_N=6.0, impact=6.0)
-    recorder.start(impact.state, impact)
+    impact, state = a_step(0.0, [0.0, 0.0], v, v_left, 0.0, P_N=6.0, impact=6.0)
+    recorder.start(state, impact)
     trajectory = recorder.finish({}, 0.0, "finished")
     assert trajectory.P_N["floor"][0] == 6.0
     assert trajectory.lam_N["floor"][0] == 0.0

@@ -50,16 +50,11 @@ def test_what_the_file_states_of_its_run(folder, capsys):
     found = report(capsys)
     assert (found["stepper"], found["problem"], found["failures"]) == ("gauss-qp", "my_mechanism", 0)
     more = 'stepper = { kind = "moreau-jean", theta = 0.6 }\nsolver = { kind = "lemke", max_pivots = 99 }\n'
-    more += 'engine = "python"\noutput = "run.nc"\nfigure = "run.svg"\ndt = "0.5 ms"\n'
+    more += 'output = "run.nc"\nfigure = "run.svg"\ndt = "0.5 ms"\n'
     text = re.sub(r"stepper = .*\n|dt_m.. = .*\n", "", TEXT) + more
     (folder / FILE).write_text(text, encoding="utf-8")
     found = report(capsys)
-    assert (found["stepper"], found["solver"], found["engine"], found["steps"]) == (
-        "moreau-jean",
-        "lemke",
-        "python",
-        200,
-    )
+    assert (found["stepper"], found["solver"], found["steps"]) == ("moreau-jean", "lemke", 200)
     settings = json.dumps(Trajectory.load("run.nc").manifest)
     assert "0.6" in settings and "99" in settings
     assert (folder / "run.svg").is_file()
@@ -73,7 +68,6 @@ def test_what_the_file_states_of_its_run(folder, capsys):
         (["--dt-max", "5e-4", "--t-end", "0.005"], {"steps": 10}),
         (["--dt-min", "1e-5", "--dt-max", "2.5e-3", "--t-end", "0.005"], {"steps": 2}),
         (["--solver", "osqp", "--t-end", "0.005"], {"solver": "osqp"}),
-        (["--engine", "python", "--dt", "1e-3", "--stepper", "moreau-jean", "--t-end", "0.01"], {"engine": "python"}),
     ],
 )
 def test_options_go_before_the_file(words, wanted, capsys):
@@ -153,7 +147,7 @@ def test_every_comment_that_is_toml_is_right(folder, capsys):
     chosen = re.sub("(stepper|dt_min|dt_max) = .*\n", "", law)
     (folder / FILE).write_text(chosen, encoding="utf-8")
     found = report(capsys, "--t-end", "0.005")  # chosen as for a ready problem
-    assert (found["stepper"], found["solver"], found["engine"]) == ("compliant-dae", "dop853", "native")
+    assert (found["stepper"], found["solver"]) == ("compliant-dae", "dop853")
 
 
 @pytest.mark.parametrize(

@@ -183,12 +183,6 @@ CASES = {
     "unknown solver": ({24: 'stepper = "gauss-qp"\nsolver = "osqpp"'}, 25, "run.solver", ["Did you mean osqp?"]),
     "solver alone": ({24: 'solver = "osqp"'}, 24, "run.solver", ["without a stepper"]),
     "output of another kind": ({24: 'stepper = "gauss-qp"\noutput = "run.csv"'}, 25, "run.output", ["ends in .nc"]),
-    "unknown engine": (
-        {24: 'stepper = "gauss-qp"\nengine = "fast"'},
-        25,
-        "run.engine",
-        ['"auto" or "native" or "python"'],
-    ),
     "provenance that is none": ({2: "[provenance]\nx = 1\n[contact]"}, 2, "provenance", ["must be a table"]),
 }
 SYNTAX = {

@@ -17,7 +17,7 @@ MEGABYTE = 2**20
 
 
 def megabytes(n: int) -> float:
-    """Of NumPy and Python at the peak of building a chain of `n` links, and of ten native steps."""
+    """Of NumPy and Python at the peak of building a chain of `n` links, and of ten steps."""
     model = chain(n)
     tracemalloc.start()
     system = model.build()
@@ -35,7 +35,7 @@ def test_memory_grows_with_the_number_of_links():
     assert many < 140  # half of one matrix of 6000 x 6000
 
 
-def test_neither_build_nor_a_native_run_makes_functions_of_the_whole_mechanism(monkeypatch):
+def test_neither_build_nor_a_run_makes_functions_of_the_whole_mechanism(monkeypatch):
     made = []
     plain = ca.Function
     monkeypatch.setattr(ca, "Function", lambda name, *rest: made.append(name) or plain(name, *rest))
@@ -44,7 +44,7 @@ def test_neither_build_nor_a_native_run_makes_functions_of_the_whole_mechanism(m
         made.clear()
         system = chain(n).build()
         run = simulate(system, MoreauJean(), t_end=1e-2, dt=1e-3)
-        assert run.counts["python_steps"] == 0
+        assert run.counts["fallbacks"] == 0
         assert not {"equations", "numeric"} & set(vars(system))
         counts.append(len(made))
     assert counts[0] == counts[1] > 0

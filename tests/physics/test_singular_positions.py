@@ -110,15 +110,8 @@ def test_moreau_jean_goes_over_flat_positions(n: int) -> None:
     assert energy_change(fine) < 1e-5
     assert energy_change(coarse) / energy_change(fine) == pytest.approx(4.0, rel=0.05)  # second order
     assert spread(fine, n) < 1e-9
-    # few steps are beyond the compiled loop, which goes on after each flat position
-    assert fine.counts["python_steps"] < 200
-
-
-@pytest.mark.slow
-def test_moreau_jean_in_python_goes_over_flat_positions() -> None:
-    run = simulate(n_four_bar(2), MoreauJean(), t_end=2.0, dt=5e-4, engine="python")
-    assert flat_positions(run) >= 2
-    assert energy_change(run) < 1e-5
+    # few steps are not certified at once, near flat positions
+    assert fine.counts["divided"] + fine.counts["chained"] < 200
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def trammel() -> Model:
     return Model([Ground(), bar, first, second, Gravity(acceleration=(0.0, -9.81))])
 
 
-@pytest.mark.parametrize("stepper", [EventDriven(), GaussQP()], ids=["events", "compiled"])
+@pytest.mark.parametrize("stepper", [EventDriven(), GaussQP()], ids=["events", "implicit Euler"])
 def test_trammel_of_archimedes(stepper: object) -> None:
     """A point beyond the end draws an ellipse whose half axes are its distances from the two pins."""
     run = simulate(trammel().build(), stepper, t_end=2.0, dt=CLOSE if isinstance(stepper, EventDriven) else 1e-3)

@@ -1,7 +1,8 @@
-"""Impact laws other than Newton's, compiled and in Python: in steps that land, and between steps of Moreau and Jean."""
+"""Impact laws other than Newton's: in steps that land, and between steps of Moreau and Jean."""
 
 import numpy as np
 import pytest
+from kept import beyond
 
 from nonsmooth import (
     CirclePlane,
@@ -22,10 +23,6 @@ from nonsmooth import (
     simulate,
     simulate_batch,
 )
-from nonsmooth.engine.steps import CompiledSteps
-from nonsmooth.records.views import Record
-from nonsmooth.schemes import landing, moreau_jean
-from nonsmooth.step_control import ConstantStep
 from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod, spatial_slider_crank
 
 LANDS = GaussQP(), Landing(1e-6, 1e-3)
@@ -115,58 +112,23 @@ CASES = {
 }
 
 
-def difference(one, other, floor=0.0) -> float:
-    """The largest difference, as a share of the largest number, or of `floor`."""
-    return float(np.max(np.abs(one - other), initial=0.0) / max(np.max(np.abs(other), initial=0.0), floor, 1e-300))
-
-
 #: the texts are compiled in space for these alone
 SLOW = "socket"
-PARAMETERS = [pytest.param(*case, id=n, marks=[pytest.mark.slow] * n.startswith(SLOW)) for n, case in CASES.items()]
+PARAMETERS = [pytest.param(name, marks=[pytest.mark.slow] * name.startswith(SLOW)) for name in CASES]
 
 
-@pytest.mark.parametrize(("model", "impact", "stepper", "dt", "t_end"), PARAMETERS)
+@pytest.mark.parametrize("name", PARAMETERS)
 @pytest.mark.quick(4)
-def test_both_engines_give_the_same_motion(model, impact, stepper, dt, t_end):
+def test_all_columns_are_those_of_another_implementation(name):
     """A landing is located to 1e-13 of a clearance, by rates of millimetres per second; impacts make 1e-16 grow."""
-    system, lands = model(impact).build(), isinstance(dt, Landing)
-    compiled, python = (simulate(system, stepper, t_end=t_end, dt=dt, engine=engine) for engine in ("native", "python"))
-    assert compiled.counts["python_steps"] == 0
-    assert len(compiled.t) == len(python.t) and difference(compiled.t, python.t) <= 1e-9
-    assert list(compiled.impacts["contact"]) == list(python.impacts["contact"]) and len(python.impacts) > 0
-    assert np.array_equal(compiled.mode.array, python.mode.array)
-    fastest, pushed = np.max(np.abs(python.v.array)), np.max(np.abs(python.P_N.array))
+    model, impact, stepper, dt, t_end = CASES[name]
+    run = simulate(model(impact).build(), stepper, t_end=t_end, dt=dt)
+    assert run.counts["fallbacks"] == run.counts["divided"] == 0 and len(run.impacts) > 0
     # joints know velocities to round-off over dt, forces to round-off over its square
-    for name, floor, looser in (
-        ("q", 0.0, 1.0), ("v", 0.0, 1.0), ("gap_rate", fastest, 1.0), ("P_N", 0.0, 100.0), ("P_T", pushed, 100.0),
-        ("reaction_impact", pushed, 100.0), ("reaction", 0.0, 1e3), ("energy", 0.0, 1.0),
-    ):  # fmt: skip
-        ours, theirs = (getattr(run, name).array for run in (compiled, python))
-        assert difference(ours, theirs, floor) <= looser * (1e-9 if lands else 1e-11), name
-    assert difference(compiled.left.v.array, python.left.v.array) <= (1e-9 if lands else 1e-11)
-    ours, theirs = compiled.certificate, python.certificate
-    size = max(theirs.energy.kinetic_start, abs(theirs.energy.loss_impacts), abs(theirs.energy.work_drivers))
-    for part in ("loss_impacts", "loss_friction", "work_drivers", "remainder"):
-        assert getattr(ours.energy, part) == pytest.approx(getattr(theirs.energy, part), abs=1e-8 * size), part
-    assert ours.motion_residual <= 1e-10 and ours.complementarity <= 1e-10
-
-
-@pytest.mark.parametrize(("text", "stepper", "control"), [
-    (moreau_jean, MoreauJean(joints="midpoint"), ConstantStep(5e-4)), (landing, GaussQP(), Landing(1e-6, 1e-3)),
-])  # fmt: skip
-def test_the_text_runs_uncompiled(text, stepper, control):
-    """Through the first impacts, to round-off, which impacts make grow: sums of four are taken in another order."""
-    system, steps = hook("stronge").build(), 12
-    arguments = system, stepper, control, system.parameter_values, 1.0
-    compiled, plain = (CompiledSteps(*arguments) for _ in range(2))
-    for one in (compiled, plain):
-        assert one.start(system.start) is not None
-        one._chunk = steps
-    end = compiled.advance(compiled._at, 0.0).end
-    view = Record("System", plain.layout.shape, plain.memory.address("System"))
-    assert text.run(view, steps) == text.DONE
-    assert np.max(plain.memory.of["ContactRow"]["impact"]) > 0.0
-    assert plain.layout.packed(plain.memory, "v").ravel() == pytest.approx(end.v, rel=1e-9, abs=1e-9)
+    looser = {"P_N": 100.0, "P_T": 100.0, "reaction_impact": 100.0, "reaction": 1e3, "lam_N": 1e3, "account": 1e3}
+    looser |= {"impacts P_N": 100.0, "impacts P_T": 100.0}
+    assert beyond(run, f"impact {name}", 1e-9 if isinstance(dt, Landing) else 1e-11, looser) == {}
+    assert run.certificate.motion_residual <= 1e-10 and run.certificate.complementarity <= 1e-10
 
 
 @pytest.mark.parametrize(("stepper", "dt"), [LANDS, MIDPOINT])
@@ -196,7 +158,7 @@ def test_batches_have_them():
 
 
 def test_plastic_impacts_distributed_over_steps_are_the_same_by_poissons_law_as_by_newtons():
-    """Their compression is the step; other restitution is refused, whichever engine is asked for."""
+    """Their compression is the step; other restitution is refused."""
     runs = []
     for impact in ("poisson", "newton"):
         ball = bouncing_ball(contact=Rigid(restitution=0.5, friction=0.0, impact=impact)).build()
@@ -204,9 +166,8 @@ def test_plastic_impacts_distributed_over_steps_are_the_same_by_poissons_law_as_
         runs.append(simulate(ball, GaussQP(), t_end=0.5, dt=1e-3, parameters=plastic))
     assert runs[0].q.array.tolist() == runs[1].q.array.tolist()
     assert runs[0].P_N.array.max() > 0.0
-    for engine in ("auto", "native", "python"):
-        with pytest.raises(InputError, match="GaussQP with a constant step is plastic"):
-            simulate(ball, GaussQP(), t_end=0.1, dt=1e-3, engine=engine)
+    with pytest.raises(InputError, match="GaussQP with a constant step is plastic"):
+        simulate(ball, GaussQP(), t_end=0.1, dt=1e-3)
     with pytest.raises(InputError, match="GaussQP with a constant step is plastic"):
         simulate_batch(ball, GaussQP(), {"floor.restitution": [0.0, 0.5]}, t_end=0.1, dt=1e-3)
 

@@ -1,7 +1,8 @@
-"""Balanced moment arms of `MoreauJean`, compiled and in Python."""
+"""Balanced moment arms of `MoreauJean`."""
 
 import numpy as np
 import pytest
+from kept import beyond
 
 from nonsmooth import (
     Gravity,
@@ -17,10 +18,6 @@ from nonsmooth import (
     Rigid,
     simulate,
 )
-from nonsmooth.engine.steps import CompiledSteps
-from nonsmooth.records.views import Record
-from nonsmooth.schemes import moreau_jean
-from nonsmooth.step_control import ConstantStep
 from nonsmooth_problems import socket_pendulum
 
 BALANCED = {
@@ -69,32 +66,16 @@ def driven_hook() -> Model:
 MODELS = {"thrown chain": thrown_chain, "driven hook": driven_hook}
 
 
-def difference(one, other) -> float:
-    """The largest difference, as a share of the largest number."""
-    return float(np.max(np.abs(one - other), initial=0.0) / max(np.max(np.abs(other), initial=0.0), 1e-300))
-
-
-@pytest.mark.parametrize("stepper", BALANCED.values(), ids=BALANCED)
+@pytest.mark.parametrize("stepper", BALANCED)
 @pytest.mark.parametrize("name", MODELS)
-def test_both_engines_give_the_same_motion(name, stepper):
+def test_all_columns_are_those_of_another_implementation(name, stepper):
     """Until round-off of 1e-16 has grown by impacts to more than the tolerances; a few of them come before that."""
-    system = MODELS[name]().build()
-    run = {"t_end": STEPS * DT, "dt": DT}
-    compiled, python = (simulate(system, stepper, **run, engine=engine) for engine in ("native", "python"))
-    assert compiled.counts["python_steps"] == 0
-    assert len(compiled.impacts) == len(python.impacts)
-    assert np.count_nonzero(python.P_N.array) >= 2
-    for table in ("q", "v", "P_N", "P_T", "gap_rate", "energy", "mode"):
-        ours, theirs = (getattr(run, table).array for run in (compiled, python))
-        assert difference(ours, theirs) <= 1e-11, table
-    for table in ("reaction", "reaction_impact"):  # joints know velocities to round-off over dt
-        ours, theirs = (getattr(run, table).array for run in (compiled, python))
-        assert np.all(np.abs(ours - theirs) <= 1e-9 * np.max(np.abs(theirs), initial=0.0)), table
-    ours, theirs = compiled.certificate, python.certificate
-    for part in ("loss_impacts", "loss_friction", "work_drivers", "remainder"):
-        size = max(theirs.energy.kinetic_start, abs(getattr(theirs.energy, part)))
-        assert getattr(ours.energy, part) == pytest.approx(getattr(theirs.energy, part), abs=1e-11 * size), part
-    assert ours.motion_residual <= 1e-12 and ours.complementarity <= max(10 * theirs.complementarity, 1e-11)
+    run = simulate(MODELS[name]().build(), BALANCED[stepper], t_end=STEPS * DT, dt=DT)
+    assert np.count_nonzero(run.P_N.array) >= 2 and run.counts["fallbacks"] == 0
+    # joints know velocities to round-off over dt
+    looser = {name: 1e2 for name in ("reaction", "reaction_impact", "account", "lam_N")}
+    assert beyond(run, f"balanced {name}, {stepper}", 1e-11, looser) == {}
+    assert run.certificate.motion_residual <= 1e-12 and run.certificate.complementarity <= 1e-11
 
 
 @pytest.mark.parametrize("theta", [0.7, 1.0])
@@ -131,20 +112,6 @@ def test_in_lasting_contact_both_moment_arms_lead_to_one_motion():
         apart.append(abs(ends[0] - ends[1]))
     orders = np.log2(np.divide(apart[:-1], apart[1:]))
     assert np.all(orders >= 1.8) and apart[-1] >= 1e-9  # 2.5 here: the terms of second order cancel in a swing
-
-
-def test_the_text_runs_uncompiled():
-    """The directions of a balanced step are those of the compiled one."""
-    system, stepper, steps = thrown_chain().build(), BALANCED["theta"], 20
-    arguments = system, stepper, ConstantStep(DT), system.parameter_values, steps * DT
-    compiled, plain = (CompiledSteps(*arguments) for _ in range(2))
-    state = start = compiled.start(system.start)
-    while state.t < steps * DT:
-        state = compiled.advance(state, start.t).end
-    plain.start(system.start)
-    view = Record("System", plain.layout.shape, plain.memory.address("System"))
-    assert moreau_jean.run(view, steps) == moreau_jean.DONE
-    assert plain.layout.packed(plain.memory, "v").ravel() == pytest.approx(state.v, rel=1e-13, abs=1e-14)
 
 
 def test_they_exist_in_the_plane_only():

@@ -1,4 +1,4 @@
-"""Chains and loops at random: no step without certificate, and few that compiled code hands to Python."""
+"""Chains and loops at random: no step without certificate, and few that are taken in parts or by other solvers."""
 
 from __future__ import annotations
 
@@ -53,31 +53,29 @@ def alpha(rng: np.random.Generator) -> GeneralizedAlpha:
 
 
 def walk(seed: int, steps: int, each: int = 2000, stepper=moreau) -> tuple[int, int]:
-    """Steps taken and steps handed to Python, over mechanisms of so many steps each."""
-    rng, taken, handed = np.random.default_rng(seed), 0, 0
+    """Steps taken, and those that were not certified at once, over mechanisms of so many steps each."""
+    rng, taken, rescued = np.random.default_rng(seed), 0, 0
     while taken < steps:
         system = mechanism(rng, loop=bool(rng.integers(2))).build()
         run = simulate(system, stepper(rng), t_end=each * DT, dt=DT, record=100)
         # a scheme that sees velocities alone may let a contact overlap by more than its clearance, and says so
         assert run.t[-1] == pytest.approx(each * DT) and run.status.partition(":")[0] in ("finished", "untrusted")
         assert run.certificate.motion_residual <= 1e-9
-        # impulses of wedged contacts are large; in rates they are certified to 1e-9, by compiled code or by the chain
+        # impulses of wedged contacts are large; in rates they are certified to 1e-9
         assert np.isfinite(run.certificate.complementarity)
-        taken, handed = taken + run.counts["steps"], handed + run.counts["python_steps"]
-    return taken, handed
+        taken, rescued = taken + run.counts["steps"], rescued + run.counts["divided"] + run.counts["chained"]
+    return taken, rescued
 
 
 @pytest.mark.parametrize("stepper", [moreau, alpha])
 def test_twenty_thousand_steps_at_random(stepper):
-    taken, handed = walk(1, 20_000, stepper=stepper)
-    print(f"{handed} of {taken} steps were handed to Python")
-    assert handed <= 1e-2 * taken
+    taken, rescued = walk(1, 20_000, stepper=stepper)
+    assert rescued <= 1e-2 * taken
 
 
 @pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_a_million_steps_at_random(seed):
-    taken, handed = walk(seed, 100_000)
-    print(f"{handed} of {taken} steps were handed to Python")
-    assert handed <= 1e-2 * taken
+    taken, rescued = walk(seed, 100_000)
+    assert rescued <= 1e-2 * taken

@@ -1,4 +1,4 @@
-"""Compiled runs as a user meets them: which engine runs, refusals, restarts, Ctrl-C, failures, recompilation."""
+"""Runs as a user meets them: refusals, restarts, Ctrl-C, failures, recompilation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from nonsmooth import (
     GeneralizedAlpha,
     Gravity,
     Ground,
-    Idas,
     InputError,
     Interrupted,
     Landing,
@@ -38,7 +37,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.compile.machine import compilations
-from nonsmooth.compile.objects import entry
+from nonsmooth.compile.objects import _compiled
 from nonsmooth.engine.compliant_steps import CompliantSteps
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.laws import Flores
@@ -52,9 +51,9 @@ from nonsmooth_problems import (
 RUN = {"t_end": 0.004, "dt": 1e-4}
 
 
-def test_auto_takes_native_and_says_so():
+def test_the_manifest_states_the_rules():
     run = simulate(slider_rod(case=2).build(), GaussQP(), **RUN)
-    assert run.manifest["engine"] == "native"
+    assert run.manifest["engine"] == "compiled"
     assert "in parts" in run.manifest["rules"]["step that is not certified"]
 
 
@@ -75,15 +74,6 @@ def poisson() -> Model:
 def test_what_a_stepper_does_not_support_is_refused_in_one_sentence(model, stepper, dt, reason):
     with pytest.raises(InputError, match=reason):
         simulate(model.build(), stepper, t_end=0.01, dt=dt)
-
-
-def test_auto_says_why_it_took_python():
-    soft = slider_rod(case=1, contact=Compliant(Flores(stiffness=1e10, restitution=0.5))).build()
-    run = simulate(soft, CompliantDae(solver=Idas()), t_end=1e-4, dt=ErrorControl(1e-6, 1e-8, 1e-6, 1e-3))
-    assert run.manifest["engine"] == "python"
-    assert "Idas" in run.manifest["engine_reason"]
-    asked = simulate(slider_rod(case=1).build(), GaussQP(), **RUN, engine="python")
-    assert "engine_reason" not in asked.manifest
 
 
 @pytest.mark.parametrize("problem", [slider_crank_translational, slider_rod], ids=["slider-crank", "slider-rod"])
@@ -167,22 +157,13 @@ def test_a_step_that_fails_leaves_nothing_for_the_next():
     end = failed.value.trajectory.end
     assert end.t == 0.0 and all(np.all(np.isfinite(values)) for values in end.stepper_memory.values())
     on, fresh = (simulate(system, MoreauJean(theta=1.0), t_end=2e-5, dt=2e-7, state=state) for state in (end, None))
-    assert on.counts["python_steps"] == 0
     assert np.array_equal(on.q.array, fresh.q.array) and np.array_equal(on.v.array, fresh.v.array)
 
 
-def test_another_scheme_goes_on_from_a_run():
-    system, run = slider_crank_translational().build(), {"dt": 1e-5, "parameters": {"guide.restitution": 0.0}}
-    first = simulate(system, MoreauJean(), t_end=2e-3, **run)
-    second = simulate(system, GaussQP(), t_end=3e-3, **run, state=first.end)
-    assert second.manifest["engine"] == "native" and second.counts["python_steps"] == 0
-
-
-@pytest.mark.parametrize(("engine", "each"), [("native", 1), ("python", 0)])
-def test_joints_that_no_contact_loads_take_no_more_than_an_iteration(engine, each):
-    """The solver is for contacts; joints alone are a linear system, which compiled steps count as one iteration."""
-    run = simulate(four_bar().build(), MoreauJean(), t_end=1e-3, dt=1e-5, engine=engine)
-    assert run.counts["steps"] == 100 and run.counts["iterations"] == each * 100
+def test_joints_that_no_contact_loads_take_one_iteration():
+    """The solver is for contacts; joints alone are a linear system, which counts as one iteration."""
+    run = simulate(four_bar().build(), MoreauJean(), t_end=1e-3, dt=1e-5)
+    assert run.counts["steps"] == run.counts["iterations"] == 100
 
 
 @pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean()], ids=repr)
@@ -242,7 +223,7 @@ def test_ctrl_c_before_the_first_step_hands_over_the_start(contact, monkeypatch)
     assert np.array_equal(run.q.array[0], system.start.q)
 
 
-def test_python_is_asked_every_few_thousand_steps():
+def test_progress_is_told_every_few_thousand_steps():
     """Which take hundredths of a second: Ctrl-C and a progress bar wait for no more."""
     steps = [0]
     simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.1, dt=1e-6, record=100,
@@ -263,38 +244,6 @@ def test_a_load_that_turns_nan_fails_with_its_name():
     assert np.all(np.isfinite(trajectory.q.array))
 
 
-def few_at_a_time(monkeypatch, steps=7):
-    """Compiled steps that are taken so many at a time, and refused each second time, then in parts and with other
-    solvers too."""
-    run, calls = CompiledSteps.run, []
-
-    def few(self, state, origin, most):
-        calls.append(state.t)
-        if len(calls) % 2:
-            return 0, False
-        self._chunk = steps
-        return run(self, state, origin, most)
-
-    monkeypatch.setattr(CompiledSteps, "run", few)
-    monkeypatch.setattr(CompiledSteps, "rescue", lambda *_: None)
-
-
-def test_a_step_that_is_not_certified_goes_to_python(monkeypatch):
-    """Compiled steps are taken by sevens, and each second time they are refused; the motion stays the same."""
-    system = slider_crank_translational().build()
-    run = {"t_end": 0.004, "dt": 1e-5}
-    certain = simulate(system, MoreauJean(), **run)
-    few_at_a_time(monkeypatch)
-    doubted = simulate(system, MoreauJean(), **run)
-    assert doubted.counts["python_steps"] > 20
-    assert doubted.counts["fallbacks"] >= doubted.counts["python_steps"]
-    assert np.allclose(doubted.q.array, certain.q.array, rtol=0, atol=1e-12)
-    assert np.allclose(doubted.v.array, certain.v.array, rtol=0, atol=1e-9)
-    assert np.allclose(doubted.energy.array, certain.energy.array, rtol=0, atol=1e-9)
-    # an iteration that would change velocities by round-off only is omitted: joints' directions are those before it
-    assert doubted.certificate.motion_residual < 1e-11
-
-
 def test_nothing_is_compiled_for_other_numbers_or_mechanisms():
     system = slider_crank_translational().build()
     simulate(system, MoreauJean(), t_end=1e-3, dt=1e-5)
@@ -309,7 +258,7 @@ def test_nothing_is_compiled_for_other_numbers_or_mechanisms():
 def test_a_new_mechanism_of_known_kinds_compiles_nothing():
     for problem in (slider_crank_translational, slider_crank_revolute, four_bar):
         simulate(problem().build(), MoreauJean(), t_end=1e-4, dt=1e-5, record=3)
-    kinds, functions = compilations(), entry.cache_info().misses
+    kinds, functions = compilations(), _compiled.cache_info().misses
     bodies = [PlanarBody(f"body{i}", 1.0, 0.1, (i - 0.5, 0.0)) for i in (1, 2, 3)]
     fixed = [Ground(), *bodies, Gravity(acceleration=(0.0, -9.81))]
     pins = [Revolute(f"pin{i}", a, f"body{i}", at_a=(0.5 * (i > 1), 0.0), at_b=(-0.5, 0.0))
@@ -321,7 +270,7 @@ def test_a_new_mechanism_of_known_kinds_compiles_nothing():
     trajectory = simulate(Model([*fixed, *pins, loose]).build(), MoreauJean(), t_end=1e-2, dt=1e-4, record=3)
     assert trajectory.counts["steps"] == 100
     assert compilations() == kinds
-    assert entry.cache_info().misses == functions
+    assert _compiled.cache_info().misses == functions
 
 
 def test_a_process_with_filled_caches_does_without_numba():
@@ -329,12 +278,12 @@ def test_a_process_with_filled_caches_does_without_numba():
         "import sys;"
         "from nonsmooth import GaussQP, simulate;"
         "from nonsmooth_problems import slider_rod;"
-        "run = simulate(slider_rod().build(), GaussQP(), t_end=1e-5, dt=1e-5, engine='native');"
+        "run = simulate(slider_rod().build(), GaussQP(), t_end=1e-5, dt=1e-5);"
         "print(run.manifest['engine'], sorted({'numba', 'scipy', 'xarray'} & set(sys.modules)))"
     )
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "native []"
+    assert done.stdout.strip() == "compiled []"
 
 
 def test_object_code_is_kept_and_a_folder_that_cannot_be_written_is_no_error(tmp_path):

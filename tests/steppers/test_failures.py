@@ -74,7 +74,7 @@ def test_the_chain_takes_over_and_says_so():
     trajectory = simulate(system, GaussQP(solver=Failing(after=50)), t_end=0.02, dt=1e-4)
     counts = trajectory.counts
     assert counts["Failing"] == 50 and counts["fallbacks"] == counts["solves"] - 50 > 100
-    assert counts["chained"] == counts["python_steps"] == 0  # other solvers of the chain answered at once
+    assert counts["chained"] == 0  # other solvers of the chain answered at once
     assert trajectory.certificate.motion_residual <= 1e-12
 
 
@@ -119,8 +119,6 @@ def test_arguments_are_checked_before_the_first_step():
         simulate(system, GaussQP(), t_end=0.1, dt=1e-3, state=system.state({"slider.y": -2e-5}))
     with pytest.raises(InputError, match="record must be an integer"):
         simulate(system, GaussQP(), t_end=0.1, dt=1e-3, record=0)
-    with pytest.raises(InputError, match="engine must be"):
-        simulate(system, GaussQP(), t_end=0.1, dt=1e-3, engine="gpu")
     other = Model([Ground(), PlanarBody("a", mass=1.0, inertia=1.0), PlanarBody("b", mass=1.0, inertia=1.0)]).build()
     with pytest.raises(InputError, match="6 coordinates"):
         simulate(system, GaussQP(), t_end=0.1, dt=1e-3, state=other.start)

@@ -46,12 +46,10 @@ def test_the_convex_cone_by_its_name():
     # friction takes the whole push: mu times the sum of all four forces is f
     assert sum(trajectory.P_N[name][-1] for name in trajectory.P_N) / 1e-3 == pytest.approx(50.0 / 0.1, rel=1e-9)
     assert trajectory.certificate.complementarity > 1e-2
-    python = simulate(system, GaussQP(cone="convex"), t_end=0.1, dt=1e-3, engine="python")
     lemke = simulate(system, GaussQP(Lemke(), cone="convex"), t_end=0.1, dt=1e-3)
-    assert trajectory.manifest["engine"] == lemke.manifest["engine"] == "native"
-    for other in (python, lemke):  # redundant contacts share their impulses in one way or another
-        assert np.max(np.abs(trajectory.q.array - other.q.array)) <= 1e-14
-        assert np.max(np.abs(trajectory.P_T.array.sum(axis=1) - other.P_T.array.sum(axis=1))) <= 1e-10 * 0.05
-        assert other.certificate.complementarity == pytest.approx(trajectory.certificate.complementarity, rel=1e-8)
+    assert np.max(np.abs(trajectory.q.array - lemke.q.array)) <= 1e-14
+    # redundant contacts share their impulses in one way or another
+    assert np.max(np.abs(trajectory.P_T.array.sum(axis=1) - lemke.P_T.array.sum(axis=1))) <= 1e-10 * 0.05
+    assert lemke.certificate.complementarity == pytest.approx(trajectory.certificate.complementarity, rel=1e-8)
     with pytest.raises(InputError, match='cone="convex".*constant step'):
         simulate(system, GaussQP(cone="convex"), t_end=0.1, dt=Landing(1e-6, 1e-3))

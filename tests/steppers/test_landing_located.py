@@ -23,7 +23,7 @@ def test_a_mass_that_a_spring_pulls_back_before_or_after_it_meets_the_plane(stif
     model.add(PointPlane("tip", "ground", mass, at_a=(0.0, 0.0), at_b=(0.0, 0.0), contact=contact))
     model.add(Spring("spring", "ground", mass, at_a=(0.0, 1.05), at_b=(0.0, 0.0), stiffness=stiffness, free_length=1.0))
     assert (SPEED**2 / (2 * 0.05 * stiffness) > GAP) is closes
-    run = simulate(model.build(), GaussQP(), t_end=longest, dt=Landing(1e-6, longest), engine="python")
+    run = simulate(model.build(), GaussQP(), t_end=longest, dt=Landing(1e-6, longest))
     assert run.status == "finished" and run.t[-1] == longest
     assert np.min(run.gap["tip"]) >= -1e-13 * GAP  # landings are located to 1e-13 of the gap's scale
     assert bool(run.P_N["tip"].sum() > 0.0) is closes

@@ -263,7 +263,7 @@ def test_a_dask_cluster_that_loses_a_worker(undisturbed, tmp_path):
     assert loaded(output).identical(undisturbed)
 
 
-def test_a_native_batch_gives_the_same_to_the_bit():
+def test_a_batch_gives_the_same_to_the_bit():
     design = grid({"guide.clearance": [1e-5, -1.0, 2e-5], "guide.friction": [0.0, 0.1], "slider.mass": [4.0, 5.0]})
     metrics = ["final:slider.y", "final:slider.angle", "impulse", "impulse:guide.left_lower", "gap-violation"]
     runs = Runs(lambda: slider_rod(case=2), design.names, MoreauJean(), 5e-5, 4e-3, [*metrics, "complementarity"])

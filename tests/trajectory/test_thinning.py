@@ -36,10 +36,10 @@ def same_runs(a, b):
 @pytest.mark.parametrize("record", [2, 7, 25])
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.quick(4)
-def test_rows_omitted_during_the_run_give_the_bits_of_rows_omitted_at_its_end(monkeypatch, name, record):
+def test_rows_omitted_during_the_run_give_the_bits_of_rows_omitted_at_its_end(monkeypatch, step_by_step, name, record):
     problem, stepper, dt, t_end = RUNS[name]
     system = problem().build()
-    arguments = {"t_end": t_end, "dt": dt, "engine": "python", "record": record}
+    arguments = {"t_end": t_end, "dt": dt, "record": record}
     at_the_end = simulate(system, stepper, **arguments)  # fewer rows than `WAITING`
     monkeypatch.setattr(module, "WAITING", 10)
     monkeypatch.setattr(module, "AT_ONCE", 16)
@@ -60,16 +60,16 @@ def test_rows_omitted_during_the_run_give_the_bits_of_rows_omitted_at_its_end(mo
 @pytest.mark.parametrize("record", [1, 5])
 def test_tables_made_in_portions_are_the_same(monkeypatch, record):
     system = slider_rod(case=2).build()
-    arguments = {"t_end": 0.02, "dt": 1e-4, "engine": "python", "record": record}
+    arguments = {"t_end": 0.02, "dt": 1e-4, "record": record}
     at_once = simulate(system, MoreauJean(), **arguments)
     monkeypatch.setattr(module, "AT_ONCE", 16)
     same_runs(simulate(system, MoreauJean(), **arguments), at_once)
 
 
-def test_the_certificate_covers_omitted_rows(monkeypatch):
+def test_the_certificate_covers_omitted_rows(monkeypatch, step_by_step):
     """The largest penetration, of the order of a step, is in none of the recorded rows."""
     system = slider_rod(case=2).build()
-    arguments = {"t_end": 0.02, "dt": 1e-4, "engine": "python"}
+    arguments = {"t_end": 0.02, "dt": 1e-4}
     whole = simulate(system, MoreauJean(), **arguments)
     monkeypatch.setattr(module, "WAITING", 10)
     worst = int(np.argmin(np.min(whole.gap.array, axis=1)))
@@ -79,7 +79,7 @@ def test_the_certificate_covers_omitted_rows(monkeypatch):
     assert thin.certificate == whole.certificate and thin.impacts.tobytes() == whole.impacts.tobytes()
 
 
-def test_rows_of_compiled_steps_are_omitted_where_their_functions_evaluate_them(monkeypatch):
+def test_rows_are_omitted_where_compiled_functions_evaluate_them(monkeypatch):
     """They are evaluated in a memory of their own, so that the steps go on where they stand."""
     system, dt, t_end = socket_pendulum().build(), 1e-4, 0.5
     arguments = {"t_end": t_end, "dt": dt, "record": 7}
@@ -99,10 +99,10 @@ def test_rows_of_compiled_steps_are_omitted_where_their_functions_evaluate_them(
     assert made[0]._rows[0].count > 4000 and len(made[0]) == 5001
 
 
-def test_ctrl_c_while_rows_are_omitted_loses_no_step(monkeypatch):
+def test_ctrl_c_while_rows_are_omitted_loses_no_step(monkeypatch, step_by_step):
     """Before each call of the evaluation of rows in turn; the rows so far are those of the whole run."""
     system = slider_rod(case=2).build()
-    arguments = {"t_end": 0.02, "dt": 1e-4, "engine": "python", "record": 3}
+    arguments = {"t_end": 0.02, "dt": 1e-4, "record": 3}
     whole = simulate(system, MoreauJean(), **arguments)
     monkeypatch.setattr(module, "WAITING", 10)
     usual = module.Recorder._observed
