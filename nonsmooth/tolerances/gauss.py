@@ -4,7 +4,7 @@ from nonsmooth.tolerances import CLOSED_GAP
 
 #: iterations of a step at most: in very small clearances the normal turns with the impulses, and they converge slowly
 PASSES = 100
-#: scaled residual of the equations (Python), or change of u as a share of its size (compiled), that ends iterations
+#: change of u as a share of its size that ends iterations
 CONVERGED = 1e-13
 #: the same if iterations no longer reduce it, where joints amplify round-off
 ACCEPTABLE = 1e-11
