@@ -19,11 +19,11 @@ __all__ = ["GaussQP"]
 class GaussQP:
     """Each step is a sequence of convex quadratic programs, usually one.
 
-    With joints and gaps linearised at the iterate the step is
+    With joints and gaps linearised at the iterate u_i the step is
     ``min 1/2 |u - u_free|_M^2  s.t.  g_N + dt W_N' (u - u_i) >= 0``, whose multipliers are the impulses. The iterations
     end when u no longer changes, with the true gaps: the scheme is that of `GaussMPCC`, solved differently. Constant
-    steps are implicit Euler, of first order and plastic; with ``Landing(dt_min, dt_max)`` the step size is determined by
-    root finding.
+    steps are implicit Euler, of first order and plastic; with ``Landing(dt_min, dt_max)`` the step size is determined
+    by root finding.
 
     With friction the program is a friction problem. Solvers of QPs solve it in the plane with two rows per contact, the
     edges of the dual cone: the convex program alone would open the gap by dt mu |slip| (the relaxation of Anitescu and
