@@ -195,7 +195,7 @@ def cited(run: Run) -> dict[str, tuple[str, ...]]:
     solver ActiveSet: lam2015
     law Rigid: moreau1988
     problem slider-rod: chaturvedi
-    libraries: andersson2019, harris2020
+    libraries: andersson2019, harris2020, lam2015
     """
     manifest, settings = run.manifest, str(run.manifest["settings"]["stepper"])
     stepper = settings.partition("(")[0]
