@@ -48,8 +48,8 @@ def main() -> None:
     timings: dict[str, list[Timing]] = {}
     if "steps" in asked.only:
         timings = {
-            "One program of the slider-rod, warm": solver_timings(),
-            "One whole step of simulate(), Python engine": step_timings(),
+            "One program of the slider-rod": solver_timings(),
+            "One whole step of simulate()": step_timings(),
         }
         report["steps_us"] = {timing.key: timing.microseconds for group in timings.values() for timing in group}
     in_space = space(clock=asked.clock) if "space" in asked.only else []

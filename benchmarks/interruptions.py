@@ -49,8 +49,7 @@ LONG = {
     ),
     "start": (["run", "chain", "--set", "n=60", "--stepper", "generalized-alpha", "--dt", "1e-4", "--t-end", "0.01"],
         False),
-    "python steps": ([*RUN[:6], "--engine", "python", "--dt", "2e-5", "--t-end", "0.05"], False),
-    "native steps": ([*RUN[:6], "--dt", "2e-8", "--t-end", "0.05"], False),
+    "steps": ([*RUN[:6], "--dt", "2e-8", "--t-end", "0.05"], False),
     "tables": ([*RUN[:6], "--dt", "1e-7", "--t-end", "0.05", "--output", "out.nc"], False),
     "steps chosen": (["run", "slider-rod", "--case", "2", "--t-end", "0.05"], False),
 }  # fmt: skip

@@ -26,41 +26,30 @@ COMPLIANT = (
     "Compliant(Flores(stiffness=1e8, exponent=1.5, restitution=0.6), "
     "Ambrosio(friction=0.1, dead_speed=1e-4, slip_speed=1e-3))"
 )
-#: name: problem, stepper, dt, t_end [s], engine, rows kept; each takes some seconds
-RUNS: dict[str, tuple[str, str, str, float, str, int]] = {
-    "moreau-jean, native": ("slider_rod(case=2)", "MoreauJean()", "2e-7", 0.5, "native", 100),
-    "moreau-jean, python": ("slider_crank_revolute()", "MoreauJean()", "1e-4", 0.15, "python", 1),
-    "gauss-qp, native": ("slider_rod(case=2)", "GaussQP()", "2e-7", 0.5, "native", 100),
-    "gauss-qp landing, native": ("dual_manipulator()", "GaussQP()", "Landing(1e-7, 2e-6)", 0.5, "native", 100),
-    "gauss-qp landing, python": ("slider_crank_revolute()", "GaussQP()", "Landing(1e-6, 1e-4)", 0.08, "python", 1),
-    "gauss-mpcc, python": ("slider_rod(case=2)", "GaussMPCC()", "1e-5", 0.008, "python", 1),
-    "generalized-alpha, native": ("slider_rod(case=2)", "GeneralizedAlpha()", "1e-6", 0.5, "native", 100),
-    "generalized-alpha, python": ("bouncing_ball()", "GeneralizedAlpha()", "2e-4", 0.4, "python", 1),
-    "event-driven": ("slider_crank_revolute()", "EventDriven()", "ErrorControl(1e-8, 1e-10, 1e-6, 1e-4)", 0.2,
-        "python", 1),
-    "compliant, native": (
+#: name: problem, stepper, dt, t_end [s], rows kept; each takes some seconds
+RUNS: dict[str, tuple[str, str, str, float, int]] = {
+    "moreau-jean": ("slider_rod(case=2)", "MoreauJean()", "2e-7", 0.5, 100),
+    "gauss-qp": ("slider_rod(case=2)", "GaussQP()", "2e-7", 0.5, 100),
+    "gauss-qp by active set": ("slider_rod(case=2)", "GaussQP(solver=ActiveSet())", "2e-5", 0.1, 1),
+    "gauss-qp landing": ("dual_manipulator()", "GaussQP()", "Landing(1e-7, 2e-6)", 0.5, 100),
+    "gauss-mpcc": ("slider_rod(case=2)", "GaussMPCC()", "1e-5", 0.008, 1),
+    "generalized-alpha": ("slider_rod(case=2)", "GeneralizedAlpha()", "1e-6", 0.5, 100),
+    "event-driven": ("slider_crank_revolute()", "EventDriven()", "ErrorControl(1e-8, 1e-10, 1e-6, 1e-4)", 0.2, 1),
+    "compliant": (
         f"slider_crank_revolute(contact={COMPLIANT})", "CompliantDae(solver=Dop853())",
-        "ErrorControl(1e-8, 1e-10, 1e-9, 1e-5)", 0.5, "native", 10,
+        "ErrorControl(1e-8, 1e-10, 1e-9, 1e-5)", 0.5, 10,
     ),
     "compliant, radau": (
-        f"slider_rod(contact={COMPLIANT})", "CompliantDae()", "ErrorControl(1e-6, 1e-8, 1e-9, 1e-4)", 0.05, "python", 1,
+        f"slider_rod(contact={COMPLIANT})", "CompliantDae()", "ErrorControl(1e-6, 1e-8, 1e-9, 1e-4)", 0.05, 1,
     ),
-    "moreau-jean in space, native": ("spatial_slider_crank()", "MoreauJean()", "1e-6", 0.5, "native", 100),
-    "gauss-qp in space, native": ("spatial_slider_crank()", "GaussQP()", "2e-6", 0.5, "native", 100),
-    "gauss-qp landing in space, native": (
-        "spatial_slider_crank()", "GaussQP()", "Landing(1e-7, 2e-6)", 0.5, "native", 100,
-    ),
-    "generalized-alpha in space, native": (
-        "spatial_slider_crank()", "GeneralizedAlpha()", "5e-6", 0.5, "native", 100,
-    ),
-    "moreau-jean in space, python": ("spatial_slider_crank()", "MoreauJean()", "2e-4", 0.2, "python", 1),
-    "gauss-qp landing in space, python": (
-        "spatial_slider_crank()", "GaussQP()", "Landing(1e-6, 2e-4)", 0.2, "python", 1,
-    ),
+    "moreau-jean in space": ("spatial_slider_crank()", "MoreauJean()", "1e-6", 0.5, 100),
+    "gauss-qp in space": ("spatial_slider_crank()", "GaussQP()", "2e-6", 0.5, 100),
+    "gauss-qp landing in space": ("spatial_slider_crank()", "GaussQP()", "Landing(1e-7, 2e-6)", 0.5, 100),
+    "generalized-alpha in space": ("spatial_slider_crank()", "GeneralizedAlpha()", "5e-6", 0.5, 100),
     "event-driven in space": (
-        "spatial_slider_crank()", "EventDriven()", "ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)", 0.3, "python", 1,
+        "spatial_slider_crank()", "EventDriven()", "ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)", 0.3, 1,
     ),
-    "steps chosen": ("slider_rod(case=2)", "None", "None", 0.05, "auto", 1),
+    "steps chosen": ("slider_rod(case=2)", "None", "None", 0.05, 1),
 }  # fmt: skip
 
 #: what a process does: a run with a checkpoint, which tells when it begins to compute
@@ -70,7 +59,7 @@ warnings.simplefilter("ignore")
 from nonsmooth import *
 from nonsmooth.laws import Ambrosio, Flores
 from nonsmooth_problems import *
-problem, stepper, dt, t_end, engine, record, checkpoint, every, output = sys.argv[1:]
+problem, stepper, dt, t_end, record, checkpoint, every, output = sys.argv[1:]
 begun = False
 def progress(t, t_end, steps):
     global begun
@@ -78,8 +67,8 @@ def progress(t, t_end, steps):
         begun = True
         print("begun", flush=True)
 kept = dict(checkpoint=checkpoint, every=float(every)) if checkpoint else {}
-run = simulate(eval(problem).build(), eval(stepper), t_end=float(t_end), dt=eval(dt), engine=engine,
-               record=int(record), progress=progress, **kept)
+run = simulate(eval(problem).build(), eval(stepper), t_end=float(t_end), dt=eval(dt), record=int(record),
+               progress=progress, **kept)
 print("computed", flush=True)
 run.save(output)
 """

@@ -26,8 +26,6 @@ __all__ = ["CLOCKS", "Row", "measured", "measured_apart"]
 
 #: shortest timed interval [s]
 LEAST = 2e-3
-#: steps of a run that only the Python engine supports
-SLOW_STEPS = 200
 #: steps of MuJoCo, one by one, while its penetration is read; enough for every kind of contact to occur
 READ_STEPS = 20_000
 CLOCKS: dict[str, Callable[[], float]] = {"cpu": time.thread_time, "wall": time.perf_counter}
@@ -49,7 +47,6 @@ class Row:
     key: str
     part: str
     title: str
-    engine: str
     steps: int
     size: int
     dt: str
@@ -85,9 +82,6 @@ def measured(problem: Problem, rounds: int, clock: str = "cpu") -> Row:
             return simulate(system, problem.stepper, t_end=seconds, dt=dt)
 
     seconds = problem.seconds
-    engine = run(seconds / problem.steps * 2).manifest["engine"]
-    if engine == "python":
-        seconds *= min(1.0, SLOW_STEPS / problem.steps)
     mujoco = None
     if problem.mujoco is not None and mujoco_models.installed():
         mujoco = mujoco_models.mujoco_run(problem.part, dt, **problem.mujoco)
@@ -121,7 +115,6 @@ def measured(problem: Problem, rounds: int, clock: str = "cpu") -> Row:
         key=problem.key,
         part=problem.part,
         title=problem.title,
-        engine=engine,
         steps=trajectory.counts["steps"],
         size=problem.size,
         dt=f"{dt:.3g}" if isinstance(dt, float) else str(dt),

@@ -3,8 +3,8 @@
 Chains of bodies in the plane and in space with loose and ideal joints, guides, floors, springs and motors, see
 `fuzz_mechanisms`, with clearances of 1e-3 to 1e-2 of a link's length, steps of 1e-5 to 2e-4 s, restitution up to 0.9
 and friction up to 0.8. Masses differ by up to five orders of magnitude, and a motor may be far too strong for its link.
-A step that compiled code does not certify is repeated by it in parts, then with other solvers, then by the Python
-formulation; where none certifies it, the run ends with an error: no row is recorded that is not certified.
+A step that is not certified is repeated in parts, then with other solvers; where none certifies it, the run ends with
+an error: no row is recorded that is not certified.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["main", "random_steps"]
 #: clearances as shares of a link's length, torques of motors [N m], lengths [s] and numbers of steps
 CLEARANCES, TORQUES, LENGTHS, STEPS = (1e-3, 1e-2), (1e-3, 1e-1), (1e-5, 2e-4), (1000, 5000)
 #: counts of steps that are repeated, and their headings
-REPEATED = {"divided": "in parts", "chained": "other solvers", "python_steps": "in Python"}
+REPEATED = {"divided": "in parts", "chained": "other solvers"}
 #: shortest step that lands, as a share of the longest
 LEAST = 1e-3
 
@@ -49,11 +49,10 @@ SCHEMES: dict[str, tuple[Any, bool, list[float]]] = {
 
 
 def random_steps(kind: str, scheme: str, total: int) -> dict[str, Any]:
-    """At least `total` steps of mechanisms of a kind: runs, steps, those taken in parts, with other solvers and in
-    Python, runs with any of these, seeds of runs with some in Python, and of those that ended with an error, and the
-    largest residual of a recorded step."""
+    """At least `total` steps of mechanisms of a kind: runs, steps, those taken in parts and with other solvers, runs
+    with any of these, seeds of those that ended with an error, and the largest residual of a recorded step."""
     stepper, lands, restitutions = SCHEMES[scheme]
-    found: dict[str, Any] = {"runs": 0, "steps": 0, "mechanisms": 0, "residual": 0.0, "uncertain": [], "errors": []}
+    found: dict[str, Any] = {"runs": 0, "steps": 0, "mechanisms": 0, "residual": 0.0, "errors": []}
     found |= dict.fromkeys(REPEATED, 0)
     for seed in range(1, total):
         if found["steps"] >= total:
@@ -80,8 +79,6 @@ def random_steps(kind: str, scheme: str, total: int) -> dict[str, Any]:
         found["mechanisms"] += any(counts)
         for name, count in zip(REPEATED, counts, strict=True):
             found[name] += count
-        if run.counts.get("python_steps", 0):
-            found["uncertain"].append(seed)
         found["residual"] = max(found["residual"], run.certificate.motion_residual)
     return found
 
@@ -98,11 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for scheme in asked.scheme:
             found = random_steps(kind, scheme, asked.steps)
             cells = (found["runs"], found["steps"], *(found[name] for name in REPEATED), found["mechanisms"])
-            seeds = (" ".join(map(str, found[name])) or "none" for name in ("uncertain", "errors"))
-            rows.append((kind, scheme, *map(str, cells), *seeds, f"{found['residual']:.1e}"))
+            seeds = " ".join(map(str, found["errors"])) or "none"
+            rows.append((kind, scheme, *map(str, cells), seeds, f"{found['residual']:.1e}"))
     headings = (
-        "kind", "scheme", "runs", "steps", *REPEATED.values(), "of runs", "seeds in Python", "seeds with an error",
-        "largest residual",
+        "kind", "scheme", "runs", "steps", *REPEATED.values(), "of runs", "seeds with an error", "largest residual",
     )  # fmt: skip
     print_tables(Console(width=180), [Table("Random steps", headings, rows)])
 

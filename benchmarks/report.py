@@ -59,11 +59,10 @@ def tables(rows: Sequence[Row], report: dict[str, Any], timings: dict[str, list[
 
 
 def _costs(rows: Sequence[Row]) -> Table:
-    headings = ("what", "engine", "ours", "whole call", "limit", "MuJoCo", "ours/limit", "MuJoCo/ours")
+    headings = ("what", "ours", "whole call", "limit", "MuJoCo", "ours/limit", "MuJoCo/ours")
     cells = [
         (
-            row.title,
-            row.engine + (f", {row.fallbacks} fallbacks" if row.fallbacks else ""),
+            row.title + (f", {row.fallbacks} fallbacks" if row.fallbacks else ""),
             *(_digits(value) for value in (row.ns_per_step, row.ns_per_step_call, row.limit_ns, row.mujoco_ns)),
             *(_digits(value) for value in (row.limit_ratio, row.mujoco_ratio)),
         )
@@ -97,11 +96,8 @@ def _per_link(chains: Sequence[Row]) -> Table:
 
 
 def _start(found: list[dict[str, Any]]) -> Table:
-    cells = [
-        (r["what"], r["engine"], *(_digits(r[key]) for key in ("cold_s", "cold_cpu_s", "warm_s", "warm_cpu_s")))
-        for r in found
-    ]
-    headings = ("what", "engine", "caches empty", "CPU", "caches filled", "CPU")
+    cells = [(r["what"], *(_digits(r[key]) for key in ("cold_s", "cold_cpu_s", "warm_s", "warm_cpu_s"))) for r in found]
+    headings = ("what", "caches empty", "CPU", "caches filled", "CPU")
     return Table("A new process, to the end of its first step [s, wall and CPU]", headings, cells)
 
 

@@ -43,24 +43,20 @@ SICONOS_STEPS = 100
 class SpaceRow:
     """Cost [us per step] and accuracy of one problem; None for values that do not exist.
 
-    `step` is the compiled step alone, `recorded` includes its rows in Python and steps that are repeated there, `call`
-    the whole call of `simulate`; `python` the step of the Python engine, `mujoco` of MuJoCo. `repeated` of `whole`
-    steps were not certified and therefore computed in Python. `apart` is the largest difference of the coordinates of
-    both engines after `python_steps` steps, as a share of the largest change since the start. `repeats` is of how many
-    runs the least was taken; of the Python engine, of two.
+    `step` is the compiled step alone, `recorded` includes its rows, `call` the whole call of `simulate`; `mujoco` the
+    step of MuJoCo. `repeated` of `whole` steps were not certified at once: they were taken in parts or with other
+    solvers. `repeats` is of how many runs the least was taken.
     """
 
     key: str
     title: str
     dt: float
     size: int
-    engine: str
     steps: int
     repeats: int
     step: float | None
     recorded: float
     call: float
-    python: float
     mujoco: float | None
     siconos: float | None
     siconos_apart: float | None
@@ -75,8 +71,6 @@ class SpaceRow:
     expected: float
     mujoco_error: float | None
     mujoco_violation: float | None
-    python_steps: int
-    apart: float
 
 
 def space(links: tuple[int, ...] = LINKS, only: Sequence[str] = (), shorter: int = 1, clock: str = "cpu") -> list[Any]:
@@ -86,7 +80,7 @@ def space(links: tuple[int, ...] = LINKS, only: Sequence[str] = (), shorter: int
         if only and problem.key not in only:
             continue
         if shorter > 1:
-            few = {name: max(2, getattr(problem, name) // shorter) for name in ("steps", "whole", "python_steps")}
+            few = {name: max(2, getattr(problem, name) // shorter) for name in ("steps", "whole")}
             problem = replace(problem, **few, compared_at=few["whole"], error=None)
         rows.append(measured(problem, clock, SPENT / shorter))
     return rows
@@ -96,9 +90,9 @@ def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) 
     """Time a problem for this number of seconds."""
     system, dt, now = problem.system(), problem.dt, CLOCKS[clock]
 
-    def run(steps: int, engine: str = "auto") -> Any:
+    def run(steps: int) -> Any:
         with mock.patch.object(time, "perf_counter", now):  # the clock of Trajectory.wall_seconds
-            return simulate(system, problem.stepper, t_end=steps * dt, dt=dt, engine=engine)  # type: ignore[arg-type]
+            return simulate(system, problem.stepper, t_end=steps * dt, dt=dt)
 
     whole = run(problem.whole)
     timed: list[tuple[float, float, float]] = []
@@ -109,10 +103,6 @@ def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) 
             trajectory = run(problem.steps)
             timed.append((spent[0], trajectory.wall_seconds, now() - begin))
     step, recorded, call = (min(column) / problem.steps for column in zip(*timed, strict=True))
-    slow = min((run(problem.python_steps, "python") for _ in range(2)), key=lambda one: one.wall_seconds)
-    fast = run(problem.python_steps)
-    moved = np.max(np.abs(slow.q.array[-1] - slow.q.array[0]))
-    apart = np.max(np.abs(fast.q.array[-1] - slow.q.array[-1])) / moved
     theirs = _mujoco(problem, now, seconds / 2)
     siconos = _siconos(problem, whole)
     found = None if problem.result is None else problem.result(whole, problem.compared_at)
@@ -122,18 +112,16 @@ def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) 
         title=problem.title,
         dt=dt,
         size=problem.size,
-        engine=whole.manifest["engine"],
         steps=problem.steps,
         repeats=len(timed),
         step=1e6 * step if step else None,
         recorded=1e6 * recorded,
         call=1e6 * call,
-        python=1e6 * slow.wall_seconds / problem.python_steps,
         mujoco=theirs["us"],
         siconos=siconos["us"],
         siconos_apart=siconos["apart"],
         whole=problem.whole,
-        repeated=whole.counts.get("python_steps", 0),
+        repeated=whole.counts["divided"] + whole.counts["chained"],
         residual=float(certificate.motion_residual),
         violation=float(certificate.gap_violation),
         clearances=system.nc > 0,
@@ -143,8 +131,6 @@ def measured(problem: SpaceProblem, clock: str = "cpu", seconds: float = SPENT) 
         expected=problem.expected,
         mujoco_error=theirs["error"],
         mujoco_violation=theirs["violation"],
-        python_steps=problem.python_steps,
-        apart=float(apart),
     )
 
 
@@ -207,20 +193,15 @@ def space_tables(rows: Sequence[SpaceRow]) -> list[Table]:
 def _costs(rows: Sequence[SpaceRow]) -> Table:
     cells = [
         (
-            row.title,
+            row.title + (f", {row.repeated} of {row.whole} steps repeated" if row.repeated else ""),
             f"{row.dt:g}",
-            row.engine + (f", {row.repeated} of {row.whole} steps in Python" if row.repeated else ""),
-            *(_digits(value) for value in (row.step, row.recorded, row.call, row.python, row.mujoco, row.siconos)),
-            *(
-                _ratio(value, row.step if not row.repeated else row.recorded)
-                for value in (row.python, row.mujoco, row.siconos)
-            ),
+            *(_digits(value) for value in (row.step, row.recorded, row.call, row.mujoco, row.siconos)),
+            *(_ratio(value, row.step if not row.repeated else row.recorded) for value in (row.mujoco, row.siconos)),
         )
         for row in rows
     ]
     headings = (
-        "what", "dt [s]", "engine", "step", "recorded", "whole call", "Python", "MuJoCo", "Siconos", "Python/step",
-        "MuJoCo/step", "Siconos/step",
+        "what", "dt [s]", "step", "recorded", "whole call", "MuJoCo", "Siconos", "MuJoCo/step", "Siconos/step",
     )  # fmt: skip
     return Table("Space: cost per step [us], one thread; least of repeated runs", headings, cells)
 
@@ -243,13 +224,12 @@ def _solved(rows: Sequence[SpaceRow]) -> Table:
             _size(row.error),
             _size(row.mujoco_error),
             _size(row.siconos_apart),
-            f"{row.apart:.0e} ({row.python_steps})",
         )
         for row in rows
     ]
     headings = (
         "what", "dt [s]", "steps", "residual", "violation [m]", "of joints [m]", "MuJoCo's", "compared", "error",
-        "MuJoCo's", "from Siconos [m]", "from Python (steps)",
+        "MuJoCo's", "from Siconos [m]",
     )  # fmt: skip
     return Table("Space: residual, deepest penetration, and the end compared", headings, cells)
 

@@ -51,7 +51,6 @@ class SpaceProblem:
     dt : [s]
     steps : of a run that is timed
     whole : steps of the run whose penetration and end are shown
-    python_steps : steps in the Python engine, with which the compiled ones are compared
     result : (run, row) -> the quantities that are compared
     error : of these, one number; None if there is no reference
     compared_at, compared : row that is compared, and description of the comparison
@@ -68,7 +67,6 @@ class SpaceProblem:
     dt: float
     steps: int
     whole: int
-    python_steps: int
     compared_at: int
     result: Callable[[Any, int], Any] | None = None
     error: Callable[[Any], float] | None = None
@@ -124,7 +122,6 @@ def _pendulums() -> Iterator[SpaceProblem]:
             dt=dt,
             steps=5_000,
             whole=round(share / dt),
-            python_steps=100,
             compared_at=round(0.02 / dt),
             result=_position("rod") if smooth else None,
             error=_distance(exact) if smooth else None,
@@ -194,7 +191,6 @@ def _chains(n: int) -> Iterator[SpaceProblem]:
             dt=dt,
             steps=steps,
             whole=steps,
-            python_steps=max(8, 300 // n),
             compared_at=round(time / dt),
             result=_position(f"link{n}") if smooth else None,
             error=_distance(reference) if smooth else None,
@@ -227,7 +223,7 @@ def _slider_cranks() -> Iterator[SpaceProblem]:
     def reference() -> float:
         return space_references.slider_crank(0.1)
 
-    common: dict[str, Any] = {"dt": 1e-4, "steps": 1000, "whole": 1000, "python_steps": 40, "compared_at": 1000}
+    common: dict[str, Any] = {"dt": 1e-4, "steps": 1000, "whole": 1000, "compared_at": 1000}
     yield SpaceProblem(
         key="S3_ideal",
         title="S3, RSSP, ideal",
@@ -271,7 +267,6 @@ def _slides() -> Iterator[SpaceProblem]:
             dt=1e-4,
             steps=1000,
             whole=1000,
-            python_steps=20,
             compared_at=1000,
             result=forces,
             error=lambda pairs: float(np.max(np.abs(pairs[:, 0] / pairs[:, 1] - 1.0))),
@@ -317,7 +312,6 @@ def _cubes() -> Iterator[SpaceProblem]:
             dt=1e-3,
             steps=600,
             whole=600,
-            python_steps=400 if tumbling else 40,  # it falls for 250 steps
             compared_at=600,
             result=None if tumbling else lambda run, row: run.q["cube.y"][row],
             error=None if tumbling else _distance(lambda: REST),
@@ -346,7 +340,6 @@ def _robots() -> Iterator[SpaceProblem]:
             dt=1e-4,
             steps=1000,
             whole=1000,
-            python_steps=10,
             compared_at=1000,
         )
 
@@ -370,8 +363,7 @@ def _by_implicit_euler(links: tuple[int, ...]) -> Iterator[SpaceProblem]:
         if problem.key in EULER:
             yield replace(
                 problem, key=f"{problem.key}_euler", title=f"{problem.title}, GaussQP", stepper=GaussQP(),
-                # a hundred times slower, and of first order
-                python_steps=min(problem.python_steps, 40), expected=max(problem.expected, 2.0 * problem.dt),
+                expected=max(problem.expected, 2.0 * problem.dt),  # of first order
                 mujoco=None, siconos=None,
             )  # fmt: skip
     for problem in _robots():
@@ -396,5 +388,5 @@ def _by_generalised_alpha(links: tuple[int, ...]) -> Iterator[SpaceProblem]:
             yield replace(
                 problem, key=f"{problem.key}_alpha", title=f"{problem.title}, GeneralizedAlpha",
                 stepper=GeneralizedAlpha(), steps=min(problem.steps, 1000),
-                python_steps=min(problem.python_steps, 40), mujoco=None, siconos=None,  # a hundred times slower
+                mujoco=None, siconos=None,
             )  # fmt: skip

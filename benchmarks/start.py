@@ -17,8 +17,7 @@ __all__ = ["memory", "start"]
 FIRST_STEP = """
 from nonsmooth import GaussQP, MoreauJean, simulate
 from nonsmooth_problems import slider_crank_translational, slider_rod
-run = simulate({model}.build(), {stepper}, t_end=1e-5, dt=1e-5)
-print(run.manifest["engine"], flush=True)
+simulate({model}.build(), {stepper}, t_end=1e-5, dt=1e-5)
 """
 STARTS = {
     "slider-rod, GaussQP": {"model": "slider_rod()", "stepper": "GaussQP()"},
@@ -42,17 +41,16 @@ def start(repeats: int = 3) -> list[dict[str, Any]]:
     """Seconds from the start of a process to the end of its first step; `cold` with no compiled code in any cache."""
     bare, imported = (_median(script, repeats) for script in ("print()", "import nonsmooth; print()"))
     rows: list[dict[str, Any]] = [
-        {"what": "import nonsmooth", "engine": "", "cold_s": None, "cold_cpu_s": None,
-         "warm_s": imported[0] - bare[0], "warm_cpu_s": imported[1] - bare[1]}
+        {"what": "import nonsmooth", "cold_s": None, "cold_cpu_s": None, "warm_s": imported[0] - bare[0],
+         "warm_cpu_s": imported[1] - bare[1]}
     ]  # fmt: skip
     for what, arguments in STARTS.items():
         script = FIRST_STEP.format(**arguments)
         with tempfile.TemporaryDirectory() as folder:
-            cold, cold_cpu, engine = _seconds(script, folder)
+            cold, cold_cpu = _seconds(script, folder)
             warm, warm_cpu = _median(script, repeats, folder)
         rows.append(
-            {"what": what, "engine": engine, "cold_s": cold, "cold_cpu_s": cold_cpu, "warm_s": warm,
-             "warm_cpu_s": warm_cpu}
+            {"what": what, "cold_s": cold, "cold_cpu_s": cold_cpu, "warm_s": warm, "warm_cpu_s": warm_cpu}
         )  # fmt: skip
     return rows
 
@@ -71,15 +69,16 @@ def memory() -> list[dict[str, Any]]:
 def _median(script: str, repeats: int, caches: str | None = None) -> tuple[float, float]:
     """Wall and CPU time."""
     found = [_seconds(script, caches) for _ in range(repeats)]
-    return median(wall for wall, _, _ in found), median(cpu for _, cpu, _ in found)
+    return median(wall for wall, _ in found), median(cpu for _, cpu in found)
 
 
-def _seconds(script: str, caches: str | None = None) -> tuple[float, float, str]:
-    """Wall and CPU time of a new process, and its output."""
+def _seconds(script: str, caches: str | None = None) -> tuple[float, float]:
+    """Wall and CPU time of a new process."""
     begin, before = time.perf_counter(), os.times()
-    said, after = _run(script, caches), os.times()
+    _run(script, caches)
+    after = os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return time.perf_counter() - begin, cpu, said.strip()
+    return time.perf_counter() - begin, cpu
 
 
 def _run(script: str, caches: str | None = None) -> str:

@@ -1,8 +1,8 @@
 """Non-smooth multibody dynamics of mechanisms with joint clearance.
 
 A **model** describes the mechanism; `build()` turns it into an immutable **system**. A **stepper** discretises the
-system in time: its **formulation** assembles one or several **step problems** per step, which a **solver** solves. The
-accepted steps form a **trajectory**. **Studies** run and compare many trajectories, **plots** draw them.
+system in time: each step assembles one or several **step problems**, which a **solver** solves. The accepted steps form
+a **trajectory**. **Studies** run and compare many trajectories, **plots** draw them.
 
 SI units throughout. The names below are imported when first used.
 """

@@ -231,6 +231,16 @@ def test_forged_checkpoints_of_right_checksum_are_refused_or_give_numbers(system
         assert run.status.startswith(("finished", "untrusted"))
 
 
+def test_checkpoints_of_former_versions_are_refused(tmp_path, monkeypatch):
+    """Their records are those of other steps."""
+    system, path = slider_rod(case=2).build(), tmp_path / "run.nc"
+    with monkeypatch.context() as former:
+        former.setattr("nonsmooth.run.checkpoints.CHECKPOINT", "nonsmooth-checkpoint-1")
+        simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
+    with pytest.raises(InputError, match="is not a checkpoint of this package.*nonsmooth-checkpoint-2"):
+        simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
+
+
 def test_a_full_disk_is_told_once_and_ends_no_run(systems, tmp_path, monkeypatch):
     from nonsmooth import files
 

@@ -129,7 +129,7 @@ def concepts() -> Figure:
     boxes = {
         "model": (1.5, 5.6, "symbols: bodies, joints,\nclearances, laws, loads", BODY),
         "system": (5.5, 5.6, "immutable: M, h, g, g_N, ...\nof (t, q, v, p)", BODY),
-        "formulation": (9.5, 5.6, "time discretisation\nof the system", BODY),
+        "scheme": (9.5, 5.6, "time discretisation\nof the system", BODY),
         "step problem": (13.2, 3.6, "QP, LCP, MPCC, friction,\nor initial value", OTHER),
         "solver": (13.2, 1.6, "solution accepted by the\nprogram's own residual", OTHER),
         "step": (9.8, 1.6, "state, impulses, the\nactual step size", OTHER),

@@ -195,7 +195,7 @@ def cited(run: Run) -> dict[str, tuple[str, ...]]:
     solver ActiveSet: lam2015
     law Rigid: moreau1988
     problem slider-rod: chaturvedi
-    libraries: andersson2019, harris2020
+    libraries: andersson2019, harris2020, lam2015
     """
     manifest, settings = run.manifest, str(run.manifest["settings"]["stepper"])
     stepper = settings.partition("(")[0]
@@ -252,7 +252,7 @@ def bibtex(run: Run) -> str:
 
 
 def _solvers(counts: Mapping[str, Any], settings: str) -> Iterable[str]:
-    """The solvers used, from the counts; the first one if an engine or integrator records no names."""
+    """The solvers used, from the counts; the first one if none is named."""
     named = [name for name in counts if name[:1].isupper()]
     first = re.search(r"solver=(\w+)\(", settings)
     if first and first[1] not in named and (not named or counts.get("solves", 0) > sum(counts[one] for one in named)):

@@ -44,7 +44,7 @@ DtMax = Annotated[float | None, typer.Option("--dt-max", parser=duration, metava
 Rtol = Annotated[float | None, typer.Option("--rtol", help="Relative error per step, with --atol and both bounds.")]
 Atol = Annotated[float | None, typer.Option("--atol", help="Absolute error per step, in SI units.")]
 Workers = Annotated[
-    int | None, typer.Option("--workers", help="Processes, or threads of a native batch.", show_default="one per core")
+    int | None, typer.Option("--workers", help="Processes, or threads of a batch.", show_default="one per core")
 ]
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", metavar="tcp://HOST:PORT", help="A Dask cluster instead of processes.")

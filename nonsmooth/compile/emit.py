@@ -59,7 +59,7 @@ NAME_OF = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")
 
 
 class Unsupported(NonsmoothError):
-    """An operation without a compiled form; elements that contain it are evaluated in Python."""
+    """An operation without a compiled form; a model that contains it is refused."""
 
 
 @dataclass(frozen=True)

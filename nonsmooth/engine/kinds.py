@@ -1,4 +1,4 @@
-"""Code of the kinds of elements, made of the same definitions as the Python formulations.
+"""Code of the kinds of elements, made of the definitions in `model`.
 
 Each is a CasADi function ``(t, z_a, z_b, v_a, v_b, p) -> out`` whose output is one column, and the places of its
 components in the records of contacts, joints and loads, counted in doubles from the first one. A force on further

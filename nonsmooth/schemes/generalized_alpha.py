@@ -73,8 +73,7 @@ from nonsmooth.tolerances.generalized_alpha import ACCEPTABLE, CONVERGED, PASSES
 #: than this is left
 FINEST = 1e-15
 #: passes without gain that stop them, passes that are many; from which pass on it is noted which contacts close, and
-#: after which one these stay closed: later than in the Python formulation, which takes no secants, and ends at the
-#: first iteration without gain
+#: after which one these stay closed
 STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
 #: a pass that leaves more than this share of the change is followed by secants, from so many passes on; with flexible
 #: bodies, where passes converge at several rates and one secant for all slows them down, from so many

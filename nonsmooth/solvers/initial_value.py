@@ -104,9 +104,8 @@ class _Scipy(Integrator):
 class Dop853(_Scipy):
     """Dormand and Prince's explicit pair of order 8, for contacts that must be resolved in time.
 
-    Its steps are compiled in the native engine, as the equations are for all integrators of SciPy. Its step size is
-    limited by the stiffness and damping of the contacts; error control keeps it below this limit, also for contacts at
-    rest.
+    Its steps are compiled. Their size is limited by the stiffness and damping of the contacts; error control keeps it
+    below this limit, also for contacts at rest.
 
     >>> Dop853()
     Dop853()

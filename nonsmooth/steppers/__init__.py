@@ -1,4 +1,4 @@
-"""Time discretisation: a stepper turns a system into a formulation, which assembles one program after another.
+"""Time discretisation: settings of schemes, whose texts are in `schemes`.
 
 ==================  ==================================================================================
 `CompliantDae`      compliant contact, by an integrator with error control

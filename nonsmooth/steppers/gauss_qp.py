@@ -19,22 +19,21 @@ __all__ = ["GaussQP"]
 class GaussQP:
     """Each step is a sequence of convex quadratic programs, usually one.
 
-    With the gaps linearised at the iterate the step is
-    ``min 1/2 dx' H dx + f' dx  s.t.  g_N + G_u dx >= 0``, whose multipliers are the impulses. H is the symmetric part
-    of the derivative of the equations of motion, so it contains the curvature of the gaps under the impulses; f
-    contains the remaining terms. The iterations end when the nonlinear equations with the true gaps are satisfied to
-    round-off: the scheme is that of `GaussMPCC`, solved differently. Constant steps are implicit Euler, of first order
-    and plastic; with ``Landing(dt_min, dt_max)`` the step size is determined by root finding.
+    With joints and gaps linearised at the iterate u_i the step is
+    ``min 1/2 |u - u_free|_M^2  s.t.  g_N + dt W_N' (u - u_i) >= 0``, whose multipliers are the impulses. The iterations
+    end when u no longer changes, with the true gaps: the scheme is that of `GaussMPCC`, solved differently. Constant
+    steps are implicit Euler, of first order and plastic; with ``Landing(dt_min, dt_max)`` the step size is determined
+    by root finding.
 
-    With friction each contact has two rows, the edges of the dual cone. The convex program alone would open the gap by
-    dt mu |slip| (the relaxation of Anitescu and Tasora, unsuitable for clearances of micrometres); De Saxce's
-    correction adds mu |slip| of the iterate, so that the iteration converges to Coulomb's law. If it does not converge
-    because normal and tangential directions are strongly coupled, the step is formulated as friction problems.
+    With friction the program is a friction problem. Solvers of QPs solve it in the plane with two rows per contact, the
+    edges of the dual cone: the convex program alone would open the gap by dt mu |slip| (the relaxation of Anitescu and
+    Tasora, unsuitable for clearances of micrometres); De Saxce's correction adds mu |slip| of the last program, so that
+    these converge to Coulomb's law.
 
     Parameters
     ----------
-    solver : settings of a solver of QPs, optional
-        ``ActiveSet()`` by default.
+    solver : settings of a solver of QPs or LCPs, or of friction where there is any, optional
+        None for the semismooth Newton method of its text.
     fallback : bool
         Whether other solvers are tried in turn where the residual of the first one's solution is too large.
 
@@ -45,7 +44,8 @@ class GaussQP:
 
     Notes
     -----
-    Restitution requires `Landing`. In space, where the cone has no edges, each iteration is a friction problem.
+    Restitution requires `Landing`. In space, where the cone has no edges, solvers of QPs alone are refused if there is
+    friction.
 
     References
     ----------

@@ -41,8 +41,8 @@ class GeneralizedAlpha:
     ----------
     spectral_radius : rho [-], 0 <= rho <= 1
         Amplification of vibrations much faster than the step: 1 without damping, 0 for annihilation in one step.
-    solver : settings of a solver of QPs, or of friction where there is any, optional
-        ``ActiveSet()`` by default, ``SemismoothNewton()`` for friction in space.
+    solver : settings of a solver of QPs or LCPs, or of friction where there is any, optional
+        None for the semismooth Newton method of its text.
     fallback : bool
         Whether other solvers are tried in turn where the residual of the first one's solution is too large.
 

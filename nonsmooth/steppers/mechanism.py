@@ -1,4 +1,4 @@
-"""A system with given parameters: the evaluations of all formulations."""
+"""A system with given parameters, evaluated in Python."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ class MoreauJean:
         both ends. "midpoint": one impulse along the directions in the middle of the step, where contacts are evaluated
         as well, with a constraint residual of third order; one evaluation and one program per step, for ``theta=0.5``
         and without projection.
-    solver : settings of a solver of LCPs or planar friction, optional
-        None for ``SemismoothNewton()``.
+    solver : settings of a solver of LCPs or QPs, or of friction where there is any, optional
+        None for the semismooth Newton method of its text.
     fallback : bool
         Whether other solvers are tried in turn where the residual of the first one's solution is not below tolerance.
 

@@ -45,7 +45,7 @@ class Metric:
     """A function of a trajectory with a name, a unit and a meaning.
 
     It returns a number, several numbers (n,), whose count may differ between runs, or a mapping from names to these.
-    `batch` defines the same number for a native batch.
+    `batch` defines the same number for a batch.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Named:
     function
         Function of the trajectory and of each selected column or contact.
     batch
-        The metric of a native batch, if available.
+        The metric of a batch, if available.
     """
 
     about: str

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mechanism", "Outcome", "Runs", "sweep", "system_of"]
 
-#: number of blocks of runs per worker, the largest number of runs in a block, and in one of a native batch
+#: number of blocks of runs per worker, the largest number of runs in a block, and in one of a batch
 PIECES, LONGEST, BATCH = 25, 200, 2500
 
 Mechanism = System | Model | Callable[..., Model]
@@ -115,7 +115,7 @@ class Runs:
         return Outcome(values)
 
     def outcomes(self, rows: Array, threads: int = 1) -> list[Outcome]:
-        """Run rows as a native batch if possible, else one after the other."""
+        """Run rows as a batch if possible, else one after the other."""
         batch = self.batch(rows, threads)
         return [self.outcome(row) for row in rows] if batch is None else batch
 
