@@ -63,8 +63,7 @@ def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
 
 def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
     """Why a run of these steppers has no compiled form, as a clause; None if it has one."""
-    deformable = not is_balanced(stepper)
-    return elements_why_not(system, lambda: layout_of(system, values, stepper), deformable=deformable)
+    return elements_why_not(system, lambda: layout_of(system, values, stepper), deformable=True)
 
 
 def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, Any]:

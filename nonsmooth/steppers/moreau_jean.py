@@ -14,6 +14,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import PlanarBody
+from nonsmooth.model.flexible_bodies import PlanarFlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution
@@ -186,7 +187,7 @@ class MoreauJeanFormulation:
         self.rough = self.mechanism.rough
         self.balanced = stepper.moment_arms == "balanced"
         self.midpoint = stepper.joints == "midpoint" and system.ng > 0
-        planar = [e.name for e in system.elements if isinstance(e, PlanarBody)]
+        planar = [e.name for e in system.elements if isinstance(e, PlanarBody | PlanarFlexibleBody)]
         self.planar = [[system.v_names.index(f"{b}.{c}") for b in planar] for c in ("x", "y", "angle")]
         probe: Program = self.mechanism.friction_program() if self.rough else LCP(np.eye(1), np.zeros(1))
         if not solver.fits(probe):

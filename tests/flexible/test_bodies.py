@@ -211,13 +211,6 @@ def test_a_wrong_number_of_amplitudes_is_told() -> None:
         PlanarFlexibleBody("rod", PLANE, deformation=(1e-3,))
 
 
-def test_balanced_moment_arms_of_flexible_bodies_run_in_python() -> None:
-    stepper = MoreauJean(moment_arms="balanced", projection="combined")
-    run = simulate(Model([PlanarFlexibleBody("rod", PLANE)]).build(), stepper, t_end=1e-2, dt=1e-3)
-    assert run.manifest["engine"] == "python"
-    assert '"rod" is a flexible body' in run.manifest["engine_reason"]
-
-
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
