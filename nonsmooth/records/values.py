@@ -25,6 +25,7 @@ __all__ = [
     "linear",
     "normal_axis",
     "outer",
+    "planar_motion",
     "products",
     "rigid_motion",
     "stacked",
@@ -290,6 +291,16 @@ def rigid_motion(x, linear, angular):
 @function(rigid_motion)
 def _(x, linear, angular):
     return x, lambda context, builder, a, b, c: [b[0], c[0], *a[2:]]
+
+
+def planar_motion(x, rigid):
+    """x with the motion (x, y, angle, 0) of its rigid part, in the plane."""
+    return np.concatenate([rigid, x[4:]]).view(Value)
+
+
+@function(planar_motion)
+def _(x, rigid):
+    return x, lambda context, builder, a, b: [b[0], *a[1:]]
 
 
 def linear(x):

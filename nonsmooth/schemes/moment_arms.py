@@ -5,15 +5,17 @@ Gaps and their directions W are evaluated at q moved by v for dt/2. With s the d
 there, the moment of a direction is reduced by s_x W_y - s_y W_x.
 """
 
-from nonsmooth.compile.kernels import by_dimension, by_modes, by_option, kernel, piece
-from nonsmooth.records.values import normal_axis, outer, vector
+from nonsmooth.compile.kernels import by_dimension, by_option, kernel, piece
+from nonsmooth.records.values import normal_axis, outer, planar_motion, vector, zeros_like
 from nonsmooth.schemes.mechanism import rates_before, tangential
 from nonsmooth.schemes.program import assemble_couplings, assemble_diagonal
 
 
 @kernel
 def shifted_in_plane(s, along):
-    return along - outer(along @ vector(-s[1], s[0], 0.0, 0.0), vector(0.0, 0.0, 1.0, 0.0))
+    at_rest = zeros_like(s)
+    across = planar_motion(at_rest, vector(-s[1], s[0], 0.0, 0.0))
+    return along - outer(along @ across, planar_motion(at_rest, vector(0.0, 0.0, 1.0, 0.0)))
 
 
 @kernel
@@ -70,20 +72,5 @@ def keep_by_option(system):
         keep_directions(system)
 
 
-update_with_option = by_option(predicted, update_by_option)
-keep_with_option = by_option(predicted, keep_by_option)
-
-
-@kernel
-def update_of_rigid_bodies(system):
-    update_with_option(system)
-
-
-@kernel
-def keep_of_rigid_bodies(system):
-    keep_with_option(system)
-
-
-# with flexible bodies, whose contacts act at nodes, the stepper has predicted moment arms only
-update_moment_arms = by_modes(update_of_rigid_bodies, predicted)  # (system)
-keep_balanced = by_modes(keep_of_rigid_bodies, predicted)  # (system): what it begins with
+update_moment_arms = by_option(predicted, update_by_option)  # (system)
+keep_balanced = by_option(predicted, keep_by_option)  # (system): what it begins with
