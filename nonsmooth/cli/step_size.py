@@ -11,8 +11,9 @@ from rich.table import Table
 
 from nonsmooth.cli.files import problem_of
 from nonsmooth.cli.inputs import settings_from
+from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _progress, _write
+from nonsmooth.cli.studies import _check_paths, _write
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def carry_out_step_size(
 
     contact = _contact(problem, arguments)
     fixed = {name: value for name, value in arguments.items() if name != "contact"}
-    with _progress() as progress:
+    with study_bar() as progress:
         found = step_size(
             (lambda law: problem(**fixed, contact=law)) if contact is not None else (lambda law: problem(**fixed)),
             cases, t_end=t_end, levels=request.levels, jitter=request.jitter, reference=request.reference,

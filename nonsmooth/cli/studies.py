@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import problem_of
 from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable, settings_from
+from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import check_page, write_study
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
+from nonsmooth.stages import stage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -188,7 +188,7 @@ def carry_out_comparison(
     from nonsmooth.studies.compare import compare
 
     wanted = prepared.target if target is None else target
-    with _progress() as progress:
+    with study_bar() as progress:
         found = compare(prepared.build, prepared.cases(), t_end=prepared.t_end, target=wanted, progress=progress)
     _write(found, output, figure, lambda plots: plots.comparison(found))
     if page is not None:
@@ -219,7 +219,7 @@ def carry_out_rigid_limit(
     from nonsmooth.cli import report
     from nonsmooth.studies.rigid_limit import rigid_limit
 
-    with _progress() as progress:
+    with study_bar() as progress:
         found = rigid_limit(
             prepared.build,
             prepared.rigid_case(),
@@ -256,28 +256,7 @@ def _write(found: Any, output: Path | None, figure: Path | None, draw: Callable[
     if figure is None:
         return
     os.environ.setdefault("MPLBACKEND", "agg")
-    from nonsmooth import plots
+    with stage("drawing", figure.name):
+        from nonsmooth import plots
 
-    drawing = draw(plots)
-    write_figure(drawing, figure)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, float], None] | None]:
-    """A progress bar on standard error where that is a terminal; otherwise nothing."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import TimeRemainingColumn as Left
-
-    words = TextColumn("{task.description}"), TimeElapsedColumn(), TextColumn("left"), Left(compact=True)
-    columns = (BarColumn(bar_width=20), TaskProgressColumn(), *words)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-
-        def progress(what: str, share: float) -> None:
-            bar.update(task, completed=share, description=what)
-
-        yield progress
+        write_figure(draw(plots), figure)

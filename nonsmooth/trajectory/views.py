@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.stages import stage
+
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
@@ -44,7 +46,8 @@ class Views:
         """
         from nonsmooth.report import write
 
-        write(cast("Trajectory", self), path, rows=rows)
+        with stage("drawing", str(path)):
+            write(cast("Trajectory", self), path, rows=rows)
 
     def plot(self, *what: Any, width: str | float | None = None, measured: Any = None, exact: Any = None) -> Figure:
         """Draw the run; without arguments its sketch, joint orbits, motion and forces: `nonsmooth.plots.figure`.
@@ -127,7 +130,8 @@ class Views:
         """
         from nonsmooth.trajectory.export import write_mat
 
-        write_mat(cast("Trajectory", self), path, kinds)
+        with stage("writing", str(path)):
+            write_mat(cast("Trajectory", self), path, kinds)
 
     def to_csv(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
         """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
@@ -146,4 +150,5 @@ class Views:
         """
         from nonsmooth.trajectory.export import write_table
 
-        write_table(cast("Trajectory", self), path, kinds)
+        with stage("writing", str(path)):
+            write_table(cast("Trajectory", self), path, kinds)
