@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import problem_of
-from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable, settings_from
+from nonsmooth.cli.inputs import FIGURE_FORMATS, check_dimensions, check_writable, in_units, settings_from
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import check_page, write_study
 from nonsmooth.exceptions import InputError
@@ -53,6 +53,7 @@ class StudyRequest:
         """Checked, and completed by the defaults of the problem."""
         from nonsmooth import laws, solvers
         from nonsmooth.laws.normal.hysteresis import HysteresisLaw
+        from nonsmooth.laws.rigid import Rigid
         from nonsmooth.solvers.initial_value import Integrator
         from nonsmooth.steppers.compliant import CompliantDae
 
@@ -86,13 +87,16 @@ class StudyRequest:
         arguments: dict[str, Any] = dict(stated.arguments if stated else {})
         if self.case is not None:
             words = settings_from((*self.settings, f"case={self.case}"))
+        arguments |= in_units(problem, words.arguments)
         restitution = float(given["--restitution"])  # type: ignore[arg-type]
         if not 0.0 < restitution < 1.0:
             raise InputError(f"--restitution {restitution:g}: give a value between 0 and 1, both excluded.")
+        contact = Rigid(restitution=restitution, friction=0.0)
+        check_dimensions(lambda: problem(**arguments, contact=contact), words.texts)
         stiffness = tuple(given["--stiffness"])  # type: ignore[arg-type]
         return Prepared(
             problem=problem,
-            arguments=arguments | words.arguments,
+            arguments=arguments,
             parameters=words.parameters,
             t_end=float(given["--t-end"]),  # type: ignore[arg-type]
             restitution=restitution,
