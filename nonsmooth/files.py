@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from nonsmooth import inspection
 from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
 from nonsmooth.inspection import REFUSED, Refused, Variable, contents
+from nonsmooth.stages import stage
 
 if TYPE_CHECKING:
     import xarray
@@ -98,6 +99,12 @@ def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: st
 def _replacing(path: str | os.PathLike[str], what: str) -> Iterator[int]:
     """The handle of a file that takes the place of `path` when it is complete; see `write_bytes`."""
     path = path_of(path, "The file to write")
+    with stage("writing", path.name):
+        yield from _renamed(path, what)
+
+
+def _renamed(path: Path, what: str) -> Iterator[int]:
+    """The handle of a file of another name, which is renamed afterwards."""
     target = Path(os.path.realpath(path))  # a link remains a link
     unfinished = target.with_name(f".{target.name[:100]}-{uuid.uuid4().hex[:12]}")
     try:
@@ -169,7 +176,8 @@ def _settle(folder: Path) -> None:
 def write_figure(figure: Any, path: Path, what: str = "The figure") -> None:
     """Write a matplotlib figure in the format given by the suffix of the name."""
     image = io.BytesIO()
-    figure.savefig(image, format=path.suffix.removeprefix(".").lower())
+    with stage("drawing", path.name):
+        figure.savefig(image, format=path.suffix.removeprefix(".").lower())
     write_bytes(image.getvalue(), path, what)
 
 

@@ -6,6 +6,7 @@ compiled function.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import sys
@@ -14,8 +15,12 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
+from nonsmooth.settings import Called
+from nonsmooth.units import Wrong, has_unit, in_unit, open_unit
+
 __all__ = [
-    "AXES", "Declared", "Length", "Point", "PositiveLength", "Quantity", "Text", "Unit", "declarations", "field_units",
+    "AXES", "Declared", "InUnits", "Length", "Point", "PositiveLength", "Quantity", "Text", "Unit", "declarations",
+    "field_units",
 ]  # fmt: skip
 
 AXES = ("x", "y", "z")
@@ -114,3 +119,34 @@ def field_units(cls: type) -> dict[str, str]:
         if units:
             found[name] = units[0]
     return found
+
+
+class InUnits(Called):
+    """The type of dataclasses whose numbers may be given as strings with a unit, such as ``"1e9 N/m^1.5"``.
+
+    Strings become numbers in SI units before the class checks them. A unit that depends on other fields, as ``N/m^n``
+    does, must be that of the object's `quantity`.
+    """
+
+    def __call__(cls, *values: Any, **fields: Any) -> Any:
+        names, units = [field.name for field in dataclasses.fields(cls) if field.init], field_units(cls)  # type: ignore[arg-type]
+        texts: dict[str, str] = {}
+
+        def number(name: str, value: Any) -> Any:
+            if name not in units or not has_unit(value):
+                return value
+            texts[name] = value
+            return cls._number(name, value, units[name])
+
+        first = [number(name, value) for name, value in zip(names, values, strict=False)]
+        made = super().__call__(*first, *values[len(first) :], **{name: number(name, fields[name]) for name in fields})
+        for name, text in texts.items():
+            if open_unit(units[name]):
+                cls._number(name, text, made.quantity(name).unit)
+        return made
+
+    def _number(cls, name: str, text: str, unit: str) -> float:
+        try:
+            return in_unit(text, unit)
+        except Wrong as error:
+            raise cls.misuse(f"{cls.__name__}: {name} {error}.") from None

@@ -9,53 +9,73 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import logging
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import IO, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
-__all__ = ["LOG", "collected", "current", "stage", "staged", "told"]
+__all__ = ["LOG", "collected", "current", "spent", "stage", "staged"]
 
 LOG = logging.getLogger("nonsmooth")
 LOG.addHandler(logging.NullHandler())
 
-#: seconds between two words
-UPDATE = 0.5
-Progress = Callable[[float, float, int], None]
 Result = TypeVar("Result")
 
 #: stages that have begun and not ended, of all threads, for whoever shows them
-_active: list[str] = []
+_active: list[_Open] = []
 _seconds: contextvars.ContextVar[dict[str, float] | None] = contextvars.ContextVar("seconds", default=None)
-_inner: contextvars.ContextVar[list[float] | None] = contextvars.ContextVar("inner", default=None)
+_open: contextvars.ContextVar[tuple[_Open, ...]] = contextvars.ContextVar("open", default=())
+
+
+@dataclass(eq=False)
+class _Open:
+    """A stage that has not ended: when it began, and the seconds of stages within it that have ended."""
+
+    name: str
+    about: str
+    begin: float
+    within: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return f"{self.name} {self.about}".strip()
+
+    def says(self, about: str) -> None:
+        self.about = about
 
 
 def current() -> str:
     """The stage that began last, with what it works on; empty if there is none."""
-    return _active[-1] if _active else ""
+    return _active[-1].text if _active else ""
 
 
 @contextlib.contextmanager
-def stage(name: str, about: str = "") -> Iterator[None]:
-    """A stage of a computation; its seconds count for `name`, `about` is said as well."""
-    text, begin = f"{name} {about}".strip(), time.perf_counter()
-    LOG.info(text)
-    _active.append(text)
-    outer, own = _inner.get(), [0.0]
-    token = _inner.set(own)
+def stage(name: str, about: str = "", *, begin: float | None = None) -> Iterator[Callable[[str], None]]:
+    """A stage of a computation; its seconds count for `name`, `about` is said as well.
+
+    Yields a function that says something else about the stage, without an entry of the log.
+
+    Parameters
+    ----------
+    begin
+        When it began, by ``time.perf_counter()``, if not now.
+    """
+    one = _Open(name, about, time.perf_counter() if begin is None else begin)
+    LOG.info(one.text)
+    _active.append(one)
+    token = _open.set((*_open.get(), one))
     try:
-        yield
+        yield one.says
     finally:
-        _inner.reset(token)
-        _active.remove(text)
-        whole = time.perf_counter() - begin
-        if outer is not None:
-            outer[0] += whole
+        _open.reset(token)
+        _active.remove(one)
+        whole = time.perf_counter() - one.begin
+        if _open.get():
+            _open.get()[-1].within += whole
         seconds = _seconds.get()
         if seconds is not None:
-            seconds[name] = seconds.get(name, 0.0) + whole - own[0]
-        LOG.debug("%s: %.3g s", text, whole)
+            seconds[name] = seconds.get(name, 0.0) + whole - one.within
+        LOG.debug("%s: %.3g s", one.text, whole)
 
 
 def staged(name: str, about: str, compute: Callable[[], Result]) -> Result:
@@ -68,44 +88,20 @@ def staged(name: str, about: str, compute: Callable[[], Result]) -> Result:
 def collected() -> Iterator[dict[str, float]]:
     """Seconds of the stages within, by name."""
     seconds: dict[str, float] = {}
+    outer = _seconds.get()
     token = _seconds.set(seconds)
     try:
         yield seconds
     finally:
         _seconds.reset(token)
+        if outer is not None:
+            for name, spent in seconds.items():
+                outer[name] = outer.get(name, 0.0) + spent
 
 
-@contextlib.contextmanager
-def told(stream: IO[str] | None = None) -> Iterator[Progress]:
-    """Words twice a second on one line, in a terminal or a notebook: the stage, and time and steps of the run."""
-    out = sys.stderr if stream is None else stream
-    reached: list[tuple[float, float, int]] = []
-    done, begin, width = threading.Event(), time.perf_counter(), 0
-
-    def say(last: str = "") -> None:
-        nonlocal width
-        words = [last or current() or "working", f"{time.perf_counter() - begin:.0f} s"]
-        if reached and not last:
-            t, t_end, steps = reached[-1]
-            words.append(f"t = {t:.4g} of {t_end:.4g} s, {steps} steps")
-        text = ", ".join(words)
-        out.write("\r" + text.ljust(width))
-        width = len(text)
-        out.flush()
-
-    def repeat() -> None:
-        while not done.wait(UPDATE):
-            say()
-
-    def progress(t: float, t_end: float, steps: int) -> None:
-        reached[:] = [(t, t_end, steps)]
-
-    thread = threading.Thread(target=repeat, daemon=True, name="nonsmooth progress")
-    thread.start()
-    try:
-        yield progress
-    finally:
-        done.set()
-        thread.join()
-        say("done")
-        out.write("\n")
+def spent() -> dict[str, float]:
+    """Seconds collected so far, by name of the stage, with those of stages that have not ended."""
+    seconds, stages, now = dict(_seconds.get() or {}), _open.get(), time.perf_counter()
+    for one, end in zip(stages, (*(inner.begin for inner in stages[1:]), now), strict=True):
+        seconds[one.name] = seconds.get(one.name, 0.0) + end - one.begin - one.within
+    return seconds

@@ -21,8 +21,8 @@ COMMAND = [sys.executable, "-c", "import sys; from nonsmooth.cli import main; sy
 LANDING = ["--dt-min", "1e-6", "--dt-max", "1e-3", "--t-end", "0.02"]
 MAIN_JOB = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-mpcc", *LANDING]
 KEYS = {
-    "problem", "stepper", "solver", "engine", "steps", "failures", "wall_seconds", "certificate", "verdict", "energy",
-    "counts", "final", "impulse",
+    "problem", "stepper", "solver", "engine", "steps", "failures", "wall_seconds", "seconds", "certificate", "verdict",
+    "energy", "counts", "final", "impulse",
 }  # fmt: skip
 
 

@@ -17,10 +17,11 @@ OURS = {"nonsmooth": ROOT / "nonsmooth", "nonsmooth_problems": ROOT / "problems"
 MAY_IMPORT = {
     "exceptions": set(),
     "tolerances": set(),
-    "files": {"exceptions", "inspection"},
+    "files": {"exceptions", "inspection", "stages"},
     "inspection": set(),
     "settings": {"exceptions"},
     "stages": set(),
+    "progress": {"stages"},
     "units": set(),
     "measured": {"files", "units"},
     "evaluation": set(),
@@ -88,7 +89,8 @@ MAY_IMPORT = {
     },
 }
 FREE = {
-    "exceptions", "evaluation", "files", "fits", "measured", "quantities", "settings", "stages", "tolerances", "units",
+    "exceptions", "evaluation", "files", "fits", "measured", "progress", "quantities", "settings", "stages",
+    "tolerances", "units",
 }  # fmt: skip
 #: methods that hand on to what stands above them, which they import when they are called
 HANDED_ON = {"trajectory": {"diagnostics", "plots", "report"}}

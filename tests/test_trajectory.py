@@ -33,7 +33,12 @@ class Ball:
     parameter_values = np.array([M])
     dimension, nc, nt, nr, compliant = 2, 1, 1, 1, False
     #: size [m] of the contact's gap
-    elementwise = SimpleNamespace(gap_sizes=lambda parameters: np.ones(1))
+    elementwise = SimpleNamespace(
+        gap_sizes=lambda parameters: np.ones(1), size_words=lambda i, parameters: "size (1 m)"
+    )
+
+    def gyration(self, parameters):
+        return np.ones(2)
 
     def true_gaps(self, q, parameters):
         return q[:, [1]]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 from nonsmooth import GaussQP, InputError, ModelError, PlanarBody, RevoluteClearance, Rigid, simulate
 from nonsmooth.cli import main
+from nonsmooth.laws import Ambrosio, KelvinVoigt, LankaraniNikravesh, Material
 from nonsmooth_problems import slider_rod
 
 LAW = Rigid(restitution=0.5, friction=0.0)
@@ -65,3 +67,86 @@ def test_list_for_programs_and_by_tag(capsys):
     assert len(capsys.readouterr().out.splitlines()) == sum(tag in one["tags"] for one in every.values())
     assert main(["list", "--tag", "nothing"]) == 2
     assert "no problem has this tag" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("law", "said", "plain"),
+    [
+        (Rigid, {"restitution": "50 %", "friction": 0.1, "threshold": "2 mm/s"},
+         {"restitution": 0.5, "friction": 0.1, "threshold": 0.002}),
+        (LankaraniNikravesh, {"stiffness": "10 kN/m^1.5", "restitution": 0.5},
+         {"stiffness": 1e4, "restitution": 0.5}),
+        (KelvinVoigt, {"stiffness": "2 kN/mm", "damping": "30 N s/m"}, {"stiffness": 2e6, "damping": 30.0}),
+        (Material, {"young": "207 GPa", "poisson": 0.3, "density": "7800 kg/m^3"},
+         {"young": 2.07e11, "poisson": 0.3, "density": 7800.0}),
+        (Ambrosio, {"friction": 0.1, "dead_speed": "1 mm/s", "slip_speed": "1 cm/s"},
+         {"friction": 0.1, "dead_speed": 1e-3, "slip_speed": 1e-2}),
+    ],
+)  # fmt: skip
+def test_numbers_of_laws(law, said, plain):
+    assert law(**said) == law(**plain)
+
+
+def test_numbers_of_laws_by_their_place():
+    assert Material("207 GPa", 0.3, "7800 kg/m^3") == Material(2.07e11, 0.3, 7800.0)
+
+
+def test_a_root_of_a_length_is_a_unit():
+    """1000^1.5 is no whole number, and rounded."""
+    law = LankaraniNikravesh(stiffness="1 kN/mm^1.5", restitution=0.5)
+    assert law.stiffness == pytest.approx(1e3 * 1e3**1.5, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Rigid(restitution=0.5, friction="3 mm"), 'Rigid: friction "3 mm" is of another dimension than'),
+        (lambda: Rigid(restitution=0.5, friction=0.1, threshold="2 mm"), '"2 mm" is of another dimension than m/s'),
+        (lambda: LankaraniNikravesh(stiffness="1e9 N/m", restitution=0.5), "another dimension than N/m^1.5"),
+        (lambda: LankaraniNikravesh(stiffness="1 N/m^1.5", exponent=2.0, restitution=0.5), "dimension than N/m^2"),
+        (lambda: Material("207 mm", 0.3), 'Material: young "207 mm" is of another dimension than Pa'),
+        (lambda: Ambrosio(friction=0.1, dead_speed="1 mm", slip_speed=1.0), '"1 mm" is of another dimension than m/s'),
+    ],
+)  # fmt: skip
+def test_numbers_of_laws_of_another_dimension(make, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        make()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "slider-crank-revolute", "--t-end", "1ms", "--set", "clearance=30ms"],
+        ["run", "slider-rod", "--t-end", "1ms", "--law", "flores", "--set", "restitution=0.5", "--set",
+         "stiffness=30um"],
+        ["compare", "slider-rod", "--t-end", "1ms", "--set", "guide.clearance=30ms"],
+        ["compare", "slider-crank-revolute", "--t-end", "1ms", "--set", "crank_speed=30mm"],
+        ["study", "rigid-limit", "slider-rod", "--t-end", "1ms", "--set", "guide.clearance=30ms"],
+        ["study", "step-size", "slider-rod", "--t-end", "1ms", "--set", "guide.clearance=30ms"],
+        ["study", "step-size", "slider-crank-revolute", "--t-end", "1ms", "--dt", "1e-5", "--dt-max", "1e-4", "--set",
+         "clearance=30 N"],
+        ["study", "sweep", "slider-rod", "--t-end", "1ms", "--dt", "1e-5", "--metric", "peak-impulse", "--grid",
+         "guide.friction=0,0.1", "--set", "guide.clearance=30ms"],
+        ["study", "tolerance", "slider-rod", "--t-end", "1ms", "--dt", "1e-5", "--metric", "peak-impulse", "--limit",
+         "1", "--sample", "guide.friction=0:0.1", "--set", "guide.clearance=30ms"],
+        ["study", "bifurcation", "slider-crank-revolute", "--over", "crank_speed=2:6:3", "--of", "slider.x", "--drive",
+         "crank_speed", "--steps", "100", "--set", "gravity=9.81m"],
+    ],
+    ids=lambda words: " ".join([*words[:3], words[-1]]),
+)  # fmt: skip
+def test_set_of_another_dimension_is_refused_by_one_sentence(words, capsys):
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and "is of another dimension than" in captured.err and captured.err.count("\n") == 1
+
+
+def test_studies_take_units(capsys):
+    found = []
+    for value in ("20 um", "2e-5"):
+        words = ["compare", "slider-rod", "--t-end", "2ms", "--stiffness", "1e11", "--target", "0", "--json"]
+        assert main([*words, "--set", f"guide.clearance={value}"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    for table in found:  # the time of computing is another one
+        for column in table.values():
+            column.pop("seconds", None), column.pop("cost", None)
+    assert found[0].keys() == found[1].keys()

@@ -6,13 +6,18 @@ Ctrl-C, with the trajectory so far saved. Results go to standard output, progres
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
+import time
 from collections.abc import Sequence
 
 from nonsmooth.cli.signals import stoppable
 
 __all__ = ["main"]
+
+#: when the process began to load the program, by time.perf_counter()
+BEGIN = time.perf_counter()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,3 +33,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         if arguments is None:  # the results are complete; Ctrl-C would only disturb the end of the interpreter
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            gc.freeze()  # the end does not search for garbage, which takes up to a second

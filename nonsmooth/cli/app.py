@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
@@ -12,15 +13,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nonsmooth import steppers
+from nonsmooth import cli, steppers
 from nonsmooth.cli.comparing import comparing, comparisons
 from nonsmooth.cli.identify import identify
 from nonsmooth.cli.looking import looking
 from nonsmooth.cli.options import AsJson, CaseName, Drawing, Page, ProblemName, SchemeWords, Words
+from nonsmooth.cli.progress import line
 from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.study import studies
 from nonsmooth.cli.words import Quiet, completed, duration, hushed
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
+from nonsmooth.stages import collected, stage
 
 __all__ = ["app", "main"]
 
@@ -323,6 +326,11 @@ def _open_streams() -> None:
             setattr(sys, name, open(os.devnull, "r" if number == 0 else "w", encoding="utf-8"))
 
 
+def _told() -> contextlib.AbstractContextManager[None]:
+    """A line that says what is done; none where the shell asks for completions."""
+    return contextlib.nullcontext() if "_NONSMOOTH_COMPLETE" in os.environ else line()
+
+
 def _drop_output() -> None:
     """What was not written of the output is not tried again when the interpreter ends."""
     try:
@@ -344,10 +352,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _open_streams()
     if "matplotlib" not in sys.modules:
         os.environ["MPLBACKEND"] = "agg"  # figures are written to files alone
+    begin = cli.BEGIN if arguments is None else None
     usual = warnings.formatwarning
     warnings.formatwarning = _warning
     try:
-        with stoppable():
+        with stoppable(), _told(), collected(), stage("preparing", "the program and its input", begin=begin):
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
             sys.stdout.flush()
     except typer.TyperException as error:

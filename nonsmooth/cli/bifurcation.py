@@ -10,8 +10,9 @@ import numpy as np
 from rich.table import Table
 
 from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _progress, _write
+from nonsmooth.cli.studies import _check_paths, _write
 from nonsmooth.cli.sweep import _mechanism, _named, _number, _values
 from nonsmooth.exceptions import InputError
 
@@ -110,7 +111,7 @@ def carry_out_bifurcation(
 
     runs = LongRun(mechanism, varied, asked.of, stepper, section, parameters, arguments)
     labels = runs.labels(values[0])
-    with _progress() as bar:
+    with study_bar() as bar:
 
         def progress(share: float) -> None:
             if bar is not None:

@@ -27,6 +27,7 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
 from nonsmooth.registry import get_problem
+from nonsmooth.stages import stage
 
 __all__ = ["carry_out", "mechanism_description"]
 
@@ -253,5 +254,5 @@ def _draw(system: System, path: Path) -> None:
     os.environ.setdefault("MPLBACKEND", "agg")
     from nonsmooth import plots
 
-    drawing = plots.sketch(system)
-    write_figure(drawing, path)
+    with stage("drawing", path.name):
+        write_figure(plots.sketch(system), path)

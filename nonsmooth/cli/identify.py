@@ -11,6 +11,7 @@ import typer
 
 from nonsmooth.cli.options import AsJson, Drawing, ProblemName
 from nonsmooth.exceptions import InputError
+from nonsmooth.stages import stage
 
 __all__ = ["identify"]
 
@@ -68,7 +69,7 @@ def excite_command(
 ) -> int:
     """Find the periodic motion within bounds that excites the parameters best, and forecast their accuracy."""
     from nonsmooth.cli import report
-    from nonsmooth.cli.studies import _progress
+    from nonsmooth.cli.progress import study_bar
     from nonsmooth.identification import Bounds, Excite, excite, forecast, simulated
     from nonsmooth.identification.base import as_dictionary
 
@@ -79,7 +80,7 @@ def excite_command(
     )
     Y = _regressor(problem, settings, drives, friction)
     chosen = Excite(criterion=criterion, harmonics=harmonics, samples=samples, starts=starts, seed=seed)
-    with _progress() as progress:
+    with study_bar() as progress:
         found = excite(Y, bounds, omega, settings=chosen, workers=workers, progress=progress)
     told = forecast(Y, found.motion, noise=noise, samples=samples, base=found.base)
     if output is not None:
@@ -186,7 +187,7 @@ def fit_command(
     """Fit clearance, friction, restitution and other parameters to measured motion: columns t and coordinates."""
     from nonsmooth.cli import report
     from nonsmooth.cli.inputs import Request
-    from nonsmooth.cli.studies import _progress
+    from nonsmooth.cli.progress import study_bar
     from nonsmooth.identification import FitMotion, fit_motion
 
     _check(figure, None)
@@ -203,7 +204,7 @@ def fit_command(
             raise InputError(f"--parameter takes NAME=LOW:HIGH, got {word!r}.")
         ranges[name] = (ends[0], ends[1])
     motion = _motion_data(data, noise, mechanism)
-    with _progress() as progress:
+    with study_bar() as progress:
         found = fit_motion(
             mechanism, scheme, motion, ranges, dt=control, settings=FitMotion(starts=starts, seed=seed), until=until,
             resume=resume, progress=progress,
@@ -306,7 +307,8 @@ def _draw(figure: Path | None, draw: Callable[[Any], Any]) -> None:
     from nonsmooth.files import write_figure
     from nonsmooth.plots import identification
 
-    write_figure(draw(identification), figure)
+    with stage("drawing", figure.name):
+        write_figure(draw(identification), figure)
 
 
 def _tables(text: str) -> list[Any]:

@@ -18,7 +18,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import path_of
 from nonsmooth.fits import Scatter, looks_stated, stated
 from nonsmooth.settings import is_number, shown
-from nonsmooth.units import NUMBER, Wrong, in_unit, parse_unit
+from nonsmooth.units import NUMBER, Wrong, has_unit, in_unit, parse_unit
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
@@ -223,12 +223,12 @@ class Request:
             if self.contact or self.law or self.friction_law:
                 raise InputError("--contact and --law are for ready problems; a file states its contact law itself.")
             path = Path(self.problem)
-            arguments = _in_units(None, arguments)
+            arguments = in_units(None, arguments)
             return Mechanism(path.stem, system_of(path, arguments), parameters, None, arguments)
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
-        arguments = _in_units(problem, arguments)
+        arguments = in_units(problem, arguments, but=law_numbers(self.law, self.friction_law))
         arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
         _check_no_parameter(problem, arguments)
         system = problem(**arguments).build()
@@ -368,17 +368,36 @@ def _si(text: str) -> float:
     return in_unit(text, text[number.end() :].strip())
 
 
-def _in_units(problem: Problem | None, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments with their units as numbers in SI units; the unit of one whose origin is stated must be of its kind."""
+def in_units(problem: Problem | None, arguments: Mapping[str, Any], but: Sequence[str] = ()) -> dict[str, Any]:
+    """Arguments with their units as numbers in SI units; the unit of one whose origin is stated must be of its kind.
+
+    Those named in `but` remain as they are: numbers of laws, which know their units themselves.
+    """
     found = dict(arguments)
     for name, value in arguments.items():
-        if isinstance(value, str) and _has_unit(value):
+        if isinstance(value, str) and name not in but and _has_unit(value):
             known = problem.provenance.get(name) if problem is not None else None
             try:
                 found[name] = _si(value) if known is None else in_unit(value, known.unit)
             except Wrong as error:
                 raise InputError(f"--set {name} {error}.") from None
     return found
+
+
+def check_dimensions(make: Callable[[], Any], texts: Mapping[str, str]) -> None:
+    """Raise InputError for parameters with a unit of another dimension than theirs, which the mechanism knows."""
+    if texts:
+        made = make()
+        (made.build() if hasattr(made, "build") else made).parameter_vector(texts)
+
+
+def law_numbers(normal: str | None, friction: str | None) -> list[str]:
+    """The fields of a normal and a friction law, by their names."""
+    from nonsmooth import laws
+
+    made = [] if normal is None else [laws.by_name(normal, "normal")]
+    made += [] if friction is None else [laws.by_name(friction, "friction")]
+    return [field.name for law in made for field in dataclasses.fields(law)]
 
 
 def _value(text: str) -> Value:
@@ -418,7 +437,7 @@ def _with_contact(
             f"{problem.name} has no contact law of its own: give --set restitution=E and --set friction=MU."
         )
     for name, value in given.items():
-        if name != "impact" and isinstance(value, (bool, str)):
+        if name != "impact" and isinstance(value, (bool, str)) and not has_unit(value):
             raise InputError(f"--set {name}={value}: {name} is a number, got {value!r}.")
     return {name: value for name, value in arguments.items() if name not in coefficients} | {"contact": Rigid(**given)}
 

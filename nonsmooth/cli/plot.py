@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
+from nonsmooth.stages import stage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,6 +100,15 @@ def carry_out_plot(
     if listed:
         show(*_names(trajectory))
         return 0
+    with stage("drawing", output.name):
+        return _drawn(trajectory, run, panels, output, width, measured, window)
+
+
+def _drawn(
+    trajectory: Trajectory, run: Path, panels: Sequence[str], output: Path, width: str | None, measured: Path | None,
+    window: tuple[float | None, float | None],
+) -> int:  # fmt: skip
+    """See `carry_out_plot`."""
     os.environ.setdefault("MPLBACKEND", "agg")
     from nonsmooth import plots
 

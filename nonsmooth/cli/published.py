@@ -8,9 +8,10 @@ from typing import Any
 
 from rich.table import Table
 
-from nonsmooth.cli.inputs import settings_from
+from nonsmooth.cli.inputs import in_units, settings_from
+from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _progress, _write
+from nonsmooth.cli.studies import _check_paths, _write
 from nonsmooth.exceptions import InputError
 
 __all__ = ["carry_out_published"]
@@ -39,8 +40,8 @@ def carry_out_published(
     chosen = get_problem(problem)
     if figure is not None and not cases and chosen.published is not None and chosen.published.facts:
         raise InputError("Facts alone are not drawn; name a case by --case, or leave out --figure.")
-    with _progress() as progress:
-        arguments: dict[str, Any] = words.arguments
+    with study_bar() as progress:
+        arguments = in_units(chosen, words.arguments)
         found = published(chosen, cases or None, progress=progress, **arguments)
     _write(found, output, figure, lambda plots: plots.published(found))
     source = f"source: {chosen.source}"

@@ -110,9 +110,9 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     }
 
 
-def print_json(trajectory: Trajectory, mechanism: Mechanism) -> None:
-    """Print `summary` as the only object on standard output."""
-    print_object(summary(trajectory, mechanism))
+def print_json(trajectory: Trajectory, mechanism: Mechanism, seconds: Mapping[str, float]) -> None:
+    """Print `summary` and the seconds of each stage as the only object on standard output."""
+    print_object({**summary(trajectory, mechanism), "seconds": seconds})
 
 
 def print_object(facts: Mapping[str, Any]) -> None:
@@ -121,18 +121,17 @@ def print_object(facts: Mapping[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
-def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]) -> list[RenderableType]:
-    """The tables of a finished, failed or interrupted run."""
+def result(
+    trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path], seconds: Mapping[str, float]
+) -> list[RenderableType]:
+    """The tables of a finished, failed or interrupted run; `seconds` of all that the command did, by stage."""
     facts = summary(trajectory, mechanism)
     counts, certificate = facts["counts"], facts["certificate"]
     run = _grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
     run.add_row("stepper", f"{facts['stepper']}, solver {facts['solver']}")
     run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s")
-    if trajectory.seconds:
-        spent = sorted(trajectory.seconds.items(), key=lambda one: -one[1])
-        run.add_row(
-            "seconds", f"{sum(trajectory.seconds.values()):.3g}: " + ", ".join(f"{k} {v:.2g}" for k, v in spent)
-        )
+    spent = sorted(seconds.items(), key=lambda one: -one[1])
+    run.add_row("seconds", f"{sum(seconds.values()):.3g}: " + ", ".join(f"{k} {v:.2g}" for k, v in spent))
     run.add_row("solves" if counts.get("solves") or "evaluations" not in counts else "evaluations", _effort(counts))
     units = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
     for name, value in certificate.items():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.inputs import check_writable
 from nonsmooth.exceptions import InputError
+from nonsmooth.stages import stage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +36,8 @@ def carry_out_report(files: Sequence[Path], *, output: Path | None, title: str, 
     from nonsmooth.trajectory import Trajectory
 
     runs = {label: Trajectory.load(path) for label, path in _labels(files).items()}
-    write(runs if len(runs) > 1 else next(iter(runs.values())), output, title=title, rows=rows)
+    with stage("drawing", output.name):
+        write(runs if len(runs) > 1 else next(iter(runs.values())), output, title=title, rows=rows)
     print(f"{output} ({output.stat().st_size / 1e6:.2g} MB) opens in any browser, without a network.")
     return 0
 
@@ -72,12 +74,13 @@ def write_study(
     from nonsmooth.report.page import write_text
 
     parts: list[Any] = [_part(one) for one in shown]
-    if draw is not None:
-        parts.append(Picture(_svg(draw), f"figure of {title}"[:200]))
-    if runs:
-        write(runs, path, title=title, more=parts)
-    else:
-        write_text(study_page(title, parts), path)
+    with stage("drawing", path.name):
+        if draw is not None:
+            parts.append(Picture(_svg(draw), f"figure of {title}"[:200]))
+        if runs:
+            write(runs, path, title=title, more=parts)
+        else:
+            write_text(study_page(title, parts), path)
 
 
 def _part(one: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from nonsmooth.cli.report_page import check_page
 from nonsmooth.cli.resume import OUTPUTS, Kept, kept_by, request_of
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure
+from nonsmooth.stages import spent, stage
 
 if TYPE_CHECKING:
     from nonsmooth.step_control import StepControl
@@ -161,7 +163,8 @@ def _spare_folders() -> list[Path]:
 def _written(write: Callable[[Path], None], path: Path) -> tuple[int, str, Path | None]:
     """Write a file: exit code, complaint, and the path if it is there."""
     try:
-        write(path)
+        with stage("drawing", path.name) if path.suffix != ".nc" else contextlib.nullcontext():
+            write(path)
     except InputError as error:
         return 1, str(error), None
     except KeyboardInterrupt:
@@ -173,9 +176,9 @@ def _show(trajectory: Trajectory, mechanism: Mechanism, written: list[Path], *, 
     from nonsmooth.cli import report
 
     if as_json:
-        report.print_json(trajectory, mechanism)
+        report.print_json(trajectory, mechanism, spent())
     else:
-        report.show(*report.result(trajectory, mechanism, written))
+        report.show(*report.result(trajectory, mechanism, written, spent()))
 
 
 def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from nonsmooth.cli.files import problem_of
-from nonsmooth.cli.inputs import settings_from
+from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
+from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _progress, _write
+from nonsmooth.cli.studies import _check_paths, _write
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def carry_out_step_size(
     words = settings_from(request.settings if request.case is None else (*request.settings, f"case={request.case}"))
     if words.solver or words.stepper:
         raise InputError("A study of steps takes arguments and parameters by --set only.")
-    arguments = dict(stated.arguments if stated else {}) | words.arguments
+    arguments = dict(stated.arguments if stated else {}) | in_units(problem, words.arguments)
     t_end, dt, dt_max = (float(value) for value in given.values())  # type: ignore[arg-type]
     cases = [
         _case(problem, name, arguments, words.parameters, dt, min(request.dt_min, dt_max), dt_max, t_end)
@@ -86,9 +87,14 @@ def carry_out_step_size(
 
     contact = _contact(problem, arguments)
     fixed = {name: value for name, value in arguments.items() if name != "contact"}
-    with _progress() as progress:
+
+    def build(law: Any) -> Any:
+        return problem(**fixed) if contact is None else problem(**fixed, contact=law)
+
+    check_dimensions(lambda: build(contact), words.texts)
+    with study_bar() as progress:
         found = step_size(
-            (lambda law: problem(**fixed, contact=law)) if contact is not None else (lambda law: problem(**fixed)),
+            build,
             cases, t_end=t_end, levels=request.levels, jitter=request.jitter, reference=request.reference,
             bounds=stated.bounds if stated and landed else None, workers=workers, progress=progress,
         )  # fmt: skip

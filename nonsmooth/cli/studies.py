@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import problem_of
-from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable, settings_from
+from nonsmooth.cli.inputs import FIGURE_FORMATS, check_dimensions, check_writable, in_units, settings_from
+from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import check_page, write_study
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
+from nonsmooth.stages import stage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,6 +53,7 @@ class StudyRequest:
         """Checked, and completed by the defaults of the problem."""
         from nonsmooth import laws, solvers
         from nonsmooth.laws.normal.hysteresis import HysteresisLaw
+        from nonsmooth.laws.rigid import Rigid
         from nonsmooth.solvers.initial_value import Integrator
         from nonsmooth.steppers.compliant import CompliantDae
 
@@ -86,13 +87,16 @@ class StudyRequest:
         arguments: dict[str, Any] = dict(stated.arguments if stated else {})
         if self.case is not None:
             words = settings_from((*self.settings, f"case={self.case}"))
+        arguments |= in_units(problem, words.arguments)
         restitution = float(given["--restitution"])  # type: ignore[arg-type]
         if not 0.0 < restitution < 1.0:
             raise InputError(f"--restitution {restitution:g}: give a value between 0 and 1, both excluded.")
+        contact = Rigid(restitution=restitution, friction=0.0)
+        check_dimensions(lambda: problem(**arguments, contact=contact), words.texts)
         stiffness = tuple(given["--stiffness"])  # type: ignore[arg-type]
         return Prepared(
             problem=problem,
-            arguments=arguments | words.arguments,
+            arguments=arguments,
             parameters=words.parameters,
             t_end=float(given["--t-end"]),  # type: ignore[arg-type]
             restitution=restitution,
@@ -188,7 +192,7 @@ def carry_out_comparison(
     from nonsmooth.studies.compare import compare
 
     wanted = prepared.target if target is None else target
-    with _progress() as progress:
+    with study_bar() as progress:
         found = compare(prepared.build, prepared.cases(), t_end=prepared.t_end, target=wanted, progress=progress)
     _write(found, output, figure, lambda plots: plots.comparison(found))
     if page is not None:
@@ -219,7 +223,7 @@ def carry_out_rigid_limit(
     from nonsmooth.cli import report
     from nonsmooth.studies.rigid_limit import rigid_limit
 
-    with _progress() as progress:
+    with study_bar() as progress:
         found = rigid_limit(
             prepared.build,
             prepared.rigid_case(),
@@ -256,28 +260,7 @@ def _write(found: Any, output: Path | None, figure: Path | None, draw: Callable[
     if figure is None:
         return
     os.environ.setdefault("MPLBACKEND", "agg")
-    from nonsmooth import plots
+    with stage("drawing", figure.name):
+        from nonsmooth import plots
 
-    drawing = draw(plots)
-    write_figure(drawing, figure)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, float], None] | None]:
-    """A progress bar on standard error where that is a terminal; otherwise nothing."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import TimeRemainingColumn as Left
-
-    words = TextColumn("{task.description}"), TimeElapsedColumn(), TextColumn("left"), Left(compact=True)
-    columns = (BarColumn(bar_width=20), TaskProgressColumn(), *words)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-
-        def progress(what: str, share: float) -> None:
-            bar.update(task, completed=share, description=what)
-
-        yield progress
+        write_figure(draw(plots), figure)

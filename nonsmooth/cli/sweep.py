@@ -13,8 +13,9 @@ import numpy as np
 from rich.table import Table
 
 from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _progress, _write
+from nonsmooth.cli.studies import _check_paths, _write
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import looks_stated, stated
 
@@ -112,7 +113,7 @@ def carry_out_sweep(
     from nonsmooth.cli import report
     from nonsmooth.studies.sweep import sweep
 
-    with _progress() as progress:
+    with study_bar() as progress:
         found = sweep(
             mechanism, stepper, design, t_end=request.end, dt=dt, metrics=list(metrics), parameters=parameters,
             arguments=arguments, output=output, workers=workers, scheduler=scheduler, progress=progress,
@@ -193,7 +194,7 @@ def carry_out_tolerance(
         }  # fmt: skip
     elif asked.verdict:
         raise InputError("--verdict is for the dynamic level: the kinematic level has no runs.")
-    with _progress() as progress:
+    with study_bar() as progress:
         found = tolerance(
             mechanism, None if kinematic else request.scheme(), asked.metric, limit=asked.limit, clearances=clearances,
             others=others, runs=asked.runs, coverage=asked.coverage, confidence=asked.confidence, seed=asked.seed,

@@ -17,6 +17,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.export import CONTACTS
+from nonsmooth.trajectory.thinning import loaded
 
 __all__ = [
     "CONTACTS", "INTERVALS", "agreement", "closed_time", "contact_intervals", "contact_share", "contact_table",
@@ -44,8 +45,9 @@ def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = N
         ``contact``; ``start`` and ``end`` [s], equal for a rigid impact; ``impulse`` [N s]; ``force`` [N], the largest
         mean of a step, not a number for an impact, whose force is not finite; ``depth`` [m], the deepest penetration at
         a row, refined by a parabola through its neighbours; ``approach`` [m/s] at the start and ``separation`` [m/s] at
-        the end, opening > 0: not numbers if the run begins or ends in contact. A persistent contact immediately after
-        an impact begins with the gap velocity after the impact.
+        the end, opening > 0: not numbers if the run begins or ends in contact, nor the approach of a contact that
+        constant steps left open for so few of them that its load alone caused it. A persistent contact immediately
+        after an impact begins with the gap velocity after the impact.
     """
     names = _names(trajectory, contacts)
     width = max(map(len, names), default=1)
@@ -65,14 +67,22 @@ def impacts(
 ) -> NDArray[np.void]:
     """Contacts that begin with an approach faster than `slowest` [m/s]: impacts, rigid or compliant.
 
-    The columns are those of `contact_intervals`. Persistent contacts that begin with an approach are included. By
-    default `slowest` is 1 % of the fastest approach of all contacts: of a sequence of bounces that comes to rest, which
-    has infinitely many, as many are counted with each unit, step and scheme.
+    The columns are those of `contact_intervals`. Persistent contacts that begin with an approach are included; those
+    that follow an impact, which is a row of its own, are not. By default `slowest` is 1 % of the fastest approach of
+    all contacts: of a sequence of bounces that comes to rest, which has infinitely many, as many are counted with each
+    unit, step and scheme.
     """
     if slowest is None:
         slowest = COUNTED * float(np.nanmax(contact_intervals(trajectory)["approach"], initial=0.0))
     table = contact_intervals(trajectory, contacts)
-    return table[table["approach"] > slowest]
+    return table[(table["approach"] > slowest) & ~_after_impact(table)]
+
+
+def _after_impact(table: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Persistent contacts that begin with an impact of the same contact, which is a row of its own."""
+    instant = table["start"] == table["end"]
+    hits = set(table[["contact", "start"]][instant].tolist())
+    return np.array([pair in hits for pair in table[["contact", "start"]].tolist()], dtype=bool) & ~instant
 
 
 def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
@@ -95,7 +105,7 @@ def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None)
         found[name] = table[name]
     found["peak_force"] = table["force"]
     instant = table["start"] == table["end"]
-    bounce = (table["approach"] > fast) & (table["separation"] > 0.0)
+    bounce = (table["approach"] > fast) & (table["separation"] > 0.0) & ~_after_impact(table)
     found["kind"] = np.where(instant | bounce, "impact", "contact")
     work = {name: _normal_work(trajectory, name) for name in dict.fromkeys(table["contact"].tolist())}
     for row, one in enumerate(table):
@@ -236,6 +246,7 @@ def _stretches(trajectory: Trajectory, contact: str) -> list[tuple[str | float, 
     t, force = trajectory.t, trajectory.lam_N[contact]
     before, after = trajectory.gap_rate[contact], trajectory.left.gap_rate[contact]
     dt = np.diff(t)
+    lasts = np.append(False, loaded(after[1:, None], before[:-1, None], np.concatenate([[0.0, 0.0], dt]))[:, 0])
     rows: list[tuple[str | float, ...]] = []
     for i, j in zip(first.tolist(), last.tolist(), strict=True):
         rows.append(
@@ -246,7 +257,7 @@ def _stretches(trajectory: Trajectory, contact: str) -> list[tuple[str | float, 
                 float(force[i + 1 : j + 1] @ dt[i:j]),
                 float(force[i + 1 : j + 1].max()),
                 _deepest(t, trajectory.gap[contact], i, j),
-                -before[i] if i > 0 else np.nan,
+                -before[i] if i > 0 and not lasts[i] else np.nan,
                 after[j] if j < len(t) - 1 else np.nan,
             )
         )

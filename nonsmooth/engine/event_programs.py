@@ -26,6 +26,7 @@ from nonsmooth.solvers.chain import Chain
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.steppers.progress import not_smooth
 from nonsmooth.tolerances import OPEN, SLIPPING, STICKING, TINY
 from nonsmooth.tolerances.event_driven import CRAWL, CRAWLED
 
@@ -294,10 +295,7 @@ class EventPrograms:
             )
         error = float(run["error"][0])
         if error >= LIMITING and float(run["half_error"][0]) > FALLS * error:
-            raise SolverFailed(
-                f"{many}, and steps of half the size have errors as large: rtol = {control.rtol:g} and atol = "
-                f"{control.atol:g} are below the round-off of this mechanism; increase them."
-            )
+            raise SolverFailed(f"{many}{not_smooth(m, control, t, q, self._motion('v'), mean)}")
 
     # ---------------------------------------------------------------------------------------------------------- states
 

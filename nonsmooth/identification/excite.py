@@ -23,6 +23,7 @@ from nonsmooth.identification.optimise import minimise
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.identification.results import Saved
 from nonsmooth.model.forces import Force, Gravity
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import settings
 
 __all__ = ["CRITERIA", "Bounds", "Excitation", "Excite", "criteria", "excite"]
@@ -162,6 +163,7 @@ def criteria(W: Array) -> dict[str, float]:
     return {"log det": float(2 * np.sum(np.log(s))), "condition": float(s[0] / s[-1]), "smallest": float(s[-1])}
 
 
+@telling
 def excite(
     Y: Regressor,
     bounds: Bounds,
@@ -170,7 +172,7 @@ def excite(
     settings: Excite | None = None,
     base: BaseParameters | None = None,
     workers: int | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress = None,
 ) -> Excitation:
     """Find the periodic motion of the drives from which the base parameters are estimated with the best accuracy.
 
@@ -185,7 +187,7 @@ def excite(
     settings : `Excite`
     base : the combinations of parameters; those of `base_parameters` by default
     workers : processes; one per processor by default
-    progress : callable (what, share)
+    progress : callable (what, share), or True for words on one line, optional
 
     Raises
     ------
@@ -199,8 +201,7 @@ def excite(
     known = base or base_parameters(Y)
     found = []
     for i, one in enumerate(_searched(Y, known, bounds, omega, chosen, workers)):
-        if progress is not None:
-            progress(f"start {i + 1} of {chosen.starts}", (i + 1) / chosen.starts)
+        whom(progress)(f"start {i + 1} of {chosen.starts}", (i + 1) / chosen.starts)
         found.append(one)
     found = sorted((one for one in found if np.isfinite(one[0])), key=lambda one: one[0])
     if not found:

@@ -28,6 +28,7 @@ from nonsmooth.identification.levenberg import levenberg_marquardt
 from nonsmooth.identification.motion_data import MotionData, simulated_columns
 from nonsmooth.identification.results import Saved
 from nonsmooth.model.system import System
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import settings
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
@@ -151,6 +152,7 @@ class MotionFit(Saved):
         return found
 
 
+@telling
 def fit_motion(
     system: System,
     stepper: Stepper,
@@ -161,7 +163,7 @@ def fit_motion(
     settings: FitMotion | None = None,
     until: float | None = None,
     resume: str | os.PathLike[str] | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress = None,
 ) -> MotionFit:
     """Fit parameters of a mechanism, such as clearance, friction and restitution of a joint, to its measured motion.
 
@@ -174,7 +176,7 @@ def fit_motion(
     settings : `FitMotion`
     until : [s], end of the part of the motion that is used; all of it by default, see `predictable_time`
     resume : file (.json) with finished starts, improvements and profiles, from which an interrupted search is continued
-    progress : callable (what, share)
+    progress : callable (what, share), or True for words on one line, optional
 
     Raises
     ------
@@ -198,7 +200,7 @@ class _Fit:
         chosen: FitMotion,
         until: float | None,
         resume: str | os.PathLike[str] | None,
-        progress: Callable[[str, float], None] | None,
+        progress: Progress,
     ) -> None:
         for name, (low, high) in parameters.items():
             system.parameter_vector({name: low})
@@ -251,8 +253,7 @@ class _Fit:
         return self.kept[name]
 
     def _say(self, what: str, share: float) -> None:
-        if self.progress is not None:
-            self.progress(what, share)
+        whom(self.progress)(what, share)
 
     # ---------------------------------------------------------------------------------------------------------- search
 

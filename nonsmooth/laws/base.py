@@ -16,8 +16,8 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.quantities import Quantity, declarations
-from nonsmooth.settings import Called, is_number, wrong_flag
+from nonsmooth.quantities import InUnits, Quantity, declarations
+from nonsmooth.settings import is_number, wrong_flag
 
 __all__ = ["Expression", "Law", "Limit"]
 
@@ -54,7 +54,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Law(metaclass=Called):
+class Law(metaclass=InUnits):
     """Base of contact laws and of their parts."""
 
     #: geometric quantities that the law requires: effective_radius [m], radius of the journal or circle [m], clearance

@@ -331,6 +331,11 @@ class Elementwise:
             gaps[self._gaps[group.members][:, None] + np.arange(found.shape[1])] = found
         return gaps
 
+    def size_words(self, i: int, p: Array) -> str:
+        """What the typical size of a gap is, in words: its clearance, or the size that a free contact is given."""
+        labels = [e.size_label for e in self.contacts for _ in e.gap_labels]
+        return labels[i] if labels[i] != "size" else f"size ({self.gap_sizes(p)[i]:g} m)"
+
     def gap_sizes(self, p: Array) -> Array:
         """Typical size of each gap (nc,)."""
         return p[self._sizes]

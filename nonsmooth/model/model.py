@@ -18,6 +18,7 @@ from nonsmooth.model.review import REMARKS, review
 from nonsmooth.model.state import Assembly
 from nonsmooth.model.system import System, start_of
 from nonsmooth.settings import shown
+from nonsmooth.stages import stage
 
 __all__ = ["Model"]
 
@@ -119,6 +120,11 @@ class Model:
         """
         if not isinstance(assemble, bool | Assembly):
             raise ModelError(f"assemble must be True, False or what assemble() returned, got {shown(assemble)}.")
+        with stage("building", self.name):
+            return self._built(assemble)
+
+    def _built(self, assemble: bool | Assembly) -> System:
+        """See `build`."""
         system = self._system()
         if isinstance(assemble, Assembly) or assemble:
             report = assemble if isinstance(assemble, Assembly) else self._assembled(system)

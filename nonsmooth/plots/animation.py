@@ -23,6 +23,7 @@ from nonsmooth.plots.motion import INK, SIZE
 from nonsmooth.plots.planar_film import PlanarScene
 from nonsmooth.plots.space import SpatialScene, View
 from nonsmooth.plots.style import shown_unit
+from nonsmooth.stages import stage
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -88,10 +89,12 @@ class Animation:
                 matplotlib.rc_context(program),
             ):
                 unfinished = Path(folder) / path.name
-                with film.saving(self.figure, str(unfinished), dpi=self.figure.dpi):
+                with stage("drawing", path.name) as say, film.saving(self.figure, str(unfinished), self.figure.dpi):
                     for k in range(len(self.t)):
+                        say(f"{path.name}, picture {k + 1} of {len(self.t)}")
                         self.draw(k)
                         film.grab_frame()
+                    say(f"{path.name}, writing it")
                 os.replace(unfinished, path)
         except subprocess.CalledProcessError as error:
             tool = program["animation.ffmpeg_path"]

@@ -25,6 +25,7 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.progress import told
 from nonsmooth.run.arguments import (
     check_arguments,
     check_budget,
@@ -38,7 +39,7 @@ from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.settings import shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.stages import collected, stage, staged, told
+from nonsmooth.stages import collected, stage, staged
 from nonsmooth.step_control import ConstantStep, StepControl, step_control
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.trajectory import Recorder, Trajectory

@@ -9,16 +9,19 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.step_control import ErrorControl
+from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.motion import Motion
 from nonsmooth.steppers.phases import Phase, Point, Trial
 from nonsmooth.tolerances.event_driven import CRAWL, CRAWLED, CROWDED, SMOOTH, STALLED
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "not_smooth"]
 
 #: share of the largest coordinate [m] below which the clearance of oscillating contacts is too small to be resolved
 MINUTE = 1e-6
 #: share of its error below which half a step must be, if errors are not round-off, and the least error examined
 FALLS, LIMITING = 0.25, 0.05
+#: steps within whose change of velocity a load is searched for a jump, and the share of the force that is one
+NEAR, JUMP = 10.0, 0.1
 
 
 class Progress:
@@ -94,7 +97,24 @@ class Progress:
             return
         half = self.motion.advance(start, start.t + trial.dt / 2, phase)
         if half.error > FALLS * trial.error:
-            raise SolverFailed(
-                f"{many}, and steps of half the size have errors as large: rtol = {control.rtol:g} and atol = "
-                f"{control.atol:g} are below the round-off of this mechanism; increase them."
-            )
+            raise SolverFailed(f"{many}{not_smooth(self.m, control, start.t, start.q, start.v, mean)}")
+
+
+def not_smooth(m: Mechanism, control: ErrorControl, t: float, q: Array, v: Array, dt: float) -> str:
+    """Why steps of half the size have errors as large: a load that jumps within the velocities of some steps of length
+    `dt` [s], as dry friction by sign() does, or tolerances below round-off. The end of a sentence."""
+    m.at(t, q)
+    change = NEAR * dt * m.metric.change(m.force(t, q, v))
+    ahead, behind = m.force(t, q, v + change), m.force(t, q, v - change)
+    jump = np.abs(ahead - behind)
+    if np.max(jump, initial=0.0) > JUMP * np.max(np.abs([ahead, behind]), initial=0.0):
+        i = int(np.argmax(jump))
+        return (
+            f': the force of a load along "{m.system.v_names[i]}" jumps by {jump[i]:.3g} where this velocity is '
+            f"{v[i]:.1g}, as that of dry friction by sign() does. Let it change over a range of velocities, or take a "
+            "contact with friction, which sticks."
+        )
+    return (
+        f", and steps of half the size have errors as large: rtol = {control.rtol:g} and atol = {control.atol:g} are "
+        "below the round-off of this mechanism; increase them."
+    )

@@ -27,6 +27,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.fits.iso286 import it_grade
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.kinematic import Kinematics
@@ -77,6 +78,7 @@ class Allocation:
         return f"At a cost of {self.cost:.6g}: {chosen}. {self.verified.yield_statement}"
 
 
+@telling
 def allocate(
     mechanism: Mechanism,
     limit: float,
@@ -92,6 +94,7 @@ def allocate(
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,
     arguments: Mapping[str, Any] | None = None,
+    progress: Progress = None,
 ) -> Allocation:
     """Tolerances that keep a deviation within its limit for a share of the products, at the least cost.
 
@@ -113,6 +116,7 @@ def allocate(
         At which it is evaluated, see `Kinematics`.
     runs, confidence, seed
         Of the verification.
+    progress : callable (what, share), or True for words on one line, optional
 
     Raises
     ------
@@ -154,12 +158,14 @@ def allocate(
         parameters={**mapping("parameters", parameters), **trial},
     )  # fmt: skip
     each = float(target)
-    for _ in range(TRIALS):
+    for trial_number in range(TRIALS):
+        whom(progress)("the cheapest tolerances", trial_number / TRIALS)
         problem = _Problem(kinematics, float(limit), each, smooth, set(costs))
         price, chosen = _cheapest(problem, choices, values, costs)
         everything = {
             name: one for name, one in kinematics.inputs.items() if name not in chosen and isinstance(one, Scatter)
         } | chosen
+        whom(progress)(f"verifying them by {runs} products", (trial_number + 0.5) / TRIALS)
         verified = tolerance(
             mechanism, None, metric, limit=limit, level="kinematic", pose=pose, t_end=None if pose else t_end,
             clearances={name: one for name, one in everything.items() if isinstance(one, Fit)},

@@ -33,8 +33,8 @@ def check_processes(workers: Any, scheduler: Any, progress: Any) -> None:
         check_count("workers", workers)
     if not (scheduler is None or isinstance(scheduler, str)):
         raise InputError(f'scheduler must be the address of a Dask scheduler, as "tcp://host:8786", got {scheduler!r}.')
-    if progress is not None:
-        check_function("progress", progress)
+    if not (progress is None or progress is False or callable(progress)):
+        raise InputError(f"progress must be True or a function, got {shown(progress)}.")
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:

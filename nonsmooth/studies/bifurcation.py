@@ -16,6 +16,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, ModelError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import floats, is_number, shown
 from nonsmooth.steppers.base import Stepper
@@ -107,6 +108,7 @@ class Bifurcation:
         save_dataset(self.to_dataset(), path)
 
 
+@telling
 def bifurcation(
     section: Callable[[float], Array],
     values: Sequence[float] | Array,
@@ -117,7 +119,7 @@ def bifurcation(
     quantity_unit: str,
     workers: int | None = None,
     scheduler: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = None,
 ) -> Bifurcation:
     """Collect the points of `section` for each value of a parameter.
 
@@ -134,7 +136,7 @@ def bifurcation(
         Number of processes; 1 for this process only, one per core by default.
     scheduler : str, optional
         Address of a Dask scheduler, instead of local processes.
-    progress : callable (share), optional
+    progress : callable (share), or True for words on one line, optional
 
     Returns
     -------
@@ -165,8 +167,7 @@ def bifurcation(
     tasks = [(sent, value) for value in numbers.tolist()]
     for i, result in outcomes(_one, tasks, workers=workers, scheduler=scheduler):
         results[i] = result
-        if progress is not None:
-            progress(len(results) / len(numbers))
+        whom(progress)(len(results) / len(numbers))
     ordered = [results[i] for i in range(len(numbers))]
     return Bifurcation(
         parameter=parameter,

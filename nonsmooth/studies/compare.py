@@ -17,6 +17,7 @@ import numpy as np
 from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, dissipated, impacts, mean_forces
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl, step_control
 from nonsmooth.studies.arguments import check_function
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "motion_times", "truth_of"]
 
 
+@telling
 def compare(
     build: Callable[[Any], Model],
     cases: Sequence[Case],
@@ -43,7 +45,7 @@ def compare(
     slowest: float = 0.01,
     repeats: int = 3,
     patience: float = 10.0,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress = None,
 ) -> Comparison:
     """Run one mechanism with several contact laws and steppers, and evaluate the same metrics.
 
@@ -72,7 +74,7 @@ def compare(
         Number of repetitions of fast runs, the fastest of which is the cost.
     patience : [s]
         A setting is not refined further if a run takes longer.
-    progress : callable (what, share), optional
+    progress : callable (what, share), or True for words on one line, optional
         Called before each part of the work.
 
     Raises
@@ -105,7 +107,7 @@ def compare(
     compliant: 0.0559 N s, 653 nm deep
     """
     cases = _checked(cases, reference, windows, target, slowest, repeats)
-    tell = progress or (lambda what, share: None)
+    tell = whom(progress)
     reference = reference or cases[0].label
     check_function("build", build)
     systems = {case.label: build(case.contact).build() for case in cases}

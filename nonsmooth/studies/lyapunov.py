@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
 
@@ -14,6 +14,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Stepper
@@ -21,6 +22,7 @@ from nonsmooth.steppers.base import Stepper
 __all__ = ["lyapunov"]
 
 
+@telling
 def lyapunov(
     system: System,
     stepper: Stepper,
@@ -33,7 +35,7 @@ def lyapunov(
     state: State | None = None,
     parameters: Mapping[str, float] | None = None,
     seed: int = 0,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = None,
 ) -> Exponent:
     """Largest Lyapunov exponent [1/s] from two neighbouring runs; see `nonsmooth.diagnostics.largest_exponent`.
 
@@ -60,7 +62,7 @@ def lyapunov(
         Number of omitted initial intervals.
     seed : int
         Of the first direction.
-    progress : callable (share), optional
+    progress : callable (share), or True for words on one line, optional
 
     Raises
     ------
@@ -104,8 +106,7 @@ def lyapunov(
         nonlocal done
         run = simulate(system, stepper, t_end=a.t + interval, dt=dt, state=a, parameters=parameters)
         done += 1
-        if progress is not None:
-            progress(done / (2 * (transient + intervals)))
+        whom(progress)(done / (2 * (transient + intervals)))
         return run.end
 
     start = system.start if state is None else state

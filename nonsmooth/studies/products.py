@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
+from nonsmooth.progress import Progress
 from nonsmooth.settings import is_number, shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.studies.arguments import mapping
@@ -106,7 +107,7 @@ class DynamicLevel:
         self, mechanism: Mechanism, stepper: Stepper | None, metric: Any, *, limit: float, t_end: float | None,
         dt: float | StepControl | None, verdict: bool, accuracy: float, parameters: Mapping[str, Any] | None,
         arguments: Mapping[str, Any] | None, output: str | os.PathLike[str] | None, workers: int | None,
-        scheduler: str | None, progress: Callable[[str, float], None] | None,
+        scheduler: str | None, progress: Progress,
     ) -> None:  # fmt: skip
         if t_end is None:
             raise InputError("The dynamic level needs t_end, the end of the runs [s].")

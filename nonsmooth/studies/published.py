@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from nonsmooth.diagnostics import contact_intervals, contact_share
 from nonsmooth.exceptions import InputError
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.solvers.initial_value import Dop853
 from nonsmooth.step_control import ErrorControl, StepControl
@@ -164,13 +165,14 @@ class PublishedRuns:
         save_dataset(self.to_dataset(), path)
 
 
+@telling
 def published(
     problem: Problem,
     cases: Iterable[str] | None = None,
     *,
     kinds: Mapping[str, Setting] | None = None,
     measures: Iterable[str] | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress = None,
     **arguments: Any,
 ) -> PublishedRuns:
     """Measure the known facts of a problem, run the cases of its source, and measure the quantities printed there.
@@ -191,7 +193,7 @@ def published(
     measures
         Names of measures to evaluate; all by default. Accelerations may take longer than the run, since they require
         the solution of a complementarity problem at each row.
-    progress : callable (what, share), optional
+    progress : callable (what, share), or True for words on one line, optional
         Called before each run.
     arguments
         Arguments of the problem, instead of those of the published data.
@@ -242,13 +244,11 @@ def published(
         twins[case] = made[repr(ideal)]
         table[case] = {}
         for j, (kind, (stepper, dt)) in enumerate(kinds.items()):
-            if progress is not None:
-                progress(f"case {case}, {kind}", (i + j / len(kinds)) / len(chosen))
+            whom(progress)(f"case {case}, {kind}", (i + j / len(kinds)) / len(chosen))
             system = problem(**own, **data.kinds[kind]).build()
             run = runs[case, kind] = simulate(system, stepper, t_end=t_end, dt=dt)
             table[case][kind] = _measured(data, case, run, twins[case], t_end)
-    if progress is not None:
-        progress("done", 1.0)
+    whom(progress)("done", 1.0)
     units = {measure.name: measure.unit for measure in data.measures} | FACTS
     return PublishedRuns(
         problem=" ".join([problem.name, *(f"{name}={value}" for name, value in common.items())]),
@@ -267,12 +267,11 @@ def published(
     )
 
 
-def _measured_facts(data: Published, progress: Callable[[str, float], None] | None) -> dict[str, dict[str, Any]]:
+def _measured_facts(data: Published, progress: Progress) -> dict[str, dict[str, Any]]:
     """Known and measured values by name, and whether they agree."""
     found: dict[str, dict[str, Any]] = {}
     for i, group in enumerate(data.facts):
-        if progress is not None:
-            progress(f"facts: {group.name}", i / len(data.facts))
+        whom(progress)(f"facts: {group.name}", i / len(data.facts))
         measured = group.measure()
         for fact in group.entries:
             value = float(measured[fact.name])

@@ -13,6 +13,7 @@ from nonsmooth.diagnostics import contact_intervals
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.studies.compare import motion_times, truth_of
@@ -126,6 +127,7 @@ class RigidLimit:
         save_dataset(self.to_dataset(), path)
 
 
+@telling
 def rigid_limit(
     build: Callable[[Any], Model],
     rigid: Case,
@@ -136,7 +138,7 @@ def rigid_limit(
     stepper: Stepper | None = None,
     dt: ErrorControl = CONTROL,
     depth: float | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress = None,
 ) -> RigidLimit:
     """Compare runs of a mechanism with contacts of increasing stiffness with a run with rigid contact.
 
@@ -157,7 +159,7 @@ def rigid_limit(
         Tolerances of the compliant runs.
     depth : [m], optional
         Penetration for which the stiffness is computed: interpolated between the runs, and verified by a further run.
-    progress : callable (what, share), optional
+    progress : callable (what, share), or True for words on one line, optional
 
     Raises
     ------
@@ -188,7 +190,7 @@ def rigid_limit(
     if len(values) < 2 or not np.all(np.diff(values) > 0) or not values[0] > 0:
         raise InputError(f"stiffness must be two or more positive numbers that rise, got {list(stiffness)!r}.")
     stepper = stepper or CompliantDae(solver=Dop853())
-    tell = progress or (lambda what, share: None)
+    tell = whom(progress)
     tell("rigid: truth", 0.0)
     system = build(rigid.contact).build()
     hard = simulate(system, rigid.stepper, t_end=t_end, dt=rigid.dt, parameters=rigid.parameters)

@@ -10,6 +10,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.progress import Progress, telling
 from nonsmooth.step_control import StepControl
 from nonsmooth.studies.designs import Design, described, quantiles
 from nonsmooth.studies.sweep import Mechanism, sweep
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["sensitivity", "shares", "words"]
 
 
+@telling
 def sensitivity(
     mechanism: Mechanism,
     stepper: Stepper | None,
@@ -37,7 +39,7 @@ def sensitivity(
     output: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress = None,
 ) -> xarray.Dataset:
     """Fraction of an output's variance due to each input, alone and including interactions.
 

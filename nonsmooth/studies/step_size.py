@@ -18,6 +18,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.system import System
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.arguments import check_function
@@ -45,6 +46,7 @@ SLOW = 0.1
 FINER = 16
 
 
+@telling
 def step_size(
     build: Callable[[Any], Model],
     cases: Sequence[Case],
@@ -56,7 +58,7 @@ def step_size(
     bounds: tuple[Sequence[float], Sequence[float]] | None = None,
     repeats: int = 3,
     workers: int | None = 1,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress = None,
 ) -> StepSizes:
     """Run steppers with ever shorter steps and measure errors, violations and cost.
 
@@ -84,7 +86,7 @@ def step_size(
         Runs of which the quickest is the cost, as long as they are quick.
     workers
         Number of processes, None for one per core. Fast runs are timed afterwards, one by one.
-    progress : callable (what, share), optional
+    progress : callable (what, share), or True for words on one line, optional
 
     Raises
     ------
@@ -112,7 +114,7 @@ def step_size(
     """
     check_function("build", build)
     study = _Study(build, _checked(cases, levels, jitter, reference, repeats, t_end), float(t_end), levels, reference)
-    tell = progress or (lambda what, share: None)
+    tell = whom(progress)
     tasks: list[tuple[int, StepControl]] = []
     parts: list[list[list[int]]] = []  # tasks of each level of each case
     for i, case in enumerate(study.cases):

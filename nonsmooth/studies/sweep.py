@@ -20,6 +20,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
+from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.batch import simulate_batch
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import shown
@@ -164,6 +165,7 @@ class Runs:
         }
 
 
+@telling
 def sweep(
     mechanism: Mechanism,
     stepper: Stepper | None,
@@ -178,7 +180,7 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     piece: int | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress = None,
 ) -> xarray.Dataset:
     """Run a mechanism once for each row of a design, and return the metrics of every run.
 
@@ -210,7 +212,7 @@ def sweep(
         Of a Dask cluster whose workers have this package, ``"tcp://host:8786"``, instead of local processes.
     piece : int, optional
         Number of runs in a block, which is passed to a worker and stored as a whole.
-    progress : callable (what, share), optional
+    progress : callable (what, share), or True for words on one line, optional
 
     Returns
     -------
@@ -259,7 +261,7 @@ def sweep(
     if kept.whole is not None:
         return kept.whole
     done: dict[int, Outcome] = kept.read()
-    tell = progress or (lambda what, share: None)
+    tell = whom(progress)
 
     def report() -> None:
         lost = sum(bool(outcome.message) for outcome in done.values())

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import Fit, Scatter, looks_stated, stated
+from nonsmooth.progress import Progress, telling
 from nonsmooth.settings import is_number, shown
 from nonsmooth.step_control import StepControl
 from nonsmooth.studies.arguments import check_count, mapping, numbers
@@ -270,6 +271,7 @@ class Tolerance:
         save_dataset(self.to_dataset(), path)
 
 
+@telling
 def tolerance(
     mechanism: Mechanism,
     stepper: Stepper | None,
@@ -297,7 +299,7 @@ def tolerance(
     output: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress = None,
 ) -> Tolerance:
     """Distribution of an output from those of clearances and dimensions: yield, and the largest clearances within a limit.
 

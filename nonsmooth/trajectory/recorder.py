@@ -221,7 +221,7 @@ class Recorder:
         gap, joint, complementarity, motion = thinned.worst.tolist()
         certificate = Certificate(gap, joint, complementarity, motion, energy_ledger(energy))
         status, verdict = first_verdict(
-            system, parameters, certificate, gap=thinned.least_gap[None],
+            system, parameters, certificate, q=a["q"], gap=thinned.least_gap[None],
             energy=dict(zip(ENERGIES, thinned.extremes.T, strict=True)), counts=counts, status=status,
         )  # fmt: skip
         impacts = thinned.all_impacts()

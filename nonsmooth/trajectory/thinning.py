@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.model.seen import Observe
+from nonsmooth.model.seen import Observe, Seen
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
 from nonsmooth.trajectory.contact_forces import tangential_size
 from nonsmooth.trajectory.store import Store
@@ -35,6 +35,8 @@ ARRAYS = (
 )  # fmt: skip
 #: how many times the impulse of the two steps before a lasting contact has at most in one step, after a step without
 LASTS = 4.0
+#: steps whose load gives at most the approach of a contact that lasts: two that it was left open, and round-off
+OPEN_FOR = 2.5
 #: relative difference of steps that are equal
 EQUAL = 1e-6
 #: numbers of an impact: its time, the index of its contact, impulses, gap velocities before and after
@@ -66,7 +68,8 @@ class Thinned:
     balance
         From which the balance of energy is continued.
     last
-        Length [s] and normal impulses [N s] of the last two steps (2, 1 + nc), which tell whether a contact lasts.
+        Length [s], normal impulses [N s] and gap velocities [m/s] of the last two steps (2, 1 + 2 nc), which tell
+        whether a contact lasts.
     """
 
     record: int = 1
@@ -106,8 +109,8 @@ class Thinned:
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
         return replace(
             self, count=self.count + t.size, kept=self.kept + len(table["t"]),
-            impacts=(*self.impacts, _impacts(t, a, system, self.last)), worst=worst, least_gap=least,
-            extremes=extremes, balance=balance, last=_with_before(a, self.last)[-2:],
+            impacts=(*self.impacts, _impacts(t, a, seen, system, self.last)), worst=worst, least_gap=least,
+            extremes=extremes, balance=balance, last=_with_before(a, seen.rate, self.last)[-2:],
         )  # fmt: skip
 
     def _kept(self, rows: int) -> slice | NDArray[np.intp]:
@@ -187,23 +190,42 @@ def joined(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _with_before(a: Mapping[str, Array], last: Array | None) -> Array:
-    """Lengths and normal impulses of steps (2 + k, 1 + nc), after those of the two steps before."""
-    steps = np.column_stack([a["dt"], a["P_N"]])
+def loaded(approach: Array, before: Array, lengths: Array) -> NDArray[np.bool_]:
+    """Whether an approach is what the load of a few steps gives: of a lasting contact that constant steps leave open
+    for some of them, since velocity-level schemes close its rate and not its gap. A bounce as short is not resolved.
+
+    Parameters
+    ----------
+    approach : gap velocities (n, nc) [m/s] at the end of steps, before impacts; closing < 0
+    before : those at their beginning
+    lengths : (2 + n,) [s] of the two steps before the first, 0 where there are none, and of these
+    """
+    dt = lengths[2:]
+    # where a run begins, the step after tells whether steps are constant
+    one = np.where(lengths[1:-1] > 0.0, lengths[1:-1], np.append(dt[1:], 0.0))
+    two = np.where(lengths[:-2] > 0.0, lengths[:-2], one)
+    equal = (np.abs(one - dt) <= EQUAL * dt) & (np.abs(two - dt) <= EQUAL * dt) & (dt > 0.0)
+    return np.asarray(equal[:, None] & (-approach <= OPEN_FOR * (before - approach)))
+
+
+def _with_before(a: Mapping[str, Array], rate: Array, last: Array | None) -> Array:
+    """Lengths, normal impulses and gap velocities of steps (2 + k, 1 + 2 nc), after those of the two steps before."""
+    steps = np.column_stack([a["dt"], a["P_N"], rate])
     return np.concatenate([np.zeros((2, steps.shape[1])) if last is None else last, steps])
 
 
-def _impacts(t: Array, a: Mapping[str, Array], system: System, last: Array | None) -> Array:
+def _impacts(t: Array, a: Mapping[str, Array], seen: Seen, system: System, last: Array | None) -> Array:
     """Impacts of rows (k, 6), with what they transmit to contacts that are closed.
 
     Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
-    its normal turns they may omit one and make up for it: that is no impact, unless another contact is hit as well.
+    its normal turns they may omit some and make up for them: that is no impact, unless another contact is hit as well.
     """
-    steps = _with_before(a, last)
-    dt, P_N = steps[:, 0], steps[:, 1:]
+    steps = _with_before(a, seen.rate, last)
+    dt, P_N, rate = steps[:, 0], steps[:, 1 : 1 + system.nc], steps[:, 1 + system.nc :]
     equal = (np.abs(dt[1:-1] - dt[2:]) <= EQUAL * dt[2:]) & (np.abs(dt[:-2] - dt[2:]) <= EQUAL * dt[2:])
     struck = a["P_N_impact"] > 0.0
-    lasting = struck & equal[:, None] & (P_N[2:] <= LASTS * np.maximum(P_N[1:-1], P_N[:-2]))
+    makes_up = equal[:, None] & (P_N[2:] <= LASTS * np.maximum(P_N[1:-1], P_N[:-2]))
+    lasting = struck & (makes_up | loaded(seen.rate_left, rate[1:-1], dt))
     alone = ~np.any(struck & ~lasting, axis=1, keepdims=True)
     row, contact = np.nonzero(struck & ~(lasting & alone))
     parts = (a["P_N_impact"], tangential_size(a["P_T"], system), a["gamma_minus"], a["gamma_plus"])

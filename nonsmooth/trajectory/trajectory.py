@@ -18,6 +18,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces, Variable, read_contents, write_contents
 from nonsmooth.model.state import State
+from nonsmooth.stages import stage
 from nonsmooth.trajectory.any_time import AnyTime
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import Columns
@@ -262,7 +263,8 @@ class Trajectory(AnyTime, Views):
         ValidityWarning
             For a file of an earlier version, which has no checksum.
         """
-        variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
+        with stage("reading", str(path)):
+            variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
         try:
             return cls._from_contents(variables, attributes, system)
         except InputError:

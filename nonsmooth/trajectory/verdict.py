@@ -7,7 +7,7 @@ module evaluates the signs of error that a single run shows, which costs nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.trajectory.certificate import Certificate
 
-__all__ = ["UNKNOWN", "Verdict", "first_verdict"]
+__all__ = ["REST", "UNKNOWN", "Verdict", "displacement", "first_verdict", "rests"]
 
 #: share of the energy lost (or of LEAST of the kinetic energy, if larger) that may be missing from the balance
 UNBALANCED, LEAST = 0.05, 1e-3
@@ -31,6 +31,8 @@ RESCUED = 0.01
 INCOMPLEMENTARY = 1e-4
 #: residual of the equations of a step above which they are not solved
 UNSOLVED = 1e-8
+#: displacement, as a share of the size of the mechanism, below which it is round-off: the mechanism rests
+REST = 1e-12
 #: overlap of rigid contacts, as a share of the clearance, from which a run is not called finished
 OVERLAP = 1.0
 #: the same, from which its step is too long. Of 108 runs of `MoreauJean` with steps from far too long to short, those
@@ -93,6 +95,7 @@ def first_verdict(
     parameters: Array,
     certificate: Certificate,
     *,
+    q: Array,
     gap: Array,
     energy: Mapping[str, Array],
     counts: Mapping[str, Any],
@@ -105,6 +108,8 @@ def first_verdict(
 
     Parameters
     ----------
+    q
+        Coordinates (n, nq) at the rows.
     gap
         True gaps (n, nc) [m].
     energy
@@ -115,9 +120,9 @@ def first_verdict(
         Status of the time loop.
     """
     broken = _broken(system, parameters, certificate, gap)
-    overlap, name = (0.0, "") if broken else _overlap(system, parameters, certificate, gap)
-    deep = [f'contact "{name}" overlaps by {100 * overlap:.2g} % of its clearance'] if overlap > DEEP else []
-    signs = (*broken, *deep, *_signs(certificate, energy, counts))
+    overlap, name, size = (0.0, "", "") if broken else _overlap(system, parameters, certificate, gap)
+    deep = [f"{name} overlaps by {100 * overlap:.2g} % of its {size}"] if overlap > DEEP else []
+    signs = (*broken, *deep, *_signs(certificate, energy, counts, lambda: rests(system, parameters, q)))
     if status != "finished":
         return status, Verdict("incomplete", "the run ended early", signs=signs)
     if broken:
@@ -134,27 +139,46 @@ def _broken(system: System, parameters: Array, certificate: Certificate, gap: Ar
         return ["numbers that are not finite"]
     if c.motion_residual > UNSOLVED:
         return [_unsolved(c)]
-    overlap, name = _overlap(system, parameters, c, gap)
-    return [f'contact "{name}" overlaps by {overlap:.2g} times its clearance'] if overlap > OVERLAP else []
+    overlap, name, size = _overlap(system, parameters, c, gap)
+    return [f"{name} overlaps by {overlap:.2g} times its {size}"] if overlap > OVERLAP else []
 
 
 def _unsolved(certificate: Certificate) -> str:
     return f"the equations of a step are violated (residual {certificate.motion_residual:.1g})"
 
 
-def _overlap(system: System, parameters: Array, certificate: Certificate, gap: Array) -> tuple[float, str]:
-    """The largest overlap of a rigid contact, as a share of its clearance, and the name of the contact."""
+def _overlap(system: System, parameters: Array, certificate: Certificate, gap: Array) -> tuple[float, str, str]:
+    """The largest overlap of a rigid contact, as a share of its clearance or size; the contact, and which it is."""
     if not system.nc or system.compliant:  # compliant contacts overlap by definition
-        return 0.0, ""
+        return 0.0, "", ""
     clearances = system.elementwise.gap_sizes(parameters)
     if certificate.gap_violation <= DEEP * float(np.min(clearances)):
-        return 0.0, ""
+        return 0.0, "", ""
     overlap = -np.min(gap, axis=0) / clearances
     i = int(np.argmax(overlap))
-    return float(overlap[i]), system.contact_names[i]
+    size = system.elementwise.size_words(i, parameters)
+    return float(overlap[i]), f'contact "{system.contact_names[i]}"', size
 
 
-def _signs(certificate: Certificate, energy: Mapping[str, Array], counts: Mapping[str, Any]) -> list[str]:
+def displacement(system: System, parameters: Array, q: Array) -> tuple[float, float]:
+    """The largest displacement [m] in a run, rotations times the largest radius of gyration, and the size of the
+    mechanism [m]: its largest coordinate or radius of gyration."""
+    lengths = np.array([unit == "m" for unit in system.names.q_units], dtype=bool)
+    radius = float(np.max(system.gyration(parameters)))
+    spread = np.ptp(q, axis=0)
+    moved = max(np.max(spread[lengths], initial=0.0), radius * np.max(spread[~lengths], initial=0.0))
+    return float(moved), max(float(np.max(np.abs(q[:, lengths]), initial=0.0)), radius)
+
+
+def rests(system: System, parameters: Array, q: Array) -> bool:
+    """Whether the displacements of a run are round-off, and with them its energies."""
+    moved, size = displacement(system, parameters, q)
+    return moved <= REST * size
+
+
+def _signs(
+    certificate: Certificate, energy: Mapping[str, Array], counts: Mapping[str, Any], rests: Callable[[], bool]
+) -> list[str]:
     signs = []
     if certificate.complementarity > INCOMPLEMENTARY:
         signs.append(f"the contact law is violated (complementarity {certificate.complementarity:.1g})")
@@ -162,10 +186,10 @@ def _signs(certificate: Certificate, energy: Mapping[str, Array], counts: Mappin
     lost = sum(float(np.abs(values[-1])) for name, values in energy.items() if name.startswith("loss_"))
     kinetic, potential = (float(np.max(np.abs(energy[name]))) for name in ("kinetic", "potential"))
     share = max(lost, LEAST * kinetic)
-    if remainder > UNBALANCED * share and remainder > ROUND_OFF * (kinetic + potential):
+    if remainder > UNBALANCED * share and remainder > ROUND_OFF * (kinetic + potential) and not rests():
         signs.append(f"the energy balance has a remainder of {remainder:.2g} J, with {share:.2g} J lost")
     solves, rescued = counts.get("solves", 0), counts.get("fallbacks", 0)
     moves = kinetic > ROUND_OFF * potential  # of a mechanism at rest another solver may solve all programs
-    if moves and rescued > RESCUED * max(solves, 1):
+    if moves and rescued > RESCUED * max(solves, 1) and not rests():
         signs.append(f"{rescued} of {solves} programs were solved by a fallback solver")
     return signs

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.stages import stage
+
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
@@ -50,7 +52,8 @@ class Views:
         InputError
             If the path cannot be written.
         """
-        _above("write")(self, path, rows=rows)
+        with stage("drawing", str(path)):
+            _above("write")(self, path, rows=rows)
 
     def plot(self, *what: Any, width: str | float | None = None, measured: Any = None, exact: Any = None) -> Figure:
         """Draw the run; without arguments its sketch, joint orbits, motion and forces: `nonsmooth.plots.figure`.
@@ -131,7 +134,8 @@ class Views:
         """
         from nonsmooth.trajectory.export import write_mat
 
-        write_mat(self, path, kinds)
+        with stage("writing", str(path)):
+            write_mat(self, path, kinds)
 
     def to_csv(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
         """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
@@ -150,4 +154,5 @@ class Views:
         """
         from nonsmooth.trajectory.export import write_table
 
-        write_table(self, path, kinds)
+        with stage("writing", str(path)):
+            write_table(self, path, kinds)

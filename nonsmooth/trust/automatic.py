@@ -26,7 +26,7 @@ from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
-from nonsmooth.trust.difference import Difference, Scale, difference, scale_of
+from nonsmooth.trust.difference import GRID, Difference, Scale, difference, scale_of
 from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
 from nonsmooth.trust.uniqueness import undetermined_forces
 
@@ -143,7 +143,10 @@ def automatic(
         text = "no second run for comparison reached the end"
         verdict = dataclasses.replace(fine.verdict, kind="not accurate", text=text)
     else:
-        verdict = compare.verdict(best.coarser, fine, best.difference, "finer steps did not help", sensitive=True)
+        # a motion that is lost between two instants at which runs are compared is not resolved
+        coarse = best.extends(start.t) or best.difference.lost - start.t < 2.5 * length / GRID
+        remedy = "give shorter steps, or a shorter run" if coarse else "finer steps did not help"
+        verdict = compare.verdict(best.coarser, fine, best.difference, remedy, sensitive=not coarse)
         if verdict.kind == "accurate" and stepper is None and system.dimension == 2:
             verdict = _witnessed(run, compare, fine, verdict)
     spent = next((one.failure.cause for one in climbs if one.failure and _spends(one.failure)), None)
@@ -216,7 +219,9 @@ def _witnessed(run: Run, compare: _Comparison, fine: Trajectory, verdict: Verdic
     own = compare.difference(runs[0], runs[1])
     if own.position > APART or own.force > FORCES_APART:
         return verdict
-    parts = [f"the motions differ by {_percent(other.position)} of the clearance"] if other.position > APART else []
+    assert compare.scale is not None
+    apart = f"the motions differ by {_percent(other.position)} of {compare.scale.name}"
+    parts = [apart] if other.position > APART else []
     parts += [f"the peak forces by {_percent(other.force)}"] if other.force > FORCES_APART else []
     name = type(witness[0].stepper).__name__
     text = f"{name} converges to another solution, {' and '.join(parts)}: contact forces are not unique"

@@ -11,6 +11,7 @@ from nonsmooth.diagnostics import coordinates
 from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.verdict import REST, displacement
 
 __all__ = ["Difference", "Scale", "difference", "peak_forces", "scale_of"]
 
@@ -67,12 +68,16 @@ class Difference:
 def scale_of(system: System, values: Array, run: Trajectory) -> Scale:
     """The smallest clearance (`size` of a free contact); without contact a thousandth of the largest displacement."""
     if system.nc:
-        clearance = float(np.min(system.elementwise.gap_sizes(values)))
-        return Scale(clearance, "the smallest clearance")
-    reach = max((float(np.ptp(run.q[name])) for name in run.q.names if run.q.units(name) == "m"), default=0.0)
-    if reach == 0.0:
-        reach = max((float(np.ptp(run.q[name])) for name in run.q.names), default=1.0) or 1.0
-    return Scale(MOVED * reach, "a thousandth of the largest displacement")
+        sizes = system.elementwise.gap_sizes(values)
+        i = int(np.argmin(sizes))
+        words = system.elementwise.size_words(i, values)
+        free = f'the {words} of contact "{system.contact_names[i]}"'
+        name = "the smallest clearance" if words == "clearance" else free
+        return Scale(float(sizes[i]), name)
+    moved, size = displacement(system, values, run.q.array)
+    if moved <= REST * size:
+        return Scale(MOVED * size, "a thousandth of the largest coordinate, of a mechanism that rests")
+    return Scale(MOVED * moved, "a thousandth of the largest displacement")
 
 
 def difference(

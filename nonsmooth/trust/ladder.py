@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import BudgetSpent, Interrupted, SimulationFailed, SolverFailed
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
@@ -32,6 +32,10 @@ RUNGS = 6
 ASKED = 3
 #: a run that takes more than this multiple of the least number of steps makes no progress and is abandoned
 CRAWLING = 30
+#: factor of the time for which a finer run is valid beyond which its error is not that of a sensitive motion
+LONGER = 2.0
+#: steps that such a run may take where they are compiled and of one length: as many as the finest time stepping takes
+AFFORDED = 512_000
 #: failures of rungs after which a method is abandoned
 FAILURES = 2
 
@@ -57,8 +61,8 @@ class Climb:
     ----------
     best, coarser
         The finest run that ended and the one before it, None if none did.
-    difference
-        Of these two; None if there are not two.
+    difference, before
+        Of these two, and of the two before them; None if there are not as many.
     failure
         The last run that failed.
     tried
@@ -69,9 +73,17 @@ class Climb:
     best: Trajectory | None = None
     coarser: Trajectory | None = None
     difference: Difference | None = None
+    before: Difference | None = None
     failure: SimulationFailed | None = None
     tried: list[str] = field(default_factory=list)
     agreed: bool = False
+
+    def extends(self, start: float) -> bool:
+        """Whether the last finer run was valid for a multiple of the time of the one before it, as where errors grow
+        with a power of time. Those of sensitive motions grow exponentially: each refinement adds the same time."""
+        if self.before is None or self.difference is None:
+            return False
+        return self.difference.lost - start > LONGER * (self.before.lost - start)
 
     @property
     def settled(self) -> bool:
@@ -121,7 +133,7 @@ def climb(
     for rung in ladder:
         said = f"{type(rung.stepper).__name__}, {rung.control}"
         try:
-            one = run(rung)
+            one = _patiently(run, rung)
         except SimulationFailed as failure:
             if not isinstance(failure.cause, SolverFailed):  # finer steps are no remedy
                 raise
@@ -135,6 +147,7 @@ def climb(
         else:
             found.tried.append(f"{said}: {len(one.t) - 1} steps")
             found.coarser, found.best = found.best, one
+            found.before = found.difference
             found.difference = None if found.coarser is None else compared(found.coarser, one)
             ended += 1
             by_error = isinstance(rung.control, ErrorControl)
@@ -145,6 +158,31 @@ def climb(
         if failures >= FAILURES:
             break
     return found
+
+
+def _patiently(run: Run, rung: Rung) -> Trajectory:
+    """The run of a rung; one that is given up goes on if its steps advance as fast as they began, as with a natural
+    frequency that is high beside the length of the run: others would take as many."""
+    try:
+        return run(rung)
+    except SimulationFailed as failure:
+        steps = _needed(rung, failure)
+        if steps is None:
+            raise
+    return run(replace(rung, most=2 * steps))
+
+
+def _needed(rung: Rung, failure: SimulationFailed) -> int | None:
+    """Steps that a run that was given up needs to its end at the pace so far; None where these are too many, slow, or
+    another reason ended it."""
+    so_far, settings = failure.trajectory, failure.trajectory.manifest["settings"]
+    begin, end = float(settings["t_start"]), float(settings["t_end"])
+    reached = (float(so_far.t[-1]) - begin) / (end - begin)
+    compiled = so_far.counts.get("python_steps", 1) == 0
+    given_up = rung.most is not None and so_far.counts["steps"] >= rung.most
+    if not (compiled and given_up and isinstance(rung.control, ErrorControl)) or isinstance(failure.cause, BudgetSpent):
+        return None
+    return math.ceil(rung.most / reached) if rung.most <= AFFORDED * reached else None  # type: ignore[operator]
 
 
 def _without_frames(failure: SimulationFailed) -> SimulationFailed:

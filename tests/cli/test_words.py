@@ -16,10 +16,10 @@ from typer.main import get_command
 
 from nonsmooth.cli import main
 from nonsmooth.cli.app import app
-from nonsmooth.cli.progress import Advance
 from nonsmooth.cli.report import _tidied
 from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.words import completed, duration
+from nonsmooth.progress import Advance
 from nonsmooth.stages import stage
 from nonsmooth.trajectory import Columns
 

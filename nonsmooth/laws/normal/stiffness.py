@@ -14,7 +14,7 @@ import casadi as ca
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Law
 from nonsmooth.laws.normal.elastic import ElasticLaw
-from nonsmooth.quantities import Quantity, declarations
+from nonsmooth.quantities import InUnits, Quantity, declarations
 
 __all__ = ["HertzStiffness", "Material", "MaterialPair", "RoundedStiffness", "contact_modulus", "slowest_wave"]
 
@@ -23,7 +23,7 @@ PoissonRatio = Annotated[float, Quantity("-", nonnegative=True, at_most=0.5)]
 
 
 @dataclass(frozen=True)
-class Material:
+class Material(metaclass=InUnits):
     """An elastic, isotropic material.
 
     Parameters
@@ -47,7 +47,7 @@ class Material:
     density: Annotated[float | None, Quantity("kg/m^3", positive=True)] = None
 
     def __post_init__(self) -> None:
-        for name, declared in declarations(type(self)).items():  # type: ignore[arg-type]
+        for name, declared in declarations(type(self)).items():
             value = getattr(self, name)
             if name == "density" and value is None:
                 continue

@@ -1,0 +1,121 @@
+"""The number of impacts: independent of units, and of scheme and step wherever these resolve the motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    ErrorControl,
+    EventDriven,
+    GaussQP,
+    GeneralizedAlpha,
+    Gravity,
+    Ground,
+    Landing,
+    Model,
+    MoreauJean,
+    PlanarBody,
+    Prismatic,
+    Revolute,
+    RevoluteClearance,
+    Rigid,
+    Torque,
+    simulate,
+)
+from nonsmooth.diagnostics import impacts
+from nonsmooth.trajectory.thinning import loaded
+from nonsmooth_problems import chain, four_bar, newtons_cradle, painleve_rod, pendulum_with_stop, socket_pendulum
+
+#: schemes with two steps each, for a run of this length
+SCHEMES = {
+    "moreau-jean": lambda end: ((MoreauJean(), end / 2000), (MoreauJean(), end / 8000)),
+    "generalized-alpha": lambda end: ((GeneralizedAlpha(), end / 2000), (GeneralizedAlpha(), end / 8000)),
+    "landing": lambda end: ((GaussQP(), Landing(1e-6, end / 500)), (GaussQP(), Landing(1e-6, end / 2000))),
+    "event-driven": lambda end: (
+        (EventDriven(), ErrorControl(1e-7, 1e-9, 1e-6, end / 20)),
+        (EventDriven(), ErrorControl(1e-9, 1e-11, 1e-6, end / 40)),
+    ),
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(
+    ("problem", "end", "rows", "count"),
+    [
+        (four_bar, 0.3, 5, 3),
+        (pendulum_with_stop, 2.0, 4, 4),
+        (newtons_cradle, 0.5, 4, 1),  # one ball is hit, and four contacts transmit the impulse
+        (chain, 0.3, 0, 0),  # hangs, and is let go in contact
+        (socket_pendulum, 0.5, 0, 0),
+        (painleve_rod, 0.2, 0, 0),  # slides, and velocity-level schemes open and close its contact
+    ],
+    ids=lambda one: getattr(one, "name", one),
+)
+def test_of_ready_problems(problem, end, rows, count, scheme):
+    """`MoreauJean` had 377 rows for the rod that slides, with a quarter of the step 1509, and counted 466 and 1871."""
+    system = problem().build()
+    for stepper, dt in SCHEMES[scheme](end):
+        run = simulate(system, stepper, t_end=end, dt=dt)
+        assert (len(run.impacts), len(impacts(run))) == (rows, count)
+        assert np.count_nonzero(run.contacts["kind"] == "impact") == rows
+
+
+def slider_crank(length, mass, time, restitution):
+    """With a loose pin, in units of so many metres, kilograms and seconds."""
+    a, b, speed, c = 0.05 * length, 0.12 * length, 150.0 / time, 2e-4 * length
+    law = Rigid(restitution=restitution, friction=0.1)
+    return Model(
+        [
+            Ground(),
+            PlanarBody("crank", mass=0.2 * mass, inertia=1e-4 * mass * length**2, position=(a / 2, 0.0),
+                       velocity=(0.0, speed * a / 2), angular_velocity=speed),
+            PlanarBody("rod", mass=0.3 * mass, inertia=4e-4 * mass * length**2, position=(a + b / 2, 0.0),
+                       velocity=(0.0, speed * a / 2), angular_velocity=-speed * a / b),
+            PlanarBody("slider", mass=0.4 * mass, inertia=1e-4 * mass * length**2, position=(a + b + 0.3 * c, 0.0)),
+            Revolute("main", "ground", "crank", at_b=(-a / 2, 0.0)),
+            Revolute("big", "crank", "rod", at_a=(a / 2, 0.0), at_b=(-b / 2, 0.0)),
+            RevoluteClearance("pin", "rod", "slider", at_a=(b / 2, 0.0), clearance=c, radius=0.01 * length,
+                              contact=law),
+            Prismatic("slide", "ground", "slider"),
+            Gravity(acceleration=(0.0, -9.81 * length / time**2)),
+            Torque("motor", "crank", torque=2.0 * mass * length**2 / time**2),
+        ],
+    ).build()  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::nonsmooth.ModelWarning")  # of units that are not SI
+@pytest.mark.parametrize("restitution", [0.5, 0.0])
+@pytest.mark.parametrize("scheme", ["moreau-jean", "landing", "event-driven"])
+def test_of_units(scheme, restitution):
+    """SI, and mm, kg and ms: the same steps and rows. With e = 0 the only impact is followed by a contact that lasts
+    3000 steps; a step between which it opens is no impact."""
+    found = []
+    for length, time in ((1.0, 1.0), (1e3, 1e3)):
+        system = slider_crank(length, 1.0, time, restitution)
+        steps = {
+            "moreau-jean": ((MoreauJean(), 1e-5 * time), (MoreauJean(), 2.5e-6 * time)),
+            "landing": ((GaussQP(), Landing(1e-6 * time, 5e-5 * time)), (GaussQP(), Landing(1e-6 * time, 1e-5 * time))),
+            "event-driven": (
+                (EventDriven(), ErrorControl(1e-7, 1e-9 * length, 1e-6 * time, 1e-3 * time)),
+                (EventDriven(), ErrorControl(1e-10, 1e-12 * length, 1e-6 * time, 5e-4 * time)),
+            ),
+        }[scheme]
+        runs = [simulate(system, stepper, t_end=0.03 * time, dt=dt) for stepper, dt in steps]
+        found.append([(len(run.impacts), len(impacts(run))) for run in runs])
+    assert found[0] == found[1]
+    counted = [count for _, count in found[0]]
+    # Moreau-Jean's steps of 10 us resolve five of the seven bounces, those of 2.5 us six: the last take 20 and 10 us
+    assert counted == ([7, 7] if restitution and scheme != "moreau-jean" else [5, 6] if restitution else [1, 1])
+
+
+def test_an_approach_that_steps_resolve_is_no_load():
+    """Steps of 0.1 s under 10 m/s^2: what approaches by 1 m/s per step is loaded up to 2.5 of them, and only where
+    they are of one length."""
+    constant, varied = np.full(6, 0.1), np.array([0.1, 0.1, 0.1, 0.05, 0.05, 0.05])
+    approach = np.array([-1.0, -2.4, -2.6, -20.0])[:, None]
+    assert loaded(approach, approach + 1.0, constant)[:, 0].tolist() == [True, True, False, False]
+    assert loaded(approach, approach + 1.0, varied)[:, 0].tolist() == [True, False, False, False]
+    start = np.array([0.0, 0.0, 0.0, 0.1, 0.1, 0.1])  # the row of the start has no length
+    assert loaded(np.full((4, 1), -1.0), np.zeros((4, 1)), start)[:, 0].tolist() == [False, True, True, True]
+    assert loaded(np.full((2, 1), -1.0), np.zeros((2, 1)), start[:4])[:, 0].tolist() == [False, False]

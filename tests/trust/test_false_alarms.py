@@ -1,0 +1,161 @@
+"""What is no error is not called one, and a length that nobody gave is named."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    ErrorControl,
+    EventDriven,
+    GaussQP,
+    GeneralizedAlpha,
+    Gravity,
+    Ground,
+    Landing,
+    Load,
+    Model,
+    MoreauJean,
+    PlanarBody,
+    PointForce,
+    PointPlane,
+    Revolute,
+    RevoluteClearance,
+    Rigid,
+    SimulationFailed,
+    SpatialBody,
+    SpherePlane,
+    Spring,
+    simulate,
+)
+from nonsmooth.trust.difference import Difference
+from nonsmooth.trust.ladder import Climb
+
+SCHEMES = [
+    pytest.param(MoreauJean(), 1e-3, id="moreau-jean"),
+    pytest.param(GeneralizedAlpha(), 1e-3, id="generalized-alpha"),
+    pytest.param(GaussQP(), Landing(1e-6, 1e-3), id="landing"),
+    pytest.param(EventDriven(), ErrorControl(1e-8), id="event-driven"),
+]
+
+
+def oscillator():
+    """1e4 rad/s, with an amplitude of 0.1 m."""
+    body = PlanarBody("b", mass=1.0, inertia=1.0, position=(1.1, 0.0))
+    return Model([Ground(), body, Spring("k", "ground", "b", stiffness=1e8, free_length=1.0)]).build()
+
+
+def test_a_fast_linear_oscillator_is_computed():
+    """1600 periods: every method takes many steps, which is no lack of progress. It was given up after 15 000 steps,
+    and time stepping of 512 001 steps called the motion sensitive from 0.2 ms on."""
+    run = simulate(oscillator(), t_end=1.0)
+    assert run.verdict.kind == "accurate" and len(run.t) < 300_000
+    assert run.manifest["settings"]["stepper"].startswith("EventDriven")
+    off = abs(run.q["b.x"][-1] - 1.0 - 0.1 * math.cos(1e4))
+    assert off <= 2 * run.verdict.position * 1e-3 * 0.2  # of a thousandth of the largest displacement
+
+
+@pytest.mark.parametrize("end", [0.1, 0.3])
+def test_an_oscillator_beyond_reach_is_not_sensitive(end):
+    """160 and 480 periods by time stepping of second order: the error grows with time, and not exponentially. Within
+    0.3 s it is too large from the second instant on at which runs are compared, by any steps."""
+    verdict = simulate(oscillator(), GaussQP(), t_end=end).verdict
+    assert verdict.kind == "not accurate" and verdict.text.startswith("only until t = ")
+    assert verdict.text.endswith("give shorter steps, or a shorter run")
+
+
+@pytest.mark.parametrize(("before", "now", "extends"), [(1.0, 4.0, True), (1.0, 1.4, False), (math.inf, 1.0, False)])
+def test_errors_of_a_power_of_time_are_not_those_of_sensitive_motions(before, now, extends):
+    """A quarter of the step of a second-order scheme is valid 16 times as long where the error is linear in time; where
+    it grows as exp(t / 1 s), for 2.8 s more."""
+    found = Climb(difference=Difference(1.0, 0.0, now, now), before=Difference(1.0, 0.0, before, before))
+    assert found.extends(0.0) == extends and not Climb(difference=found.difference).extends(0.0)
+
+
+@pytest.mark.parametrize("engine", ["auto", "python"])
+def test_friction_by_the_sign_of_a_velocity_is_named(engine):
+    """It was called a tolerance below round-off."""
+
+    def force(t, a, b, p):
+        return -3.0 * np.sign(b.velocity[0]), 0.0
+
+    body = PlanarBody("b", mass=1.0, inertia=1.0, velocity=(1.0, 0.0))
+    system = Model([Ground(), body, Load("f", "ground", "b", force=force)]).build()
+    with pytest.raises(SimulationFailed, match='"b.x" jumps by 6 where .* as that of dry friction by sign') as raised:
+        simulate(system, EventDriven(), t_end=1.0, dt=ErrorControl(1e-8), engine=engine)
+    assert raised.value.trajectory.q["b.x"][-1] == pytest.approx(1 / 6, abs=1e-6)  # v^2 / (2 a)
+    assert "round-off" not in str(raised.value)
+
+
+def resting():
+    """Two bars and a spring of its free length, which nothing moves but round-off."""
+    a, b = np.array([math.cos(0.3), math.sin(0.3)]), 0.5 * np.array([math.cos(0.9), math.sin(0.9)])
+    return Model(
+        [
+            Ground(),
+            PlanarBody("a", mass=1.0, inertia=0.1, position=tuple(a / 2), angle=0.3),
+            PlanarBody("b", mass=1.0, inertia=0.1, position=tuple(a + b), angle=0.9),
+            Revolute("o", "ground", "a", at_b=(-0.5, 0.0)),
+            Revolute("p", "a", "b", at_a=(0.5, 0.0), at_b=(-0.5, 0.0)),
+            Spring("s", "ground", "b", stiffness=1e4, free_length=float(np.hypot(*(a + b)))),
+        ],
+        silence=["no-gravity", "at-rest"],
+    ).build()
+
+
+@pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
+def test_energies_of_round_off_are_no_sign_of_error(stepper, dt):
+    """1e-26 J, of a mechanism that rests, and 1e-195 J, of a force of 1e-95 N, called for shorter steps."""
+    run = simulate(resting(), stepper, t_end=0.5, dt=dt)
+    assert 0.0 < np.abs(run.energy["remainder"]).max() < 1e-20
+    assert run.verdict.kind == "not checked" and not run.verdict.signs
+    force = PointForce("F", "b", force=lambda t: (1e-95 * np.sin(50 * t) ** 3, 0.0))
+    body = Model([Ground(), PlanarBody("b", mass=1.0, inertia=1.0), force], silence=["no-gravity", "at-rest"]).build()
+    assert not simulate(body, stepper, t_end=0.5, dt=dt).verdict.signs
+
+
+def test_a_mechanism_that_rests_is_accurate():
+    """Its round-off was "uncertain by 371568 % of a thousandth of the largest displacement"."""
+    verdict = simulate(resting(), t_end=0.5).verdict
+    assert verdict.kind == "accurate" and "of a mechanism that rests" in verdict.text
+
+
+def test_an_energy_that_is_missing_remains_a_sign():
+    """The plastic impacts of constant steps lose energy that appears in the remainder alone."""
+    body = PlanarBody("b", mass=1.0, inertia=1.0, position=(0.0, 1e-3))
+    floor = PointPlane("floor", "ground", "b", contact=Rigid(restitution=0.0, friction=0.0))
+    system = Model([Ground(), body, floor, Gravity(acceleration=(0.0, -9.81))]).build()
+    run = simulate(system, GaussQP(), t_end=0.05, dt=1e-3)
+    assert any("energy balance" in sign for sign in run.verdict.signs)
+
+
+LAW = Rigid(restitution=0.5, friction=0.1)
+
+
+def test_the_length_of_a_free_contact_is_named():
+    """Nobody gave it: it is 1 cm unless `size` says another."""
+    for given, words in (({}, "0.01 m"), ({"size": 2e-3}, "0.002 m")):
+        ball = PlanarBody("b", mass=1.0, inertia=1.0, position=(0.0, 0.1))
+        floor = PointPlane("floor", "ground", "b", contact=LAW, **given)
+        system = Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -9.81))]).build()
+        text = simulate(system, t_end=0.2).verdict.text
+        assert f'of the size ({words}) of contact "floor", peak force' in text and "clearance" not in text
+
+
+def test_a_clearance_is_called_one():
+    pin = RevoluteClearance("pin", "ground", "b", clearance=1e-4, radius=0.01, contact=LAW)
+    body = PlanarBody("b", mass=1.0, inertia=1.0)
+    system = Model([Ground(), body, pin, Gravity(acceleration=(0.0, -9.81))]).build()
+    assert "of the smallest clearance, peak force" in simulate(system, t_end=0.02).verdict.text
+
+
+@pytest.mark.parametrize("inertia", [(4e-4, 4e-4, 4e-4), (4e-4, 5e-4, 6e-4)])
+def test_the_force_of_one_sticking_contact_is_unique(inertia):
+    ball = SpatialBody("b", mass=1.0, inertia=inertia, position=(0.0, 0.0, 0.1), velocity=(1.0, 0.3, 0.0),
+                       angular_velocity=(-3.0, 10.0, 2.0))  # fmt: skip
+    floor = SpherePlane("c", "ground", "b", normal=(0.0, 0.0, 1.0), radius=0.1,
+                        contact=Rigid(restitution=0.0, friction=0.5))  # fmt: skip
+    run = simulate(Model([Ground(), ball, floor, Gravity(acceleration=(0.0, 0.0, -9.81))]).build(), t_end=0.3)
+    assert run.verdict.kind == "accurate" and run.verdict.not_unique == 0 and "unique" not in run.verdict.text
