@@ -19,6 +19,7 @@ from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
@@ -164,13 +165,16 @@ class CompiledSteps:
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not associated else NEVER
         scale = system.elementwise.contact_law(values)[3]
         certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
+        nodes = [e.modes.places for e in system.elements if isinstance(e, FlexibleBody)]
+        farthest = max((float(np.max(np.abs(places), initial=0.0)) for places in nodes), default=0.0)
+        reach = max(float(np.max(np.abs(start.q))), farthest)
         if system.ng or self.alpha:  # joints determine positions to round-off, hence velocities to round-off over dt
             heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
-            noise = EPSILON * float(np.max(np.abs(start.q))) * heaviest
+            noise = EPSILON * reach * heaviest
         for name, value in (
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
-            ("certified", certified), ("reach", float(np.max(np.abs(start.q)))), ("noise", noise), ("ridge", ridge),
+            ("certified", certified), ("reach", reach), ("noise", noise), ("ridge", ridge),
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
             ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
             ("varying", varying), ("error", self._error), ("planned", self.longest),

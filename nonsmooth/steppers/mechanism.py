@@ -13,7 +13,6 @@ from nonsmooth.exceptions import ModelError
 from nonsmooth.laws.rigid import INCREMENTAL, Rigid
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.programs import FrictionContact
@@ -112,9 +111,6 @@ class Mechanism:
         self.stiffness, self.damping = self.numeric.linear_forces(p)
         self.deformable = bool(np.any(self.stiffness) or np.any(self.damping))
         self._implicit: dict[float, MassMetric] = {}
-        nodes = [e.modes.places for e in system.elements if isinstance(e, FlexibleBody)]
-        #: farthest node from its body's centre [m]
-        self.farthest = max((float(np.max(np.abs(places), initial=0.0)) for places in nodes), default=0.0)
         self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
         self._free: tuple[State, Array] | None = None
