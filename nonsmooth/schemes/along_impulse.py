@@ -13,11 +13,11 @@ Contacts that approach receive impulse together, those that this makes approach 
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.records.values import dot, largest, normal_axis, zeros_like
+from nonsmooth.records.values import dot, identity, largest, normal_axis, outer, zeros_like
 from nonsmooth.schemes.impact_fields import LAWS
 from nonsmooth.schemes.mechanism import apply_impulses, norm, rates_after, tangential, zero_rate
 from nonsmooth.schemes.program import assemble_couplings, assemble_diagonal, newton
-from nonsmooth.tolerances import TINY
+from nonsmooth.tolerances import PROXIMAL, TINY
 from nonsmooth.tolerances.impacts import ALIKE, CORNERS, DIED, ROUNDS, ZERO
 
 ROUTH = LAWS.index("routh")
@@ -57,7 +57,7 @@ def begin_round(system, fastest):
             count += 1
             assemble_diagonal(contact)
             assemble_couplings(contact)
-            contact.b0 = contact.P = zeros_like(contact.P)
+            contact.P = zeros_like(contact.P)
             one.e = contact.restitution if one.weight > contact.threshold else 0.0
             one.weight /= fastest
             one.start = one.rates = rates_after(contact)
@@ -128,11 +128,8 @@ def rates_of_change(system):
             one.push = one.weight if one.presses else 0.0
             against = (contact.friction * one.push / max(speed, TINY)) * slip
             one.given_P = one.push * normal_axis(slip) - against
-    for _ in range(3 if system.ridge > 0.0 else 1):
-        if not newton(system):
-            return False
-        for joint in system.joints:
-            joint.P_near = joint.P
+    if not (find_impulses(system, 0.0) or find_impulses(system, PROXIMAL)):
+        return False
     add_terms(system)
     for one in system.impacts:
         contact = one.contact
@@ -143,6 +140,38 @@ def rates_of_change(system):
             change = contact.u[0] if abs(contact.u[0]) > small else 0.0
             contact.u = change * N + (0.0 if largest(abs(slip)) <= small else 1.0) * slip
     return True
+
+
+@piece
+def find_impulses(system, share):
+    """Impulses per s, in P; whether they were found.
+
+    Friction of contacts that stick need not be unique, as at the corners of a block that lands flat: proximal steps
+    with a share of their diagonals find it, from none.
+    """
+    if share > 0.0:
+        for joint in system.joints:
+            joint.P = joint.P_near = zeros_like(joint.P)
+        for one in system.impacts:
+            one.contact.P = zeros_like(one.contact.P)
+    for _ in range(3 if system.ridge > 0.0 or share > 0.0 else 1):
+        for one in system.impacts:
+            if one.contact.on:
+                prefer_present(one.contact, share)
+        if not newton(system):
+            return False
+        for joint in system.joints:
+            joint.P_near = joint.P
+    return True
+
+
+@kernel
+def prefer_present(contact, share):
+    """Its block of the program, with a proximal term in the rows of its slip."""
+    assemble_diagonal(contact)
+    N, ridge = normal_axis(contact.P), share * contact.W[0][0]
+    contact.W = contact.W + ridge * (identity(contact.P) - outer(N, N))
+    contact.b0 = -ridge * tangential(contact.P)
 
 
 @kernel

@@ -423,6 +423,18 @@ def solve_proximally(system):
     return True
 
 
+@kernel
+def is_finite(system):
+    """Whether the impulses are numbers, which they are not after a singular block; the residual does not tell."""
+    total = 0.0
+    for joint in system.joints:
+        total += dot(joint.P, joint.P)
+    for contact in system.contacts:
+        if contact.on:
+            total += dot(contact.P, contact.P)
+    return total < INFINITE
+
+
 @piece
 def newton(system):
     """Whether impulses that satisfy the laws were found, starting from the present ones."""
@@ -432,7 +444,7 @@ def newton(system):
         rates(system)
         off = linearise(system)
         if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
-            return True
+            return is_finite(system)
         system.rounds += 1
         before = off
         if update_impulses(system) and k == 0 and not phase(system):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import (
+    BoxPlane,
     CirclePlane,
     Compliant,
     CompliantDae,
@@ -23,6 +24,7 @@ from nonsmooth import (
     Revolute,
     Rigid,
     SolverFailed,
+    SpatialBody,
     simulate,
 )
 from nonsmooth.laws import LankaraniNikravesh, RegularisedCoulomb
@@ -268,16 +270,36 @@ def test_without_friction_a_single_contact_obeys_newton(stepper, dt):
 # --------------------------------------------------------------------------------------------------- several contacts
 
 
+@pytest.mark.parametrize("impact", ["newton", "poisson", "routh", "stronge"])
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
-def test_a_block_lands_flat(stepper, dt):
-    """Corners that land together share the impact by their speeds: the block rises upright, as by Newton's law."""
-    law = Rigid(restitution=0.5, friction=0.2, impact="stronge")
+def test_a_block_lands_flat(stepper, dt, impact):
+    """By all laws the block rises upright: friction of its corners is not unique, and has nothing to do. With slip that
+    outlasts the impact Newton's law does not turn it, and it loses mu times what it gains upwards."""
+    law = Rigid(restitution=0.5, friction=0.2, impact=impact)
     corners = [
         PointPlane(name, "ground", "block", at_b=(x, -0.1), contact=law) for name, x in (("a", -0.2), ("b", 0.2))
     ]
     block = PlanarBody("block", mass=MASS, inertia=INERTIA, position=(0.0, 0.1), velocity=(0.0, -2.0))
-    run = simulate(Model([Ground(), block, *corners]).build(), stepper, t_end=1e-4, dt=dt)
+    system = Model([Ground(), block, *corners]).build()
+    run = simulate(system, stepper, t_end=1e-4, dt=dt)
     assert run.v.array[0] == pytest.approx([0.0, 1.0, 0.0], abs=1e-12)
+    assert run.counts["python_steps"] == 0
+    if impact == "newton":
+        run = simulate(system, stepper, t_end=1e-4, dt=dt, state=system.state(velocities={"block.x": 1.0}))
+        assert run.v.array[0] == pytest.approx([0.4, 1.0, 0.0], abs=1e-12)
+
+
+@pytest.mark.parametrize("impact", ["newton", "poisson"])
+@pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
+def test_a_box_lands_flat(stepper, dt, impact):
+    """On four corners, of which three would do."""
+    law = Rigid(restitution=0.5, friction=0.2, impact=impact)
+    floor = BoxPlane("floor", "ground", "box", edges=(0.4, 0.3, 0.2), normal=(0.0, 0.0, 1.0), contact=law)
+    inertia = tuple(MASS / 12 * x for x in (0.3**2 + 0.2**2, 0.4**2 + 0.2**2, 0.4**2 + 0.3**2))
+    box = SpatialBody("box", mass=MASS, inertia=inertia, position=(0.0, 0.0, 0.1), velocity=(0.0, 0.0, -2.0))
+    run = simulate(Model([Ground(), box, floor]).build(), stepper, t_end=1e-4, dt=dt)
+    assert run.v.array[0] == pytest.approx([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], abs=1e-12)
+    assert run.counts["python_steps"] == 0
 
 
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
