@@ -16,6 +16,7 @@ from nonsmooth.engine.held import hold
 from nonsmooth.engine.steps import MOST, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import BudgetSpent, Interrupted, NonsmoothError, SimulationFailed, SolverFailed
+from nonsmooth.model.corners import next_corner
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.checkpoints import RunKeeper, incomplete
@@ -152,7 +153,8 @@ class TimeLoop:
                 if not certain:
                     if self.compiled is not None and not self.compiled.has_formulation:
                         raise SolverFailed(self.compiled.failure(state))
-                    step = self._step(self._known(state), self.control.next_time(state.t, origin, self.t_end))
+                    stop = next_corner(self.system, self.values, state.t, origin, self.t_end)
+                    step = self._step(self._known(state), self.control.next_time(state.t, origin, stop))
                     if not step.state.t > state.t:
                         raise SolverFailed("the step has no length; the times of its impacts cannot be told apart.")
                     self.recorder.append(step)

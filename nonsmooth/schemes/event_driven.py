@@ -18,7 +18,7 @@ from nonsmooth.records.values import dot, zeros_like
 from nonsmooth.schemes.event_progress import count_event, count_step, is_stopped, stalls
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.mechanism import mode_of, norm, set_impulse_scales, tangential
-from nonsmooth.schemes.motion import placed
+from nonsmooth.schemes.motion import placed, see
 from nonsmooth.schemes.phase_changes import change_by_impact, change_phase, zero_rate
 from nonsmooth.schemes.phase_events import BREAKAWAY, NONE, RELEASE, end_at_event, set_scales
 from nonsmooth.schemes.phase_instants import copy, note, place_at
@@ -362,7 +362,7 @@ def evaluate_start(run):
     for body in system.bodies:
         body.at, body.u = body.q, body.v
         body.z = placed(body.at)
-    system.seen = system.t
+    see(system, system.t)
     run.ready = run.current = 0
     recall(run)
     accelerate(run, True)
@@ -429,6 +429,8 @@ def try_step(run):
     """A step to the end of the run at most, and, where it fails, to a part of that; whether there is one."""
     system = run.system
     limit = latest_end(system)
+    if system.renewed:
+        run.ready = system.renewed = 0
     for k in range(HALVINGS + 1):
         if not run.ready:
             evaluate_start(run)
