@@ -206,5 +206,5 @@ def _impacts(t: Array, a: Mapping[str, Array], system: System, last: Array | Non
     lasting = struck & equal[:, None] & (P_N[2:] <= LASTS * np.maximum(P_N[1:-1], P_N[:-2]))
     alone = ~np.any(struck & ~lasting, axis=1, keepdims=True)
     row, contact = np.nonzero(struck & ~(lasting & alone))
-    parts = (a["P_N_impact"], tangential_size(a["P_T"], system), a["gamma_minus"], a["gamma_plus"])
+    parts = (a["P_N_impact"], tangential_size(a["P_T_impact"], system), a["gamma_minus"], a["gamma_plus"])
     return np.column_stack([t[row], contact, *(part[row, contact] for part in parts)])
