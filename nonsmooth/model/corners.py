@@ -30,13 +30,16 @@ __all__ = ["SAMPLES", "Corners", "before", "next_corner"]
 
 #: samples of a run, of functions and of comparisons whose roots are not known in closed form
 SAMPLES = 2**14
+#: largest difference of distances of samples, as a share, by multiples of the golden ratio
+UNEVEN, GOLDEN = 0.5, 0.5 * (5.0**0.5 - 1.0)
 #: deviation from the line through both neighbours, as a share of the largest of the three, from which samples bend
 #: sharply if it is several times the median deviation; or so many times the latter
 BENT, SEVERAL, UNUSUAL = 0.1, 10.0, 1e4
 #: share of the largest value below which a deviation is round-off
 ROUND_OFF = 1e-9
-#: share of the samples above which a function varies fast everywhere, and has no pulses
-MANY = 0.05
+#: share of the samples above which a function has too many pulses, and median deviation as a share of its range above
+#: which it varies faster than it is sampled: less than seven samples per period
+MANY, FAST = 0.05, 0.15
 #: deviation from a line, as a share of the pulse, of the parts into which it is divided
 LINEAR = 0.002
 #: most evaluations in a pulse, and most corners of one rounding function
@@ -123,20 +126,21 @@ class Corners:
         self._functions = self._of_time(found.functions)
         every = [time for time, _ in found.times] + [level for level, _, _ in found.levels] + found.functions
         self._used = np.array(ca.which_depends(ca.vertcat(*every), self._p, 1, False), dtype=bool)
-        self._kept: dict[Any, Array] = {}
+        self._kept: dict[Any, tuple[Array, bool]] = {}
 
-    def __call__(self, t_start: float, t_end: float, values: Array) -> Array:
-        """Corners (n,) [s] after the start and before the end of a run, in order."""
+    def __call__(self, t_start: float, t_end: float, values: Array) -> tuple[Array, bool]:
+        """Corners (n,) [s] after the start and before the end of a run, in order, and whether a function varies faster
+        than it is sampled."""
         found = self._found
         if not (found.times or found.levels or found.functions):
-            return np.zeros(0)
+            return np.zeros(0), False
         key = t_start, t_end, values[self._used].tobytes()
         if key not in self._kept:
             self._kept = {key: self._made(t_start, t_end, values)}
         return self._kept[key]
 
-    def _made(self, t_start: float, t_end: float, values: Array) -> Array:
-        known = np.zeros(0)
+    def _made(self, t_start: float, t_end: float, values: Array) -> tuple[Array, bool]:
+        known, fast = np.zeros(0), False
         if self._found.times:
             after = np.array([late for _, late in self._found.times])
             known = self._times(values)
@@ -148,9 +152,9 @@ class Corners:
                 np.concatenate([known, _changes(level, zero, roots, known, t_start, t_end, values)]), t_start, t_end
             )
         if self._found.functions:
-            pulses = _pulses(lambda t: self._functions(t, values), known, t_start, t_end)
+            pulses, fast = _pulses(lambda t: self._functions(t, values), known, t_start, t_end)
             known = _inside(np.concatenate([known, pulses]), t_start, t_end)
-        return known
+        return known, fast
 
     def _of_parameters(self, expressions: Sequence[ca.SX]) -> Callable[[Array], Array]:
         function = ca.Function("times", [self._p], [ca.vertcat(*expressions)])
@@ -332,13 +336,16 @@ def _least(function: Callable[[Array], Array], t: Array) -> Array:
 # ---- pulses
 
 
-def _pulses(functions: Callable[[Array], Array], known: Array, t_start: float, t_end: float) -> Array:
-    """Times that divide pulses, which last a few samples, into parts in which they are nearly linear."""
+def _pulses(functions: Callable[[Array], Array], known: Array, t_start: float, t_end: float) -> tuple[Array, bool]:
+    """Times that divide pulses, which last a few samples, into parts in which they are nearly linear, and whether a
+    function bends sharply at too many samples for pulses."""
     ends = before(np.append(known, t_end), t_end - t_start)
     starts = t_start + (t_start - before(np.array([t_start]), t_end - t_start))
-    t = np.linspace(t_start, t_end, SAMPLES + 1)[1:-1]
+    k = np.arange(1, SAMPLES)
+    # uneven, so that no period looks like a longer one
+    t = t_start + (t_end - t_start) / SAMPLES * (k + UNEVEN * (k * GOLDEN % 1.0 - 0.5))
     t = np.unique(np.concatenate([starts, t, known, ends]))
-    values, found = functions(t), []
+    values, found, fast = functions(t), [], False
     part = np.searchsorted(known, t, side="right")
     within = part[:-2] == part[2:]
     share = (t[1:-1] - t[:-2]) / (t[2:] - t[:-2])
@@ -352,7 +359,8 @@ def _pulses(functions: Callable[[Array], Array], known: Array, t_start: float, t
         bent = np.flatnonzero(bent) + 1
         if 0 < bent.size <= MANY * len(t):
             found += _clusters(partial(_one_of, functions, i), t, bent)
-    return np.concatenate(found) if found else np.zeros(0)
+        fast = fast or bent.size > MANY * len(t) or usual > FAST * float(np.max(y) - np.min(y))
+    return np.concatenate(found) if found else np.zeros(0), fast
 
 
 def _one_of(functions: Callable[[Array], Array], i: int, t: Array) -> Array:

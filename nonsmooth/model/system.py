@@ -130,7 +130,11 @@ class System:
         array([0.3    , 0.30001, 0.30002])
         """
         values = self.parameter_values if parameters is None else parameters
-        return self._corners(float(t_start), float(t_end), values)
+        return self._corners(float(t_start), float(t_end), values)[0]
+
+    def varies_fast(self, t_start: float, t_end: float, parameters: Array) -> bool:
+        """Whether a load or driver is a function of time that varies faster than the samples of `corners` show."""
+        return self._corners(float(t_start), float(t_end), parameters)[1]
 
     @cached_property
     def compiled_forms(self) -> dict[Any, Any]:

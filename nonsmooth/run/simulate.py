@@ -190,13 +190,13 @@ def _simulated(
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
-    from nonsmooth.trust import Rung, automatic, checked, with_missed_contacts
+    from nonsmooth.trust import Rung, automatic, checked, with_unseen
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
         budget = Budget(progress, max_steps, most_seconds, most)
         try:
             made = _run(system, stepper, control, values, first, end, engine, record, budget, kept)
-            return with_missed_contacts(made, system, values)
+            return with_unseen(made, system, values)
         except MemoryError as error:
             raise NonsmoothError(NO_MEMORY) from error
 

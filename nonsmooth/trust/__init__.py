@@ -4,7 +4,7 @@ from nonsmooth.trust.automatic import automatic, checked
 from nonsmooth.trust.difference import Difference, Scale, difference, peak_forces, scale_of
 from nonsmooth.trust.ladder import Rung
 from nonsmooth.trust.uniqueness import Undetermined, undetermined_forces
-from nonsmooth.trust.unseen import missed_contacts, with_missed_contacts
+from nonsmooth.trust.unseen import missed_contacts, with_unseen
 
 __all__ = [
     "Difference",
@@ -18,5 +18,5 @@ __all__ = [
     "peak_forces",
     "scale_of",
     "undetermined_forces",
-    "with_missed_contacts",
+    "with_unseen",
 ]

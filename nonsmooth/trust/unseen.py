@@ -1,4 +1,4 @@
-"""Contacts that close and open between two rows of a run, which its stepper did not see."""
+"""What happens between two rows of a run unseen by its stepper: contacts that close and open, and loads that vary."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.contacts import Contact
+from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import signed
 
-__all__ = ["missed_contacts", "with_missed_contacts"]
+__all__ = ["missed_contacts", "with_unseen"]
 
 #: overlap between two rows, as a share of the clearance, from which a contact is missed
 OVERLAP = 1e-3
@@ -71,8 +72,15 @@ def _divide(
         spans, turn, i = np.vstack([before, after]), np.tile(turn[open_], 2), np.tile(i[open_], 2)
 
 
-def with_missed_contacts(run: Trajectory, system: System, parameters: Array) -> Trajectory:
-    """The run; if contacts are missed, with a verdict that says so."""
+def with_unseen(run: Trajectory, system: System, parameters: Array) -> Trajectory:
+    """The run; with a verdict that says so if contacts are missed, or if a load varies faster than its samples show and
+    steps are longer than these."""
+    start, end = float(run.t[0]), float(run.t[-1])
+    if end > start and system.varies_fast(start, end, parameters):
+        spacing = (end - start) / SAMPLES
+        if float(np.max(np.diff(run.t))) > spacing:
+            sign = f"a load or driver varies within {spacing:.2g} s, and steps are longer"
+            run = dataclasses.replace(run, verdict=signed(run.verdict, sign))
     missed = missed_contacts(run, system, parameters)
     if not missed:
         return run

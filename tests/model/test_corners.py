@@ -79,4 +79,7 @@ def test_that_divide_a_pulse(width, offset):
 
 
 def test_none_of_a_function_that_is_fast_everywhere():
-    assert system(Harmonic(1.0, period=1e-5)).corners(0.0, 1.0).size == 0
+    fast, slow = (system(Harmonic(1.0, period=period)) for period in (3e-5, 1e-3))
+    assert fast.corners(0.0, 1.0).size == slow.corners(0.0, 1.0).size == 0
+    assert fast.varies_fast(0.0, 1.0, fast.parameter_values)
+    assert not slow.varies_fast(0.0, 1.0, slow.parameter_values)

@@ -9,10 +9,12 @@ from nonsmooth import (
     GaussQP,
     GeneralizedAlpha,
     Ground,
+    Harmonic,
     Landing,
     Model,
     MoreauJean,
     PlanarBody,
+    PointForce,
     Revolute,
     Rigid,
     simulate,
@@ -76,6 +78,15 @@ def test_a_row_within_an_obstacle():
     run = simulate(bar(2e-4, 5.0), MoreauJean(), t_end=0.5, dt=1e-3)
     assert len(run.impacts) == 0
     assert "near t = 0.42 s" in run.verdict.text
+
+
+def test_a_load_that_varies_faster_than_samples():
+    body = PlanarBody("b", mass=1.0, inertia=1.0)
+    push = Harmonic(1.0, period=3e-5)
+    system = Model([Ground(), body, PointForce("F", "b", force=lambda t: (push(t), 0.0))]).build()
+    coarse, fine = (simulate(system, MoreauJean(), t_end=1.0, dt=dt) for dt in (1e-3, 5e-6))
+    assert "a load or driver varies within 6.1e-05 s" in coarse.verdict.text
+    assert "varies" not in fine.verdict.text
 
 
 def test_contacts_that_are_seen():
