@@ -30,8 +30,8 @@ __all__ = ["SAMPLES", "Corners", "before", "next_corner"]
 
 #: samples of a run, of functions and of comparisons whose roots are not known in closed form
 SAMPLES = 2**14
-#: largest difference of distances of samples, as a share, by multiples of the golden ratio
-UNEVEN, GOLDEN = 0.5, 0.5 * (5.0**0.5 - 1.0)
+#: largest difference of distances of samples, as a share
+UNEVEN = 0.5
 #: deviation from the line through both neighbours, as a share of the largest of the three, from which samples bend
 #: sharply if it is several times the median deviation; or so many times the latter
 BENT, SEVERAL, UNUSUAL = 0.1, 10.0, 1e4
@@ -341,9 +341,9 @@ def _pulses(functions: Callable[[Array], Array], known: Array, t_start: float, t
     function bends sharply at too many samples for pulses."""
     ends = before(np.append(known, t_end), t_end - t_start)
     starts = t_start + (t_start - before(np.array([t_start]), t_end - t_start))
-    k = np.arange(1, SAMPLES)
-    # uneven, so that no period looks like a longer one
-    t = t_start + (t_end - t_start) / SAMPLES * (k + UNEVEN * (k * GOLDEN % 1.0 - 0.5))
+    # at random, always the same, so that no period looks like a longer one
+    t = np.arange(1, SAMPLES) + UNEVEN * (np.random.default_rng(0).random(SAMPLES - 1) - 0.5)
+    t = t_start + (t_end - t_start) / SAMPLES * t
     t = np.unique(np.concatenate([starts, t, known, ends]))
     values, found, fast = functions(t), [], False
     part = np.searchsorted(known, t, side="right")

@@ -79,7 +79,7 @@ def test_that_divide_a_pulse(width, offset):
 
 
 def test_none_of_a_function_that_is_fast_everywhere():
-    fast, slow = (system(Harmonic(1.0, period=period)) for period in (3e-5, 1e-3))
-    assert fast.corners(0.0, 1.0).size == slow.corners(0.0, 1.0).size == 0
-    assert fast.varies_fast(0.0, 1.0, fast.parameter_values)
-    assert not slow.varies_fast(0.0, 1.0, slow.parameter_values)
+    for period, fast in ((1e-5, True), (3e-5, True), (1e-4, True), (1e-3, False), (0.1, False)):
+        one = system(Harmonic(1.0, period=period))
+        assert one.corners(0.0, 1.0).size == 0
+        assert one.varies_fast(0.0, 1.0, one.parameter_values) == fast
