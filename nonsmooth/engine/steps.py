@@ -19,7 +19,7 @@ from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.corners import before, next_corner
+from nonsmooth.model.corners import before, next_after
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
@@ -95,6 +95,8 @@ class CompiledSteps:
     chain: Chain | None = None
     #: the row of the impact at the start of the run, if there is one
     impact: Mapping[str, NDArray[Any]] | None = None
+    #: start of the run and corners of its loads and drivers
+    _corners: tuple[float, Array] | None = None
     #: whether these solve all programs, and whether those are convex
     _requested = _associated = False
 
@@ -203,7 +205,9 @@ class CompiledSteps:
         known = state.stepper_memory
         if self.scheme == "landing" and {"closed", "left_at"} <= set(known):
             return state  # of a run that goes on
-        if self._put(state, float(known.get("grid_start", np.array([state.t]))[0])) == UNCERTAIN:
+        origin = float(known.get("grid_start", np.array([state.t]))[0])
+        self._corners_from(origin)
+        if self._put(state, origin) == UNCERTAIN:
             return None
         if self.scheme == "landing" and self._whole["meets"][0]:
             self._whole["steps"] = 0
@@ -277,7 +281,7 @@ class CompiledSteps:
     def _worked(self, rows: dict[str, NDArray[Any]], start: State, origin: float) -> dict[str, NDArray[Any]]:
         """Rows with the work of loads in steps that begin or end at a corner, where the trapezoidal rule is not valid:
         the power in the middle of the step at the mean velocity, times its length."""
-        corners = self.system.corners(origin, self._t_end, self.values)
+        corners = self._corners_from(origin)
         t, begins = rows["t"], np.append(start.t, rows["t"][:-1])
         k = np.flatnonzero((np.isin(begins, corners) | np.isin(t, corners)) & np.isnan(rows["work_loads"]))
         if k.size:
@@ -297,7 +301,7 @@ class CompiledSteps:
         self.memory.raw[: self._blank.size] = self._blank
         self.layout.fill(self.memory, values)
         self._set(stepper, values, t_end)
-        self._at, self.values, self.impact, self._t_end = None, values, None, t_end
+        self._at, self.values, self.impact, self._t_end, self._corners = None, values, None, t_end, None
 
     def advance(self, state: State, origin: float, most: int = MOST) -> Taken:
         """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
@@ -328,7 +332,7 @@ class CompiledSteps:
 
     def _put_stops(self, t: float, origin: float) -> None:
         """The next corners of loads and drivers, at which steps end; a run pauses at the last one that has room."""
-        corners = self.system.corners(origin, self._t_end, self.values)
+        corners = self._corners_from(origin)
         if not corners.size:
             return
         k = int(np.searchsorted(corners, t))
@@ -338,9 +342,15 @@ class CompiledSteps:
         self._whole["stop"] = self._whole["renewed"] = 0
         self._whole["t_end"] = self._t_end if k + STOPS >= corners.size else some[-1]
 
+    def _corners_from(self, origin: float) -> Array:
+        """Corners of a run that began at `origin`, computed once: threads take steps at the same time."""
+        if self._corners is None or self._corners[0] != origin:
+            self._corners = origin, self.system.corners(origin, self._t_end, self.values)
+        return self._corners[1]
+
     def _next_stop(self, t: float, origin: float) -> float:
         """The first corner after a time, or the end of the run."""
-        return next_corner(self.system, self.values, t, origin, self._t_end)
+        return next_after(self._corners_from(origin), t, self._t_end)
 
     def _tables(self, done: int) -> dict[str, NDArray[Any]]:
         """Rows that were written."""

@@ -26,7 +26,7 @@ from nonsmooth.model.joints import Joint
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
 
-__all__ = ["SAMPLES", "Corners", "before", "next_corner"]
+__all__ = ["SAMPLES", "Corners", "before", "next_after", "next_corner"]
 
 #: samples of a run, of functions and of comparisons whose roots are not known in closed form
 SAMPLES = 2**14
@@ -95,7 +95,11 @@ def _one(times: Array, length: float) -> Array:
 
 def next_corner(system: System, values: Array, t: float, t_start: float, t_end: float) -> float:
     """The first corner after a time, or the end of the run."""
-    corners = system.corners(t_start, t_end, values)
+    return next_after(system.corners(t_start, t_end, values), t, t_end)
+
+
+def next_after(corners: Array, t: float, t_end: float) -> float:
+    """The first of these after a time, or the end of the run."""
     return float(next(iter(corners[np.searchsorted(corners, t, side="right") :]), t_end))
 
 

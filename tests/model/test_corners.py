@@ -4,7 +4,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import nonsmooth_problems as ready
 from nonsmooth import Ground, Harmonic, Load, Model, PlanarBody, PointForce, PrescribedMotion, Table
+from nonsmooth.registry import Problem
 
 BLOW = Table(times=(0.0, 0.37119, 0.3712, 0.37121, 1.0), values=(0.0, 0.0, 1e5, 0.0, 0.0))
 
@@ -83,3 +85,12 @@ def test_none_of_a_function_that_is_fast_everywhere():
         one = system(Harmonic(1.0, period=period))
         assert one.corners(0.0, 1.0).size == 0
         assert one.varies_fast(0.0, 1.0, one.parameter_values) == fast
+
+
+def test_ready_problems_have_none():
+    problems = [one for one in (getattr(ready, name) for name in dir(ready)) if isinstance(one, Problem)]
+    assert len(problems) > 10
+    for problem in problems:
+        made = problem().build()
+        assert made.corners(0.0, 1.0).size == 0
+        assert not made.varies_fast(0.0, 1.0, made.parameter_values)
