@@ -188,3 +188,13 @@ def test_unknown_part_is_refused(refused):
 def test_a_document_without_a_place_for_tables_is_refused_before_the_clock_runs(refused, tmp_path):
     for path in (tmp_path / "missing.md", ROOT / "README.md"):
         assert f"{path} has no place for tables" in refused("--write", str(path))
+
+
+def test_adversary(benchmarks):
+    """Two cases of each kind by the default call: none is certified with a wrong result."""
+    from benchmarks.adversary import KINDS, main
+
+    found = main(["--count", "2", "--default"])
+    assert len(found) == len(KINDS)
+    assert all(sum(counts.values()) == 2 and not counts["clean lie"] for counts in found.values())
+    assert sum(counts["right"] for counts in found.values()) >= 8

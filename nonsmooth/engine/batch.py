@@ -102,7 +102,7 @@ def _end(steps: CompiledSteps, state: State, t_end: float, observe: bool) -> End
         if not whole:
             return None
         of = steps.memory.of
-        impulses = of["ContactRow"]["P"][: count * system.nc].reshape(count, system.nc, -1)
+        impulses = of["ContactRow"]["P"][: count * system.nc].reshape(count, system.nc, steps.layout.shape.rows)
         # one after the other, as in a single run, whatever the number of rows
         P = np.cumsum(np.concatenate([P[None], impulses[:, steps.layout.contacts]]), axis=0)[-1]
         rows = of["StepRow"][:count]

@@ -66,7 +66,7 @@ class CompliantSteps(CompiledSteps):
     def __init__(
         self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
     ) -> None:  # fmt: skip
-        self.system, self.stepper, self.scheme = system, stepper, "compliant"
+        self.system, self.stepper, self.scheme, self._t_end = system, stepper, "compliant", t_end
         constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
         self.validity = Validity(system, values, constants)
         self._allocate(_layout_of(system), values)

@@ -76,7 +76,7 @@ class EventSteps(CompiledSteps):
         check_control(control)
         assert control.dt_min is not None and control.dt_max is not None
         self.system, self.scheme, self.control = system, "event_driven", control
-        self.longest, self.shortest = control.dt_max, control.dt_min
+        self.longest, self.shortest, self._t_end = control.dt_max, control.dt_min, t_end
         self._requested = stepper.solver is not None
         self._check(stepper, control, values)
         check_impact_laws(system, values, "EventDriven")

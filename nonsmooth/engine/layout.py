@@ -29,10 +29,12 @@ from nonsmooth.records.schema import Shape, dtype, offset
 from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the schemas)
 from nonsmooth.schemes.impact_fields import LAWS
 
-__all__ = ["Layout", "impact_laws"]
+__all__ = ["STOPS", "Layout", "impact_laws"]
 
 #: of two bodies in space, relative to each other
 MOTIONS = 6
+#: corners of loads and drivers that memory has room for; the next ones are written once these are passed
+STOPS = 64
 #: schemas of which there may be none
 OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reaction", "Slot", "Place", "Share", "Meeting",
             "Impact")  # fmt: skip
@@ -97,7 +99,7 @@ class Layout:
         self._body |= {e.name: record for e, record in zip(self.bodies, bodies, strict=True)}
         for e, record in zip(self.bodies, bodies, strict=True):
             self._body |= {f"{e.name}.{node}": record for node in e.nodes}
-        self.whole |= {"ground": ground, "bodies": bodies}
+        self.whole |= {"ground": ground, "bodies": bodies, "stops": self.content.many("Stop", STOPS + 1)}
         self.groups: list[_Group] = []
         self._bonds()
         try:
@@ -293,6 +295,7 @@ class Layout:
         """Numbers of parameters: what depends on them alone, masses, laws, and forces that do not change."""
         for group in self.groups:
             self._prepare(memory, group, values)
+        memory.of["Stop"]["t"] = memory.of["Stop"]["before"] = memory.of["System"]["bound"] = np.inf
         self._masses(memory, values)
         if self.shape.modes:
             memory.of["Body"]["implicit"] = memory.of["Body"]["inverse_mass"]

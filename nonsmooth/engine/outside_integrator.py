@@ -93,7 +93,8 @@ class OutsideIntegrator:
         if what == BEGIN:
             first = float(run["first"][0])
             y = self._tried[self._used]
-            self.session.restart(t, y, np.zeros(0), float(run["longest"][0]), first if first > 0.0 else None)
+            longest, until = float(run["longest"][0]), float(run["limit"][0])
+            self.session.restart(t, y, np.zeros(0), longest, first if first > 0.0 else None, until)
         elif what == STEP:
             self.piece = self.session.advance()
             run["t_start"], run["t"] = self.piece.t0, self.piece.t1

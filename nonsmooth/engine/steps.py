@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from nonsmooth.compile.objects import entry
 from nonsmooth.engine.coverage import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of
 from nonsmooth.engine.door import Door, Outside, why_no_programs
-from nonsmooth.engine.layout import Layout
+from nonsmooth.engine.layout import STOPS, Layout
 from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.corners import before, next_after
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -90,6 +91,8 @@ class CompiledSteps:
     chain: Chain | None = None
     #: the row of the impact at the start of the run, if there is one
     impact: Mapping[str, NDArray[Any]] | None = None
+    #: start of the run and corners of its loads and drivers
+    _corners: tuple[float, Array] | None = None
     #: whether these solve all programs, and whether those are convex
     _requested = _associated = False
 
@@ -101,7 +104,7 @@ class CompiledSteps:
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
         assert isinstance(control, ConstantStep | Landing)
         self.system, self.scheme = system, scheme_of(stepper, control)
-        self.longest = control.dt_max if isinstance(control, Landing) else control.dt
+        self.longest, self._t_end = control.dt_max if isinstance(control, Landing) else control.dt, t_end
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self._error = (control.error or 0.0) if isinstance(control, Landing) else 0.0
         self.alpha, self._requested = self.scheme == "generalized_alpha", stepper.solver is not None
@@ -190,7 +193,9 @@ class CompiledSteps:
         known = state.stepper_memory
         if self.scheme == "landing" and {"closed", "left_at"} <= set(known):
             return state  # of a run that goes on
-        if self._put(state, float(known.get("grid_start", np.array([state.t]))[0])) == UNCERTAIN:
+        origin = float(known.get("grid_start", np.array([state.t]))[0])
+        self._corners_from(origin)
+        if self._put(state, origin) == UNCERTAIN:
             return None
         if self.scheme == "landing" and self._whole["meets"][0]:
             self._whole["steps"] = 0
@@ -261,9 +266,10 @@ class CompiledSteps:
 
     def _again(self, state: State, origin: float, parts: int, chained: bool) -> Taken | None:
         """A step in so many parts; `chained` by solvers outside, or without those of them that were requested."""
+        self._put_stops(state.t, origin)
         whole = self._whole
         kept = {name: whole[name].copy() for name in ("longest", "t_end", "origin", "solver", "many")}
-        goal = ConstantStep(self.longest).next_time(state.t, origin, float(whole["t_end"][0]))
+        goal = ConstantStep(self.longest).next_time(state.t, origin, self._next_stop(state.t, origin))
         if parts > 1:
             whole["longest"], whole["t_end"], origin = (goal - state.t) / parts, goal, state.t
         if chained:
@@ -286,7 +292,19 @@ class CompiledSteps:
             self.chain.counts["fallbacks"] += 1
             whole["chained"] += 1
         self._at = end = self._state(state)
-        return Taken(done, self._tables(done), end, True)
+        return Taken(done, self._worked(self._tables(done), state, origin), end, True)
+
+    def _worked(self, rows: dict[str, NDArray[Any]], start: State, origin: float) -> dict[str, NDArray[Any]]:
+        """Rows with the work of loads in steps that begin or end at a corner, where the trapezoidal rule is not valid:
+        the power in the middle of the step at the mean velocity, times its length."""
+        corners = self._corners_from(origin)
+        t, begins = rows["t"], np.append(start.t, rows["t"][:-1])
+        k = np.flatnonzero((np.isin(begins, corners) | np.isin(t, corners)) & np.isnan(rows["work_loads"]))
+        if k.size:
+            q, v = (np.vstack([getattr(start, name), rows[name]]) for name in ("q", "v"))
+            middle = 0.5 * (begins[k] + t[k]), 0.5 * (q[k] + q[k + 1]), 0.5 * (v[k] + rows["v_left"][k])
+            rows["work_loads"][k] = (t[k] - begins[k]) * self.system.energies(*middle, self.values)["power_loads"]
+        return rows
 
     def _raise(self) -> None:
         """Raise what ended a call of a solver outside."""
@@ -299,14 +317,14 @@ class CompiledSteps:
         self.memory.raw[: self._blank.size] = self._blank
         self.layout.fill(self.memory, values)
         self._set(stepper, values, t_end)
-        self._at, self.values, self.impact = None, values, None
+        self._at, self.values, self.impact, self._t_end, self._corners = None, values, None, t_end, None
         self.__dict__.pop("_mechanism", None)
 
     def advance(self, state: State, origin: float, most: int = MOST) -> Taken:
         """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
         done, certain = self.run(state, origin, most)
         self._at = end = self._state(state) if done else state
-        return Taken(done, self._tables(done) if done else {}, end, certain)
+        return Taken(done, self._worked(self._tables(done), state, origin) if done else {}, end, certain)
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
         """The same, whose rows stand in the memory: how many there are, and whether the next step is one of these too.
@@ -316,6 +334,7 @@ class CompiledSteps:
         if state is not self._at:
             self._put(state, origin)
             self._at = state
+        self._put_stops(float(self._whole["t"][0]), origin)
         self._whole["steps"] = 0
         clock = time.perf_counter()
         status = self._run(self.memory.address(self.root), min(self._chunk, self.rows, most))
@@ -327,6 +346,28 @@ class CompiledSteps:
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN
+
+    def _put_stops(self, t: float, origin: float) -> None:
+        """The next corners of loads and drivers, at which steps end; a run pauses at the last one that has room."""
+        corners = self._corners_from(origin)
+        if not corners.size:
+            return
+        k = int(np.searchsorted(corners, t))
+        some, stops = corners[k : k + STOPS], self.memory.of["Stop"]
+        stops["t"] = stops["before"] = np.inf
+        stops["t"][: some.size], stops["before"][: some.size] = some, before(some, self._t_end - origin)
+        self._whole["stop"] = self._whole["renewed"] = 0
+        self._whole["t_end"] = self._t_end if k + STOPS >= corners.size else some[-1]
+
+    def _corners_from(self, origin: float) -> Array:
+        """Corners of a run that began at `origin`, computed once: threads take steps at the same time."""
+        if self._corners is None or self._corners[0] != origin:
+            self._corners = origin, self.system.corners(origin, self._t_end, self.values)
+        return self._corners[1]
+
+    def _next_stop(self, t: float, origin: float) -> float:
+        """The first corner after a time, or the end of the run."""
+        return next_after(self._corners_from(origin), t, self._t_end)
 
     def _tables(self, done: int) -> dict[str, NDArray[Any]]:
         """Rows that were written."""

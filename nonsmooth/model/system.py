@@ -22,6 +22,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
+from nonsmooth.model.corners import Corners
 from nonsmooth.model.elements import Element
 from nonsmooth.model.elementwise import Elementwise
 from nonsmooth.model.equations import Equations
@@ -109,6 +110,31 @@ class System:
     def equations(self) -> Equations:
         """The symbols and functions of the equations of motion, each created on first use."""
         return Equations(self.elements, self.dimension, self.functions, self.parameters)
+
+    @cached_property
+    def _corners(self) -> Corners:
+        return Corners(self.elements, self.functions, self.parameters)
+
+    def corners(self, t_start: float, t_end: float, parameters: Array | None = None) -> Array:
+        """Times (n,) [s] between start and end of a run at which loads or drivers are not smooth: each run ends a step
+        there.
+
+        Nodes of a `Table`, changes of conditions on time, of signs, of clamped and of rounded functions of time.
+        Besides these, functions of time are sampled at intervals of 1/16384 of the run: of a pulse that bends between
+        samples, such as a hammer blow, the times that divide it into parts in which it is nearly linear.
+
+        >>> from nonsmooth import Ground, Model, PlanarBody, PointForce, Table
+        >>> blow = Table(times=(0.0, 0.3, 0.30001, 0.30002), values=(0.0, 0.0, 1e5, 0.0))
+        >>> body = PlanarBody("body", mass=1.0, inertia=1.0)
+        >>> Model([Ground(), body, PointForce("hammer", "body", force=lambda t: (blow(t), 0.0))]).build().corners(0, 1)
+        array([0.3    , 0.30001, 0.30002])
+        """
+        values = self.parameter_values if parameters is None else parameters
+        return self._corners(float(t_start), float(t_end), values)[0]
+
+    def varies_fast(self, t_start: float, t_end: float, parameters: Array) -> bool:
+        """Whether a load or driver is a function of time that varies faster than the samples of `corners` show."""
+        return self._corners(float(t_start), float(t_end), parameters)[1]
 
     @cached_property
     def compiled_forms(self) -> dict[Any, Any]:

@@ -191,11 +191,14 @@ def _simulated(
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
+    from nonsmooth.trust import Rung, automatic, checked, with_unseen
+
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
         budget = Budget(progress, max_steps, most_seconds, most)
         try:
             with text_interpreted() if interpreted else contextlib.nullcontext():
-                return _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
+                made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
+            return with_unseen(made, system, values)
         except MemoryError as error:
             raise NonsmoothError(NO_MEMORY) from error
 
@@ -205,8 +208,6 @@ def _simulated(
     if control is not None and stepper is not None and not check:
         _advise(system, control, end - first.t, record, max_steps)
         return run(stepper, control)
-    from nonsmooth.trust import Rung, automatic, checked
-
     complete: dict[type, Trajectory] = {}
 
     def rung(one: Rung) -> Trajectory:

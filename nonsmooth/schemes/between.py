@@ -23,7 +23,7 @@ from nonsmooth.schemes.mechanism import (
     zero_rate,
 )
 from nonsmooth.schemes.moment_arms import keep_directions, update_moment_arms
-from nonsmooth.schemes.motion import moved, placed
+from nonsmooth.schemes.motion import moved, placed, see
 from nonsmooth.schemes.program import assemble_diagonal, factor_joints
 from nonsmooth.schemes.trend import start_again
 from nonsmooth.schemes.velocity_change import impact
@@ -49,7 +49,7 @@ def end_of(system, body):
 @kernel
 def place_at_end(system, further):
     """Bodies at the end of the step, moved by their velocities there for some time more."""
-    system.seen = system.t_next
+    see(system, system.t_next)
     for body in system.bodies:
         body.at = moved(body, end_of(system, body), body.v_next, further)
         body.z = placed(body.at)

@@ -1,8 +1,12 @@
-"""Cubics start + a s + b s^2 + c s^3 on [0, 1] that interpolate a gap and its velocity at both ends of a step."""
+"""Gaps within a step: cubics start + a s + b s^2 + c s^3 on [0, 1] that interpolate a gap and its velocity at both
+ends, and a lower bound of gaps that close and open too quickly for these."""
 
 import math
 
 from nonsmooth.compile.kernels import kernel
+
+#: shares of a step to which it is shortened at least, and from which on it is not, in order to see a gap
+SHORTEST, VISIBLE = 1e-3, 0.9
 
 
 @kernel
@@ -54,3 +58,22 @@ def first_root(start, a, b, c):
             s = new
         return s
     return math.inf
+
+
+@kernel
+def time_of_least(gap, rate, gap_end, rate_end, dt, turn, bend):
+    """When a gap that first closes and then opens may be negative within a step of length dt; infinite if it is not.
+
+    The distance of convex bodies in uniform translation is a convex function of time: it lies above its tangents at
+    both ends, which meet at this time. Bodies that turn by `turn` deviate from their translation by an eighth of it, as
+    a share of their way; an acceleration `bend` towards each other by an eighth of bend dt^2.
+    """
+    if not rate < 0.0 < rate_end:
+        return math.inf
+    x = (gap_end - gap - rate_end * dt) / (rate - rate_end)
+    if not 0.0 < x < dt:
+        return math.inf
+    way = rate_end * (dt - x) - rate * x
+    if gap + rate * x > 0.125 * (turn * way + bend * dt * dt):
+        return math.inf
+    return max(x, SHORTEST * dt)

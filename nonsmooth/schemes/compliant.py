@@ -15,6 +15,7 @@ from nonsmooth.schemes import integrators
 from nonsmooth.schemes.compliant_motion import accelerate, narrow, place_trial, rates_at, rows_of, wide
 from nonsmooth.schemes.contact_events import find_event
 from nonsmooth.schemes.dormand_prince import STAGES
+from nonsmooth.schemes.grid import next_stop
 from nonsmooth.schemes.integrators import go_to
 from nonsmooth.schemes.joint_forces import close_joints
 from nonsmooth.schemes.mechanism import (
@@ -26,7 +27,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     squared_length,
 )
-from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, moved, placed
+from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, moved, placed, see
 from nonsmooth.schemes.program import INFINITE, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
 from nonsmooth.tolerances.compliant import DRIFTED, PARTED, PASSES
@@ -198,7 +199,7 @@ def take_row(run, t):
     """The row at t; whether it is certified. Nothing is kept of one that is not."""
     system, far = run.system, 0.0
     go_to(run, run.parts, t)
-    system.seen = t
+    see(system, t)
     place_trial(run)
     if run.projected:
         if not project(run):
@@ -275,6 +276,10 @@ def run(run, rows):
             return DONE
         if system.steps >= len(system.step_rows):
             return FULL
+        next_stop(system)
+        run.limit = system.stops[system.stop].t
+        if system.renewed:
+            run.restart, system.renewed = 1, 0
         if run.restart and not begin_anew(run):
             return UNCERTAIN
         t = next_time(run)
@@ -300,7 +305,7 @@ def begin(run):
     The latter is of the motion, and of the applied forces in the longest step.
     """
     system, masses, moving, pushed = run.system, 0.0, 0.0, 0.0
-    system.seen = run.row_t
+    see(system, run.row_t)
     for body in system.bodies:
         body.at, body.u = body.q, body.v
         body.z = placed(body.at)

@@ -113,6 +113,7 @@ class Integration:
     length = Number("s", "of the next step")
     first = Number("s", "length to begin with; 0: to be found")
     longest = Number("s", "step", constant=True)
+    limit = Number("s", "latest end of the next step: a corner of loads or drivers")
     rtol = Number("-", constant=True)
     numbers = Number("-", "on which the step size depends", constant=True)
     evaluations = Count("-", "of rates, in the run")

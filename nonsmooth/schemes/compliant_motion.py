@@ -10,7 +10,7 @@ from nonsmooth.compile.kernels import by_dimension, kernel, piece
 from nonsmooth.records.values import dot, identity, linear, normal_axis, twist, vector, weighed, zeros_like
 from nonsmooth.schemes.joint_forces import bias, close_joints, reaction_of
 from nonsmooth.schemes.mechanism import add_impulses, evaluate_all, evaluate_loads, powers_of_loads, rates_of_u
-from nonsmooth.schemes.motion import placed, rates_of_position
+from nonsmooth.schemes.motion import placed, rates_of_position, see
 from nonsmooth.schemes.program import factor_joints, least_impulses
 from nonsmooth.schemes.sticking import add_stiction_forces, evaluate_law
 
@@ -177,7 +177,7 @@ def write_rates(run, k):
 @piece
 def rates_at(run, t, k):
     """Rates of the trial values at time t, as stage k."""
-    run.system.seen = t
+    see(run.system, t)
     run.evaluations += 1
     place_trial(run)
     accelerate(run)

@@ -98,12 +98,13 @@ def step(run):
     shortest = 10.0 * (after(t) - t)
     length, rejected = max(min(run.length, run.longest), shortest), False
     while length >= shortest:
-        h = (t + length) - t
+        end = t + length if t + length < run.limit else run.limit
+        h = end - t
         error = try_step(run, h)
         if error < 1.0:
             factor = min(FASTEST, SAFETY * max(error, TINY) ** -0.125)
             run.length = h * (min(1.0, factor) if rejected else factor)
-            run.t = t + length
+            run.t = end
             return keep_end(run)
         factor = SAFETY * error**-0.125
         length = h * (factor if factor > SHRINK else SHRINK)  # also where the error is no number

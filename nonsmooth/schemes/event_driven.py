@@ -15,12 +15,13 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.records.values import dot, zeros_like
+from nonsmooth.schemes.closing import VISIBLE
 from nonsmooth.schemes.event_progress import count_event, count_step, is_stopped, stalls
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.mechanism import mode_of, norm, set_impulse_scales, tangential
-from nonsmooth.schemes.motion import placed
+from nonsmooth.schemes.motion import placed, see
 from nonsmooth.schemes.phase_changes import change_by_impact, change_phase, zero_rate
-from nonsmooth.schemes.phase_events import BREAKAWAY, NONE, RELEASE, end_at_event, set_scales
+from nonsmooth.schemes.phase_events import BREAKAWAY, NONE, RELEASE, end_at_event, set_scales, unseen
 from nonsmooth.schemes.phase_instants import copy, note, place_at
 from nonsmooth.schemes.phase_losses import is_watched, margin
 from nonsmooth.schemes.phase_motion import accelerate, count_closed
@@ -42,6 +43,8 @@ from nonsmooth.tolerances.event_driven import (
     WHOLE,
 )
 
+#: how often a step is shortened so that no gap closes and opens within it
+SHORTENED = 40
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
 SINGULAR = 25.0
 
@@ -310,6 +313,13 @@ def find_step(run, limit):
     for _ in range(EVENTS):
         if not take_smooth(run, limit):
             return False
+        for _ in range(SHORTENED):
+            time = unseen(run)
+            if run.across or not time < VISIBLE * run.dt:
+                break
+            if not advance(run, run.stages[0].t + time):
+                run.failure = NO_MOTION
+                return False
         set_scales(run)
         if not end_at_event(run):
             run.failure = UNLOCATED
@@ -362,7 +372,7 @@ def evaluate_start(run):
     for body in system.bodies:
         body.at, body.u = body.q, body.v
         body.z = placed(body.at)
-    system.seen = system.t
+    see(system, system.t)
     run.ready = run.current = 0
     recall(run)
     accelerate(run, True)
@@ -429,6 +439,8 @@ def try_step(run):
     """A step to the end of the run at most, and, where it fails, to a part of that; whether there is one."""
     system = run.system
     limit = latest_end(system)
+    if system.renewed:
+        run.ready = system.renewed = 0
     for k in range(HALVINGS + 1):
         if not run.ready:
             evaluate_start(run)

@@ -298,6 +298,14 @@ class Reaction:
 
 
 @record
+class Stop:
+    """A time at which a step ends: a corner of loads or drivers."""
+
+    t = Number("s", constant=True)
+    before = Number("s", "where its left limit is evaluated", constant=True)
+
+
+@record
 class System:
     """A mechanism in a step of a scheme."""
 
@@ -308,6 +316,11 @@ class System:
     t_end = Number("s", "of the run", constant=True)
     last_dt = Number("s", "length of the step before")
     seen = Number("s", "time at which elements are evaluated")
+    now = Number("s", "the same, where it is no left limit")
+    stops = Many(to="Stop", note="the next ones in order, the last at infinity")
+    stop = Count("-", "of these the next one")
+    bound = Number("s", "latest time at which elements are evaluated before it")
+    renewed = Count("-", "1: the step begins at a corner, where accelerations may jump")
     theta = Number("-", "point of the step where forces are taken", constant=True)
     radius = Number("-", "spectral radius of generalised alpha", constant=True)
     mean = Count("-", "1: impulses of a step are along means of directions at its two ends, else along the latter")

@@ -315,9 +315,34 @@ def restore(system):
     ground.v_next = ground.jump = zeros_like(ground.v_next)
 
 
+@piece
+def evaluate_start(system):
+    """Directions, gaps and rates at the start of a run, or after a corner of loads, and accelerations without contacts
+    there."""
+    for body in system.bodies:
+        body.u = body.v_next = body.v
+        body.smooth_next = zeros_like(body.v)
+    place_at_end(system, 0.0)
+    start_joints(system)
+    start_contacts(system)
+    start_accelerations(system)
+    factor_joints(system)
+    for joint in system.joints:
+        joint.lam_next = zeros_like(joint.P)
+    for _ in range(CORRECTIONS if system.ridge > 0.0 else 1):
+        accelerate(system, False)
+    for body in system.bodies:
+        body.smooth = body.pseudo = body.smooth_next
+    for joint in system.joints:
+        joint.lam = joint.lam_next
+
+
 @kernel
 def step(system):
     """One step, accepted only if certified; if not, it is tried again with, or without, the proximal term."""
+    if system.renewed:
+        system.renewed = 0
+        evaluate_start(system)
     if not attempt(system):
         restore(system)
         if not len(system.contacts):
@@ -336,21 +361,6 @@ run = run_of(step)
 
 
 def begin(system):
-    """Directions, gaps and rates at the start of a run, and its accelerations without contacts."""
-    for body in system.bodies:
-        body.u = body.v_next = body.v
-        body.smooth_next = zeros_like(body.v)
-    place_at_end(system, 0.0)
-    start_joints(system)
-    start_contacts(system)
-    start_accelerations(system)
-    factor_joints(system)
-    for joint in system.joints:
-        joint.lam_next = zeros_like(joint.P)
-    for _ in range(CORRECTIONS if system.ridge > 0.0 else 1):
-        accelerate(system, False)
-    for body in system.bodies:
-        body.smooth = body.pseudo = body.smooth_next
-    for joint in system.joints:
-        joint.lam = joint.lam_next
+    """The start of a run."""
+    evaluate_start(system)
     return DONE

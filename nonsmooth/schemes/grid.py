@@ -7,18 +7,29 @@ from nonsmooth.tolerances import DONE, FULL, ON_GRID, PROXIMAL, REMAINDER, UNCER
 
 
 @kernel
+def next_stop(system):
+    """The next time at which a step has to end: a corner of loads or drivers, or the end of the run."""
+    while system.stops[system.stop].t <= system.t:
+        system.stop += 1
+        system.renewed = 1
+    stop = system.stops[system.stop]
+    system.bound = stop.before
+    return min(stop.t, system.t_end)
+
+
+@kernel
 def next_time(system):
-    """The end of the next step on the grid; the last one is cut at the end of the run."""
-    t, dt = system.t, system.longest
-    end = system.origin + (math.floor((t - system.origin) / dt + ON_GRID) + 1.0) * dt
-    return end if end < system.t_end - REMAINDER * dt else system.t_end
+    """The end of the next step on the grid; one that would go beyond a stop is cut there."""
+    stop, dt = next_stop(system), system.longest
+    end = system.origin + (math.floor((system.t - system.origin) / dt + ON_GRID) + 1.0) * dt
+    return end if end < stop - REMAINDER * dt else stop
 
 
 @kernel
 def latest_end(system):
-    """The end of the longest next step of those without a grid, at most the end of the run."""
-    limit = system.t + system.longest
-    return limit if limit < system.t_end - REMAINDER * system.longest else system.t_end
+    """The end of the longest next step of those without a grid, at most the next stop."""
+    stop, limit = next_stop(system), system.t + system.longest
+    return limit if limit < stop - REMAINDER * system.longest else stop
 
 
 def step_of(attempt, give_up, commit):

@@ -17,6 +17,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, weighed, zeros_like
+from nonsmooth.schemes.closing import VISIBLE, time_of_least
 from nonsmooth.schemes.deformation import end_implicit
 from nonsmooth.schemes.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.grid import latest_end
@@ -37,7 +38,7 @@ from nonsmooth.schemes.mechanism import (
     touches,
     zero_rate,
 )
-from nonsmooth.schemes.motion import inverse_mass, plausible
+from nonsmooth.schemes.motion import inverse_mass, plausible, spin
 from nonsmooth.schemes.program import factor_joints
 from nonsmooth.schemes.rattle import write_reaction
 from nonsmooth.schemes.velocity_change import (
@@ -256,6 +257,18 @@ def start_over(system, binding):
         contact.P = contact.first if contact.on else zeros_like(contact.P)
 
 
+@kernel
+def unseen(system, dt):
+    """When in the step a gap may be closed that is open at both ends; infinite if none may be."""
+    first = math.inf
+    for contact in system.contacts:
+        rate, rate_end = contact.start_rate, rates_left(contact)[0]
+        if not contact.closed and not touches(contact) and rate < 0.0 < rate_end:
+            turn = dt * (spin(contact.a.body.v) + spin(contact.b.body.v))
+            first = min(first, time_of_least(contact.start_g, rate, contact.g, rate_end, dt, turn, 0.0))
+    return first
+
+
 @piece
 def attempt(system, limit):
     """A step to the time `limit` at most, committed if it is certified; whether it is."""
@@ -278,6 +291,10 @@ def attempt(system, limit):
     if not system.residual <= system.certified:
         return False
     if not max(system.law, system.law_start) <= system.certified or not closed_again(system):
+        return False
+    time = unseen(system, dt)
+    if time < VISIBLE * dt:
+        system.too_long, system.planned = 1, time
         return False
     count_as_impact(system)
     if crossing:

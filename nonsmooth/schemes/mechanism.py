@@ -4,7 +4,7 @@ import math
 
 from nonsmooth.compile.kernels import evaluate, kernel
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
-from nonsmooth.schemes.motion import energy_product, gyration, inverse_mass, moved, placed
+from nonsmooth.schemes.motion import energy_product, gyration, inverse_mass, moved, placed, see
 from nonsmooth.schemes.program import INFINITE, assemble_diagonal, solve_joints
 from nonsmooth.tolerances import AT_REST, CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING, TINY
 
@@ -14,7 +14,7 @@ from nonsmooth.tolerances import AT_REST, CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE,
 @kernel
 def place_by_v(system, dt):
     """Positions after motion with the velocities at the start of the step, for dt."""
-    system.seen = system.t + dt
+    see(system, system.t + dt)
     for body in system.bodies:
         body.at = moved(body, body.q, body.v, dt)
         body.z = placed(body.at)
@@ -23,7 +23,7 @@ def place_by_v(system, dt):
 @kernel
 def place_by_u(system, dt):
     """Positions after motion with u for dt."""
-    system.seen = system.t + dt
+    see(system, system.t + dt)
     for body in system.bodies:
         body.at = moved(body, body.q, body.u, dt)
         body.z = placed(body.at)

@@ -16,6 +16,12 @@ from nonsmooth.tolerances.gauss import TURN
 
 
 @kernel
+def see(system, t):
+    """Elements are evaluated at time t; at the end of a step that ends at a corner, in their left limit."""
+    system.now, system.seen = t, min(t, system.bound)
+
+
+@kernel
 def moved_in_plane(q, v, dt):
     return q + dt * v
 

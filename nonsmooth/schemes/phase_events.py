@@ -9,8 +9,9 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest
-from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.closing import first_root, lowest, time_of_least
 from nonsmooth.schemes.mechanism import tangential
+from nonsmooth.schemes.motion import spin
 from nonsmooth.schemes.phase_losses import is_watched, loss_at_end, loss_within, margin, may_be_lost, search
 from nonsmooth.schemes.phase_motion import REFERRED
 from nonsmooth.schemes.phase_steps import advance
@@ -109,6 +110,21 @@ def closing_of(run, k):
             break
         x = new
     return dt * x
+
+
+@kernel
+def unseen(run):
+    """When in a step a gap may be closed between its ends that the quintic does not see; infinite if none may be."""
+    first, dt = math.inf, run.dt
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        start, end = run.stages[0].contacts[k], run.end.contacts[k]
+        if touch.mode == OPEN and start.rates[0] < 0.0 < end.rates[0]:
+            turn = dt * (spin(touch.contact.a.body.v) + spin(touch.contact.b.body.v))
+            bend = max(-min(start.bend[0], end.bend[0]), 0.0)
+            time = time_of_least(start.gap, start.rates[0], end.gap, end.rates[0], dt, turn, bend)
+            first = min(first, time)
+    return first
 
 
 # ---- reversal of slips

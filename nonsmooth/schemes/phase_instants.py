@@ -13,14 +13,14 @@ from nonsmooth.schemes.mechanism import (
     squared_length,
     tangential,
 )
-from nonsmooth.schemes.motion import placed, rates_of_position
+from nonsmooth.schemes.motion import placed, rates_of_position, see
 from nonsmooth.tolerances import EPSILON, FLOOR, STICKING, TINY
 
 
 @piece
 def place_at(run, instant):
     """Positions and velocities of bodies at an instant."""
-    run.system.seen = instant.t
+    see(run.system, instant.t)
     for k in range(len(instant.bodies)):
         body, of = run.system.bodies[k], instant.bodies[k]
         body.at, body.u = of.q, of.v
@@ -75,7 +75,7 @@ def note_contacts(run, instant):
 def note(run, instant, whole):
     """Store the motion computed by `accelerate`."""
     system, applied, moving, driven = run.system, 0.0, 0.0, 0.0
-    instant.t = system.seen
+    instant.t = system.now
     for k in range(len(instant.bodies)):
         body, of = system.bodies[k], instant.bodies[k]
         of.q, of.v, of.a, of.force = body.at, body.u, body.jump, body.force

@@ -9,7 +9,7 @@ import math
 from nonsmooth.compile.kernels import by_dimension, kernel, piece, solved_outside
 from nonsmooth.records.values import dot, larger_of, largest, weighed, zeros_like
 from nonsmooth.schemes.mechanism import squared_length
-from nonsmooth.schemes.motion import placed
+from nonsmooth.schemes.motion import placed, see
 from nonsmooth.schemes.phase_instants import closure_of, copy, note, place_at
 from nonsmooth.schemes.phase_motion import accelerate, project
 from nonsmooth.schemes.program import INFINITE
@@ -62,7 +62,7 @@ def step_at_rest(run, t):
 def evaluate_stage(run, k, dt):
     """The motion at stage k."""
     place_at_stage(run, k, dt)
-    run.system.seen = run.stages[0].t + C[run.order, k] * dt
+    see(run.system, run.stages[0].t + C[run.order, k] * dt)
     accelerate(run, False)
     note(run, run.stages[k], False)
 
@@ -80,7 +80,7 @@ def cross(run, t):
     place_at(run, start)
     if crossed_outside(run) != 1:
         return False
-    system.seen = t
+    see(system, t)
     if not project(run):
         return False
     accelerate(run, True)
@@ -105,7 +105,7 @@ def advance(run, t):
     for k in range(1, run.inner):
         evaluate_stage(run, k, dt)
     place_at_stage(run, run.inner, dt)
-    system.seen = t
+    see(system, t)
     if not project(run):
         return False
     accelerate(run, True)
@@ -220,7 +220,7 @@ def motion_within(run, x, instant):
         body.at = start.q + dt * rate + bend * (end.q - start.q)
         body.u = start.v + dt * a + bend * (end.v - start.v)
         body.z = placed(body.at)
-    system.seen = run.stages[0].t + x * dt
+    see(system, run.stages[0].t + x * dt)
     accelerate(run, False)
     note(run, instant, False)
 

@@ -7,7 +7,7 @@ from nonsmooth.records.values import normal_axis, zeros_like
 from nonsmooth.schemes.deformation import begin_implicit, end_implicit
 from nonsmooth.schemes.mechanism import apply_all_impulses, evaluate_all, place_by_u, place_by_v
 from nonsmooth.schemes.moment_arms import update_moment_arms
-from nonsmooth.schemes.motion import moved, placed
+from nonsmooth.schemes.motion import moved, placed, see
 from nonsmooth.schemes.program import (
     assemble_contact,
     assemble_couplings,
@@ -22,7 +22,7 @@ from nonsmooth.tolerances.moreau_jean import PASSES, PENETRATED
 @kernel
 def place(system):
     """Place bodies at the projected positions."""
-    system.seen = system.t + system.dt
+    see(system, system.t + system.dt)
     for body in system.bodies:
         body.at = body.projected
         body.z = placed(body.at)

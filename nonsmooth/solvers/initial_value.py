@@ -55,7 +55,9 @@ class Session(Protocol):
     #: evaluations of the rates so far
     evaluations: int
 
-    def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None: ...
+    def restart(
+        self, t: float, y: Array, d: Array, longest: float, first: float | None, until: float = ...
+    ) -> None: ...
 
     def advance(self) -> Piece: ...
 
@@ -163,10 +165,12 @@ class _ScipySession:
         self.rtol = max(problem.rtol * dilution, FINEST)
         self.pieces = 0
 
-    def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None:
+    def restart(
+        self, t: float, y: Array, d: Array, longest: float, first: float | None, until: float = math.inf
+    ) -> None:  # fmt: skip
         # a solver of SciPy refers to itself; functions of CasADi that it owned would wait for the collection of garbage
         this, problem = weakref.proxy(self), weakref.proxy(self.problem)
-        self.begin, self.pieces = (t, y, longest, first), 0
+        self.begin, self.pieces = (t, y, longest, first, until), 0
         self.origin = origin = np.zeros_like(y)
         origin[: self.problem.places] = y[: self.problem.places]
 
@@ -175,10 +179,10 @@ class _ScipySession:
             return problem.rates(t, origin + y, d)[0]
 
         options: dict[str, Any] = {"jac": lambda t, y: problem.jacobian(t, origin + y, d)[0]} if self.implicit else {}
-        step = None if first is None else min(first, longest)
+        step = None if first is None else min(first, longest, until - t)
         with np.errstate(all="ignore"):
             self.solver = self.method(
-                f, t, y - origin, np.inf, rtol=self.rtol, atol=self.atol, max_step=longest, first_step=step, **options
+                f, t, y - origin, until, rtol=self.rtol, atol=self.atol, max_step=longest, first_step=step, **options
             )
 
     def advance(self) -> Piece:
@@ -207,8 +211,8 @@ class _ScipySession:
 
     def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
         """Continue from a checkpoint."""
-        t, y, longest, first = held["begin"]
-        self.restart(float(t), y, d, float(longest), first)
+        t, y, longest, first, until = held["begin"]
+        self.restart(float(t), y, d, float(longest), first, float(until))
         if held["solver"]:
             take_numbers(self.solver, held["solver"])
             self.pieces = int(held["pieces"])
@@ -293,8 +297,15 @@ class _CasadiSession:
         self._unit = problem.atol
         self._guess = problem.unknowns if plugin == "idas" else None
 
-    def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None:
-        self._t, self._y, self._d, self._span = t, y, d, longest if first is None else min(longest, first)
+    def restart(
+        self, t: float, y: Array, d: Array, longest: float, first: float | None, until: float = math.inf
+    ) -> None:  # fmt: skip
+        self._t, self._y, self._d, self._span = (
+            t,
+            y,
+            d,
+            min(longest, until - t) if first is None else min(longest, first, until - t),
+        )
         self._longest = longest
         self._queue: list[tuple[float, Array]] = []
 

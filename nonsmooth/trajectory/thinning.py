@@ -228,5 +228,5 @@ def _impacts(t: Array, a: Mapping[str, Array], seen: Seen, system: System, last:
     lasting = struck & (makes_up | loaded(seen.rate_left, rate[1:-1], dt))
     alone = ~np.any(struck & ~lasting, axis=1, keepdims=True)
     row, contact = np.nonzero(struck & ~(lasting & alone))
-    parts = (a["P_N_impact"], tangential_size(a["P_T"], system), a["gamma_minus"], a["gamma_plus"])
+    parts = (a["P_N_impact"], tangential_size(a["P_T_impact"], system), a["gamma_minus"], a["gamma_plus"])
     return np.column_stack([t[row], contact, *(part[row, contact] for part in parts)])

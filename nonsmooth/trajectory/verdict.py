@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.trajectory.certificate import Certificate
 
-__all__ = ["REST", "UNKNOWN", "Verdict", "displacement", "first_verdict", "rests"]
+__all__ = ["REST", "UNKNOWN", "Verdict", "displacement", "first_verdict", "rests", "signed"]
 
 #: share of the energy lost (or of LEAST of the kinetic energy, if larger) that may be missing from the balance
 UNBALANCED, LEAST = 0.05, 1e-3
@@ -38,6 +38,9 @@ OVERLAP = 1.0
 #: the same, from which its step is too long. Of 108 runs of `MoreauJean` with steps from far too long to short, those
 #: within 1 % of the motion overlap by less than 0.9 %, those within 10 % by less than 4.6 %, docs/trust.md
 DEEP = 0.05
+
+#: what to do about signs of error
+ADVICE = "shorten the step, or leave it out"
 
 
 @dataclass(frozen=True)
@@ -128,8 +131,16 @@ def first_verdict(
     if broken:
         status = f"untrusted: {broken[0]}"
     if signs:
-        return status, Verdict("not accurate", f"{'; '.join(signs)}; shorten the step, or leave it out", signs=signs)
+        return status, Verdict("not accurate", f"{'; '.join(signs)}; {ADVICE}", signs=signs)
     return status, Verdict("not checked", "no sign of error; check=True (--check) compares with a finer run")
+
+
+def signed(verdict: Verdict, sign: str) -> Verdict:
+    """The verdict on a single run with a further sign of error."""
+    signs = (*verdict.signs, sign)
+    if verdict.kind == "incomplete":
+        return replace(verdict, signs=signs)
+    return Verdict("not accurate", f"{'; '.join(signs)}; {ADVICE}", signs=signs)
 
 
 def _broken(system: System, parameters: Array, certificate: Certificate, gap: Array) -> list[str]:

@@ -4,6 +4,7 @@ from nonsmooth.trust.automatic import automatic, checked
 from nonsmooth.trust.difference import Difference, Scale, difference, peak_forces, scale_of
 from nonsmooth.trust.ladder import Rung
 from nonsmooth.trust.uniqueness import Undetermined, undetermined_forces
+from nonsmooth.trust.unseen import missed_contacts, with_unseen
 
 __all__ = [
     "Difference",
@@ -13,7 +14,9 @@ __all__ = [
     "automatic",
     "checked",
     "difference",
+    "missed_contacts",
     "peak_forces",
     "scale_of",
     "undetermined_forces",
+    "with_unseen",
 ]

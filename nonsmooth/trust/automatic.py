@@ -27,6 +27,7 @@ from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust.difference import GRID, Difference, Scale, difference, scale_of
+from nonsmooth.trust.impulsive import impulsive_force
 from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
 from nonsmooth.trust.uniqueness import undetermined_forces
 
@@ -65,6 +66,10 @@ class _Comparison:
     ) -> Verdict:
         """The verdict on either run; `sensitive`: the steps are so fine that only sensitive motions still separate."""
         signs = fine.verdict.signs
+        impulsive = None if self.system.compliant else impulsive_force(coarse, fine)
+        if found.within(self.accuracy) and not signs and impulsive is not None:
+            text = f"{impulsive.text}; {self._words(found)}"
+            return self._verdict("not accurate", text, found, -math.inf, (impulsive.text,))
         if found.within(self.accuracy) and not signs:
             return self._verdict("accurate", f"{self._words(found)}, to the end", found, math.inf, signs)
         start = float(fine.t[0])

@@ -1,0 +1,411 @@
+"""Times at which loads and drivers are not smooth, and pulses that are short compared with a run.
+
+Expressions of time and parameters alone are found among the operations of loads and drivers. Where one of them is
+compared, rounded, clamped or has its sign taken, the time at which the result changes is a corner. Between corners they
+are sampled at `SAMPLES` times; where the samples bend sharply, corners are added that divide the pulse into parts in
+which it is nearly linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.model.assembly import ElementFunctions
+from nonsmooth.model.elements import Element
+from nonsmooth.model.forces import Force
+from nonsmooth.model.joints import Joint
+
+if TYPE_CHECKING:
+    from nonsmooth.model.system import System
+
+__all__ = ["SAMPLES", "Corners", "before", "next_after", "next_corner"]
+
+#: samples of a run, of functions and of comparisons whose roots are not known in closed form
+SAMPLES = 2**14
+#: largest difference of distances of samples, as a share
+UNEVEN = 0.5
+#: deviation from the line through both neighbours, as a share of the largest of the three, from which samples bend
+#: sharply if it is several times the median deviation; or so many times the latter
+BENT, SEVERAL, UNUSUAL = 0.1, 10.0, 1e4
+#: share of the largest value below which a deviation is round-off
+ROUND_OFF = 1e-9
+#: share of the samples above which a function has too many pulses, and median deviation as a share of its range above
+#: which it varies faster than it is sampled: less than seven samples per period
+MANY, FAST = 0.05, 0.15
+#: deviation from a line, as a share of the pulse, of the parts into which it is divided
+LINEAR = 0.002
+#: most evaluations in a pulse, and most corners of one rounding function
+MOST, MOST_ROUNDED = 4000, 100_000
+#: numbers by which a root in closed form may differ from that of the function in floating point
+ULPS = 16
+#: time within which corners are one, as a share of the run
+ONE = 1e-12
+#: degree of piecewise polynomials of time that have no pulses between corners
+SMOOTH = 3
+
+SIGNS = (ca.OP_FABS, ca.OP_SIGN)
+ORDERS = (ca.OP_FMIN, ca.OP_FMAX)
+COMPARED = (ca.OP_LT, ca.OP_LE)
+ROUNDED = (ca.OP_FLOOR, ca.OP_CEIL)
+#: operations whose results are constant between corners, and those of the degree of their arguments
+CONSTANT = (*COMPARED, *ROUNDED, ca.OP_SIGN, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
+LINEAR_IN_ALL = (ca.OP_ADD, ca.OP_SUB, ca.OP_NEG, ca.OP_TWICE, ca.OP_FABS, *ORDERS)
+PRODUCTS = (ca.OP_MUL, ca.OP_IF_ELSE_ZERO)
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    """A value that depends on time and parameters alone; `clock`: time itself, or time clamped to an interval;
+    `degree`: of a piecewise polynomial of time, infinite for others."""
+
+    value: ca.SX
+    timed: bool
+    clock: bool = False
+    degree: float = 0
+
+
+@dataclass(eq=False)
+class _Found:
+    """What an element does in time: times, which are expressions of parameters (and whether the change follows the
+    time itself, as of ``t > time``), functions that are piecewise constant, with those whose roots are their changes,
+    and smooth functions."""
+
+    times: list[tuple[ca.SX, bool]] = field(default_factory=list)
+    levels: list[tuple[ca.SX, ca.SX, bool]] = field(default_factory=list)
+    functions: list[ca.SX] = field(default_factory=list)
+
+
+def before(times: Array, length: float) -> Array:
+    """Times just before corners of a run of this length [s], where functions have their left limits."""
+    return np.asarray(times - 2.0 * _one(times, length))
+
+
+def _one(times: Array, length: float) -> Array:
+    """Time within which corners are one: of the run, or where times are long, of their round-off."""
+    return np.maximum(ONE * length, ULPS * np.spacing(np.abs(times)))
+
+
+def next_corner(system: System, values: Array, t: float, t_start: float, t_end: float) -> float:
+    """The first corner after a time, or the end of the run."""
+    return next_after(system.corners(t_start, t_end, values), t, t_end)
+
+
+def next_after(corners: Array, t: float, t_end: float) -> float:
+    """The first of these after a time, or the end of the run."""
+    return float(next(iter(corners[np.searchsorted(corners, t, side="right") :]), t_end))
+
+
+class Corners:
+    """Of the elements of a system.
+
+    Parameters
+    ----------
+    elements, functions : of the system
+    names : of the parameters of the system, in order
+    """
+
+    def __init__(self, elements: Iterable[Element], functions: ElementFunctions, names: Iterable[str]) -> None:
+        index = {name: i for i, name in enumerate(names)}
+        self._t, self._p = ca.SX.sym("t"), ca.SX.sym("p", len(index))
+        found = _Found()
+        for element in elements:
+            made = _in_time(element, functions)
+            if made is not None:
+                own = [index[f"{element.name}.{label}"] for label in element.numbers()]
+                _find(made, self._t, self._p[own] if own else ca.SX(0, 1), found)
+        self._found = found
+        self._times = self._of_parameters([time for time, _ in found.times])
+        self._levels = [
+            (self._of_time([level]), self._of_time([zero]), whole, self._slope(zero))
+            for level, zero, whole in found.levels
+        ]
+        self._functions = self._of_time(found.functions)
+        every = [time for time, _ in found.times] + [level for level, _, _ in found.levels] + found.functions
+        self._used = np.array(ca.which_depends(ca.vertcat(*every), self._p, 1, False), dtype=bool)
+        self._kept: dict[Any, tuple[Array, bool]] = {}
+
+    def __call__(self, t_start: float, t_end: float, values: Array) -> tuple[Array, bool]:
+        """Corners (n,) [s] after the start and before the end of a run, in order, and whether a function varies faster
+        than it is sampled."""
+        found = self._found
+        if not (found.times or found.levels or found.functions):
+            return np.zeros(0), False
+        key = t_start, t_end, values[self._used].tobytes()
+        if key not in self._kept:
+            self._kept = {key: self._made(t_start, t_end, values)}
+        return self._kept[key]
+
+    def _made(self, t_start: float, t_end: float, values: Array) -> tuple[Array, bool]:
+        known, fast = np.zeros(0), False
+        if self._found.times:
+            after = np.array([late for _, late in self._found.times])
+            known = self._times(values)
+            known = np.where(after, np.nextafter(known, np.inf), known)
+        known = _inside(known, t_start, t_end)
+        for level, zero, whole, slope in self._levels:
+            roots = _affine_roots(zero, slope, whole, t_start, t_end, values)
+            known = _inside(
+                np.concatenate([known, _changes(level, zero, roots, known, t_start, t_end, values)]), t_start, t_end
+            )
+        if self._found.functions:
+            pulses, fast = _pulses(lambda t: self._functions(t, values), known, t_start, t_end)
+            known = _inside(np.concatenate([known, pulses]), t_start, t_end)
+        return known, fast
+
+    def _of_parameters(self, expressions: Sequence[ca.SX]) -> Callable[[Array], Array]:
+        function = ca.Function("times", [self._p], [ca.vertcat(*expressions)])
+        return lambda values: np.array(function(values)).ravel()
+
+    def _of_time(self, expressions: Sequence[ca.SX]) -> Callable[[Array, Array], Array]:
+        """(times, parameters) -> (expressions, times)."""
+        function = ca.Function("of_time", [self._t, self._p], [ca.densify(ca.vertcat(*expressions))])
+
+        def evaluate(t: Array, values: Array) -> Array:
+            columns = [
+                np.array(function(part[None], values)).reshape(len(expressions), -1)
+                for part in np.array_split(t, len(t) * len(expressions) // 2**21 + 1)
+            ]
+            return np.concatenate(columns, axis=1)
+
+        return evaluate
+
+    def _slope(self, zero: ca.SX) -> Callable[[Array, Array], Array] | None:
+        """The slope of a function that is linear in time."""
+        slope = ca.jacobian(zero, self._t)
+        return None if ca.depends_on(slope, self._t) else self._of_time([slope])
+
+
+def _in_time(element: Element, functions: ElementFunctions) -> ca.Function | None:
+    """(t, .., p) of a load or a joint; None if it does not depend on time."""
+    if isinstance(element, Force):
+        made, outputs = functions.forces(element), slice(1, None)
+    elif isinstance(element, Joint):
+        made, outputs = functions.constraint(element), slice(0, 1)
+    else:
+        return None
+    if not any(made.jac_sparsity(k, 0).nnz() for k in range(made.n_out())[outputs]):
+        return None
+    symbols = made.sx_in()
+    return ca.Function("in_time", symbols, made.call(symbols)[outputs])
+
+
+def _find(function: ca.Function, t: ca.SX, p: ca.SX, found: _Found) -> None:
+    """Go through the operations of a function of time first and parameters last."""
+    slots: dict[int, _Node | None] = {}
+    last, seen = function.n_in() - 1, {one.element_hash() for one in found.functions}
+
+    def keep(node: _Node | None) -> None:
+        if node is not None and node.degree > SMOOTH and node.value.element_hash() not in seen:
+            seen.add(node.value.element_hash())
+            found.functions.append(node.value)
+
+    for k in range(function.n_instructions()):
+        what, at, to = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
+        if what == ca.OP_OUTPUT:
+            keep(slots[at[0]])
+        elif what == ca.OP_INPUT:
+            known = _Node(t, True, True, 1) if at[0] == 0 else _Node(p[at[1]], False) if at[0] == last else None
+            slots[to[0]] = known
+        elif what == ca.OP_CONST:
+            slots[to[0]] = _Node(ca.SX(function.instruction_constant(k)), False)
+        else:
+            slots[to[0]] = _result(what, [slots[i] for i in at], keep, found)
+
+
+def _result(
+    what: int, given: Sequence[_Node | None], keep: Callable[[_Node | None], None], found: _Found
+) -> _Node | None:
+    """The result of an operation, whose corners are noted."""
+    if any(one is None for one in given):
+        for one in given:
+            keep(one)
+        return None
+    nodes = [one for one in given if one is not None]
+    values = [one.value for one in nodes]
+    value = ca.SX.unary(what, values[0]) if len(values) == 1 else ca.SX.binary(what, *values)
+    timed = any(one.timed for one in nodes)
+    clock = timed and what in ORDERS and all(one.clock or not one.timed for one in nodes)
+    node = _Node(value, timed, clock, _degree(what, nodes))
+    if not timed:
+        return node
+    clocks = [one.clock for one in nodes]
+    if what in (*COMPARED, *ORDERS) and any(clocks) and not all(one.timed for one in nodes):
+        # t < c and c <= t change at c, t <= c and c < t at the next number
+        late = (what == ca.OP_LE) == clocks[0] and what in COMPARED
+        found.times.append((values[1] if clocks[0] else values[0], late))
+    elif what in COMPARED:
+        found.levels.append((value, values[0] - values[1], False))
+    elif what in ORDERS:
+        found.levels.append((values[0] <= values[1], values[0] - values[1], False))
+    elif what in SIGNS:
+        found.levels.append((values[0] >= 0, values[0], False))
+    elif what in ROUNDED:
+        found.levels.append((value, values[0], True))
+    elif what == ca.OP_FMOD:
+        found.levels.append((ca.floor(values[0] / values[1]), values[0] / values[1], True))
+    elif what == ca.OP_REMAINDER:
+        found.levels.append((ca.floor(values[0] / values[1] + 0.5), values[0] / values[1] + 0.5, True))
+    return node
+
+
+def _degree(what: int, nodes: Sequence[_Node]) -> float:
+    """Degree of a result as a piecewise polynomial of time."""
+    degrees = [one.degree for one in nodes]
+    if what in CONSTANT or not any(one.timed for one in nodes):
+        return 0
+    if what in LINEAR_IN_ALL or what in (ca.OP_FMOD, ca.OP_REMAINDER) and not nodes[1].timed:
+        return max(degrees)
+    if what in PRODUCTS or what == ca.OP_DIV and not nodes[1].timed:
+        return sum(degrees)
+    return 2 * degrees[0] if what == ca.OP_SQ else np.inf
+
+
+def _inside(times: Array, t_start: float, t_end: float) -> Array:
+    """Those within a run, in order, the last of those that are one."""
+    found = np.unique(times[np.isfinite(times)])
+    apart = _one(found, t_end - t_start)
+    found = found[(found > t_start + apart) & (found < t_end - apart)]
+    return found[np.diff(found, append=np.inf) > _one(found, t_end - t_start)]
+
+
+# ---- changes of functions that are piecewise constant
+
+
+def _affine_roots(
+    zero: Callable[[Array, Array], Array], slope: Callable[[Array, Array], Array] | None, whole: bool,
+    t_start: float, t_end: float, values: Array,
+) -> Array:  # fmt: skip
+    """Where a function linear in time is zero, or a whole number."""
+    if slope is None:
+        return np.zeros(0)
+    at = np.array([t_start])
+    first, rate = float(zero(at, values)[0, 0]), float(slope(at, values)[0, 0])
+    if rate == 0.0 or not np.isfinite(first * rate):
+        return np.zeros(0)
+    goals = np.zeros(1)
+    if whole:
+        ends = sorted((first, first + rate * (t_end - t_start)))
+        if ends[1] - ends[0] > MOST_ROUNDED:
+            return np.zeros(0)
+        goals = np.arange(np.ceil(ends[0]), np.floor(ends[1]) + 1.0)
+    return np.asarray(t_start + (goals - first) / rate)
+
+
+def _changes(
+    level: Callable[[Array, Array], Array], zero: Callable[[Array, Array], Array], roots: Array, known: Array,
+    t_start: float, t_end: float, values: Array,
+) -> Array:  # fmt: skip
+    """Times at which a piecewise constant function has a new value: each the first number with it."""
+    t = np.concatenate([[t_start, t_end], known, np.nextafter(known, -np.inf)])
+    if roots.size:
+        near = ULPS * np.spacing(np.maximum(np.abs(roots), abs(t_end)))
+        t = np.concatenate([t, roots - near, roots + near])
+    else:
+        t = np.concatenate([t, np.linspace(t_start, t_end, SAMPLES + 1)])
+    t = np.unique(np.clip(t, t_start, t_end))
+    if not roots.size:
+        t = np.unique(np.concatenate([t, _least(lambda x: np.abs(zero(x, values)[0]), t)]))
+    at = level(t, values)[0]
+    k = np.flatnonzero(at[1:] != at[:-1])
+    a, b, of = t[k], t[k + 1], at[k]
+    while True:
+        middle = 0.5 * (a + b)
+        inside = (middle > a) & (middle < b)
+        if not inside.any():
+            return np.asarray(b)
+        same = level(middle, values)[0] == of
+        a, b = np.where(inside & same, middle, a), np.where(inside & ~same, middle, b)
+
+
+def _least(function: Callable[[Array], Array], t: Array) -> Array:
+    """Where a function is least between three samples, by ternary search."""
+    y = function(t)
+    k = np.flatnonzero((y[1:-1] <= y[:-2]) & (y[1:-1] < y[2:])) + 1
+    a, b = t[k - 1], t[k + 1]
+    for _ in range(60):
+        c, d = a + (b - a) / 3.0, b - (b - a) / 3.0
+        lower = function(c) < function(d)
+        a, b = np.where(lower, a, c), np.where(lower, d, b)
+    return 0.5 * (a + b)
+
+
+# ---- pulses
+
+
+def _pulses(functions: Callable[[Array], Array], known: Array, t_start: float, t_end: float) -> tuple[Array, bool]:
+    """Times that divide pulses, which last a few samples, into parts in which they are nearly linear, and whether a
+    function bends sharply at too many samples for pulses."""
+    ends = before(np.append(known, t_end), t_end - t_start)
+    starts = t_start + (t_start - before(np.array([t_start]), t_end - t_start))
+    # at random, always the same, so that no period looks like a longer one
+    t = np.arange(1, SAMPLES) + UNEVEN * (np.random.default_rng(0).random(SAMPLES - 1) - 0.5)
+    t = t_start + (t_end - t_start) / SAMPLES * t
+    t = np.unique(np.concatenate([starts, t, known, ends]))
+    values, found, fast = functions(t), [], False
+    part = np.searchsorted(known, t, side="right")
+    within = part[:-2] == part[2:]
+    share = (t[1:-1] - t[:-2]) / (t[2:] - t[:-2])
+    for i, y in enumerate(values):
+        if not np.all(np.isfinite(y)):
+            continue
+        off = np.where(within, np.abs(y[1:-1] - (y[:-2] + share * (y[2:] - y[:-2]))), 0.0)
+        size = np.maximum(np.maximum(np.abs(y[:-2]), np.abs(y[1:-1])), np.abs(y[2:]))
+        usual, largest = float(np.median(off)), float(np.max(size))
+        bent = (off > BENT * size) & (off > SEVERAL * usual) | (off > max(UNUSUAL * usual, ROUND_OFF * largest))
+        bent = np.flatnonzero(bent) + 1
+        if 0 < bent.size <= MANY * len(t):
+            found += _clusters(partial(_one_of, functions, i), t, bent)
+        fast = fast or bent.size > MANY * len(t) or usual > FAST * float(np.max(y) - np.min(y))
+    return np.concatenate(found) if found else np.zeros(0), fast
+
+
+def _one_of(functions: Callable[[Array], Array], i: int, t: Array) -> Array:
+    return np.asarray(functions(t)[i])
+
+
+def _clusters(function: Callable[[Array], Array], t: Array, bent: NDArray[np.intp]) -> list[Array]:
+    """The parts of each group of samples that bend sharply."""
+    groups = np.split(bent, np.flatnonzero(np.diff(bent) > 2) + 1)
+    return [_parts(function, t[max(group[0] - 2, 0) : group[-1] + 3]) for group in groups]
+
+
+def _parts(function: Callable[[Array], Array], t: Array) -> Array:
+    """Times between which a pulse is nearly linear."""
+    y = function(t)
+    a, b, ya, yb = t[:-1], t[1:], y[:-1], y[1:]
+    while a.size and t.size < MOST:
+        middle = 0.5 * (a + b)
+        inside = (middle > a) & (middle < b)
+        a, b, ya, yb, middle = a[inside], b[inside], ya[inside], yb[inside], middle[inside]
+        if not middle.size:
+            break
+        ym = function(middle)
+        t, y = np.concatenate([t, middle]), np.concatenate([y, ym])
+        far = np.abs(ym - 0.5 * (ya + yb)) > 0.5 * LINEAR * (np.max(y) - np.min(y))
+        a, b = np.concatenate([a[far], middle[far]]), np.concatenate([middle[far], b[far]])
+        ya, yb = np.concatenate([ya[far], ym[far]]), np.concatenate([ym[far], yb[far]])
+    order = np.argsort(t)
+    return _thinned(t[order], y[order])
+
+
+def _thinned(t: Array, y: Array) -> Array:
+    """Points of a line that deviates by a small share of its range (Douglas and Peucker)."""
+    kept, waiting, tolerance = {0, len(t) - 1}, [(0, len(t) - 1)], LINEAR * float(np.max(y) - np.min(y))
+    while waiting:
+        i, k = waiting.pop()
+        if k - i < 2:
+            continue
+        off = np.abs(y[i : k + 1] - np.interp(t[i : k + 1], (t[i], t[k]), (y[i], y[k])))
+        j = i + int(np.argmax(off))
+        if off[j - i] > tolerance:
+            kept.add(j)
+            waiting += [(i, j), (j, k)]
+    return t[sorted(kept)]

@@ -1,0 +1,127 @@
+"""What happens between two rows of a run unseen by its stepper: contacts that close and open, and loads that vary."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.corners import SAMPLES
+from nonsmooth.model.system import System
+from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.verdict import signed
+
+__all__ = ["missed_contacts", "with_unseen"]
+
+#: overlap between two rows, as a share of the clearance, from which a contact is missed
+OVERLAP = 1e-3
+#: how often an interval between two rows is divided, and most of them
+DIVISIONS, MOST = 40, 20_000
+
+
+def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[str, float]:
+    """Rigid contacts that overlap without an impulse, most of all between two rows at which they are open, each with
+    the first time [s] of this. Compliant contacts are those that overlap between two rows at which they are open.
+
+    The distance of convex bodies in uniform translation is a convex function of time, so that a gap lies above its
+    tangents at two rows. Bodies that turn by an angle deviate from their translation by an eighth of it, as a share of
+    their way. Where the tangents meet below zero by this bound, the interval between the rows is divided there, with
+    positions from the polynomials between rows (`Trajectory.at`), until no bound or a gap itself is negative.
+
+    Returns
+    -------
+    dict
+        Empty if none is missed, or if rows are not those of all steps (``record``).
+    """
+    if not system.nc or len(run.t) < 2 or len(run.t) - 1 < run.counts.get("steps", 0):
+        return {}
+    gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
+    forced, least = run.P_N.array[1:] > 0.0, -OVERLAP * system.elementwise.gap_sizes(parameters)
+    loaded = forced | system.compliant
+    within = (gap[1:-1] < least) & ~loaded[:-1] & ~loaded[1:]
+    missed = {int(k): float(run.t[1 + np.argmax(within[:, k])]) for k in np.flatnonzero(np.any(within, axis=0))}
+    k, i = np.nonzero((right[:-1] < 0.0) & (left[1:] > 0.0) & (gap[:-1] > 0.0) & (gap[1:] > 0.0) & ~forced)
+    if k.size <= MOST:
+        _divide(run, system, parameters, k, i, least, missed)
+    return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
+
+
+def _divide(
+    run: Trajectory, system: System, parameters: Array, k: NDArray[np.intp], i: NDArray[np.intp], least: Array,
+    missed: dict[int, float],
+) -> None:  # fmt: skip
+    """Divide intervals that begin with rows k, of contacts i, until their gaps are open or missed."""
+    gap, right, left, spin = run.gap.array, run.gap_rate.array, run.left.gap_rate.array, _spins(run, system)
+    spans = np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])
+    turn = np.maximum(spin[k, i], spin[k + 1, i])
+    for _ in range(DIVISIONS):
+        x = _meeting(spans, turn, least[i])
+        some = np.isfinite(x)
+        spans, turn, i, x = spans[some], turn[some], i[some], x[some]
+        if not x.size:
+            break
+        g, rate = _gaps(run, system, parameters, x, i)
+        for contact, time in zip(i[g < least[i]].tolist(), x[g < least[i]].tolist(), strict=True):
+            missed[contact] = min(missed.get(contact, np.inf), time)
+        middle = np.column_stack([x, g, rate])
+        open_ = g >= least[i]
+        before, after = np.hstack([spans[:, :3], middle])[open_], np.hstack([middle, spans[:, 3:]])[open_]
+        spans, turn, i = np.vstack([before, after]), np.tile(turn[open_], 2), np.tile(i[open_], 2)
+
+
+def with_unseen(run: Trajectory, system: System, parameters: Array) -> Trajectory:
+    """The run; with a verdict that says so if contacts are missed, or if a load varies faster than its samples show and
+    steps are longer than these."""
+    start, end = float(run.t[0]), float(run.t[-1])
+    if end > start and system.varies_fast(start, end, parameters):
+        spacing = (end - start) / SAMPLES
+        if float(np.max(np.diff(run.t))) > spacing:
+            sign = f"a load or driver varies within {spacing:.2g} s, and steps are longer"
+            run = dataclasses.replace(run, verdict=signed(run.verdict, sign))
+    missed = missed_contacts(run, system, parameters)
+    if not missed:
+        return run
+    name, t = min(missed.items(), key=lambda item: item[1])
+    more = f" ({len(missed) - 1} more)" if len(missed) > 1 else ""
+    sign = f'contact "{name}" is missed near t = {t:.6g} s{more}'
+    return dataclasses.replace(run, verdict=signed(run.verdict, sign))
+
+
+def _meeting(spans: Array, turn: Array, least: Array) -> Array:
+    """When the tangents of gaps meet within intervals; NaN where they do so above zero."""
+    start, gap, rate, end, gap_end, rate_end = spans.T
+    dt = end - start
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = (gap_end - gap - rate_end * dt) / (rate - rate_end)
+        bound = gap + rate * x - 0.125 * turn * dt * (rate_end * (dt - x) - rate * x)
+    inside = (rate < 0.0) & (rate_end > 0.0) & (x > 0.0) & (x < dt) & (bound < least)
+    inside &= (start + x > start) & (start + x < end)
+    return np.where(inside, start + x, np.nan)
+
+
+def _gaps(run: Trajectory, system: System, parameters: Array, t: Array, i: NDArray[np.intp]) -> tuple[Array, Array]:
+    """True gaps and gap velocities of one contact each (n,) at times between rows."""
+    states = run.at(t, order=4)
+    q, v = states.q.array, states.v.array
+    rows = np.arange(t.size)
+    return system.true_gaps(q, parameters)[rows, i], system.gap_rates(q, v, parameters)[rows, i]
+
+
+def _spins(run: Trajectory, system: System) -> Array:
+    """Sum of the angular speeds (n, nc) [rad/s] of the bodies of each contact."""
+    of_body: dict[str, Array] = {}
+    for k, (name, unit) in enumerate(zip(run.v.names, system.names.v_units, strict=True)):
+        if unit == "rad/s":
+            body = name.rpartition(".")[0]
+            of_body[body] = np.hypot(of_body.get(body, 0.0), run.v.array[:, k])
+    still = np.zeros(len(run.t))
+    columns = [
+        sum((of_body.get(name.partition(".")[0], still) for name in element.body_names()), still)
+        for element in system.elements
+        if isinstance(element, Contact)
+        for _ in element.gap_labels
+    ]
+    return np.column_stack(columns)

@@ -1,0 +1,96 @@
+"""Contacts that last much less than a step."""
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    CircleCircle,
+    EventDriven,
+    GaussQP,
+    GeneralizedAlpha,
+    Ground,
+    Harmonic,
+    Landing,
+    Model,
+    MoreauJean,
+    PlanarBody,
+    PointForce,
+    Revolute,
+    Rigid,
+    simulate,
+)
+from nonsmooth.trust import missed_contacts
+from nonsmooth_problems import bouncing_ball
+
+pytestmark = pytest.mark.filterwarnings("ignore:model. the model has no gravity")
+
+
+def bar(radius, speed):
+    """A bar that turns about a pin; its round tip meets a round peg once per turn."""
+    at = 1.0 + 0.5 * radius
+    return Model([
+        Ground(),
+        PlanarBody(
+            "p", mass=1.0, inertia=1 / 12, position=(0.5, 0.0), velocity=(0.0, 0.5 * speed), angular_velocity=speed
+        ),
+        Revolute("j", "ground", "p", at_b=(-0.5, 0.0)),
+        CircleCircle(
+            "c", "ground", "p", at_a=(np.cos(2.1) * at, np.sin(2.1) * at), at_b=(0.5, 0.0), radius_a=radius,
+            radius_b=radius, contact=Rigid(restitution=1.0, friction=0.0),
+        ),
+    ]).build()  # fmt: skip
+
+
+def impacts(radius, speed):
+    """Exact times of the impacts in one second: the tip is at the peg's surface, and turns back."""
+    at = 1.0 + 0.5 * radius
+    half = np.arccos((1.0 + at**2 - 4.0 * radius**2) / (2.0 * at))
+    times = (2.1 - half) / speed + np.arange(40) * (2.0 * np.pi - 2.0 * half) / speed
+    return times[times < 1.0]
+
+
+@pytest.mark.parametrize(("radius", "speed"), [(1e-4, 20.0), (1e-4, 50.0), (1e-3, 20.0), (2e-4, 5.0), (1e-4, 3.0)])
+def test_default_call(radius, speed):
+    run = simulate(bar(radius, speed), t_end=1.0)
+    assert run.verdict.kind == "accurate"
+    # the last rung has a tolerance of 1e-6 at most
+    np.testing.assert_allclose(run.impacts["t"], impacts(radius, speed), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 2e-4])
+def test_event_locating_steps(dt):
+    run = simulate(bar(1e-4, 20.0), GaussQP(), t_end=1.0, dt=Landing(1e-6, dt))
+    # of second order: (20/s dt)^2 / 8 relative
+    np.testing.assert_allclose(run.impacts["t"], impacts(1e-4, 20.0), rtol=(20.0 * dt) ** 2 / 4)
+
+
+@pytest.mark.parametrize(("stepper", "t"), [(MoreauJean(), "0.105"), (GeneralizedAlpha(), "0.409")])
+def test_constant_steps_say_which_contact_they_miss(stepper, t):
+    system = bar(1e-4, 20.0)
+    run = simulate(system, stepper, t_end=0.5, dt=1e-3)
+    assert run.verdict.kind == "not accurate"
+    assert f'contact "c" is missed near t = {t}' in run.verdict.text
+    assert list(missed_contacts(run, system, system.parameter_values)) == ["c"]
+
+
+def test_a_row_within_an_obstacle():
+    # the row at 0.42 s is in the middle of the peg; the scheme of velocities moves on
+    run = simulate(bar(2e-4, 5.0), MoreauJean(), t_end=0.5, dt=1e-3)
+    assert len(run.impacts) == 0
+    assert "near t = 0.42 s" in run.verdict.text
+
+
+def test_a_load_that_varies_faster_than_samples():
+    body = PlanarBody("b", mass=1.0, inertia=1.0)
+    push = Harmonic(1.0, period=3e-5)
+    system = Model([Ground(), body, PointForce("F", "b", force=lambda t: (push(t), 0.0))]).build()
+    coarse, fine = (simulate(system, MoreauJean(), t_end=1.0, dt=dt) for dt in (1e-3, 5e-6))
+    assert "a load or driver varies within 6.1e-05 s" in coarse.verdict.text
+    assert "varies" not in fine.verdict.text
+
+
+def test_contacts_that_are_seen():
+    system = bouncing_ball().build()
+    for stepper, dt in ((EventDriven(), None), (MoreauJean(), 1e-3), (GaussQP(), Landing(1e-6, 1e-3))):
+        run = simulate(system, stepper, t_end=2.0, dt=dt)
+        assert missed_contacts(run, system, system.parameter_values) == {}
