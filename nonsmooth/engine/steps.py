@@ -221,15 +221,15 @@ class CompiledSteps:
         )
         return f"{why}{m.lost_rank(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
 
-    def rescue(self, state: State, origin: float, most: int) -> Taken | None:
-        """A step from a state that is not certified as it is: in 2, 4, .. 256 parts by its own scheme, at most so many;
-        as a whole by the chain of solvers; in parts by this. None if none of these is certified."""
+    def rescue(self, state: State, origin: float) -> Taken | None:
+        """A step from a state that is not certified as it is: in 2, 4, .. 256 parts by its own scheme; as a whole by
+        the chain of solvers; in parts by this. None if none of these is certified."""
         self._raise()
         if self.chain is None or not self.chain.fallback:
             return None
         self._at = None
         # event-locating steps shorten themselves
-        most_often = 0 if self.scheme == "landing" else min(PARTS, min(self.rows, most).bit_length() - 1)
+        most_often = 0 if self.scheme == "landing" else min(PARTS, self.rows.bit_length() - 1)
         in_parts = range(1, most_often + 1)
         ways = [(halvings, False) for halvings in in_parts]
         ways += [] if self._associated else [(halvings, True) for halvings in (0, *in_parts)]
