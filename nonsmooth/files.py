@@ -52,13 +52,15 @@ UNFINISHED = re.compile("-[0-9a-f]{12}$")
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: bytes written at once
 PIECE = 1 << 20
-#: after so many of these the memory of arrays that lie in files is let go
-PIECES = 32
+#: bytes of a table from which on it is written past HDF5, and that are written at once
+BLOCK = 1 << 22
 #: seconds that HDF5 may take to read a file without a checksum, and bytes per second; with some damaged ones it never
 #: ends
 PATIENCE, SLOWEST = 10.0, 20e6
 
 Contents = tuple[dict[str, Variable], dict[str, Any]]
+#: where a table begins in a file, and its values
+Placed = tuple[int, Any]
 
 
 def path_of(path: Any, what: str = "The path") -> Path:
@@ -193,12 +195,13 @@ def _last_line(digest: str, count: int) -> bytes:
     return f"\nsha256 {digest} of {count:020d} bytes\n".encode()
 
 
-def _dump(dataset: xarray.Dataset, file: Any, encoding: Mapping[Any, Any] | None) -> None:
+def _dump(dataset: xarray.Dataset, file: Any, encoding: Mapping[Any, Any] | None) -> list[Placed]:
     import h5netcdf
     from xarray.backends import H5NetCDFStore
 
     with h5netcdf.File(file, "w") as opened:
         dataset.assign_attrs({ATTRIBUTE: STATED}).dump_to_store(H5NetCDFStore(opened), encoding=encoding)
+    return []
 
 
 def write_dataset(
@@ -220,10 +223,11 @@ def write_contents(
         Values are arrays of numbers or texts, or `Pieces`.
     """
 
-    def fill(file: Any) -> None:
+    def fill(file: Any) -> list[Placed]:
         import h5netcdf
         import h5py
 
+        large: list[Placed] = []
         with h5netcdf.File(file, "w") as opened:
             opened.attrs.update({**attributes, ATTRIBUTE: STATED})
             sizes = {
@@ -236,15 +240,20 @@ def write_contents(
                 if values.dtype.kind == "b":  # which NetCDF does not have
                     values, facts = values.astype(np.int8), {**facts, **TRUTH}
                 kind = h5py.string_dtype() if values.dtype.kind in "OU" else values.dtype
-                one = opened.create_variable(name, dimensions, kind)
+                later = kind.kind != "O" and math.prod(values.shape) * kind.itemsize >= BLOCK
+                room = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                if later:
+                    room.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+                    room.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+                one = opened.create_variable(name, dimensions, kind, dcpl=room)
                 one.attrs.update(facts)
-                rows = max(PIECE // max(math.prod(values.shape[1:]) * kind.itemsize, 1), 1) if values.shape else 1
-                if not values.shape:
+                if later:
+                    large.append((opened._h5file[name].id.get_offset(), values))
+                elif isinstance(values, Pieces):
+                    one[...] = values[0 : values.shape[0]]
+                elif values.size:
                     one[...] = values
-                for k in range(0, values.shape[0] if values.shape and values.size else 0, rows):
-                    one[k : k + rows] = values[k : k + rows]
-                    if k // rows % PIECES == 0:
-                        forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
+        return large
 
     _write_netcdf(fill, path, what)
 
@@ -283,22 +292,39 @@ def load_libraries() -> None:
     import h5py  # noqa: F401
 
 
-def _write_netcdf(fill: Callable[[Any], None], path: str | os.PathLike[str], what: str) -> None:
-    """Write a NetCDF file with its checksum."""
+def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[str], what: str) -> None:
+    """Write a NetCDF file with its checksum; `fill` returns tables for which it only makes room."""
     with _replacing(path, what) as handle:
-        target = _Target(handle)
+        target, large = _Target(handle), list[Placed]()
         try:
-            fill(target)
+            large = fill(target)
         except Exception:
             if target.error is None:
                 raise
         if target.error is not None:
             raise target.error
-        size = os.lseek(handle, 0, os.SEEK_END)
-        os.lseek(handle, 0, os.SEEK_SET)
+        size, at, digest = os.lseek(handle, 0, os.SEEK_END), 0, hashlib.sha256()
         with open(handle, "rb", buffering=0, closefd=False) as file:
-            digest = _digest(file, size)
-        _write(handle, memoryview(_last_line(digest, size)))
+            for offset, values in sorted(large, key=lambda one: one[0]):
+                file.seek(at)
+                _digest(file, offset - at, digest)
+                at = os.lseek(handle, offset, os.SEEK_SET)
+                for block in _blocks(values):
+                    _write(handle, block)
+                    digest.update(block)
+                    at += len(block)
+            file.seek(at)
+            _digest(file, size - at, digest)
+        _write(handle, memoryview(_last_line(digest.hexdigest(), size)))
+
+
+def _blocks(values: Any) -> Iterator[memoryview]:
+    """Bytes of a table, some rows at a time: copies, since the system writes from the pages of another file at a sixth
+    of the speed."""
+    rows = max(BLOCK // (math.prod(values.shape[1:]) * values.dtype.itemsize), 1)
+    for k in range(0, values.shape[0], rows):
+        yield np.array(values[k : k + rows], order="C").reshape(-1).view(np.uint8).data
+        forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
 
 
 class _Target(io.RawIOBase):
@@ -435,7 +461,7 @@ def _verified(path: Path, file: BinaryIO) -> tuple[int, bool]:
         if stated != size - LENGTH:
             raise InputError(f"{path} is damaged: it contains {size - LENGTH} bytes, and {stated} were written.")
         file.seek(0)
-        if _digest(file, stated) != last[1].decode():
+        if _digest(file, stated, hashlib.sha256()).hexdigest() != last[1].decode():
             raise InputError(
                 f"{path} is damaged: the checksum of its {stated} bytes is not the one that was written with them."
             )
@@ -451,13 +477,12 @@ def _verified(path: Path, file: BinaryIO) -> tuple[int, bool]:
     return size, False
 
 
-def _digest(file: BinaryIO, count: int) -> str:
-    """SHA-256 of the bytes that follow."""
-    digest = hashlib.sha256()
+def _digest(file: Any, count: int, digest: Any) -> Any:
+    """The SHA-256 with so many bytes that follow."""
     while count > 0 and (piece := file.read(min(PIECE, count))):
         digest.update(piece)
         count -= len(piece)
-    return digest.hexdigest()
+    return digest
 
 
 def _probe(path: Path, size: int, what: str, *expected: str) -> None:

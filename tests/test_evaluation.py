@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from nonsmooth.evaluation import Evaluator
+from nonsmooth.evaluation import OPERATIONS, Columnwise, Evaluator
 
 
 def function() -> ca.Function:
@@ -72,3 +72,22 @@ def test_the_number_of_arguments_is_checked() -> None:
 def test_the_length_of_an_argument_is_checked() -> None:
     with pytest.raises(ValueError, match="could not broadcast"):
         Evaluator(function())(1.0, [1.0, 2.0], ARGUMENTS[2])
+
+
+def test_operations_on_columns_are_those_of_casadi() -> None:
+    x, p = ca.SX.sym("x", 2), ca.SX.sym("p", 2)
+    a, b = x[0], x[1]
+    terms = [
+        a + b, a - b, a * b, a / b, ca.atan2(a, b), ca.fmin(a, b), ca.fmax(a, p[1]), -a, 2 * a, a**2, 1 / b,
+        ca.sqrt(ca.fabs(a)), ca.sin(b), ca.cos(b), a < b, a <= p[0], ca.if_else(a < b, a, 3.0),
+        ca.logic_not(a < b) + (a <= b), ca.SX(0.5),
+    ]  # fmt: skip
+    f = ca.Function("f", [x, p], [ca.vertcat(*terms)])
+    assert Columnwise.covers(f) and not Columnwise.covers(ca.Function("f", [x, p], [ca.exp(a)]))
+    used = {f.instruction_id(k) for k in range(f.n_instructions())}
+    assert used >= {*OPERATIONS} - {ca.OP_ASSIGN}
+    rows = np.random.default_rng(1).normal(size=(50, 2))
+    rows[:3] = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+    found, expected = Columnwise(f)(rows, [0.3, -0.2]), np.array([f(row, [0.3, -0.2]) for row in rows]).squeeze()
+    # sine, cosine and arc tangent of NumPy differ from those of C by their last bit at most
+    assert np.allclose(found, expected, rtol=4e-16, atol=0.0, equal_nan=True)

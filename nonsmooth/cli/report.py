@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Console, RenderableType
 from rich.table import Column, Table
 
@@ -178,7 +177,7 @@ def _effort(counts: Mapping[str, Any]) -> str:
 
 def _tidied(values: Mapping[str, float], columns: Columns) -> dict[str, float]:
     """The values with round-off replaced by 0, relative to the whole columns."""
-    peaks = {name: float(np.max(np.abs(columns[name]), initial=0.0)) for name in columns.names}
+    peaks = columns.peaks()
     of_unit: dict[str, float] = {}
     for name, peak in peaks.items():
         of_unit[columns.units(name)] = max(of_unit.get(columns.units(name), 0.0), peak)

@@ -47,9 +47,10 @@ def calls_outside(stepper: Any) -> bool:
 
 def run_to_ends(
     system: System, stepper: Any, control: StepControl, values: Array, runs: Sequence[int], t_end: float, *,
-    observe: bool, threads: int | None, take: Callable[[int, End | None], None],
+    states: Sequence[State] | None, observe: bool, threads: int | None, take: Callable[[int, End | None], None],
 ) -> None:  # fmt: skip
-    """Run with the parameters `values` (runs, parameters) of these runs, distributed over threads.
+    """Run with the parameters `values` (runs, parameters) and from the `states` of these runs, or all from that of the
+    system, distributed over threads.
 
     `take` is called with the number of a run and its end; None where it does not start, or has a step that is not
     certified. Where `observe` is not set, violations of gaps and joints are zero.
@@ -63,7 +64,7 @@ def run_to_ends(
             steps = CompiledSteps(system, stepper, control, values[which[0]], t_end)
         for k in which:
             with preparing:
-                state = _start(steps, stepper, values[k], t_end)
+                state = _start(steps, stepper, values[k], system.start if states is None else states[k], t_end)
             end = None if state is None else _end(steps, state, t_end, observe)
             with preparing:
                 take(k, end)
@@ -79,15 +80,14 @@ def run_to_ends(
             raise
 
 
-def _start(steps: CompiledSteps, stepper: Any, values: Array, t_end: float) -> State | None:
+def _start(steps: CompiledSteps, stepper: Any, values: Array, first: State, t_end: float) -> State | None:
     """The start of a run with other parameters in the memory of `steps`."""
-    system = steps.system
     try:
-        check_start(system, system.start, values)
+        check_start(steps.system, first, values)
     except NonsmoothError:
         return None
     steps.restart(stepper, values, t_end)
-    begun = steps.start(system.start)
+    begun = steps.start(first)
     return begun if steps.impact is None else None
 
 

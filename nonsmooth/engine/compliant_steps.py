@@ -143,7 +143,7 @@ class CompliantSteps(CompiledSteps):
         self._check_laws()
         return found
 
-    def rescue(self, state: State, origin: float, most: int) -> Taken | None:
+    def rescue(self, state: State, origin: float) -> Taken | None:
         """None: the Python formulation repeats a step that is not certified."""
         return None
 

@@ -134,7 +134,7 @@ class EventSteps(CompiledSteps):
         self._at = begun = self._state(state)
         return begun
 
-    def rescue(self, state: State, origin: float, most: int) -> Taken | None:
+    def rescue(self, state: State, origin: float) -> Taken | None:
         """None: steps are shortened, and other solvers asked, where they are taken."""
         return None
 

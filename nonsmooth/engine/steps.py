@@ -214,16 +214,16 @@ class CompiledSteps:
         )
         return f"{why}{m.lost_rank(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
 
-    def rescue(self, state: State, origin: float, most: int) -> Taken | None:
+    def rescue(self, state: State, origin: float) -> Taken | None:
         """A step from a state that is not certified as it is, None if it is not certified in any way: near a singular
-        position as a whole, with what is lost there; in 2, 4, .. 256 parts, at most so many; as a whole by the chain of
+        position as a whole, with what is lost there; in 2, 4, .. 256 parts; as a whole by the chain of
         solvers; in parts by this."""
         self._raise()
         if self.chain is None or not self.chain.fallback:
             return None
         self._at = None
         # event-locating steps shorten themselves
-        in_parts = [] if self.scheme == "landing" else [n for n in PARTS if n <= min(self.rows, most)]
+        in_parts = [] if self.scheme == "landing" else [n for n in PARTS if n <= self.rows]
         acceptable, taken = self._acceptable(state), None
         singular = acceptable > ACCEPTABLE
         ways = [(parts, False) for parts in ([1] if singular else []) + in_parts]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.evaluation import Array, Columnwise, Evaluator
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.fits import Fit, Toleranced, looks_stated, stated
 from nonsmooth.laws.compliant import Compliant
@@ -398,8 +398,17 @@ class System:
         d, rows = self.dimension, np.atleast_2d(q)
         if self.nc == 0:
             return np.zeros((len(rows), 0, d, d))
-        axes = _rows(self.equations.contact_axes, self.nc * d * d, rows, parameters)
+        if self._contact_axes is not None:
+            axes = self._contact_axes(rows, parameters)
+        else:
+            axes = _rows(self.equations.contact_axes, self.nc * d * d, rows, parameters)
         return axes.reshape(-1, self.nc, d, d)
+
+    @cached_property
+    def _contact_axes(self) -> Columnwise | None:
+        """For files, which contain contact forces at all rows."""
+        function = self.equations.contact_axes
+        return Columnwise(function) if Columnwise.covers(function) else None
 
     def gap_rates(self, q: Array, v: Array, parameters: Array) -> Array:
         """Gap velocities (n, nc) [m/s] at rows of coordinates and velocities; opening > 0."""

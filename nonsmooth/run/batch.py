@@ -17,6 +17,7 @@ from nonsmooth.laws.base import Law
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.arguments import check_step
 from nonsmooth.run.simulate import check_support, simulate
@@ -51,6 +52,7 @@ def simulate_batch(
     *,
     t_end: float,
     dt: float | StepControl,
+    states: Sequence[State] | None = None,
     record: str = "end",
     metrics: Sequence[str] = (),
     threads: int | None = None,
@@ -59,17 +61,20 @@ def simulate_batch(
 
     Runs are distributed over threads; those with a requested solver, or of `GaussMPCC`, run one after the other.
 
-    Each run is bitwise identical to ``simulate(system, stepper, parameters=..., t_end=..., dt=...)``. A run with a step
-    that is not certified at once is repeated by `simulate`, and counted in ``repeated_runs``.
+    Each run is bitwise identical to ``simulate(system, stepper, parameters=..., t_end=..., dt=..., state=...)``. A run
+    with a step that is not certified at once is repeated by `simulate`, and counted in ``repeated_runs``.
 
     Parameters
     ----------
     parameters : name -> one value per run
         All of the same length; the other parameters remain as built. Nothing is rebuilt or compiled.
     t_end : [s]
-        From t = 0 and the initial state of the system.
+        From the time of the initial state, 0.
     dt : [s], or ``Landing(dt_min, dt_max)``
         Constant steps, or for `GaussQP` event-locating steps.
+    states : optional
+        Initial state of each run, such as ``system.state({...})``; that of the system by default. Where lengths of a
+        mechanism vary, so do states in which its joints are closed.
     record : "end"
         Part of the motion that is recorded.
     metrics : of "impulse", "friction_impulse", "gap_violation", "joint_violation", "complementarity",
@@ -88,7 +93,7 @@ def simulate_batch(
     InputError
         For invalid arguments.
     ModelError
-        If a set of parameters is out of range, or the initial state violates joints or contacts.
+        If a set of parameters is out of range, or an initial state violates joints or contacts.
 
     Examples
     --------
@@ -103,6 +108,7 @@ def simulate_batch(
     begin = time.perf_counter()
     control = _checked(system, record, metrics, step_control(dt), t_end, threads)
     values = _values(system, parameters)
+    _check_states(system, states, len(values))
     # all runs have friction rows if any of them has friction
     rough = np.any(_friction(system, values) > 0, axis=1)
     ends, repeated = _empty(system, len(values)), 0
@@ -111,13 +117,13 @@ def simulate_batch(
         if runs.size:
             for law in ("restitution", "tangential"):
                 check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
-            repeated += _run(system, stepper, values, runs, ends, t_end, control, metrics, threads)
+            repeated += _run(system, stepper, values, states, runs, ends, t_end, control, metrics, threads)
     return _dataset(system, stepper, parameters, values, ends, metrics, control, t_end, repeated, begin)
 
 
 def _run(
-    system: System, stepper: Stepper, values: Array, runs: Any, ends: dict[str, Array], t_end: float,
-    control: ConstantStep | Landing, metrics: Sequence[str], threads: int | None,
+    system: System, stepper: Stepper, values: Array, states: Sequence[State] | None, runs: Any, ends: dict[str, Array],
+    t_end: float, control: ConstantStep | Landing, metrics: Sequence[str], threads: int | None,
 ) -> int:  # fmt: skip
     """Fill in the final states of these runs; returns how many were repeated one by one."""
     again: list[int] = []
@@ -134,11 +140,12 @@ def _run(
     together = not calls_outside(stepper)
     if together:
         run_to_ends(
-            system, stepper, control, values, [int(k) for k in runs], t_end,
+            system, stepper, control, values, [int(k) for k in runs], t_end, states=states,
             observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
         )  # fmt: skip
     for k in sorted(again) if together else map(int, runs):
-        _named(system, stepper, values, ends, k, t_end, control)
+        first = system.start if states is None else states[k]
+        _named(system, stepper, values, first, ends, k, t_end, control)
     return len(again)
 
 
@@ -150,13 +157,14 @@ def _rubbed(system: System, P_T: Array) -> Array:
 
 
 def _named(
-    system: System, stepper: Stepper, values: Array, ends: dict[str, Array], k: int, t_end: float, dt: StepControl
-) -> None:
+    system: System, stepper: Stepper, values: Array, first: State, ends: dict[str, Array], k: int, t_end: float,
+    dt: StepControl,
+) -> None:  # fmt: skip
     """A run by `simulate`, whose errors say which one it is."""
     changes = {name: float(value) for name, value in zip(system.parameters, values[k], strict=True)}
     try:
-        check_start(system, system.start, values[k])
-        run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, record=10**9)
+        check_start(system, first, values[k])
+        run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, state=first, record=10**9)
     except NonsmoothError as error:
         error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])
         raise
@@ -187,6 +195,21 @@ def _checked(
     if threads is not None and not (is_count(threads) and 1 <= threads <= MOST_THREADS):
         raise InputError(f"threads must be a whole number from 1 to {MOST_THREADS}, or None, got {shown(threads)}.")
     return control
+
+
+def _check_states(system: System, states: Any, count: int) -> None:
+    if states is None:
+        return
+    if isinstance(states, State) or not isinstance(states, Sequence) or len(states) != count:
+        raise InputError(f"states must be a list of {count} states, one per run, got {shown(states)}.")
+    for k, one in enumerate(states):
+        if not isinstance(one, State) or one.q.shape != (system.nq,) or one.v.shape != (system.nv,):
+            raise InputError(f"State {k} of the batch is no state of this system; make it with system.state(...).")
+        if one.t != system.start.t:
+            raise InputError(
+                f"Runs of a batch begin at t = {system.start.t:g} s, got state {k} at t = {one.t:g} s; give t_end "
+                "and drivers from there on."
+            )
 
 
 def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -> Array:

@@ -153,8 +153,11 @@ class TimeLoop:
         self._take(taken)
         if not taken.whole and taken.count < left:
             self.chain.until = time.monotonic() + PATIENCE
-            rescued = self.compiled.rescue(taken.end, origin, left - taken.count)
+            rescued = self.compiled.rescue(taken.end, origin)
             if rescued is not None:
+                # without a budget the step would be taken in these parts, so that with one none of them is
+                if rescued.count > left - taken.count:
+                    raise BudgetSpent(f"the budget of {self._max_steps} steps is spent.")
                 return self._take(rescued), True
         return taken.end, taken.whole
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.model.model import Model
+from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.batch import simulate_batch
@@ -131,18 +132,38 @@ class Runs:
         try:
             system, metrics = self.built(rows[0])
             known = [metric.batch for metric in metrics if metric.batch is not None]
-            if len(known) < len(metrics) or self._starts is not None:
-                return None  # a batch has one start
-            columns: dict[str, Array] = {name: np.full(len(rows), value) for name, value in self.parameters.items()}
-            columns |= dict(zip(self.names, rows.T, strict=True))
+            if len(known) < len(metrics):
+                return None
+            states, lost = self._states(rows)
+            begun = [i for i in range(len(rows)) if i not in lost]
+            if not begun:
+                return [Outcome(message=lost[i]) for i in range(len(rows))]
+            columns: dict[str, Array] = {name: np.full(len(begun), value) for name, value in self.parameters.items()}
+            columns |= dict(zip(self.names, rows[begun].T, strict=True))
             keep = sorted({name for batch in known for name in batch.keep})
             ends = simulate_batch(
-                system, self.stepper, columns, t_end=self.t_end, dt=self.dt, metrics=keep, threads=threads
-            )
+                system, self.stepper, columns, t_end=self.t_end, dt=self.dt, states=states, metrics=keep,
+                threads=threads,
+            )  # fmt: skip
         except NonsmoothError:
             return None
         values = {metric.name: batch.of(ends) for metric, batch in zip(metrics, known, strict=True)}
-        return [Outcome({name: np.asarray(column[i]) for name, column in values.items()}) for i in range(len(rows))]
+        made = iter(
+            Outcome({name: np.asarray(column[i]) for name, column in values.items()}) for i in range(len(begun))
+        )
+        return [Outcome(message=lost[i]) if i in lost else next(made) for i in range(len(rows))]
+
+    def _states(self, rows: Array) -> tuple[list[State] | None, dict[int, str]]:
+        """Initial states of the rows that have one, None if it is the same for all; why the others have none."""
+        if self._starts is None:
+            return None, {}
+        states, lost = [], {}
+        for i, row in enumerate(rows):
+            try:
+                states.append(self._starts.of(self.changed(row)))
+            except NonsmoothError as error:
+                lost[i] = f"{type(error).__name__}: {error}"
+        return states, lost
 
     def plan(self, design: Design) -> dict[str, Any]:
         """All data on which the results depend, as plain data."""

@@ -6,11 +6,16 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import forget_pages
 
 __all__ = ["Columns", "UnknownName"]
+
+#: rows of which something is computed at once
+AT_ONCE = 1 << 17
 
 
 class UnknownName(InputError, KeyError):
@@ -60,6 +65,15 @@ class Columns(Mapping[str, NDArray[Any]]):
     def units(self, name: str) -> str:
         """Unit of a column."""
         return self.unit_list[self._index(name)]
+
+    def peaks(self) -> dict[str, float]:
+        """Largest absolute value of each column, 0 without rows."""
+        peaks = np.zeros(len(self.names))
+        for k in range(0, len(self.array), AT_ONCE):
+            part = np.abs(self.array[k : k + AT_ONCE]).reshape(-1, len(self.names), self.array[0, :1].size)
+            peaks = np.maximum(peaks, np.max(part, axis=(0, 2), initial=0.0))
+            forget_pages(self.array)
+        return dict(zip(self.names, peaks.tolist(), strict=True))
 
     def _ipython_key_completions_(self) -> list[str]:
         """Names that IPython and Jupyter offer behind ``[``."""

@@ -153,17 +153,22 @@ def automatic(
         remedy = "give shorter steps, or a shorter run" if coarse else "finer steps did not help"
         verdict = compare.verdict(best.coarser, fine, best.difference, remedy, sensitive=not coarse)
         if verdict.kind == "accurate" and stepper is None and system.dimension == 2:
-            verdict = _witnessed(run, compare, fine, verdict)
-    spent = next((one.failure.cause for one in climbs if one.failure and _spends(one.failure)), None)
+            fine, verdict = _witnessed(run, compare, fine, fine, verdict)
+    spent = next((one.failure for one in climbs if one.failure and _spends(one.failure)), None)
     if spent is not None and not best.agreed:
-        said = str(spent).rstrip(".").replace("is spent", "ended a finer run")
-        verdict = dataclasses.replace(verdict, text=f"{verdict.text}; {said}")
-        fine = dataclasses.replace(fine, status=f"{fine.status}; {said}")
+        fine, verdict = _limited(fine, verdict, spent, "a finer run")
     return _with(fine, verdict, {"accuracy": accuracy, "tried": tried})
 
 
 def _spends(failure: SimulationFailed) -> bool:
     return isinstance(failure.cause, BudgetSpent)
+
+
+def _limited(run: Trajectory, verdict: Verdict, failure: SimulationFailed, what: str) -> tuple[Trajectory, Verdict]:
+    """Both with the budget that ended another run."""
+    said = str(failure.cause).rstrip(".").replace("is spent", f"ended {what}")
+    status, text = f"{run.status}; {said}", f"{verdict.text}; {said}"
+    return dataclasses.replace(run, status=status), dataclasses.replace(verdict, text=text)
 
 
 def _best(climbs: Sequence[Climb]) -> Climb:
@@ -185,14 +190,15 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
     except SimulationFailed as failure:
         if not isinstance(failure.cause, SolverFailed):
             raise
-        text = f"a finer run fails at t = {failure.trajectory.t[-1]:.6g} s"
-        text += f": {failure.cause}".rstrip(".") if _spends(failure) else ""
+        text = f"a finer run {'ends' if _spends(failure) else 'fails'} at t = {failure.trajectory.t[-1]:.6g} s"
         verdict = dataclasses.replace(first.verdict, kind="not accurate", text=text)
+        if _spends(failure):
+            first, verdict = _limited(first, verdict, failure, "the finer run")
         return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
     found = compare.difference(first, fine)
     verdict = compare.verdict(first, fine, found, "shorten the step, or leave it out", sensitive=False)
     if verdict.kind == "accurate":
-        verdict = _witnessed(run, compare, fine, verdict)
+        first, verdict = _witnessed(run, compare, first, fine, verdict)
     return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
 
 
@@ -205,11 +211,14 @@ def _methods(system: System, stepper: Any) -> list[Any]:
     return [GaussQP(), EventDriven()] if system.nc > MANY else [EventDriven(), GaussQP()]
 
 
-def _witnessed(run: Run, compare: _Comparison, fine: Trajectory, verdict: Verdict) -> Verdict:
-    """The verdict after a second method: where friction is redundant it may converge to another motion."""
+def _witnessed(
+    run: Run, compare: _Comparison, result: Trajectory, fine: Trajectory, verdict: Verdict
+) -> tuple[Trajectory, Verdict]:
+    """The result and its verdict after a second method: where friction is redundant it may converge to another motion
+    than that of the finest run."""
     witness = _witness(compare.system, compare.values, fine)
     if not witness or compare.rests(fine):
-        return verdict
+        return result, verdict
     runs = []
     for rung in witness:
         try:
@@ -217,20 +226,22 @@ def _witnessed(run: Run, compare: _Comparison, fine: Trajectory, verdict: Verdic
         except SimulationFailed as failure:
             if not isinstance(failure.cause, SolverFailed):
                 raise
-            return verdict  # the second method gives no information
+            if _spends(failure):
+                return _limited(result, verdict, failure, "the run of a second method")
+            return result, verdict  # the second method gives no information
         other = compare.difference(runs[-1], fine)
         if other.position <= APART and other.force <= FORCES_APART:
-            return verdict
+            return result, verdict
     own = compare.difference(runs[0], runs[1])
     if own.position > APART or own.force > FORCES_APART:
-        return verdict
+        return result, verdict
     assert compare.scale is not None
     apart = f"the motions differ by {_percent(other.position)} of {compare.scale.name}"
     parts = [apart] if other.position > APART else []
     parts += [f"the peak forces by {_percent(other.force)}"] if other.force > FORCES_APART else []
     name = type(witness[0].stepper).__name__
     text = f"{name} converges to another solution, {' and '.join(parts)}: contact forces are not unique"
-    return dataclasses.replace(verdict, kind="methods disagree", text=text, horizon=-math.inf)
+    return result, dataclasses.replace(verdict, kind="methods disagree", text=text, horizon=-math.inf)
 
 
 def _witness(system: System, values: Array, fine: Trajectory) -> list[Rung]:

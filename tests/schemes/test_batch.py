@@ -98,6 +98,20 @@ def test_a_run_may_begin_with_an_impact():
     assert runs["impulse"].values.sum(axis=1) == pytest.approx(0.1 * (1 + values), rel=1e-14)
 
 
+@pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean()], ids=repr)
+def test_each_run_has_its_own_start(stepper):
+    system = slider_rod(case=2).build()
+    values = {"guide.clearance": np.linspace(1e-5, 2e-5, 70)}
+    states = [system.state({"slider.y": 1e-7 * k}, velocities={"slider.x": 0.01 * k}) for k in range(70)]
+    runs = simulate_batch(system, stepper, values, t_end=2e-3, dt=1e-5, states=states)
+    for k in (0, 1, 69):
+        changes = {"guide.clearance": float(values["guide.clearance"][k])}
+        single = simulate(system, stepper, t_end=2e-3, dt=1e-5, parameters=changes, state=states[k], engine="native")
+        assert np.array_equal(runs["q"].values[k], single.q.array[-1])
+        assert np.array_equal(runs["v"].values[k], single.v.array[-1])
+    assert len(np.unique(runs["q"].sel(coordinate="slider.x"))) == 70
+
+
 def test_threads_and_parameters_change_nothing_and_compile_nothing():
     system = slider_crank_translational().build()
     run = {"t_end": 2e-3, "dt": 1e-5, "metrics": ["motion_residual"]}
@@ -128,6 +142,23 @@ def test_what_cannot_be_run_is_refused():
         simulate_batch(system, GaussQP(), {"slider.mass": [1.0]}, **run, metrics=["beauty"])
     with pytest.raises(InputError, match='record must be "end"'):
         simulate_batch(system, GaussQP(), {"slider.mass": [1.0]}, **run, record=3)
+
+
+def test_a_start_of_another_system_or_time_is_refused():
+    system, other = slider_rod(case=1).build(), slider_crank_translational().build()
+    run = {"t_end": 1e-3, "dt": 1e-4}
+    for states, named in (
+        ([system.start], "states must be a list of 2 states"),
+        (system.start, "states must be a list of 2 states"),
+        ([system.start, other.start], "State 1 of the batch is no state of this system"),
+        ([system.start, "start"], "State 1 of the batch is no state of this system"),
+        ([system.start, system.state({}, t=1e-4)], "begin at t = 0 s, got state 1 at t = 0.0001 s"),
+    ):
+        with pytest.raises(InputError, match=named):
+            simulate_batch(system, GaussQP(), {"slider.mass": [1.0, 2.0]}, **run, states=states)
+    overlapping = system.state({"slider.y": 1.0})
+    with pytest.raises(ModelError, match="Run 1 of the batch.*overlaps"):
+        simulate_batch(system, GaussQP(), {"slider.mass": [1.0, 2.0]}, **run, states=[system.start, overlapping])
 
 
 def test_a_run_with_open_joints_is_named():

@@ -283,7 +283,6 @@ def test_a_block_lands_flat(stepper, dt, impact):
     system = Model([Ground(), block, *corners]).build()
     run = simulate(system, stepper, t_end=1e-4, dt=dt)
     assert run.v.array[0] == pytest.approx([0.0, 1.0, 0.0], abs=1e-12)
-    assert run.counts["python_steps"] == 0
     if impact == "newton":
         run = simulate(system, stepper, t_end=1e-4, dt=dt, state=system.state(velocities={"block.x": 1.0}))
         assert run.v.array[0] == pytest.approx([0.4, 1.0, 0.0], abs=1e-12)
@@ -299,7 +298,6 @@ def test_a_box_lands_flat(stepper, dt, impact):
     box = SpatialBody("box", mass=MASS, inertia=inertia, position=(0.0, 0.0, 0.1), velocity=(0.0, 0.0, -2.0))
     run = simulate(Model([Ground(), box, floor]).build(), stepper, t_end=1e-4, dt=dt)
     assert run.v.array[0] == pytest.approx([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], abs=1e-12)
-    assert run.counts["python_steps"] == 0
 
 
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)

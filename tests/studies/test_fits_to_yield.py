@@ -37,6 +37,7 @@ from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import Kinematics, allocate, failure_probability, tolerance
 from nonsmooth.studies.failure import METHODS
+from nonsmooth.studies.sweep import Runs
 from nonsmooth.studies.tolerance import draws
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -260,6 +261,21 @@ def test_dimensions_scatter_at_the_dynamic_level():
     kinematics = Kinematics(system, "slider.x", t=0.1, directions={"pin": 0.0})
     assert np.abs(kinematics.deviations(run.names, run.inputs[0]))[:, 0] == pytest.approx(run.outputs[0], abs=1e-7)
     assert np.std(run.outputs) > 5e-6
+
+
+def test_products_of_other_lengths_form_a_batch():
+    """Bitwise the single runs; one whose joints cannot be closed, 1 m away, fails alone."""
+    model = crank(angular_velocity=1.0)
+    model.add(PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=Ramp(1.0)))
+    system = model.build(assemble=model.ideal().assemble())
+    runs = Runs(system, ("knee.at_a_y", "pin.clearance"), GaussQP(), 0.005, 0.1, ["final:slider.x", "gap-violation"])
+    rows = np.array([[0.0, 1e-5], [1.0, 1e-5], [1e-5, 2e-5]])
+    batch, single = runs.batch(rows, 2), [runs.outcome(row) for row in rows]
+    assert batch is not None and [bool(one.message) for one in batch] == [False, True, False]
+    assert batch[1].message == single[1].message and "cannot be assembled" in batch[1].message
+    for k in (0, 2):
+        assert batch[k].values.keys() == single[k].values.keys()
+        assert all(batch[k].values[name] == value for name, value in single[k].values.items())
 
 
 def two_bars():

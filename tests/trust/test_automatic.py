@@ -140,6 +140,16 @@ def test_a_budget_that_ends_finer_runs_is_named():
     assert run.status == f"finished; {named}"
 
 
+def test_a_budget_that_ends_runs_for_comparison_is_named():
+    """20 steps are within it, 80 of the finer run are not; nor 4096 of the method that shows if forces are unique."""
+    run = simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.02, dt=1e-3, check=True, max_steps=30)
+    assert run.verdict.kind == "not accurate" and run.verdict.text.startswith("a finer run ends at t = 0.0075 s")
+    assert run.status == "finished; the budget of 30 steps ended the finer run" and len(run.t) == 21
+    run = simulate(slider_crank_translational().build(), t_end=0.05, max_steps=3000)
+    named = "the budget of 3000 steps ended the run of a second method"
+    assert run.verdict.kind == "accurate" and run.verdict.text.endswith(named) and run.status == f"finished; {named}"
+
+
 def test_the_time_of_a_budget_begins_with_the_first_step(monkeypatch):
     """What comes before it takes an hour by this clock."""
     from nonsmooth.run import loop
