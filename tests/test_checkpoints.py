@@ -80,7 +80,7 @@ CASES = {
     "Radau": ("soft guide", CompliantDae(solver=Radau()), CLOSE, 0.01, "python", 1),
     "Bdf": ("soft guide", CompliantDae(solver=Bdf()), CLOSE, 0.01, "python", 1),
     "Lsoda": ("soft guide", CompliantDae(solver=Lsoda()), CLOSE, 0.01, "python", 1),
-    "Cvodes": ("soft guide", CompliantDae(solver=Cvodes()), CLOSE, 0.01, "python", 1),
+    "Cvodes": ("soft guide", CompliantDae(solver=Cvodes()), CLOSE, 0.01, "native", 1),
     "MoreauJean in space": ("socket", MoreauJean(), 1e-3, 0.05, "python", 1),
     "MoreauJean in space, compiled": ("socket", MoreauJean(), 1e-4, 0.1, "auto", 1),
     "GaussQP in space": ("socket", GaussQP(), Landing(1e-6, 1e-3), 0.05, "python", 1),

@@ -11,14 +11,14 @@ import numpy as np
 
 from nonsmooth.engine.compliant_layout import CompliantLayout
 from nonsmooth.engine.coverage import elements_why_not, made_once
-from nonsmooth.engine.outside_integrator import OutsideIntegrator
+from nonsmooth.engine.outside_integrator import CompiledRates, OutsideIntegrator
 from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, ValidityWarning
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED
-from nonsmooth.solvers.initial_value import FINEST, Cvodes, Dop853, Idas, Radau
+from nonsmooth.solvers.initial_value import FINEST, Dop853, Radau
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.compliant import CompliantDae, place_tolerance, stated_rules
@@ -61,8 +61,6 @@ class CompliantSteps(CompiledSteps):
         """Why a run has no compiled form, as a clause; None if it has one."""
         if not isinstance(control, ErrorControl):
             return f"CompliantDae has no compiled loop with {type(control).__name__}"
-        if isinstance(stepper.solver, Cvodes | Idas):
-            return f"{stepper.solver} takes expressions of its equations, which a compiled loop does not have"
         return elements_why_not(system, lambda: _layout_of(system))
 
     @staticmethod
@@ -87,8 +85,8 @@ class CompliantSteps(CompiledSteps):
         self._integrator: OutsideIntegrator | None = None
         if not isinstance(solver, Dop853):
             _check_integrator(solver)
-            rates = self._entry("rates")
-            self._integrator = OutsideIntegrator(self.memory, self.layout, rates, solver, control, self.outside)
+            rates = CompiledRates(self.memory, self.layout, self._entry("rates"), self.outside)
+            self._integrator = OutsideIntegrator(rates, solver, control, self.memory, self.outside)
             self._integration["integrate"] = self._integrator.address
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)
 
@@ -164,6 +162,7 @@ class CompliantSteps(CompiledSteps):
 
     def rescue(self, state: State, origin: float, most: int) -> Taken | None:
         """None: the Python formulation repeats a step that is not certified."""
+        self._raise()
         return None
 
     def held_outside(self) -> dict[str, Any] | None:
@@ -179,6 +178,7 @@ class CompliantSteps(CompiledSteps):
 
     def failure(self, state: State) -> str:
         """Why the next row is not certified."""
+        self._raise()
         return self.outside.failure or super().failure(state)
 
     @property

@@ -64,6 +64,11 @@ class Budget:
         free = self.steps is None and self.seconds is None and self.most is None
         return self.tell if free else self._progress
 
+    def in_time(self) -> None:
+        """Raise BudgetSpent if the time of the user's budget is spent."""
+        if self.seconds is not None and time.monotonic() - self.clock > self.seconds:
+            raise BudgetSpent(f"the budget of {self.seconds:g} s is spent.")
+
     def _progress(self, t: float, t_end: float, steps: int) -> None:
         if self.tell is not None:
             self.tell(t, t_end, steps)
@@ -71,8 +76,7 @@ class Budget:
             return
         if self.steps is not None and steps >= self.steps:
             raise BudgetSpent(f"the budget of {self.steps} steps is spent.")
-        if self.seconds is not None and time.monotonic() - self.clock > self.seconds:
-            raise BudgetSpent(f"the budget of {self.seconds:g} s is spent.")
+        self.in_time()
         if self.most is not None and steps >= self.most:
             raise SolverFailed(f"{self.most} steps, after which such steps are given up, have not reached the end.")
 
@@ -89,8 +93,9 @@ class TimeLoop:
         system: System, values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
         keeper: RunKeeper | None = None, compile: Callable[[], CompiledSteps] | None = None,
         max_steps: int | None = None, begin: Callable[[], None] = lambda: None,
+        in_time: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
-        self._begin = begin
+        self._begin, self._in_time = begin, in_time
         self.keeper, self.compiled, self.python_steps = keeper, cast(CompiledSteps | None, None), 0
         self._compile, self._max_steps = compile, max_steps
         self._stands: dict[str, Any] | None = None  # after the last step, for a checkpoint
@@ -137,6 +142,7 @@ class TimeLoop:
             if self._compile is not None:
                 self.compiled = self._compile()
                 self.compiled.use(self.chain)
+                self.compiled.outside.in_time = self._in_time
                 self.recorder.viewer = self.compiled.viewer
                 self.clock = time.perf_counter()
             if self.keeper is not None and self.keeper.held is not None:

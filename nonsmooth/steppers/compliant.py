@@ -55,8 +55,7 @@ class CompliantDae:
         Baumgarte's feedback ``g'' + 2 alpha g' + beta^2 g = 0`` on ideal joints instead of projection, which leaves
         constraint drift.
     solver : Integrator, optional
-        ``Radau()`` by default; ``Dop853()``, whose steps are compiled as well, ``Bdf()``, ``Lsoda()``, ``Cvodes()``,
-        ``Idas()``.
+        ``Radau()`` by default; ``Dop853()``, whose steps are compiled as well, ``Bdf()``, ``Lsoda()``, ``Cvodes()``.
     fallback : bool
         Not used: there is no fallback between integrators.
 

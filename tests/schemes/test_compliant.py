@@ -22,6 +22,7 @@ from nonsmooth import (
     CirclePlane,
     Compliant,
     CompliantDae,
+    Cvodes,
     Damper,
     Dop853,
     ErrorControl,
@@ -551,7 +552,7 @@ def test_limits_of_motion_warn_as_in_python(law, quantity):
     assert found[0] == found[1] and len(found[0]) == 1 and quantity in found[0][0]
 
 
-@pytest.mark.parametrize("integrator", [None, Bdf(), Lsoda()], ids=repr)
+@pytest.mark.parametrize("integrator", [None, Bdf(), Lsoda(), Cvodes()], ids=repr)
 def test_integrators_outside_step_the_compiled_equations(integrator):
     """Radau is the default. Errors are 1e-9 of 3 m/s in each of some hundred steps."""
     control = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
