@@ -61,7 +61,7 @@ class CompliantSteps(CompiledSteps):
         """Why a run has no compiled form, as a clause; None if it has one."""
         if not isinstance(control, ErrorControl):
             return f"CompliantDae has no compiled loop with {type(control).__name__}"
-        return elements_why_not(system, lambda: _layout_of(system))
+        return elements_why_not(system, lambda: _layout_of(system), deformable=True)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -119,15 +119,10 @@ class CompliantSteps(CompiledSteps):
 
     def _set_tolerances(self, place: float, speed: float) -> None:
         """Of positions, velocities and bristles."""
-        parts, bodies = self.memory.of["Part"]["tolerance"], len(self.layout.bodies)
+        parts, steering = self.memory.of["Part"]["tolerance"], self.layout.steering(self.memory)
         parts[:] = 1.0
-        motions = [0, 1, 2] if self.system.dimension == 2 else [0, 1, 2, 4, 5, 6]
-        for k in range(bodies):
-            parts[2 * k][[*motions, *([7] if self.system.dimension == 3 else [])]] = place
-            parts[2 * k + 1][motions] = speed
-        counts = [int(count) for count in self.memory.of["Overlap"]["bristles_count"] if count]
-        for part, count in zip(parts[2 * bodies :], counts, strict=False):
-            part[:count] = place
+        for k, (part, entries) in enumerate(zip(parts, steering, strict=False)):
+            part[entries] = speed if k % 2 == 1 and k < 2 * len(self.layout.bodies) else place
 
     # ---------------------------------------------------------------------------------------------------------- steps
 

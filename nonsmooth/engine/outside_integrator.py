@@ -142,12 +142,9 @@ class OutsideIntegrator:
 
 def _entries(memory: Memory, layout: CompliantLayout) -> tuple[NDArray[np.bool_], int]:
     """Entries of parts in use (parts, width), and how many of them are under error control; in the order of parts."""
-    plane = layout.shape.dimension == 2
-    motion = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6]
-    counts = [int(count) for count in memory.of["Overlap"]["bristles_count"]]
-    steering: list[list[int]] = [motion if plane else [*motion, 7], motion] * len(layout.bodies)
-    steering += [list(range(count)) for count in counts if count]
-    integrals = [list(range(layout.shape.rows))] * len(counts) + [motion] * len(memory.of["Reaction"])
+    motion = [0, 1, 2] if layout.shape.dimension == 2 else [0, 1, 2, 4, 5, 6]
+    steering, contacts, joints = layout.steering(memory), len(memory.of["Overlap"]), len(memory.of["Reaction"])
+    integrals = [list(range(layout.shape.rows))] * contacts + [motion] * joints
     integrals += [[0, 1, 2, 3], [0, 1]]  # works of contacts, of loads
     used = np.zeros(memory.of["Part"]["tried"].shape, dtype=bool)
     for part, entries in zip(used, [*steering, *integrals], strict=True):

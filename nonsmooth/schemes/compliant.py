@@ -10,9 +10,9 @@ tolerances.
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
+from nonsmooth.records.values import dot, first_four, largest, linear, trace, weighed, zeros_like
 from nonsmooth.schemes import integrators
-from nonsmooth.schemes.compliant_motion import accelerate, narrow, place_trial, rates_at, rows_of, wide
+from nonsmooth.schemes.compliant_motion import accelerate, place_trial, rates_at, rows_of
 from nonsmooth.schemes.contact_events import find_event
 from nonsmooth.schemes.dormand_prince import STAGES
 from nonsmooth.schemes.integrators import go_to
@@ -137,7 +137,7 @@ def natural_map(run):
     """The worst of gap and impulse of a contact, the lesser of both, each by a size of its own."""
     worst = 0.0
     for overlap in run.overlaps:
-        gained = narrow(overlap.impulse.tried - overlap.impulse.last)
+        gained = linear(overlap.impulse.tried - overlap.impulse.last)
         gap = max(overlap.contact.g, 0.0) / overlap.contact.scale
         worst = max(worst, min(gap, abs(gained[0]) / run.impulse))
     return worst
@@ -169,8 +169,8 @@ def write_row(run, t):
         mean = (1.0 / dt) * (wrench.impulse.tried - wrench.impulse.last)
         row.force, row.torque = force_of(mean), moment_of(mean)
         row.impulse = row.twist = zeros_like(row.force)
-    of_contacts = narrow(run.contact_work.tried - run.contact_work.last)
-    of_loads = narrow(run.load_work.tried - run.load_work.last)
+    of_contacts = linear(run.contact_work.tried - run.contact_work.last)
+    of_loads = linear(run.load_work.tried - run.load_work.last)
     run.stored += of_contacts[0]
     row, works = system.step_rows[k], run.work_rows[k]
     row.t, row.dt, row.residual, row.complementarity = t, dt, system.residual, system.complementarity
@@ -229,7 +229,7 @@ def begin_anew(run):
         course.q.origin, course.v.end = course.body.q, course.body.v
     for overlap in run.overlaps:
         if overlap.bristles_count > 0:
-            overlap.bristles.end = wide(overlap.bristles.end, overlap.bristle_row)
+            overlap.bristles.end = first_four(overlap.bristles.end, overlap.bristle_row)
     for part in run.parts:
         part.tried = part.end
     run.t = run.row_t
