@@ -43,7 +43,7 @@ RUNS: dict[str, tuple[str, str, str, float, str, int]] = {
         "ErrorControl(1e-8, 1e-10, 1e-9, 1e-5)", 0.5, "native", 10,
     ),
     "compliant, radau": (
-        f"slider_rod(contact={COMPLIANT})", "CompliantDae()", "ErrorControl(1e-6, 1e-8, 1e-9, 1e-4)", 0.05, "python", 1,
+        f"slider_rod(contact={COMPLIANT})", "CompliantDae()", "ErrorControl(1e-6, 1e-8, 1e-9, 1e-4)", 0.05, "native", 1,
     ),
     "moreau-jean in space, native": ("spatial_slider_crank()", "MoreauJean()", "1e-6", 0.5, "native", 100),
     "gauss-qp in space, native": ("spatial_slider_crank()", "GaussQP()", "2e-6", 0.5, "native", 100),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from math import pi
 from typing import TYPE_CHECKING, Any
@@ -109,27 +109,23 @@ def drifted(state: State, system: System) -> tuple[State, float]:
 
     Steps are taken here, since no run is started from a state whose drives do not move as prescribed.
     """
+    from nonsmooth.engine.compliant_steps import CompliantSteps
+    from nonsmooth.exceptions import SolverFailed
     from nonsmooth.solvers.initial_value import Dop853
     from nonsmooth.step_control import ErrorControl
     from nonsmooth.steppers.compliant import CompliantDae
 
     control = ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-6, dt_max=1e-2)
     scheme = CompliantDae(baumgarte=BAUMGARTE, solver=Dop853())
-    formulation = scheme.formulate(system, system.parameter_values, control, scheme.solver)
-    state, _ = _returned(formulation.start(state))
+    steps = CompliantSteps(system, scheme, control, system.parameter_values, DURATION)
+    state, whole = steps.start(state), True
     while state.t < DURATION:
-        state = _returned(formulation.step(state, DURATION)).state
+        if not whole:
+            raise SolverFailed(steps.failure(state))
+        taken = steps.advance(state, state.t)
+        state, whole = taken.end, taken.whole
     residual = np.array(system.violation(state.t, state.q, system.parameter_values))
     return state, float(np.max(np.abs(residual)))
-
-
-def _returned(stepping: Iterator[Any]) -> Any:
-    """The value returned by a generator that yields no program, since it integrates without one."""
-    try:
-        program = next(stepping)
-    except StopIteration as stop:
-        return stop.value
-    raise TypeError(f"A compliant step yielded {program!r}.")
 
 
 def compared(system: System, intervals: tuple[tuple[float, float], ...] = INTERVALS) -> tuple[Array, Array]:

@@ -1,11 +1,10 @@
-"""Rows of compliant contact in compiled code, many per call; Python repeats those that are not certified."""
+"""Rows of compliant contact in compiled code, many per call."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -14,34 +13,31 @@ from nonsmooth.engine.coverage import elements_why_not, made_once
 from nonsmooth.engine.outside_integrator import CompiledRates, OutsideIntegrator
 from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, ValidityWarning
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.initial_value import FINEST, Dop853, Radau
 from nonsmooth.step_control import ErrorControl, StepControl
-from nonsmooth.steppers.base import Formulation
 from nonsmooth.steppers.compliant import CompliantDae, place_tolerance, stated_rules
 from nonsmooth.steppers.validity import Validity
 from nonsmooth.tolerances import DONE
-from nonsmooth.tolerances.compliant import LOOKS, TOUCHED
+from nonsmooth.tolerances.compliant import APART, LOOKS, NO_STEP, TOUCHED
 
-__all__ = ["CompliantSteps"]
-
-#: rules of compiled rows besides those of the Python formulation, for the manifest
-RULES = {
-    "row that is not certified": "found by the Python formulation, and counted as a fallback",
-}
+__all__ = ["CompliantSteps", "compliant_layout", "ridge_of"]
 
 
-def _layout_of(system: System) -> CompliantLayout:
+def compliant_layout(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
     return made_once(system, "compliant", lambda: CompliantLayout(system))
 
 
-def _check_integrator(solver: Any) -> None:
-    if not hasattr(solver, "integrate"):
-        raise InputError(f"CompliantDae requires an integrator, as Radau(), Dop853() or Cvodes(), got {solver}.")
+def ridge_of(system: System, values: Array) -> float:
+    """What is added to the diagonal of joints whose rows are redundant [1/kg]."""
+    if not system.redundant:
+        return 0.0
+    start, numeric = system.start, system.numeric
+    W_g, M = system.W_g(start.t, start.q, values).full(), numeric.M(start.q, values)[0]
+    return RIDGE * float(np.max(np.sum(W_g * np.linalg.solve(M, W_g), axis=0)))
 
 
 class CompliantSteps(CompiledSteps):
@@ -55,13 +51,12 @@ class CompliantSteps(CompiledSteps):
 
     layout: CompliantLayout
     root = "Integration"
+    covers_all = has_formulation = False
 
     @staticmethod
     def why_not(system: System, stepper: Any, control: StepControl, values: Array) -> str | None:
         """Why a run has no compiled form, as a clause; None if it has one."""
-        if not isinstance(control, ErrorControl):
-            return f"CompliantDae has no compiled loop with {type(control).__name__}"
-        return elements_why_not(system, lambda: _layout_of(system), deformable=True)
+        return elements_why_not(system, lambda: compliant_layout(system), deformable=True)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -70,7 +65,7 @@ class CompliantSteps(CompiledSteps):
         own = isinstance(stepper.solver, Dop853)
         integrator = "DOP853, its steps as long as SciPy's" if own else "outside, on compiled rates"
         rules = stated_rules(stepper, place_tolerance(control, system.elementwise.contact_law(values)[3]))
-        return rules | RULES | {"integrator": integrator}
+        return rules | {"integrator": integrator}
 
     def __init__(
         self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
@@ -78,13 +73,12 @@ class CompliantSteps(CompiledSteps):
         self.system, self.stepper, self.scheme = system, stepper, "compliant"
         constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
         self.validity = Validity(system, values, constants)
-        self._allocate(_layout_of(system), values)
+        self._allocate(compliant_layout(system), values)
         self._integration = self.memory.of["Integration"]
         self._configure(stepper, control, values, t_end)
         solver = Radau() if stepper.solver is None else stepper.solver
         self._integrator: OutsideIntegrator | None = None
         if not isinstance(solver, Dop853):
-            _check_integrator(solver)
             rates = CompiledRates(self.memory, self.layout, self._entry("rates"), self.outside)
             self._integrator = OutsideIntegrator(rates, solver, control, self.memory, self.outside)
             self._integration["integrate"] = self._integrator.address
@@ -99,7 +93,7 @@ class CompliantSteps(CompiledSteps):
         every = numbers + system.nc + system.nt + system.nr + 6
         rtol = max(control.rtol, FINEST * float(np.sqrt(every / numbers)))
         self._whole["t_end"], self._whole["certified"] = t_end, CERTIFIED
-        self._whole["ridge"] = self._ridge(values) if system.redundant else 0.0
+        self._whole["ridge"] = ridge_of(system, values)
         for name, value in (
             ("longest", control.dt_max), ("rtol", rtol), ("numbers", numbers), ("tolerance", place),
             ("projected", feedback is None and system.ng > 0), ("feedback", feedback is not None),
@@ -110,12 +104,6 @@ class CompliantSteps(CompiledSteps):
             run[name] = value
         self._set_tolerances(place, control.atol)
         self._forget_extremes()
-
-    def _ridge(self, values: Array) -> float:
-        """On the diagonal of joints with redundant rows."""
-        start, numeric = self.system.start, self.system.numeric
-        W_g, M = self.system.W_g(start.t, start.q, values).full(), numeric.M(start.q, values)[0]
-        return RIDGE * float(np.max(np.sum(W_g * np.linalg.solve(M, W_g), axis=0)))
 
     def _set_tolerances(self, place: float, speed: float) -> None:
         """Of positions, velocities and bristles."""
@@ -141,14 +129,6 @@ class CompliantSteps(CompiledSteps):
         scale = {"impulse_scale": self._integration["impulse"].copy()}
         return replace(state, law_memory=laws, stepper_memory={**state.stepper_memory, **scale})
 
-    def accompany(self, formulate: Callable[[], Formulation]) -> Formulation:
-        """The Python formulation of the same run; laws warn once, whoever meets their limits."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ValidityWarning)  # they have been given
-            made: Any = formulate()
-        made.validity = self.validity
-        return cast(Formulation, made)
-
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
         """Rows from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
         found = super().run(state, origin, most)
@@ -156,7 +136,7 @@ class CompliantSteps(CompiledSteps):
         return found
 
     def rescue(self, state: State, origin: float, most: int) -> Taken | None:
-        """None: the Python formulation repeats a step that is not certified."""
+        """None: the integrator shortens its own steps."""
         self._raise()
         return None
 
@@ -174,7 +154,29 @@ class CompliantSteps(CompiledSteps):
     def failure(self, state: State) -> str:
         """Why the next row is not certified."""
         self._raise()
-        return self.outside.failure or super().failure(state)
+        system, code, t = self.system, int(self._integration["failure"][0]), float(self._whole["seen"][0])
+        if self.outside.failure:
+            return self.outside.failure
+        if code == NO_STEP:
+            return (
+                f"DOP853 stopped at t = {state.t:.9g} s: the steps that the tolerances require are shorter than the "
+                "spacing of numbers; loosen them, or check for discontinuous loads."
+            )
+        if code == APART:
+            violations = np.abs(self._of_joints("g"))
+            worst = int(np.argmax(violations))
+            name, violation = system.constraint_names[worst], violations[worst]
+            if not system.redundant:
+                return f'the projection onto the joints diverges at t = {t:.9g} s: "{name}" has {violation:.3g}.'
+            return (
+                f'the constraint "{name}", one of redundant joints, is violated by {violation:.3g} at t = {t:.9g} s: '
+                "rows that are redundant at the start are independent elsewhere; build the model at a start where no "
+                "joints are singular."
+            )
+        return (
+            f"the equations of motion at t = {t:.9g} s have a residual of {self._whole['residual'][0]:.2g}, more than "
+            f"{self._whole['certified'][0]:.2g}."
+        )
 
     @property
     def counts(self) -> dict[str, int]:

@@ -23,12 +23,18 @@ from nonsmooth.schemes.compliant_fields import ALL_STAGES, BEGIN, LOOK, STEP, TE
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step_control import ErrorControl
 
-__all__ = ["CompiledRates", "OutsideIntegrator"]
+__all__ = ["CompiledRates", "OutsideIntegrator", "rates_of_parts"]
 
 #: stage at which rates are written
 AT_END = 12
 #: difference of a number for a derivative by it: a share of it, and at least its tolerance or this [m]
 SHARE, LEAST = 1.5e-8, 1e-13
+
+
+def rates_of_parts(memory: Memory) -> Array:
+    """Rates of all parts (parts, width), a view of what the compiled function writes."""
+    values = memory.of["Stage"]["value"].reshape(len(memory.of["Part"]), ALL_STAGES + TERMS, -1)
+    return np.asarray(values[:, AT_END])
 
 
 class CompiledRates:
@@ -51,8 +57,7 @@ class CompiledRates:
     ) -> None:  # fmt: skip
         self._run, self._root = memory.of["Integration"], memory.address("Integration")
         self._rates, self._outside, parts = rates, outside, memory.of["Part"]
-        values = memory.of["Stage"]["value"].reshape(len(parts), ALL_STAGES + TERMS, -1)
-        self._tried, self._found = parts["tried"], values[:, AT_END]
+        self._tried, self._found = parts["tried"], rates_of_parts(memory)
         self._used, self.core = _entries(memory, layout)
         self.size = int(self._used.sum())
         self.tolerance = parts["tolerance"][self._used][: self.core]
@@ -67,24 +72,24 @@ class CompiledRates:
         """Let parts stand at y."""
         self._tried[self._used] = y
 
-    def __call__(self, t: float, y: Array, d: Any = None) -> tuple[Array]:
+    def __call__(self, t: float, y: Array) -> Array:
         """dy/dt."""
         self._outside.in_time()
         self.put(y)
         self._run["asked"] = t
         self._rates(self._root)
-        return (self._found[self._used],)
+        return np.asarray(self._found[self._used])
 
-    def jacobian(self, t: float, y: Array, d: Any = None) -> tuple[Array]:
+    def jacobian(self, t: float, y: Array) -> Array:
         """Its derivative by y as difference quotients; it does not depend on integrals."""
-        (before,) = self(t, y)
+        before = self(t, y)
         J = np.zeros((y.size, y.size))
         moved = y.copy()
         for j, least in enumerate(self._least):
             moved[j] = y[j] + max(SHARE * abs(y[j]), least)
-            J[:, j] = (self(t, moved)[0] - before) / (moved[j] - y[j])
+            J[:, j] = (self(t, moved) - before) / (moved[j] - y[j])
             moved[j] = y[j]
-        return (J,)
+        return J
 
 
 class OutsideIntegrator:
@@ -108,8 +113,8 @@ class OutsideIntegrator:
     ) -> None:  # fmt: skip
         self.rates, self.run = rates, memory.of["Integration"]
         # what the session owns does not own the session: see tests/test_reference_cycles.py
-        sizes = 0, rates.core, rates.size
-        problem = InitialValue(None, rates, rates.jacobian, None, *sizes, rates.tolerance, control.rtol)
+        sizes = rates.core, rates.size
+        problem = InitialValue(rates, rates.jacobian, *sizes, rates.tolerance, control.rtol)
         self.session = integrator.integrate(problem)
         self.address = outside.address(self.answer)
 
@@ -124,7 +129,7 @@ class OutsideIntegrator:
         run, what, t = self.run, self.run["asks"][0], float(self.run["asked"][0])
         if what == BEGIN:
             longest, first = float(run["longest"][0]), float(run["first"][0])
-            self.session.restart(t, self.rates.tried, np.zeros(0), longest, first if first > 0.0 else None)
+            self.session.restart(t, self.rates.tried, longest, first if first > 0.0 else None)
         elif what == STEP:
             self.piece = self.session.advance()
             run["t_start"], run["t"] = self.piece.t0, self.piece.t1
@@ -137,7 +142,7 @@ class OutsideIntegrator:
 
     def hold(self, held: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.piece = self.session.hold(held, np.zeros(0))
+        self.piece = self.session.hold(held)
 
 
 def _entries(memory: Memory, layout: CompliantLayout) -> tuple[NDArray[np.bool_], int]:

@@ -29,7 +29,7 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, moved, placed
 from nonsmooth.schemes.program import INFINITE, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
-from nonsmooth.tolerances.compliant import DRIFTED, PARTED, PASSES
+from nonsmooth.tolerances.compliant import APART, DRIFTED, NO_STEP, PARTED, PASSES, UNBALANCED
 
 # ---- joints
 
@@ -202,14 +202,16 @@ def take_row(run, t):
     place_trial(run)
     if run.projected:
         if not project(run):
+            run.failure = APART
             return False
         for course in run.courses:
             far = max(far, largest(abs(course.body.at - (course.q.origin + course.q.tried))))
     accelerate(run)
-    error = error_of_motion(run)
-    if not error <= system.certified:
+    system.residual = error_of_motion(run)
+    if not system.residual <= system.certified:
+        run.failure = UNBALANCED
         return False
-    system.residual, system.complementarity = error, natural_map(run)
+    system.complementarity = natural_map(run)
     if switch(run, t) or far > DRIFTED * run.tolerance:
         run.restart = 1
     write_row(run, t)
@@ -269,7 +271,7 @@ def next_time(run):
 
 def run(run, rows):
     """Up to so many rows; stops where there is no more room, and before one that is not certified."""
-    system = run.system
+    system, run.failure = run.system, NO_STEP
     for _ in range(rows):
         if not run.row_t < system.t_end:
             return DONE

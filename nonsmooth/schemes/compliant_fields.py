@@ -115,6 +115,7 @@ class Integration:
     longest = Number("s", "step", constant=True)
     rtol = Number("-", constant=True)
     numbers = Number("-", "on which the step size depends", constant=True)
+    failure = Count("-", "why the next row is not certified, see `tolerances.compliant`")
     evaluations = Count("-", "of rates, in the run")
     integrate = Count("-", "address of an integrator outside; 0: Dormand and Prince's pair", constant=True)
     asks = Count("-", "what is requested of it")

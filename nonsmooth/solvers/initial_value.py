@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import copy
 import math
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -51,10 +50,7 @@ class Piece:
 class Session(Protocol):
     """A running integration."""
 
-    #: evaluations of the rates so far
-    evaluations: int
-
-    def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None: ...
+    def restart(self, t: float, y: Array, longest: float, first: float | None) -> None: ...
 
     def advance(self) -> Piece: ...
 
@@ -62,7 +58,7 @@ class Session(Protocol):
         """For a checkpoint: the state of the integration after its last piece."""
         ...
 
-    def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
+    def hold(self, held: Mapping[str, Any]) -> Piece:
         """Continue from a checkpoint, with the last piece."""
         ...
 
@@ -147,7 +143,6 @@ class Cvodes(Integrator):
 class _ScipySession:
     def __init__(self, problem: InitialValue, method: Any, implicit: bool) -> None:
         self.problem, self.method, self.implicit = problem, method, implicit
-        self.evaluations = 0
         # the integrals reduce the root mean square of the errors
         dilution = math.sqrt(problem.core / problem.size)
         rest = problem.size - problem.core
@@ -155,23 +150,15 @@ class _ScipySession:
         self.rtol = max(problem.rtol * dilution, FINEST)
         self.pieces = 0
 
-    def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None:
-        # a solver of SciPy refers to itself; functions of CasADi that it owned would wait for the collection of garbage
-        this, problem = weakref.proxy(self), weakref.proxy(self.problem)
+    def restart(self, t: float, y: Array, longest: float, first: float | None) -> None:
         self.begin, self.pieces = (t, y, longest, first), 0
-        self.origin = origin = np.zeros_like(y)
-        origin[: self.problem.places] = y[: self.problem.places]
-
-        def f(t: float, y: Array) -> Array:
-            this.evaluations += 1
-            return problem.rates(t, origin + y, d)[0]
-
-        options: dict[str, Any] = {"jac": lambda t, y: problem.jacobian(t, origin + y, d)[0]} if self.implicit else {}
+        options: dict[str, Any] = {"jac": self.problem.jacobian} if self.implicit else {}
         step = None if first is None else min(first, longest)
         with np.errstate(all="ignore"):
             self.solver = self.method(
-                f, t, y - origin, np.inf, rtol=self.rtol, atol=self.atol, max_step=longest, first_step=step, **options
-            )
+                self.problem.rates, t, y, np.inf, rtol=self.rtol, atol=self.atol, max_step=longest, first_step=step,
+                **options,
+            )  # fmt: skip
 
     def advance(self) -> Piece:
         with np.errstate(all="ignore"):  # a trial that is not finite is rejected, or reported below
@@ -184,11 +171,10 @@ class _ScipySession:
         return self._piece()
 
     def _piece(self) -> Piece:
-        dense, origin, t1 = self.solver.dense_output(), self.origin, float(self.solver.t)
-        end = origin + self.solver.y
+        dense, end, t1 = self.solver.dense_output(), self.solver.y, float(self.solver.t)
 
         def at(t: float) -> Array:
-            return end if t == t1 else np.asarray(origin + dense(t), dtype=float)
+            return np.asarray(end if t == t1 else dense(t), dtype=float)
 
         return Piece(float(self.solver.t_old), t1, at, at)
 
@@ -197,10 +183,10 @@ class _ScipySession:
         known = {} if self.method.__name__ == "LSODA" else copy.deepcopy(numbers_of(self.solver))
         return {"begin": self.begin, "pieces": self.pieces, "solver": known}
 
-    def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
+    def hold(self, held: Mapping[str, Any]) -> Piece:
         """Continue from a checkpoint."""
         t, y, longest, first = held["begin"]
-        self.restart(float(t), y, d, float(longest), first)
+        self.restart(float(t), y, float(longest), first)
         if held["solver"]:
             take_numbers(self.solver, held["solver"])
             self.pieces = int(held["pieces"])
@@ -301,18 +287,17 @@ class _Interval:
     """Rates in an interval of time, of deviations from its start in units of their tolerance, per length."""
 
     def __init__(self, problem: InitialValue) -> None:
-        self.problem, self.unit, self.evaluations = problem, problem.atol, 0
-        self.t, self.span, self.start, self.d = 0.0, 1.0, np.zeros(problem.size), np.zeros(0)
+        self.problem, self.unit = problem, problem.atol
+        self.t, self.span, self.start = 0.0, 1.0, np.zeros(problem.size)
 
     def values(self, s: ca.DM, x: ca.DM) -> list[Any]:
         """Rates at a share s of the interval."""
-        self.evaluations += 1
-        return [self._scaled(self.problem.rates(*self._at(s, x), self.d)[0])]
+        return [self._scaled(self.problem.rates(*self._at(s, x)))]
 
     def derivatives(self, s: ca.DM, x: ca.DM, _: ca.DM) -> list[Any]:
         """By s, which is not required, and by x."""
         core, size = self.problem.core, self.problem.size
-        J = self.problem.jacobian(*self._at(s, x), self.d)[0][:, :core] * self.unit
+        J = self.problem.jacobian(*self._at(s, x))[:, :core] * self.unit
         return [ca.DM(size, 1), self._scaled(J.T).T]
 
     def _at(self, s: ca.DM, x: ca.DM) -> tuple[float, Array]:
@@ -348,17 +333,9 @@ class _CvodesSession:
         self._grid = ca.integrator("stretch", "cvodes", dae, 0.0, grid.tolist(), options)
         self._one = ca.integrator("piece", "cvodes", dae, 0.0, 1.0, options)
 
-    @property
-    def evaluations(self) -> int:
-        return self.interval.evaluations
-
-    @evaluations.setter
-    def evaluations(self, count: int) -> None:
-        self.interval.evaluations = count
-
-    def restart(self, t: float, y: Array, d: Array, longest: float, first: float | None) -> None:
+    def restart(self, t: float, y: Array, longest: float, first: float | None) -> None:
         self._t, self._y, self._span = t, y, longest if first is None else min(longest, first)
-        self.interval.d, self._longest = d, longest
+        self._longest = longest
         self._queue: list[tuple[float, Array]] = []
 
     def _solve(self, integrator: ca.Function, t: float, y: Array, span: float) -> Array:
@@ -399,15 +376,15 @@ class _CvodesSession:
             "queue": list(self._queue),
         }  # fmt: skip
 
-    def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
+    def hold(self, held: Mapping[str, Any]) -> Piece:
         """Continue from a checkpoint."""
-        (self._t, self._y), self._before, self.interval.d = held["here"], held["before"], d
+        (self._t, self._y), self._before = held["here"], held["before"]
         self._longest, self._span, self._queue = float(held["longest"]), float(held["span"]), list(held["queue"])
         return self._piece()
 
     def _piece(self) -> Piece:
         (t0, y0), (t1, y1) = self._before, (self._t, self._y)
-        slope_0, slope_1 = (self.problem.rates(t, y, self.interval.d)[0] for t, y in ((t0, y0), (t1, y1)))
+        slope_0, slope_1 = (self.problem.rates(t, y) for t, y in ((t0, y0), (t1, y1)))
 
         def at(t: float) -> Array:
             if t in (t0, t1):
