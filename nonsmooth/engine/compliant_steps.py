@@ -26,6 +26,13 @@ from nonsmooth.tolerances.compliant import APART, LOOKS, NO_STEP, TOUCHED
 __all__ = ["CompliantSteps", "compliant_layout", "ridge_of"]
 
 
+#: where rows of joints are redundant
+SINGULAR = (
+    "Rows of joints that are redundant at the start may be independent elsewhere: build the model at a start where no "
+    "joints are singular."
+)
+
+
 def compliant_layout(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
     return made_once(system, "compliant", lambda: CompliantLayout(system))
@@ -166,17 +173,13 @@ class CompliantSteps(CompiledSteps):
             violations = np.abs(self._of_joints("g"))
             worst = int(np.argmax(violations))
             name, violation = system.constraint_names[worst], violations[worst]
-            if not system.redundant:
-                return f'the projection onto the joints diverges at t = {t:.9g} s: "{name}" has {violation:.3g}.'
-            return (
-                f'the constraint "{name}", one of redundant joints, is violated by {violation:.3g} at t = {t:.9g} s: '
-                "rows that are redundant at the start are independent elsewhere; build the model at a start where no "
-                "joints are singular."
+            what = f'the projection onto the joints diverges at t = {t:.9g} s: "{name}" has {violation:.3g}.'
+        else:
+            what = (
+                f"the equations of motion at t = {t:.9g} s have a residual of {self._whole['residual'][0]:.2g}, more "
+                f"than {self._whole['certified'][0]:.2g}."
             )
-        return (
-            f"the equations of motion at t = {t:.9g} s have a residual of {self._whole['residual'][0]:.2g}, more than "
-            f"{self._whole['certified'][0]:.2g}."
-        )
+        return f"{what} {SINGULAR}" if system.redundant else what
 
     @property
     def counts(self) -> dict[str, int]:

@@ -35,6 +35,7 @@ from nonsmooth import (
     ModelWarning,
     PlanarBody,
     PointForce,
+    PointOnLine,
     PointPlane,
     PrescribedMotion,
     Revolute,
@@ -414,6 +415,18 @@ def test_no_row_is_kept_whose_residual_is_too_large(monkeypatch):
     with pytest.raises(SimulationFailed, match="Step 1, .*residual of [0-9.e-]+, more than 1e-30") as failed:
         simulate(system, stepper(), **run)
     assert len(failed.value.trajectory.t) == 1
+
+
+def test_rows_that_are_redundant_at_the_start_only_end_the_run():
+    """The tip of a rod on the tangent of its circle, which it leaves with the first step."""
+    model = Model([Ground(), Gravity(acceleration=(0.0, -9.81))])
+    model.add(PlanarBody("rod", mass=1.0, inertia=0.1, position=(0.5, 0.0)))
+    model.add(Revolute("pivot", "ground", "rod", at_b=(-0.5, 0.0)))
+    model.add(PointOnLine("rail", "ground", "rod", at_a=(1.0, 0.0), at_b=(0.5, 0.0), direction=np.pi / 2))
+    system = model.build()
+    assert len(system.redundant) == 1
+    with pytest.raises(SimulationFailed, match="Step 1, .* residual .* a start where no joints are singular"):
+        simulate(system, stepper(), t_end=0.1, dt=ErrorControl(1e-6, 1e-8, 1e-6, 1e-3))
 
 
 def test_a_load_that_breaks_hands_over_the_run_so_far():
