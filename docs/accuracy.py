@@ -21,7 +21,6 @@ from nonsmooth import (
     GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
-    Idas,
     Landing,
     Lsoda,
     MoreauJean,
@@ -122,7 +121,7 @@ def compliant_integrators() -> None:
     touching = pressed.state({"slider.y": -1e-5})
     print("| integrator | steps | error of the height at the end [m] | time [s] | time of a start at rest [s] |")
     print("|---|---|---|---|---|")
-    for solver in (Radau(), Dop853(), Lsoda(), Bdf(), Cvodes(), Idas()):
+    for solver in (Radau(), Dop853(), Lsoda(), Bdf(), Cvodes()):
         stepper = CompliantDae(solver=solver, samples=1)
         run, seconds = timed(system, stepper, t_end=4e-3, dt=control)
         _, rest = timed(pressed, stepper, t_end=0.02, dt=control, state=touching)

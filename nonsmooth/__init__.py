@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.admm import Admm
     from nonsmooth.solvers.casadi_qp import CasadiQP
     from nonsmooth.solvers.conic import Conic
-    from nonsmooth.solvers.initial_value import Bdf, Cvodes, Dop853, Idas, Lsoda, Radau
+    from nonsmooth.solvers.initial_value import Bdf, Cvodes, Dop853, Lsoda, Radau
     from nonsmooth.solvers.ipopt import IpoptMPCC
     from nonsmooth.solvers.lemke import Lemke
     from nonsmooth.solvers.mode_enumeration import ModeEnumeration
@@ -117,7 +117,6 @@ __all__ = [
     "Gravity",
     "Ground",
     "Harmonic",
-    "Idas",
     "InputError",
     "Instants",
     "Interrupted",
@@ -240,7 +239,7 @@ _NAMES_OF = {
     "solvers.active_set": ("ActiveSet",),
     "solvers.casadi_qp": ("CasadiQP",),
     "solvers.conic": ("Conic",),
-    "solvers.initial_value": ("Bdf", "Cvodes", "Dop853", "Idas", "Lsoda", "Radau"),
+    "solvers.initial_value": ("Bdf", "Cvodes", "Dop853", "Lsoda", "Radau"),
     "solvers.ipopt": ("IpoptMPCC",),
     "solvers.admm": ("Admm",),
     "solvers.lemke": ("Lemke",),
@@ -262,6 +261,10 @@ _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _NAMES_OF.items(
 
 
 def __getattr__(name: str) -> Any:
+    if name == "Idas":
+        from nonsmooth.solvers import NO_IDAS
+
+        raise ImportError(NO_IDAS)
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)

@@ -15,6 +15,7 @@ from nonsmooth import (
     ActiveSet,
     Compliant,
     CompliantDae,
+    Cvodes,
     Dop853,
     ErrorControl,
     EventDriven,
@@ -22,14 +23,17 @@ from nonsmooth import (
     InputError,
     Interrupted,
     Landing,
+    Lsoda,
     MoreauJean,
+    Radau,
     SimulationFailed,
     simulate,
 )  # fmt: skip
 from nonsmooth.cli import main
 from nonsmooth.engine.steps import CompiledSteps
-from nonsmooth.exceptions import NotWritten
+from nonsmooth.exceptions import BudgetSpent, NotWritten
 from nonsmooth.laws import Flores
+from nonsmooth.run.loop import Budget
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth_problems import slider_rod
@@ -74,14 +78,17 @@ def test_an_error_in_a_callback_hands_over_the_steps(system, whole, step_by_step
 
 
 @pytest.mark.parametrize(
-    "stepper, dt",
+    "stepper, dt, engine",
     [
-        (GaussQP(), Landing(1e-7, 1e-5)),
-        (MoreauJean(), 1e-5),
-        (EventDriven(), ErrorControl(1e-6, dt_max=1e-5)),
-        (CompliantDae(solver=Dop853()), ErrorControl(1e-6, dt_max=1e-5)),
+        (GaussQP(), Landing(1e-7, 1e-5), "python"),
+        (GaussQP(), Landing(1e-7, 1e-5), "native"),
+        (MoreauJean(), 1e-5, "python"),
+        (MoreauJean(), 1e-5, "native"),
+        (EventDriven(), ErrorControl(1e-6, dt_max=1e-5), "python"),
+        (EventDriven(), ErrorControl(1e-6, dt_max=1e-5), "native"),
+        (CompliantDae(solver=Dop853()), ErrorControl(1e-6, dt_max=1e-5), "native"),
     ],
-    ids=lambda one: type(one).__name__,
+    ids=lambda one: type(one).__name__ if not isinstance(one, str) else one,
 )
 def test_max_steps_is_exact(tmp_path, stepper, dt):
     """A run resumed from its checkpoint counts the steps before."""
@@ -417,3 +424,27 @@ def test_a_budget_that_is_none_is_refused(folder, capsys, words):
 def test_input_that_cannot_be_used_is_not_a_failed_run(system):
     with pytest.raises(InputError, match="t_end must lie after"):
         simulate(system, GaussQP(), t_end=-1.0, dt=Landing(1e-6, 1e-3))
+
+
+@pytest.mark.parametrize("integrator", [Radau(), Lsoda(), Cvodes()], ids=repr)
+def test_the_time_of_a_run_ends_within_a_step_of_an_integrator(integrator, monkeypatch):
+    """Time that stands still but for what a load takes: evaluations of the first steps, in each of which it is spent;
+    the rows so far are kept, and are those of the whole run."""
+    soft = Compliant(Flores(stiffness=1e7, exponent=1.5, restitution=0.6))
+    system, control = slider_rod(case=2, contact=soft).build(), ErrorControl(1e-6, dt_max=1e-4)
+    scheme = CompliantDae(solver=integrator)
+    complete = simulate(system, scheme, t_end=0.002, dt=control)
+    counts, evaluations = [0], complete.counts["evaluations"] // 2
+
+    def in_time(self):
+        counts[0] += 1
+        if counts[0] > evaluations:
+            raise BudgetSpent("the budget of 1 s is spent.")
+
+    monkeypatch.setattr(Budget, "in_time", in_time)
+    with pytest.raises(SimulationFailed, match="at t = .* the budget of 1 s is spent") as stopped:
+        simulate(system, scheme, t_end=0.002, dt=control, max_seconds=1.0)
+    run = stopped.value.trajectory
+    assert counts[0] <= evaluations + 3  # which are asked by the loop
+    assert 1 < len(run.t) < len(complete.t)
+    assert np.array_equal(run.q.array, complete.q.array[: len(run.t)])

@@ -50,7 +50,7 @@ MAY_IMPORT = {
     },  # fmt: skip
     "solvers": {"programs", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
-    "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
+    "trajectory": {"engine", "model", "programs", "solvers", "steppers"},  # forces at an instant are those of steps
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
     "run": {"engine", "compile", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
     "facts": set(),

@@ -20,7 +20,6 @@ from nonsmooth import (
     GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
-    Idas,
     Landing,
     Lemke,
     Lsoda,
@@ -72,7 +71,7 @@ RUNS = {
     type(solver).__name__: lambda solver=solver: simulate(
         slider(SOFT), CompliantDae(solver=solver), t_end=1e-4, dt=ErrorControl(1e-6, 1e-8, 1e-9, 1e-3)
     )
-    for solver in (Radau(), Dop853(), Lsoda(), Bdf(), Cvodes(), Idas())
+    for solver in (Radau(), Dop853(), Lsoda(), Bdf(), Cvodes())
 }
 
 

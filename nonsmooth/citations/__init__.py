@@ -76,7 +76,6 @@ CITED: dict[str, tuple[str, ...]] = {
     "Lsoda": ("petzold1983", "virtanen2020"),
     "Bdf": ("shampine1997", "virtanen2020"),
     "Cvodes": ("hindmarsh2005",),
-    "Idas": ("hindmarsh2005",),
     # laws
     "Rigid": ("moreau1988",),
     "AdamsImpact": (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from nonsmooth.engine.kinds import Kind, Kinds, Outputs
+from nonsmooth.engine.kinds import Kind, Kinds, Outputs, coordinates
 from nonsmooth.engine.layout import Layout, _Group
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
@@ -29,6 +29,7 @@ class CompliantKinds(Kinds):
 
     def contact(self, element: Contact) -> Kind:
         """Per contact the true gap, and directions of its rate and of its slip."""
+        self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             g, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
@@ -45,11 +46,13 @@ class CompliantKinds(Kinds):
 
     def turning(self, element: Contact) -> Kind:
         """Per contact the spin of its tangents in space, and what their turning adds to the rate of its slip."""
+        self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             _, _, _, T_a, T_b = of(self.a.z, self.b.z, p)
-            moved = ca.vertcat(*(x.tangent() @ x.twist for x in (self.a, self.b)))
-            bias = ca.jtimes(T_a @ self.a.twist + T_b @ self.b.twist, ca.vertcat(self.a.z, self.b.z), moved)
+            moved = ca.vertcat(*(frame.rates_of_at for frame in self._frames))
+            slips = T_a @ self.a.twist + T_b @ self.b.twist
+            bias = ca.jtimes(slips, ca.vertcat(*(frame.at for frame in self._frames)), moved)
             found, tangents = [], self.shape.dimension - 1
             for k in range(len(element.gap_labels)):
                 first = self._at("Overlap", k, "bias") + 1
@@ -68,6 +71,7 @@ class CompliantKinds(Kinds):
 
         Its first argument is not a placement, but the record of the overlap.
         """
+        self._take(())
         of, coefficients = self.functions.compliance(element), self.functions.coefficients(element)
         key = "law", id(of)
         if key not in self._made:
@@ -113,7 +117,7 @@ class CompliantLayout(Layout):
             assert isinstance(e.contact, Compliant)
             if len(e.contact.states(self.shape.dimension - 1)) > MOST_BRISTLES:
                 raise InputError(f'The contact "{e.name}" has more than {MOST_BRISTLES} bristle states.')
-        kinds = CompliantKinds(self.shape, self.functions)
+        kinds = CompliantKinds(self.shape, self.functions, self.bodies)
         super()._elements(kinds, accelerations)
         for name in OPTIONAL:
             self.content.of[name] = []
@@ -161,6 +165,15 @@ class CompliantLayout(Layout):
         sticking = any(overlap["sticks"] for overlap in overlaps)
         pairwise = self.shape.dimension == 2 and len(overlaps) <= 2
         self.run |= {"sticking": sticking, "pairwise": pairwise}
+
+    def steering(self, memory: Memory) -> list[list[int]]:
+        """Entries of the parts on which the step size depends: per body positions and velocities, then bristles."""
+        found = []
+        for body in self.bodies:
+            sizes = len(body.q_columns), len(body.v_columns)
+            found += [coordinates(self.shape.dimension, *sizes, positions) for positions in (True, False)]
+        counts = (int(count) for count in memory.of["Overlap"]["bristles_count"])
+        return found + [list(range(count)) for count in counts if count]
 
     # ---- laws
 

@@ -1,4 +1,4 @@
-"""Rows of compliant contact in compiled code, many per call; Python repeats those that are not certified."""
+"""Rows of compliant contact in compiled code, many per call."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 
 from nonsmooth.engine.compliant_layout import CompliantLayout
 from nonsmooth.engine.coverage import made_once
-from nonsmooth.engine.outside_integrator import OutsideIntegrator
+from nonsmooth.engine.outside_integrator import CompiledRates, OutsideIntegrator
 from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED
@@ -22,24 +21,30 @@ from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.compliant import CompliantDae, place_tolerance, stated_rules
 from nonsmooth.steppers.validity import Validity
 from nonsmooth.tolerances import DONE
-from nonsmooth.tolerances.compliant import LOOKS, TOUCHED
+from nonsmooth.tolerances.compliant import APART, LOOKS, NO_STEP, TOUCHED
 
-__all__ = ["CompliantSteps"]
-
-#: rules of compiled rows besides those of the Python formulation, for the manifest
-RULES = {
-    "row that is not certified": "found by the Python formulation, and counted as a fallback",
-}
+__all__ = ["CompliantSteps", "compliant_layout", "ridge_of"]
 
 
-def _layout_of(system: System) -> CompliantLayout:
+#: where rows of joints are redundant
+SINGULAR = (
+    "Rows of joints that are redundant at the start may be independent elsewhere: build the model at a start where no "
+    "joints are singular."
+)
+
+
+def compliant_layout(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
     return made_once(system, "compliant", lambda: CompliantLayout(system))
 
 
-def _check_integrator(solver: Any) -> None:
-    if not hasattr(solver, "integrate"):
-        raise InputError(f"CompliantDae requires an integrator, as Radau(), Dop853() or Cvodes(), got {solver}.")
+def ridge_of(system: System, values: Array) -> float:
+    """What is added to the diagonal of joints whose rows are redundant [1/kg]."""
+    if not system.redundant:
+        return 0.0
+    start, numeric = system.start, system.numeric
+    W_g, M = system.W_g(start.t, start.q, values).full(), numeric.M(start.q, values)[0]
+    return RIDGE * float(np.max(np.sum(W_g * np.linalg.solve(M, W_g), axis=0)))
 
 
 class CompliantSteps(CompiledSteps):
@@ -53,6 +58,7 @@ class CompliantSteps(CompiledSteps):
 
     layout: CompliantLayout
     root = "Integration"
+    covers_all = has_formulation = False
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -61,7 +67,7 @@ class CompliantSteps(CompiledSteps):
         own = isinstance(stepper.solver, Dop853)
         integrator = "DOP853, its steps as long as SciPy's" if own else "outside, on compiled rates"
         rules = stated_rules(stepper, place_tolerance(control, system.elementwise.contact_law(values)[3]))
-        return rules | RULES | {"integrator": integrator}
+        return rules | {"integrator": integrator}
 
     def __init__(
         self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
@@ -69,15 +75,14 @@ class CompliantSteps(CompiledSteps):
         self.system, self.stepper, self.scheme, self._t_end = system, stepper, "compliant", t_end
         constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
         self.validity = Validity(system, values, constants)
-        self._allocate(_layout_of(system), values)
+        self._allocate(compliant_layout(system), values)
         self._integration = self.memory.of["Integration"]
         self._configure(stepper, control, values, t_end)
         solver = Radau() if stepper.solver is None else stepper.solver
         self._integrator: OutsideIntegrator | None = None
         if not isinstance(solver, Dop853):
-            _check_integrator(solver)
-            rates = self._entry("rates")
-            self._integrator = OutsideIntegrator(self.memory, self.layout, rates, solver, control, self.outside)
+            rates = CompiledRates(self.memory, self.layout, self._entry("rates"), self.outside)
+            self._integrator = OutsideIntegrator(rates, solver, control, self.memory, self.outside)
             self._integration["integrate"] = self._integrator.address
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)
 
@@ -90,7 +95,7 @@ class CompliantSteps(CompiledSteps):
         every = numbers + system.nc + system.nt + system.nr + 6
         rtol = max(control.rtol, FINEST * float(np.sqrt(every / numbers)))
         self._whole["t_end"], self._whole["certified"] = t_end, CERTIFIED
-        self._whole["ridge"] = self._ridge(values) if system.redundant else 0.0
+        self._whole["ridge"] = ridge_of(system, values)
         for name, value in (
             ("longest", control.dt_max), ("rtol", rtol), ("numbers", numbers), ("tolerance", place),
             ("projected", feedback is None and system.ng > 0), ("feedback", feedback is not None),
@@ -102,23 +107,12 @@ class CompliantSteps(CompiledSteps):
         self._set_tolerances(place, control.atol)
         self._forget_extremes()
 
-    def _ridge(self, values: Array) -> float:
-        """On the diagonal of joints with redundant rows."""
-        start, numeric = self.system.start, self.system.numeric
-        W_g, M = self.system.W_g(start.t, start.q, values).full(), numeric.M(start.q, values)[0]
-        return RIDGE * float(np.max(np.sum(W_g * np.linalg.solve(M, W_g), axis=0)))
-
     def _set_tolerances(self, place: float, speed: float) -> None:
         """Of positions, velocities and bristles."""
-        parts, bodies = self.memory.of["Part"]["tolerance"], len(self.layout.bodies)
+        parts, steering = self.memory.of["Part"]["tolerance"], self.layout.steering(self.memory)
         parts[:] = 1.0
-        motions = [0, 1, 2] if self.system.dimension == 2 else [0, 1, 2, 4, 5, 6]
-        for k in range(bodies):
-            parts[2 * k][[*motions, *([7] if self.system.dimension == 3 else [])]] = place
-            parts[2 * k + 1][motions] = speed
-        counts = [int(count) for count in self.memory.of["Overlap"]["bristles_count"] if count]
-        for part, count in zip(parts[2 * bodies :], counts, strict=False):
-            part[:count] = place
+        for k, (part, entries) in enumerate(zip(parts, steering, strict=False)):
+            part[entries] = speed if k % 2 == 1 and k < 2 * len(self.layout.bodies) else place
 
     # ---------------------------------------------------------------------------------------------------------- steps
 
@@ -144,7 +138,8 @@ class CompliantSteps(CompiledSteps):
         return found
 
     def rescue(self, state: State, origin: float) -> Taken | None:
-        """None: the Python formulation repeats a step that is not certified."""
+        """None: the integrator shortens its own steps."""
+        self._raise()
         return None
 
     def held_outside(self) -> dict[str, Any] | None:
@@ -160,7 +155,26 @@ class CompliantSteps(CompiledSteps):
 
     def failure(self, state: State) -> str:
         """Why the next row is not certified."""
-        return self.outside.failure or super().failure(state)
+        self._raise()
+        system, code, t = self.system, int(self._integration["failure"][0]), float(self._whole["seen"][0])
+        if self.outside.failure:
+            return self.outside.failure
+        if code == NO_STEP:
+            return (
+                f"DOP853 stopped at t = {state.t:.9g} s: the steps that the tolerances require are shorter than the "
+                "spacing of numbers; loosen them, or check for discontinuous loads."
+            )
+        if code == APART:
+            violations = np.abs(self._of_joints("g"))
+            worst = int(np.argmax(violations))
+            name, violation = system.constraint_names[worst], violations[worst]
+            what = f'the projection onto the joints diverges at t = {t:.9g} s: "{name}" has {violation:.3g}.'
+        else:
+            what = (
+                f"the equations of motion at t = {t:.9g} s have a residual of {self._whole['residual'][0]:.2g}, more "
+                f"than {self._whole['certified'][0]:.2g}."
+            )
+        return f"{what} {SINGULAR}" if system.redundant else what
 
     @property
     def counts(self) -> dict[str, int]:

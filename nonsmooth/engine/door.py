@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.engine.layout import Layout
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import SolverFailed
+from nonsmooth.exceptions import BudgetSpent, SolverFailed
 from nonsmooth.programs import (
     LCP,
     QP,
@@ -50,9 +50,11 @@ class Outside:
     ----------
     raised : what ended a call other than the failure of its solvers; further calls solve nothing
     failure : why the last program was not solved; empty if it was
+    in_time : raises `BudgetSpent` where the time of the run is spent; called by what may take long
     """
 
     def __init__(self) -> None:
+        self.in_time: Callable[[], None] = lambda: None
         self.raised: BaseException | None = None
         self.failure = ""
         self._called: list[Any] = []
@@ -77,6 +79,8 @@ def _answered(outside: weakref.ref[Outside], solve: weakref.WeakMethod[Callable[
         call()
         kept.failure = ""
         return 1
+    except BudgetSpent as error:
+        kept.raised = error
     except SolverFailed as error:
         kept.failure = str(error)
     except BaseException as error:  # Ctrl-C as well

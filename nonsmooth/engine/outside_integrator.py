@@ -1,4 +1,4 @@
-"""Integrators of SciPy on the compiled equations of motion of a run with compliant contact.
+"""Integrators of SciPy and of SUNDIALS on the compiled equations of motion of a run with compliant contact.
 
 Compiled code calls `OutsideIntegrator.address` where its own integrator would take a step; the integrator calls the
 compiled rates. Numbers are exchanged through the parts of the records: y are their entries that are in use, first those
@@ -23,7 +23,7 @@ from nonsmooth.schemes.compliant_fields import ALL_STAGES, BEGIN, LOOK, STEP, TE
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step_control import ErrorControl
 
-__all__ = ["OutsideIntegrator"]
+__all__ = ["CompiledRates", "OutsideIntegrator", "rates_of_parts"]
 
 #: stage at which rates are written
 AT_END = 12
@@ -31,14 +31,75 @@ AT_END = 12
 SHARE, LEAST = 1.5e-8, 1e-13
 
 
-class OutsideIntegrator:
-    """The integration of one run.
+def rates_of_parts(memory: Memory) -> Array:
+    """Rates of all parts (parts, width), a view of what the compiled function writes."""
+    values = memory.of["Stage"]["value"].reshape(len(memory.of["Part"]), ALL_STAGES + TERMS, -1)
+    return np.asarray(values[:, AT_END])
+
+
+class CompiledRates:
+    """dy/dt of the compiled equations of one run.
 
     Parameters
     ----------
     memory, layout : of the run, whose tolerances are set
     rates : compiled, with the address of the run
+    outside : whose `in_time` is called at each evaluation
+
+    Attributes
+    ----------
+    core, size : numbers of entries of y under error control, and of all
+    tolerance : (core,)
+    """
+
+    def __init__(
+        self, memory: Memory, layout: CompliantLayout, rates: Callable[[int], int], outside: Outside
+    ) -> None:  # fmt: skip
+        self._run, self._root = memory.of["Integration"], memory.address("Integration")
+        self._rates, self._outside, parts = rates, outside, memory.of["Part"]
+        self._tried, self._found = parts["tried"], rates_of_parts(memory)
+        self._used, self.core = _entries(memory, layout)
+        self.size = int(self._used.sum())
+        self.tolerance = parts["tolerance"][self._used][: self.core]
+        self._least = np.maximum(self.tolerance, LEAST)
+
+    @property
+    def tried(self) -> Array:
+        """y at which parts stand."""
+        return np.asarray(self._tried[self._used])
+
+    def put(self, y: Array | float) -> None:
+        """Let parts stand at y."""
+        self._tried[self._used] = y
+
+    def __call__(self, t: float, y: Array) -> Array:
+        """dy/dt."""
+        self._outside.in_time()
+        self.put(y)
+        self._run["asked"] = t
+        self._rates(self._root)
+        return np.asarray(self._found[self._used])
+
+    def jacobian(self, t: float, y: Array) -> Array:
+        """Its derivative by y as difference quotients; it does not depend on integrals."""
+        before = self(t, y)
+        J = np.zeros((y.size, y.size))
+        moved = y.copy()
+        for j, least in enumerate(self._least):
+            moved[j] = y[j] + max(SHARE * abs(y[j]), least)
+            J[:, j] = (self(t, moved) - before) / (moved[j] - y[j])
+            moved[j] = y[j]
+        return J
+
+
+class OutsideIntegrator:
+    """The integration of one run.
+
+    Parameters
+    ----------
+    rates : of the run
     integrator, control
+    memory : of the run
     outside : where calls are kept
 
     Attributes
@@ -48,38 +109,14 @@ class OutsideIntegrator:
     """
 
     def __init__(
-        self, memory: Memory, layout: CompliantLayout, rates: Callable[[int], int], integrator: Integrator,
-        control: ErrorControl, outside: Outside,
+        self, rates: CompiledRates, integrator: Integrator, control: ErrorControl, memory: Memory, outside: Outside
     ) -> None:  # fmt: skip
-        self.run, self.root = memory.of["Integration"], memory.address("Integration")
-        self._rates, parts = rates, memory.of["Part"]
-        values = memory.of["Stage"]["value"].reshape(len(parts), ALL_STAGES + TERMS, -1)
-        self._tried, self._found = parts["tried"], values[:, AT_END]
-        self._used, core = _entries(memory, layout)
-        size = int(self._used.sum())
-        tolerance = parts["tolerance"][self._used][:core]
-        self._least = np.maximum(tolerance, LEAST)
-        problem = InitialValue(None, self.rates, self.jacobian, None, 0, core, size, tolerance, control.rtol)
+        self.rates, self.run = rates, memory.of["Integration"]
+        # what the session owns does not own the session: see tests/test_reference_cycles.py
+        sizes = rates.core, rates.size
+        problem = InitialValue(rates, rates.jacobian, *sizes, rates.tolerance, control.rtol)
         self.session = integrator.integrate(problem)
         self.address = outside.address(self.answer)
-
-    def rates(self, t: float, y: Array, d: Any = None) -> tuple[Array]:
-        """dy/dt, of the compiled equations."""
-        self._tried[self._used] = y
-        self.run["asked"] = t
-        self._rates(self.root)
-        return (self._found[self._used],)
-
-    def jacobian(self, t: float, y: Array, d: Any = None) -> tuple[Array]:
-        """Its derivative by y as difference quotients; it does not depend on integrals."""
-        (before,) = self.rates(t, y)
-        J = np.zeros((y.size, y.size))
-        moved = y.copy()
-        for j, least in enumerate(self._least):
-            moved[j] = y[j] + max(SHARE * abs(y[j]), least)
-            J[:, j] = (self.rates(t, moved)[0] - before) / (moved[j] - y[j])
-            moved[j] = y[j]
-        return (J,)
 
     def answer(self) -> None:
         """Do what compiled code asks for.
@@ -91,30 +128,28 @@ class OutsideIntegrator:
         """
         run, what, t = self.run, self.run["asks"][0], float(self.run["asked"][0])
         if what == BEGIN:
-            first = float(run["first"][0])
-            y = self._tried[self._used]
-            longest, until = float(run["longest"][0]), float(run["limit"][0])
-            self.session.restart(t, y, np.zeros(0), longest, first if first > 0.0 else None, until)
+            longest, first, until = (float(run[name][0]) for name in ("longest", "first", "limit"))
+            self.session.restart(t, self.rates.tried, longest, first if first > 0.0 else None, until)
         elif what == STEP:
             self.piece = self.session.advance()
             run["t_start"], run["t"] = self.piece.t0, self.piece.t1
         else:
-            self._tried[self._used] = np.nan  # no row is accepted where the integrator fails
-            self._tried[self._used] = self.piece.sketch(t) if what == LOOK else self.piece.at(t)
+            y: Array | float = np.nan  # no row is accepted where the integrator fails
+            try:
+                y = self.piece.sketch(t) if what == LOOK else self.piece.at(t)
+            finally:
+                self.rates.put(y)
 
     def hold(self, held: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.piece = self.session.hold(held, np.zeros(0))
+        self.piece = self.session.hold(held)
 
 
 def _entries(memory: Memory, layout: CompliantLayout) -> tuple[NDArray[np.bool_], int]:
     """Entries of parts in use (parts, width), and how many of them are under error control; in the order of parts."""
-    plane = layout.shape.dimension == 2
-    motion = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6]
-    counts = [int(count) for count in memory.of["Overlap"]["bristles_count"]]
-    steering: list[list[int]] = [motion if plane else [*motion, 7], motion] * len(layout.bodies)
-    steering += [list(range(count)) for count in counts if count]
-    integrals = [list(range(layout.shape.rows))] * len(counts) + [motion] * len(memory.of["Reaction"])
+    motion = [0, 1, 2] if layout.shape.dimension == 2 else [0, 1, 2, 4, 5, 6]
+    steering, contacts, joints = layout.steering(memory), len(memory.of["Overlap"]), len(memory.of["Reaction"])
+    integrals = [list(range(layout.shape.rows))] * contacts + [motion] * joints
     integrals += [[0, 1, 2, 3], [0, 1]]  # works of contacts, of loads
     used = np.zeros(memory.of["Part"]["tried"].shape, dtype=bool)
     for part, entries in zip(used, [*steering, *integrals], strict=True):

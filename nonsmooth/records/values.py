@@ -17,6 +17,7 @@ __all__ = [
     "cross",
     "diagonal",
     "dot",
+    "first_four",
     "identity",
     "inverse",
     "larger_of",
@@ -303,8 +304,19 @@ def _(x, rigid):
     return x, lambda context, builder, a, b: [b[0], *a[1:]]
 
 
+def first_four(like, x):
+    """Zeros of the shape of `like`, with x as their first four numbers."""
+    return np.concatenate([x, np.zeros(like.shape[0] - 4)]).view(Value)
+
+
+@function(first_four)
+def _(like, x):
+    zero = ir.Constant(like.part, None)
+    return like, lambda context, builder, a, b: [b[0]] + [zero] * (like.parts - 1)
+
+
 def linear(x):
-    """The linear part of a twist."""
+    """The first four numbers: the linear part of a twist."""
     return x[:4]
 
 

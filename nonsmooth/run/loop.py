@@ -58,6 +58,11 @@ class Budget:
         free = self.steps is None and self.seconds is None and self.most is None
         return self.tell if free else self._progress
 
+    def in_time(self) -> None:
+        """Raise BudgetSpent if the time of the user's budget is spent."""
+        if self.seconds is not None and time.monotonic() - self.clock > self.seconds:
+            raise BudgetSpent(f"the budget of {self.seconds:g} s is spent.")
+
     def _progress(self, t: float, t_end: float, steps: int) -> None:
         if self.tell is not None:
             self.tell(t, t_end, steps)
@@ -65,8 +70,7 @@ class Budget:
             return
         if self.steps is not None and steps >= self.steps:
             raise BudgetSpent(f"the budget of {self.steps} steps is spent.")
-        if self.seconds is not None and time.monotonic() - self.clock > self.seconds:
-            raise BudgetSpent(f"the budget of {self.seconds:g} s is spent.")
+        self.in_time()
         if self.most is not None and steps >= self.most:
             raise SolverFailed(f"{self.most} steps, after which such steps are given up, have not reached the end.")
 
@@ -81,8 +85,9 @@ class TimeLoop:
         self, compile: Callable[[], CompiledSteps], chain: Chain, control: StepControl, recorder: Recorder,
         system: System, values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
         keeper: RunKeeper | None = None, max_steps: int | None = None, begin: Callable[[], None] = lambda: None,
+        in_time: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
-        self._begin, self._compile, self._max_steps = begin, compile, max_steps
+        self._begin, self._in_time, self._compile, self._max_steps = begin, in_time, compile, max_steps
         self.keeper, self._compiled = keeper, cast(CompiledSteps | None, None)
         self._stands: dict[str, Any] | None = None  # after the last step, for a checkpoint
         self.chain, self.control, self.recorder = chain, control, recorder
@@ -96,6 +101,7 @@ class TimeLoop:
         if self._compiled is None:
             self._compiled = self._compile()
             self._compiled.use(self.chain)
+            self._compiled.outside.in_time = self._in_time
             self.recorder.viewer = self._compiled.viewer
             self.clock = time.perf_counter()
         return self._compiled

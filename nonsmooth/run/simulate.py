@@ -107,9 +107,10 @@ def simulate(
         Record every `record`-th step; impulses of the steps between are added up. The certificate covers all steps.
     max_steps, max_seconds : optional
         Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. The time begins with
-        the first step, after compiling; it is checked every tenth of a second, and it is not checked within
-        one call of an implicit integrator. With automatically chosen steps the limits apply to each run: if they end
-        finer runs, the best complete run is returned, and its `verdict` and `status` name the limit.
+        the first step, after compiling; it is checked every tenth of a second, by integrators of compliant
+        contact other than `Dop853` whenever they evaluate accelerations. With automatically chosen steps the limits
+        apply to each run: if they end finer runs, the best complete run is returned, and its `verdict` and `status`
+        name the limit.
     progress : True or callable (t, t_end, steps), optional
         True shows on one line what is done, twice a second: compiling, computing, tables, checking. A callable is
         called several times per second. The same stages are entries of the log
@@ -277,6 +278,7 @@ def _run(
         partial(steps, system, stepper, control, values, t_end), Chain(solver, stepper.fallback),
         control, Recorder(system, manifest, values, record=record),
         system, values, t_end, budget.progress, keeper, budget.steps, budget.begin,
+        budget.in_time,
     )  # fmt: skip
     return staged("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
 

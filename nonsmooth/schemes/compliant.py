@@ -10,9 +10,9 @@ tolerances.
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
+from nonsmooth.records.values import dot, first_four, largest, linear, trace, weighed, zeros_like
 from nonsmooth.schemes import integrators
-from nonsmooth.schemes.compliant_motion import accelerate, narrow, place_trial, rates_at, rows_of, wide
+from nonsmooth.schemes.compliant_motion import accelerate, place_trial, rates_at, rows_of
 from nonsmooth.schemes.contact_events import find_event
 from nonsmooth.schemes.dormand_prince import STAGES
 from nonsmooth.schemes.grid import next_stop
@@ -30,7 +30,7 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, moved, placed, see
 from nonsmooth.schemes.program import INFINITE, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
-from nonsmooth.tolerances.compliant import DRIFTED, PARTED, PASSES
+from nonsmooth.tolerances.compliant import APART, DRIFTED, NO_STEP, PARTED, PASSES, UNBALANCED
 
 # ---- joints
 
@@ -138,7 +138,7 @@ def natural_map(run):
     """The worst of gap and impulse of a contact, the lesser of both, each by a size of its own."""
     worst = 0.0
     for overlap in run.overlaps:
-        gained = narrow(overlap.impulse.tried - overlap.impulse.last)
+        gained = linear(overlap.impulse.tried - overlap.impulse.last)
         gap = max(overlap.contact.g, 0.0) / overlap.contact.scale
         worst = max(worst, min(gap, abs(gained[0]) / run.impulse))
     return worst
@@ -170,8 +170,8 @@ def write_row(run, t):
         mean = (1.0 / dt) * (wrench.impulse.tried - wrench.impulse.last)
         row.force, row.torque = force_of(mean), moment_of(mean)
         row.impulse = row.twist = zeros_like(row.force)
-    of_contacts = narrow(run.contact_work.tried - run.contact_work.last)
-    of_loads = narrow(run.load_work.tried - run.load_work.last)
+    of_contacts = linear(run.contact_work.tried - run.contact_work.last)
+    of_loads = linear(run.load_work.tried - run.load_work.last)
     run.stored += of_contacts[0]
     row, works = system.step_rows[k], run.work_rows[k]
     row.t, row.dt, row.residual, row.complementarity = t, dt, system.residual, system.complementarity
@@ -203,14 +203,16 @@ def take_row(run, t):
     place_trial(run)
     if run.projected:
         if not project(run):
+            run.failure = APART
             return False
         for course in run.courses:
             far = max(far, largest(abs(course.body.at - (course.q.origin + course.q.tried))))
     accelerate(run)
-    error = error_of_motion(run)
-    if not error <= system.certified:
+    system.residual = error_of_motion(run)
+    if not system.residual <= system.certified:
+        run.failure = UNBALANCED
         return False
-    system.residual, system.complementarity = error, natural_map(run)
+    system.complementarity = natural_map(run)
     if switch(run, t) or far > DRIFTED * run.tolerance:
         run.restart = 1
     write_row(run, t)
@@ -230,7 +232,7 @@ def begin_anew(run):
         course.q.origin, course.v.end = course.body.q, course.body.v
     for overlap in run.overlaps:
         if overlap.bristles_count > 0:
-            overlap.bristles.end = wide(overlap.bristles.end, overlap.bristle_row)
+            overlap.bristles.end = first_four(overlap.bristles.end, overlap.bristle_row)
     for part in run.parts:
         part.tried = part.end
     run.t = run.row_t
@@ -270,7 +272,7 @@ def next_time(run):
 
 def run(run, rows):
     """Up to so many rows; stops where there is no more room, and before one that is not certified."""
-    system = run.system
+    system, run.failure = run.system, NO_STEP
     for _ in range(rows):
         if not run.row_t < system.t_end:
             return DONE

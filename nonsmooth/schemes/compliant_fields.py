@@ -116,6 +116,7 @@ class Integration:
     limit = Number("s", "latest end of the next step: a corner of loads or drivers")
     rtol = Number("-", constant=True)
     numbers = Number("-", "on which the step size depends", constant=True)
+    failure = Count("-", "why the next row is not certified, see `tolerances.compliant`")
     evaluations = Count("-", "of rates, in the run")
     integrate = Count("-", "address of an integrator outside; 0: Dormand and Prince's pair", constant=True)
     asks = Count("-", "what is requested of it")

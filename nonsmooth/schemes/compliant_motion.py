@@ -7,44 +7,34 @@ contacts and joints are forces here, F and lam.
 """
 
 from nonsmooth.compile.kernels import by_dimension, kernel, piece
-from nonsmooth.records.values import dot, identity, linear, normal_axis, twist, vector, weighed, zeros_like
+from nonsmooth.records.values import (
+    dot,
+    first_four,
+    identity,
+    linear,
+    normal_axis,
+    rigid_motion,
+    vector,
+    weighed,
+    zeros_like,
+)
 from nonsmooth.schemes.joint_forces import bias, close_joints, reaction_of
 from nonsmooth.schemes.mechanism import add_impulses, evaluate_all, evaluate_loads, powers_of_loads, rates_of_u
 from nonsmooth.schemes.motion import placed, rates_of_position, see
 from nonsmooth.schemes.program import factor_joints, least_impulses
 from nonsmooth.schemes.sticking import add_stiction_forces, evaluate_law
 
-# ---- numbers of contacts and joints as those of bodies, and back: the first argument is of the width of a body's
-
-
-@kernel
-def wide_in_plane(like, x):
-    return x
-
-
-@kernel
-def wide_in_space(like, x):
-    return twist(x, zeros_like(x))
-
-
-@kernel
-def narrow_in_plane(x):
-    return x
-
-
-@kernel
-def narrow_in_space(x):
-    return linear(x)
+# ---- numbers of contacts and joints as motions of bodies, of whose width `like` is, and back
 
 
 @kernel
 def impulse_in_plane(like, F):
-    return vector(F[0], F[1], 0.0, 0.0)
+    return first_four(like, vector(F[0], F[1], 0.0, 0.0))
 
 
 @kernel
 def impulse_in_space(like, F):
-    return twist(vector(F[0], F[1], F[2], 0.0), vector(0.0, 0.0, 0.0, 0.0))
+    return first_four(like, vector(F[0], F[1], F[2], 0.0))
 
 
 @kernel
@@ -61,16 +51,14 @@ def rows_in_space(x, like):
 
 @kernel
 def wrench_in_plane(like, force, torque):
-    return vector(force[0], force[1], torque[0], 0.0)
+    return first_four(like, vector(force[0], force[1], torque[0], 0.0))
 
 
 @kernel
 def wrench_in_space(like, force, torque):
-    return twist(force, torque)
+    return rigid_motion(zeros_like(like), force, torque)
 
 
-wide = by_dimension(wide_in_plane, wide_in_space)  # (like, x): four numbers
-narrow = by_dimension(narrow_in_plane, narrow_in_space)  # (x): the first four
 impulse_of = by_dimension(impulse_in_plane, impulse_in_space)  # (like, F): of rows
 rows_of = by_dimension(rows_in_plane, rows_in_space)  # (impulse, like)
 wrench_of = by_dimension(wrench_in_plane, wrench_in_space)  # (like, force, torque)
@@ -89,7 +77,7 @@ def place_trial(run):
         body.u = course.v.tried
     for overlap in run.overlaps:
         if overlap.bristles_count > 0:
-            overlap.bristle = narrow(overlap.bristles.tried)
+            overlap.bristle = linear(overlap.bristles.tried)
 
 
 @kernel
@@ -157,7 +145,7 @@ def write_rates(run, k):
         stage.value = impulse_of(stage.value, F)
         if overlap.bristles_count > 0:
             of_bristles = overlap.bristles.stages[k]
-            of_bristles.value = wide(of_bristles.value, overlap.bristle_rate)
+            of_bristles.value = first_four(of_bristles.value, overlap.bristle_rate)
         stored -= overlap.elastic * rates[0]
         lost -= (F[0] - overlap.elastic) * rates[0]
         rubbed -= dot(F, rates) - F[0] * rates[0]
@@ -170,8 +158,8 @@ def write_rates(run, k):
         driven -= dot(joint.P, joint.rate)
     power, damping = powers_of_loads(run)
     of_contacts, of_loads = run.contact_work.stages[k], run.load_work.stages[k]
-    of_contacts.value = wide(of_contacts.value, vector(stored, lost, rubbed, driven))
-    of_loads.value = wide(of_loads.value, vector(power, damping, 0.0, 0.0))
+    of_contacts.value = first_four(of_contacts.value, vector(stored, lost, rubbed, driven))
+    of_loads.value = first_four(of_loads.value, vector(power, damping, 0.0, 0.0))
 
 
 @piece

@@ -29,6 +29,7 @@ def evaluate_law(overlap):
 
     Bristles turn with the mean spin of both bodies about the normal, tangents relative to it.
     """
+    overlap.bristle_rate = zeros_like(overlap.bristle_rate)  # of which the law writes those that it has
     evaluate(overlap.law)
     if overlap.bristles_count > 0:
         z, s = overlap.bristle, overlap.spin

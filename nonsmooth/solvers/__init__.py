@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.casadi_qp import CasadiQP
     from nonsmooth.solvers.chain import Chain
     from nonsmooth.solvers.conic import Conic
-    from nonsmooth.solvers.initial_value import Bdf, Cvodes, Dop853, Idas, Lsoda, Radau
+    from nonsmooth.solvers.initial_value import Bdf, Cvodes, Dop853, Lsoda, Radau
     from nonsmooth.solvers.ipopt import IpoptMPCC
     from nonsmooth.solvers.lemke import Lemke
     from nonsmooth.solvers.mode_enumeration import ModeEnumeration
@@ -58,7 +58,6 @@ __all__ = [
     "Conic",
     "Cvodes",
     "Dop853",
-    "Idas",
     "IpoptMPCC",
     "Lemke",
     "Lsoda",
@@ -82,7 +81,6 @@ _MODULES = {
     "Conic": "conic",
     "Cvodes": "initial_value",
     "Dop853": "initial_value",
-    "Idas": "initial_value",
     "IpoptMPCC": "ipopt",
     "Lemke": "lemke",
     "Lsoda": "initial_value",
@@ -96,7 +94,16 @@ _MODULES = {
 _PLUGINS = ("daqp", "qrqp")
 
 
+#: of an integrator that there was
+NO_IDAS = (
+    "There is no Idas any more: it integrated the same accelerations as Cvodes(), with joints reduced to index 1, by "
+    "formulas of the same family; take Cvodes()."
+)
+
+
 def __getattr__(name: str) -> Any:
+    if name == "Idas":
+        raise ImportError(NO_IDAS)
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
@@ -129,6 +136,8 @@ def by_name(name: str) -> Callable[..., Solver]:
         return __getattr__(classes[name])
     if name in _PLUGINS:
         return partial(__getattr__("CasadiQP"), plugin=name)
+    if name == "idas":
+        raise InputError(NO_IDAS)
     near = difflib.get_close_matches(name, names(), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise InputError(f"There is no solver {name!r}.{hint} Solvers: {', '.join(names())}.")
@@ -154,7 +163,7 @@ def available() -> list[tuple[str, str | None, str]]:
     import casadi as ca  # plugins are queried one by one, since loading HiGHS would break cvxpy's
 
     plugins = [("daqp", ca.has_conic("daqp")), ("qrqp", ca.has_conic("qrqp"))]
-    plugins += [(name, ca.has_integrator(name)) for name in ("cvodes", "idas")]
+    plugins.append(("cvodes", ca.has_integrator("cvodes")))
     plugins += [("ipopt-mpcc", ca.has_nlpsol("ipopt")), ("ipopt-mpcc (ccopt)", ca.has_nlpsol("ccopt"))]
     for name, loads in plugins:
         missing = "" if loads else "this build of casadi cannot load its library"

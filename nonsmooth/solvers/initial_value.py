@@ -1,12 +1,11 @@
-"""Integrators of initial-value problems: SciPy's, and SUNDIALS' through CasADi.
+"""Integrators of initial-value problems: SciPy's, and SUNDIALS' CVODES through CasADi.
 
 ========  ======================================================  ===============
 `Dop853`  explicit Runge-Kutta of order 8                         SciPy
 `Radau`   implicit Runge-Kutta of order 5, for stiff contacts     SciPy
 `Bdf`     variable order, implicit                                SciPy
 `Lsoda`   switches between Adams and BDF by itself                SciPy (ODEPACK)
-`Cvodes`  variable order, implicit; many steps per compiled call  SUNDIALS
-`Idas`    the same on the differential-algebraic system           SUNDIALS
+`Cvodes`  variable order, implicit; many steps per call           SUNDIALS
 ========  ======================================================  ===============
 
 A session is restarted when the equations change, and returns one piece of the solution after the other.
@@ -16,7 +15,6 @@ from __future__ import annotations
 
 import copy
 import math
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -29,13 +27,13 @@ from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs.initial_value import InitialValue
 from nonsmooth.settings import settings
 
-__all__ = ["Bdf", "Cvodes", "Dop853", "Idas", "Integrator", "Lsoda", "Piece", "Radau"]
+__all__ = ["Bdf", "Cvodes", "Dop853", "Integrator", "Lsoda", "Piece", "Radau"]
 
 #: absolute tolerance of states without step size control
 FREE = 1e300
 #: smallest relative tolerance accepted by SciPy
 FINEST = 2.3e-14
-#: points per call of a SUNDIALS integrator
+#: points per call of CVODES
 GRID = 32
 
 
@@ -52,12 +50,7 @@ class Piece:
 class Session(Protocol):
     """A running integration."""
 
-    #: evaluations of the rates so far
-    evaluations: int
-
-    def restart(
-        self, t: float, y: Array, d: Array, longest: float, first: float | None, until: float = ...
-    ) -> None: ...
+    def restart(self, t: float, y: Array, longest: float, first: float | None, until: float) -> None: ...
 
     def advance(self) -> Piece: ...
 
@@ -65,7 +58,7 @@ class Session(Protocol):
         """For a checkpoint: the state of the integration after its last piece."""
         ...
 
-    def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
+    def hold(self, held: Mapping[str, Any]) -> Piece:
         """Continue from a checkpoint, with the last piece."""
         ...
 
@@ -140,24 +133,15 @@ class Lsoda(_Scipy):
 
 @settings
 class Cvodes(Integrator):
-    """SUNDIALS' CVODES through CasADi, with exact sparse Jacobians: each contact interval is one compiled call."""
+    """SUNDIALS' CVODES through CasADi: backward differentiation of order 1 to 5, many steps per call."""
 
     def integrate(self, problem: InitialValue) -> Session:
-        return _CasadiSession(problem, "cvodes")
-
-
-@settings
-class Idas(Integrator):
-    """SUNDIALS' IDAS through CasADi, on the accelerations and joint forces as unknowns of an index-1 system."""
-
-    def integrate(self, problem: InitialValue) -> Session:
-        return _CasadiSession(problem, "idas")
+        return _CvodesSession(problem)
 
 
 class _ScipySession:
     def __init__(self, problem: InitialValue, method: Any, implicit: bool) -> None:
         self.problem, self.method, self.implicit = problem, method, implicit
-        self.evaluations = 0
         # the integrals reduce the root mean square of the errors
         dilution = math.sqrt(problem.core / problem.size)
         rest = problem.size - problem.core
@@ -165,25 +149,15 @@ class _ScipySession:
         self.rtol = max(problem.rtol * dilution, FINEST)
         self.pieces = 0
 
-    def restart(
-        self, t: float, y: Array, d: Array, longest: float, first: float | None, until: float = math.inf
-    ) -> None:  # fmt: skip
-        # a solver of SciPy refers to itself; functions of CasADi that it owned would wait for the collection of garbage
-        this, problem = weakref.proxy(self), weakref.proxy(self.problem)
+    def restart(self, t: float, y: Array, longest: float, first: float | None, until: float) -> None:
         self.begin, self.pieces = (t, y, longest, first, until), 0
-        self.origin = origin = np.zeros_like(y)
-        origin[: self.problem.places] = y[: self.problem.places]
-
-        def f(t: float, y: Array) -> Array:
-            this.evaluations += 1
-            return problem.rates(t, origin + y, d)[0]
-
-        options: dict[str, Any] = {"jac": lambda t, y: problem.jacobian(t, origin + y, d)[0]} if self.implicit else {}
+        options: dict[str, Any] = {"jac": self.problem.jacobian} if self.implicit else {}
         step = None if first is None else min(first, longest, until - t)
         with np.errstate(all="ignore"):
             self.solver = self.method(
-                f, t, y - origin, until, rtol=self.rtol, atol=self.atol, max_step=longest, first_step=step, **options
-            )
+                self.problem.rates, t, y, until, rtol=self.rtol, atol=self.atol, max_step=longest, first_step=step,
+                **options,
+            )  # fmt: skip
 
     def advance(self) -> Piece:
         with np.errstate(all="ignore"):  # a trial that is not finite is rejected, or reported below
@@ -196,11 +170,10 @@ class _ScipySession:
         return self._piece()
 
     def _piece(self) -> Piece:
-        dense, origin, t1 = self.solver.dense_output(), self.origin, float(self.solver.t)
-        end = origin + self.solver.y
+        dense, end, t1 = self.solver.dense_output(), self.solver.y, float(self.solver.t)
 
         def at(t: float) -> Array:
-            return end if t == t1 else np.asarray(origin + dense(t), dtype=float)
+            return np.asarray(end if t == t1 else dense(t), dtype=float)
 
         return Piece(float(self.solver.t_old), t1, at, at)
 
@@ -209,10 +182,10 @@ class _ScipySession:
         known = {} if self.method.__name__ == "LSODA" else copy.deepcopy(numbers_of(self.solver))
         return {"begin": self.begin, "pieces": self.pieces, "solver": known}
 
-    def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
+    def hold(self, held: Mapping[str, Any]) -> Piece:
         """Continue from a checkpoint."""
         t, y, longest, first, until = held["begin"]
-        self.restart(float(t), y, d, float(longest), first, float(until))
+        self.restart(float(t), y, float(longest), first, float(until))
         if held["solver"]:
             take_numbers(self.solver, held["solver"])
             self.pieces = int(held["pieces"])
@@ -266,64 +239,125 @@ def take_numbers(solver: Any, numbers: Mapping[str, Any]) -> None:
             setattr(solver, name, value)
 
 
-class _CasadiSession:
-    """Intervals of length `longest` on a grid: deviations from the start of the interval, in units of their
-    tolerance."""
+# ---- CVODES
 
-    def __init__(self, problem: InitialValue, plugin: str) -> None:
-        self.problem, self.plugin = problem, plugin
-        self.evaluations = 0
-        e, core = problem.expressions, problem.core
-        assert e is not None
-        x, s = ca.SX.sym("x", core), ca.SX.sym("s")
-        start, begin, span = ca.SX.sym("start", core), ca.SX.sym("begin"), ca.SX.sym("span")
-        unit = ca.DM(problem.atol)
-        t, y = begin + span * s, ca.vertcat(start + unit * x, ca.DM.zeros(problem.size - core))
-        parameters = ca.vertcat(start, begin, span, e.d)
-        dae = {"x": x, "t": s, "p": parameters}
-        rates, unknowns, equations = (e.rates, ca.SX(0, 1), ca.SX(0, 1))
-        if plugin == "idas":
-            rates, unknowns, equations = e.algebraic()
-            dae |= {"z": unknowns}
-        values = ca.Function("values", [e.t, e.y, e.d, unknowns], [rates, equations])(t, y, e.d, unknowns)
-        dae |= {"ode": span * values[0][:core] / unit, "quad": span * values[0][core:]}
-        if plugin == "idas":
-            dae |= {"alg": values[1]}
-        self._parameters = ca.Function("parameters", [start, begin, span, e.d], [parameters])
-        grid = np.linspace(0.0, 1.0, GRID + 1)
-        options = {"abstol": 1.0, "reltol": problem.rtol, "max_num_steps": 1_000_000}
-        self._grid = ca.integrator("stretch", plugin, dae, 0.0, grid[1:].tolist(), options)
-        self._one = ca.integrator("piece", plugin, dae, 0.0, 1.0, options)
-        self._unit = problem.atol
-        self._guess = problem.unknowns if plugin == "idas" else None
 
-    def restart(
-        self, t: float, y: Array, d: Array, longest: float, first: float | None, until: float = math.inf
-    ) -> None:  # fmt: skip
-        self._t, self._y, self._d, self._span = (
-            t,
-            y,
-            d,
-            min(longest, until - t) if first is None else min(longest, first, until - t),
-        )
+class _Values(ca.Callback):
+    """A function of CasADi known by its values, and no expression.
+
+    What is raised cannot pass through CVODES: it is kept, and the values are no numbers.
+    """
+
+    def __init__(self, name: str, evaluate: Callable[..., list[Any]], inputs: list[ca.Sparsity],
+                 outputs: list[ca.Sparsity], derivative: _Values | None = None) -> None:  # fmt: skip
+        ca.Callback.__init__(self)
+        self.evaluate, self.inputs, self.outputs, self.derivative = evaluate, inputs, outputs, derivative
+        self.raised: BaseException | None = None
+        self.construct(name, {})
+
+    def get_n_in(self) -> int:
+        return len(self.inputs)
+
+    def get_n_out(self) -> int:
+        return len(self.outputs)
+
+    def get_sparsity_in(self, i: int) -> ca.Sparsity:
+        return self.inputs[i]
+
+    def get_sparsity_out(self, i: int) -> ca.Sparsity:
+        return self.outputs[i]
+
+    def has_jacobian(self) -> bool:
+        return self.derivative is not None
+
+    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> _Values | None:
+        return self.derivative
+
+    def eval(self, arguments: list[ca.DM]) -> list[Any]:
+        if self.raised is None:
+            try:
+                return self.evaluate(*arguments)
+            except BaseException as error:  # Ctrl-C as well
+                self.raised = error
+        return [ca.DM(one, math.nan) for one in self.outputs]
+
+
+class _Interval:
+    """Rates in an interval of time, of deviations from its start in units of their tolerance, per length."""
+
+    def __init__(self, problem: InitialValue) -> None:
+        self.problem, self.unit = problem, problem.atol
+        self.t, self.span, self.start = 0.0, 1.0, np.zeros(problem.size)
+
+    def values(self, s: ca.DM, x: ca.DM) -> list[Any]:
+        """Rates at a share s of the interval."""
+        return [self._scaled(self.problem.rates(*self._at(s, x)))]
+
+    def derivatives(self, s: ca.DM, x: ca.DM, _: ca.DM) -> list[Any]:
+        """By s, which is not required, and by x."""
+        core, size = self.problem.core, self.problem.size
+        J = self.problem.jacobian(*self._at(s, x))[:, :core] * self.unit
+        return [ca.DM(size, 1), self._scaled(J.T).T]
+
+    def _at(self, s: ca.DM, x: ca.DM) -> tuple[float, Array]:
+        y = self.start.copy()
+        y[: self.problem.core] += self.unit * x.full().ravel()
+        return self.t + self.span * float(s), y
+
+    def _scaled(self, values: Array) -> Array:
+        """Along the last axis."""
+        values = self.span * values
+        values[..., : self.problem.core] /= self.unit
+        return values
+
+
+class _CvodesSession:
+    """Intervals of length `longest` at most, each on a grid."""
+
+    def __init__(self, problem: InitialValue) -> None:
+        self.problem, core, size = problem, problem.core, problem.size
+        self.interval = _Interval(problem)
+        dense, none = ca.Sparsity.dense, ca.Sparsity
+        inputs, blocks = [dense(1), dense(core)], [none(size, 1), dense(size, core)]
+        self._jacobian = _Values("jacobian", self.interval.derivatives, [*inputs, none(size, 1)], blocks)
+        self._rates = _Values("rates", self.interval.values, inputs, [dense(size)], self._jacobian)
+        s, x = ca.MX.sym("s"), ca.MX.sym("x", core)
+        rates = self._rates(s, x)
+        dae = {"x": x, "t": s, "ode": rates[:core], "quad": rates[core:]}
+        options = {
+            "abstol": 1.0, "reltol": problem.rtol, "max_num_steps": 1_000_000, "show_eval_warnings": False,
+            "disable_internal_warnings": True,
+        }  # fmt: skip
+        grid = np.linspace(0.0, 1.0, GRID + 1)[1:]
+        self._grid = ca.integrator("stretch", "cvodes", dae, 0.0, grid.tolist(), options)
+        self._one = ca.integrator("piece", "cvodes", dae, 0.0, 1.0, options)
+
+    def restart(self, t: float, y: Array, longest: float, first: float | None, until: float) -> None:
+        longest = min(longest, until - t)
+        self._t, self._y, self._span = t, y, longest if first is None else min(longest, first)
         self._longest = longest
         self._queue: list[tuple[float, Array]] = []
 
     def _solve(self, integrator: ca.Function, t: float, y: Array, span: float) -> Array:
-        core = self.problem.core
-        arguments = {"x0": np.zeros(core), "p": np.concatenate([y[:core], [t, span], self._d])}
-        if self._guess is not None:
-            arguments |= {"z0": self._guess(t, y, self._d)[0]}
+        one, core = self.interval, self.problem.core
+        one.t, one.start, one.span = t, y, span
         try:
-            found = integrator(**arguments)
+            found = integrator(x0=np.zeros(core))
         except RuntimeError as error:
-            raise SolverFailed(f"{self.plugin} stopped after t = {t:.9g} s: {str(error).splitlines()[-1]}") from error
+            self._raise()
+            raise SolverFailed(f"CVODES stopped after t = {t:.9g} s: {str(error).splitlines()[-1]}") from error
         x, integrals = found["xf"].full(), found["qf"].full()
-        self.evaluations += int(integrator.stats().get("nfevals", 0) or 0)
-        ends = np.vstack([y[:core, None] + self._unit[:, None] * x, y[core:, None] + integrals])
+        ends = np.vstack([y[:core, None] + one.unit[:, None] * x, y[core:, None] + integrals])
         if not np.all(np.isfinite(ends)):
-            raise SolverFailed(f"{self.plugin} is not finite after t = {t:.9g} s.")
+            raise SolverFailed(f"CVODES is not finite after t = {t:.9g} s.")
         return ends
+
+    def _raise(self) -> None:
+        """Raise what has ended an evaluation."""
+        for values in (self._rates, self._jacobian):
+            raised, values.raised = values.raised, None
+            if raised is not None:
+                raise raised
 
     def advance(self) -> Piece:
         if not self._queue:
@@ -342,15 +376,15 @@ class _CasadiSession:
             "queue": list(self._queue),
         }  # fmt: skip
 
-    def hold(self, held: Mapping[str, Any], d: Array) -> Piece:
+    def hold(self, held: Mapping[str, Any]) -> Piece:
         """Continue from a checkpoint."""
-        (self._t, self._y), self._before, self._d = held["here"], held["before"], d
+        (self._t, self._y), self._before = held["here"], held["before"]
         self._longest, self._span, self._queue = float(held["longest"]), float(held["span"]), list(held["queue"])
         return self._piece()
 
     def _piece(self) -> Piece:
         (t0, y0), (t1, y1) = self._before, (self._t, self._y)
-        slope_0, slope_1 = (self.problem.rates(t, y, self._d)[0] for t, y in ((t0, y0), (t1, y1)))
+        slope_0, slope_1 = (self.problem.rates(t, y) for t, y in ((t0, y0), (t1, y1)))
 
         def at(t: float) -> Array:
             if t in (t0, t1):

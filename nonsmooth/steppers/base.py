@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
-from nonsmooth.model.system import System
 from nonsmooth.programs import Program, Solution
-from nonsmooth.step_control import StepControl
 
 __all__ = ["Ask", "Formulation", "Remembering", "Step", "Stepper", "Stepping"]
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.engine.compliant_forces import CompliantForces
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
-from nonsmooth.steppers.compliant_equations import CompliantEquations
 from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING
 from nonsmooth.tolerances.compliant import TOUCHED
 from nonsmooth.trajectory.dense import coordinates_of, places
@@ -54,24 +54,18 @@ class CompliantLaw:
         self.coordinates = coordinates_of(run)
         start = {} if origin.start is None else origin.start.law_memory
         self.first = np.asarray(start.get("bristles", np.zeros(len(compliance.bristles))), dtype=float)
-        self.equations = CompliantEquations(system)
-        self.layout = self.equations.layout
-        self.known = np.concatenate([origin.parameters, self.equations.constants(origin.parameters)])
-        self.rest = np.zeros(self.layout.size - self.layout.core)
+        self.equations = CompliantForces(system, origin.parameters)
         size = system.numeric.contact_law(origin.parameters)[3]
         self.touching, self.approach = _latched(run, origin, size)
         self.closed = [CLOSED if law.friction is None else SLIPPING for law in compliance.laws]
 
     def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
         """Forces at a state of the motion after row `step`."""
-        step, part = max(step, 0), self.layout.parts
+        step = max(step, 0)
         touching = self.touching[step]
-        d = np.concatenate([self.known, touching, self.approach[step]])
-        y = np.concatenate([q, v, self._bristles(t, step), self.rest])
-        rates = self.equations.ode(t, y, d)[0]
+        found = self.equations.at(t, q, v, touching, self.approach[step], self._bristles(t, step))
         mode = np.where(touching > 0.5, self.closed, OPEN).astype(np.int8)
-        a, F_N, F_T, reaction = (rates[part[name]] for name in ("v", "P_N", "P_T", "reaction"))
-        return Forces(a, self.equations.constraint_forces(t, y, d)[0], reaction, F_N, F_T, mode)
+        return Forces(found.a, found.lam_g, found.reaction, found.F_N, found.F_T, mode)
 
     def _bristles(self, t: float, step: int) -> Array:
         """States of the bristles (nz,) in the motion after row `step`."""
@@ -111,8 +105,7 @@ def _bristle_rates(law: CompliantLaw, begin: int, t: float, z: Array) -> Array:
     """Rates (nz,) of the bristles in an interval that begins at a row, from the motion of order 4 between rows."""
     at = places(law.t, NONE, min(t, float(law.t[-1])), "right")
     q, v = between(at, 4, law.t, law.q, law.v, law.coordinates, None)
-    d = np.concatenate([law.known, law.touching[begin], law.approach[begin]])
-    return np.asarray(law.equations.ode(t, np.concatenate([q[0], v[0], z, law.rest]), d)[0][law.layout.parts["z"]])
+    return law.equations.at(t, q[0], v[0], law.touching[begin], law.approach[begin], z).bristle_rates
 
 
 def _constant(z: Array, t: float) -> Array:

@@ -100,8 +100,7 @@ def test_straight_motion_in_space_is_that_of_the_plane(name: str) -> None:
     Both runs are exact to their tolerance, 1e-8 over some hundred steps; a law that jumps adds the error of its jumps.
     """
     load, speed, t_end = (-2.5, -9.5), 0.15, 0.06
-    plane = simulate(planar_block(FRICTION[name], load, speed), CompliantDae(), t_end=t_end, dt=CONTROL,
-                     engine="python")  # fmt: skip
+    plane = run(planar_block(FRICTION[name], load, speed), t_end)
     for seed in (1, 2):
         turn = Rotation.random(random_state=seed)
         space = run(sliding_block(FRICTION[name], turn, load, speed), t_end)

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import nonsmooth
 from nonsmooth import solvers
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.solvers import (
@@ -18,7 +19,6 @@ from nonsmooth.solvers import (
     Conic,
     Cvodes,
     Dop853,
-    Idas,
     IpoptMPCC,
     Lemke,
     Lsoda,
@@ -53,7 +53,6 @@ from nonsmooth.solvers import (
         ("bdf", Bdf()),
         ("cvodes", Cvodes()),
         ("dop853", Dop853()),
-        ("idas", Idas()),
         ("lsoda", Lsoda()),
         ("radau", Radau()),
     ],
@@ -68,6 +67,14 @@ def test_a_misspelt_name_lists_all_and_the_nearest() -> None:
         by_name("osqq")
 
 
+def test_the_name_of_idas_says_what_to_take() -> None:
+    with pytest.raises(InputError, match=r"no Idas any more.*take Cvodes\(\)"):
+        by_name("idas")
+    for module in (nonsmooth, solvers):
+        with pytest.raises(ImportError, match=r"no Idas any more.*take Cvodes\(\)"):
+            module.Idas  # noqa: B018
+
+
 def test_names_are_lazy_and_complete() -> None:
     assert set(dir(solvers)) == set(solvers.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Simplex'"):
@@ -80,7 +87,7 @@ def test_names_are_lazy_and_complete() -> None:
 def test_what_is_available_is_listed_with_versions() -> None:
     rows = {name: (version, missing) for name, version, missing in available()}
     friction = {"semismooth-newton", "smoothing-newton", "lemke", "mode-enumeration", "projected-gauss-seidel", "admm"}
-    integrators = {"radau", "dop853", "bdf", "lsoda", "cvodes", "idas"}
+    integrators = {"radau", "dop853", "bdf", "lsoda", "cvodes"}
     assert friction | integrators | {"active-set", "osqp", "conic"} <= set(rows)
     plugins = {"daqp", "qrqp", "ipopt-mpcc (ccopt)"}
     assert set(rows) == {*names(), *plugins} - {"casadi-qp"}  # which is listed by its plugins

@@ -24,7 +24,6 @@ from nonsmooth import (
     GaussQP,
     Gravity,
     Ground,
-    Idas,
     InputError,
     Lsoda,
     Model,
@@ -44,7 +43,7 @@ from nonsmooth import (
 from nonsmooth.laws import Flores, Karnopp, KelvinVoigt, LankaraniNikravesh, LuGre, RegularisedCoulomb
 from nonsmooth_problems import slider_rod
 
-INTEGRATORS = (Radau(), Dop853(), Lsoda(), Bdf(), Cvodes(), Idas())
+INTEGRATORS = (Radau(), Dop853(), Lsoda(), Bdf(), Cvodes())
 TIGHT = ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)
 FLORES = Compliant(Flores(stiffness=1e8, restitution=0.7))
 
@@ -132,7 +131,7 @@ def test_joints_stay_closed_and_energy_is_accounted_for(swung):
     assert ledger.loss_contact > 1e-2 and ledger.loss_friction > 1e-3
 
 
-@pytest.mark.parametrize("integrator", [Dop853(), Lsoda(), Cvodes(), Idas()], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("integrator", [Dop853(), Lsoda(), Cvodes()], ids=lambda one: type(one).__name__)
 def test_integrators_agree_with_joints(swung, integrator):
     other = swing(solver=integrator)
     for name in ("upper.angle", "lower.angle"):

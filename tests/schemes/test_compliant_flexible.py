@@ -1,0 +1,144 @@
+"""Compliant contact of flexible bodies: compiled rows beside those of another formulation, integrators, and the text
+uncompiled. Steps are of one length, so that both take the same; they resolve the fastest mode."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nonsmooth import (
+    Compliant,
+    CompliantDae,
+    Cvodes,
+    Dop853,
+    ErrorControl,
+    Ground,
+    Lsoda,
+    Model,
+    PointPlane,
+    Radau,
+    SpatialFlexibleBody,
+    Spherical,
+    simulate,
+)
+from nonsmooth.engine.compliant_steps import CompliantSteps
+from nonsmooth.flexible import Material, Rectangle
+from nonsmooth.flexible import beam as beam_of
+from nonsmooth.flexible import modes as modes_of
+from nonsmooth.laws import Karnopp, LankaraniNikravesh, LuGre, RegularisedCoulomb
+from nonsmooth.records.views import Record
+from nonsmooth.schemes import compliant
+from nonsmooth_problems import beam_on_stop, flexible_slider_crank
+from nonsmooth_problems.flexible_slider_crank import COMPLIANT
+
+from .kept_rows import beside, difference
+
+STOP = LankaraniNikravesh(stiffness=1e8, restitution=0.9)
+SLIDING = RegularisedCoulomb(friction=0.2, slip_speed=1e-2)
+LUGRE = LuGre(friction=0.1, static_friction=0.15, stribeck_speed=0.01, bristle_stiffness=1e4, bristle_damping=1.0,
+              viscous_friction=0.1)  # fmt: skip
+STICKING = Karnopp(friction=0.2, static_friction=0.25, stick_speed=1e-3)
+STEPPER = CompliantDae(solver=Dop853())
+
+
+def lengths(dt_max: float) -> ErrorControl:
+    """Steps of one length, whatever their error."""
+    return ErrorControl(rtol=1e-2, atol=1e-2, dt_min=1e-9, dt_max=dt_max)
+
+
+def beam(friction=None):
+    """Released 0.05 mm above its stop, which it meets within the run."""
+    return beam_on_stop(contact=Compliant(STOP, friction), deflection=2e-3, gap=-1.95e-3)
+
+
+def crank(contact=COMPLIANT):
+    """Its journal and bearing first meet after 0.45 ms, which excites all modes of the rod."""
+    return flexible_slider_crank(contact=contact)
+
+
+def rod(friction=LUGRE, stiffening=False):
+    """In space, a rod in a ball joint at one end; the other, thrown sideways, meets a plane after 0.1 ms.
+
+    With stiffening, inertia depends on the deformation, and rates of coordinates on velocities as well.
+    """
+    steel = Material(youngs=2.1e11, shear=8e10, density=7850.0)
+    shape = beam_of((0, 0, 0), (0.3, 0, 0), section=Rectangle(0.01, 0.02), material=steel, elements=4,
+                    names={"pivot": 0.0, "tip": 1.0})  # fmt: skip
+    found = modes_of(shape, interface=("pivot", "tip"), keep=1, damping=0.01, stiffening=stiffening)
+    spin = np.array([0.0, 2.0, 10.0])
+    velocity = np.cross(spin, [0.15, 0.0, 0.0])
+    body = SpatialFlexibleBody("rod", found, position=(0.15, 0.0, 0.0), velocity=tuple(velocity),
+                               angular_velocity=tuple(spin))  # fmt: skip
+    model = Model([Ground(), body], silence=["no-gravity"])
+    model.add(Spherical("pivot", "ground", body.node("pivot")))
+    model.add(PointPlane("wall", "ground", body.node("tip"), at_a=(0.3, 0.0, -6e-5), normal=(0.1, -0.1, 1.0),
+                         contact=Compliant(STOP, friction), size=1e-4))  # fmt: skip
+    return model
+
+
+#: mechanism, end [s], length of steps [s]
+CASES = {
+    "beam": (beam, 1e-3, 3e-7),
+    "beam, sliding": (lambda: beam(SLIDING), 1e-3, 3e-7),
+    "beam, bristles": (lambda: beam(LUGRE), 1e-3, 3e-7),
+    "beam, stiction forces": (lambda: beam(STICKING), 1e-3, 3e-7),
+    "flexible slider-crank": (crank, 7e-4, 2e-7),
+    "rod in space": (rod, 4e-4, 2e-7),
+    "rod in space, stiction forces": (lambda: rod(STICKING), 4e-4, 2e-7),
+    "rod in space, stiffening": (lambda: rod(stiffening=True), 4e-4, 2e-7),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.quick(4)
+def test_rows_are_those_of_the_other_formulation(name):
+    """Positions to their round-off; velocities of stiff modes to some 1e-12 of the fastest, since round-off of
+    positions is multiplied by their frequencies; impulses of a row are integrals over it of forces that follow overlaps
+    of 1e-6 m, known to 1e-10 of them."""
+    make, t_end, dt = CASES[name]
+    run, known = beside(name, make().build(), t_end, lengths(dt))
+    assert run.manifest["engine"] == "native"
+    assert [run.counts["steps"], run.counts["evaluations"]] == known.counts.tolist()
+    assert np.array_equal(run.mode.array[known.rows], known.mode)
+    assert np.any(run.mode.array > 0) and np.max(np.abs(run.q.array)) > 0.0
+    for table, tolerance in (
+        ("q", 1e-12), ("v", 1e-10), ("gap", 1e-10), ("P_N", 1e-8), ("P_T", 1e-7), ("energy", 1e-9), ("reaction", 1e-7),
+    ):  # fmt: skip
+        assert difference(run, known, table) <= tolerance, table
+    assert run.certificate.motion_residual <= 1e-12
+    ledger = run.certificate.energy
+    assert abs(ledger.remainder) <= 1e-8 * (ledger.kinetic_start + ledger.potential_start)
+
+
+@pytest.mark.parametrize("integrator", [Radau(), Lsoda(), Cvodes()], ids=repr)
+@pytest.mark.parametrize(("make", "t_end"), [(beam, 1e-3), (rod, 4e-4)], ids=["plane", "space"])
+@pytest.mark.quick(3)
+def test_integrators_outside_move_modes_as_well(make, t_end, integrator):
+    """They agree with steps of `Dop853`, each to 1e-9; errors of some thousand steps add up, as modes have hardly any
+    damping that would reduce them."""
+    system, control = make().build(), ErrorControl(1e-9, 1e-9, 1e-9, 1e-4)
+    ours, other = (
+        simulate(system, CompliantDae(solver=solver), t_end=t_end, dt=control) for solver in (integrator, Dop853())
+    )
+    assert np.sum(ours.P_N.array) > 1e-3
+    for table in ("q", "v"):
+        one, another = (getattr(run, table).array[-1] for run in (ours, other))
+        assert np.max(np.abs(one - another)) <= 1e-6 * max(np.max(np.abs(another)), 1.0)
+    losses = [run.certificate.energy.loss_damping for run in (ours, other)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4) and losses[0] > 0.0
+
+
+@pytest.mark.parametrize("make", [crank, rod], ids=["plane", "space"])
+def test_the_text_runs_uncompiled(make):
+    """Line by line, with views of the records; sums of four are taken in another order."""
+    system, control, rows = make().build(), lengths(1e-6), 3
+    steps, plain = (CompliantSteps(system, STEPPER, control, system.parameter_values, 1.0) for _ in range(2))
+    start = steps.start(system.start)
+    steps._chunk = rows
+    end = steps.advance(start, 0.0).end
+    plain._put(start, 0.0)
+    view = Record("Integration", plain.layout.shape, plain.memory.address("Integration"))
+    assert compliant.run(view, rows) == compliant.DONE
+    for name, expected in (("q", end.q), ("v", end.v)):
+        found = plain.layout.packed(plain.memory, name).ravel()
+        assert np.allclose(found, expected, rtol=0.0, atol=1e-12 * np.max(np.abs(expected)))
