@@ -36,8 +36,8 @@ RUNS: dict[str, tuple[str, str, str, float, str, int]] = {
     "gauss-mpcc, python": ("slider_rod(case=2)", "GaussMPCC()", "1e-5", 0.008, "python", 1),
     "generalized-alpha, native": ("slider_rod(case=2)", "GeneralizedAlpha()", "1e-6", 0.5, "native", 100),
     "generalized-alpha, python": ("bouncing_ball()", "GeneralizedAlpha()", "2e-4", 0.4, "python", 1),
-    "event-driven": ("slider_crank_revolute()", "EventDriven()", "ErrorControl(1e-8, 1e-10, 1e-6, 1e-4)", 0.2,
-        "python", 1),
+    "event-driven": ("slider_crank_revolute()", "EventDriven()", "ErrorControl(1e-8, 1e-10, 1e-6, 1e-4)", 1.0,
+        "native", 10),
     "compliant, native": (
         f"slider_crank_revolute(contact={COMPLIANT})", "CompliantDae(solver=Dop853())",
         "ErrorControl(1e-8, 1e-10, 1e-9, 1e-5)", 0.5, "native", 10,
@@ -58,7 +58,7 @@ RUNS: dict[str, tuple[str, str, str, float, str, int]] = {
         "spatial_slider_crank()", "GaussQP()", "Landing(1e-6, 2e-4)", 0.2, "python", 1,
     ),
     "event-driven in space": (
-        "spatial_slider_crank()", "EventDriven()", "ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)", 0.3, "python", 1,
+        "spatial_slider_crank()", "EventDriven()", "ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)", 3.0, "native", 10,
     ),
     "steps chosen": ("slider_rod(case=2)", "None", "None", 0.05, "auto", 1),
 }  # fmt: skip

@@ -180,7 +180,7 @@ def _slider_crank_revolute() -> Iterator[Problem]:
     @functools.cache
     def reference() -> float:
         control = ErrorControl(rtol=1e-11, atol=1e-13, dt_min=1e-12, dt_max=1e-4)
-        run = simulate(_pin(), EventDriven(), t_end=5e-4, dt=control, engine="python")
+        run = simulate(_pin(), EventDriven(), t_end=5e-4, dt=control)
         return float(run.q["slider.x"][-1])
 
     for key, joints in (("P3", "midpoint"), ("P3_rattle", "rattle")):

@@ -72,9 +72,8 @@ CASES = {
     "GaussMPCC": ("guide", GaussMPCC(), 1e-4, 0.004, "native", 1),
     "GeneralizedAlpha": ("ball", GeneralizedAlpha(), 1e-3, 0.6, "python", 1),
     "GeneralizedAlpha, native": ("ball", GeneralizedAlpha(), 1e-4, 0.6, "native", 5),
-    "EventDriven": ("ball", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.6, "python", 1),
     "EventDriven, native": ("guide", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-5), 0.02, "native", 3),
-    "EventDriven, partly in Python": ("block", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 1.0, "native", 1),
+    "EventDriven, shared forces": ("block", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 1.0, "native", 1),
     "Dop853": ("soft guide", CompliantDae(solver=Dop853()), CLOSE, 0.02, "python", 1),
     "Dop853, native": ("soft guide", CompliantDae(solver=Dop853()), CLOSE, 0.05, "native", 3),
     "Radau": ("soft guide", CompliantDae(solver=Radau()), CLOSE, 0.01, "python", 1),
@@ -87,7 +86,6 @@ CASES = {
     "GaussQP in space, constant steps, compiled": ("socket", GaussQP(), 1e-4, 0.1, "auto", 1),
     "GeneralizedAlpha in space, compiled": ("socket", GeneralizedAlpha(), 1e-4, 0.1, "auto", 1),
     "EventDriven in space, native": ("socket", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 0.3, "native", 1),
-    "EventDriven in space": ("socket", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.3, "python", 1),
     "steps chosen": ("guide", None, None, 0.005, "auto", 1),
 }  # fmt: skip
 

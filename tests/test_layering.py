@@ -49,7 +49,7 @@ MAY_IMPORT = {
     },  # fmt: skip
     "solvers": {"programs", "sets"},
     "steppers": {"model", "laws", "programs", "sets", "step_control"},
-    "trajectory": {"model", "programs", "solvers", "steppers"},  # forces at an instant are found as steppers find them
+    "trajectory": {"engine", "model", "programs", "solvers", "steppers"},  # forces at an instant: as in steps
     "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
     "run": {"engine", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
     "facts": set(),

@@ -301,6 +301,10 @@ class EventPrograms:
 
     # ---------------------------------------------------------------------------------------------------------- states
 
+    def forces(self) -> Array:
+        """Forces (nd,) of joints and contacts."""
+        return self._all("P", "P")
+
     def reference(self) -> Array:
         """The forces (nd,) after the last step from which those of the phase differ least."""
         return self._all("lam_next", "kept_reference")

@@ -15,7 +15,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.phase_motion import RAISED, REFERRED, SQUARES
-from nonsmooth.schemes.runge_kutta import INNER, ORDER, ORDERS
+from nonsmooth.schemes.runge_kutta import INNER, ORDER
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.event_driven import EventDriven, check_control, stated_rules, window_of
@@ -28,6 +28,7 @@ from nonsmooth.tolerances.event_driven import (
     LOWEST,
     NO_MODES,
     NO_MOTION,
+    ORDERS,
     SLOW,
     SMOOTH,
     STALLED,
@@ -62,6 +63,8 @@ class EventSteps(CompiledSteps):
 
     layout: EventLayout
     root = "EventRun"
+    #: the module of `schemes` that is run
+    text = "event_driven"
     covers_all = has_formulation = False
 
     @staticmethod
@@ -82,7 +85,7 @@ class EventSteps(CompiledSteps):
     ) -> None:  # fmt: skip
         check_control(control)
         assert control.dt_min is not None and control.dt_max is not None
-        self.system, self.scheme, self.control = system, "event_driven", control
+        self.system, self.scheme, self.control = system, self.text, control
         self.longest, self.shortest = control.dt_max, control.dt_min
         self._requested = stepper.solver is not None
         self._check(stepper, control, values)
@@ -135,7 +138,6 @@ class EventSteps(CompiledSteps):
         self._put_motion(state)
         if self._run(self.memory.address(self.root), 0) != DONE:
             self._raise()
-            self.has_formulation = int(self._events["failure"][0]) == UNSOLVED  # as by a block that lands flat
             return None
         if self._events["impact"][0]:
             self.impact = self._tables(1)

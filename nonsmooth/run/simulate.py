@@ -274,14 +274,16 @@ def _run(
     if engine == "native" and reason is not None:
         raise InputError(f'engine="native" does not support this run: {reason}; take engine="auto" or "python".')
     name = "python" if engine == "python" or reason is not None else "native"
-    if name == "python" and not hasattr(stepper, "formulate"):
-        because = f": {reason}" if reason else ""
-        raise InputError(f'{type(stepper).__name__} runs compiled only{because}; take engine="auto".')
+    formulated: Any = stepper
+    if name == "python" and not hasattr(formulated, "formulate"):
+        because = f", and {reason}." if reason else '; take engine="auto".'
+        raise InputError(f"{type(stepper).__name__} runs compiled only{because}")
     keeper = None if checkpoint is None else checkpoint.next_run({**settings, "engine": name})
 
     @functools.cache
     def formulate() -> Formulation:
-        return stepper.formulate(system, values, control, solver)
+        made: Formulation = formulated.formulate(system, values, control, solver)
+        return made
 
     steps = steps_of(stepper) if name == "native" else None
     rules = formulate().rules() if steps is None else steps.rules(system, stepper, control, values)

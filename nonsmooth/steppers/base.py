@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
-from nonsmooth.model.system import System
 from nonsmooth.programs import Program, Solution
-from nonsmooth.step_control import StepControl
 
 __all__ = ["Ask", "Formulation", "Remembering", "Step", "Stepper", "Stepping"]
 
@@ -101,7 +99,8 @@ class Remembering(Protocol):
 class Stepper(Protocol):
     """Settings of a scheme: a frozen dataclass.
 
-    One with compiled steps names their module and class in `engine` by the class variable `compiled`.
+    One with compiled steps names their module and class in `engine` by the class variable `compiled`; one with a Python
+    formulation has ``formulate(system, parameters, control, solver)``, which returns a `Formulation`.
     """
 
     #: kind of contact law that it accepts
@@ -116,5 +115,3 @@ class Stepper(Protocol):
 
     @property
     def fallback(self) -> bool: ...
-
-    def formulate(self, system: System, parameters: Array, control: StepControl, solver: Any) -> Formulation: ...

@@ -1,7 +1,7 @@
 """Contact modes, codes and constants that all formulations share, compiled or not.
 
-The constants of one family of schemes that both its Python formulation and its compiled text use are in the module of
-the family: `moreau_jean`, `gauss`, `generalized_alpha`, `event_driven`, `impacts`, `compliant`.
+The constants of one family of schemes are in the module of the family if its Python formulation, or its rules, use
+them beside its compiled text: `moreau_jean`, `gauss`, `generalized_alpha`, `event_driven`, `impacts`, `compliant`.
 """
 
 __all__ = [

@@ -41,7 +41,7 @@ from nonsmooth.model.system import System, start_of
 
 def run(system: System, t_end: float, state: State | None = None, dt_max: float = 0.05) -> Trajectory:
     control = ErrorControl(1e-12, 1e-12, 1e-9, dt_max)
-    return simulate(system, EventDriven(order="dop853"), t_end=t_end, dt=control, state=state, engine="python")
+    return simulate(system, EventDriven(order="dop853"), t_end=t_end, dt=control, state=state)
 
 
 def turned(axis: tuple[float, float, float], angle: float) -> tuple[float, ...]:

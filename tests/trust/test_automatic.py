@@ -122,7 +122,7 @@ def test_a_verdict_is_kept_in_files(tmp_path):
 def test_a_budget_ends_a_run_with_its_steps():
     system = bouncing_ball().build()
     with pytest.raises(SimulationFailed, match="budget of 50 steps is spent") as caught:
-        simulate(system, EventDriven(), t_end=2.0, dt=ErrorControl(1e-6), max_steps=50, engine="python")
+        simulate(system, EventDriven(), t_end=2.0, dt=ErrorControl(1e-6), max_steps=50)
     assert len(caught.value.trajectory.t) == 51
     with pytest.raises(SimulationFailed, match="budget of 1e-06 s is spent") as caught:
         simulate(system, EventDriven(), t_end=2.0, dt=ErrorControl(1e-6), max_seconds=1e-6)
