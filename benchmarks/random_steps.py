@@ -13,6 +13,7 @@ import argparse
 import random
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -38,6 +39,8 @@ KINDS: dict[str, Callable[..., Any]] = {
 }
 #: shortest flight that counts as one, as a share of the longest step, and relative tolerance
 FLIGHT, RTOL = 1e-3, 1e-6
+#: impact laws of event-driven runs
+LAWS = {"plane": ("newton", "poisson", "routh", "stronge"), "space": ("newton", "poisson")}
 #: stepper, whether its steps end at events, and restitutions
 SCHEMES: dict[str, tuple[Any, bool, list[float]]] = {
     "MoreauJean": (MoreauJean(), False, [0.0, 0.3, 0.6, 0.9]),
@@ -59,6 +62,8 @@ def random_steps(kind: str, scheme: str, total: int) -> dict[str, Any]:
             break
         chance = random.Random(seed)
         law = Rigid(restitution=chance.choice(restitutions), friction=chance.choice([0.0, 0.1, 0.3, 0.8]))
+        if isinstance(stepper, EventDriven):
+            law = replace(law, impact=random.Random(-seed).choice(LAWS[kind]))
         try:
             system = KINDS[kind](chance, law).build()
         except NonsmoothError:  # bodies that overlap, or joints that can not be closed

@@ -48,7 +48,7 @@ class EventLayout(Layout):
     ----------
     system
     rough : whether there is friction
-    order : of the method, its number among `runge_kutta.ORDERS`
+    order : of the method, its number in `tolerances`
     options : of the shape
 
     Attributes

@@ -26,12 +26,13 @@ from nonsmooth.solvers.chain import Chain
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.steppers.progress import not_smooth
 from nonsmooth.tolerances import OPEN, SLIPPING, STICKING, TINY
 from nonsmooth.tolerances.event_driven import CRAWL, CRAWLED
 
 __all__ = ["EventPrograms"]
 
+#: steps within whose change of velocity a load is searched for a jump, and the share of the force that is one
+NEAR, JUMP = 10.0, 0.1
 #: share of the largest singular value below which forces are equivalent, and impulses of a projection
 ALIKE, NEARLY = 1e-12, 1e-13
 #: smallest singular value of the joints' directions below which a step crosses a singular position
@@ -295,9 +296,13 @@ class EventPrograms:
             )
         error = float(run["error"][0])
         if error >= LIMITING and float(run["half_error"][0]) > FALLS * error:
-            raise SolverFailed(f"{many}{not_smooth(m, control, t, q, self._motion('v'), mean)}")
+            raise SolverFailed(f"{many}{_not_smooth(m, control, t, q, self._motion('v'), mean)}")
 
     # ---------------------------------------------------------------------------------------------------------- states
+
+    def forces(self) -> Array:
+        """Forces (nd,) of joints and contacts."""
+        return self._all("P", "P")
 
     def reference(self) -> Array:
         """The forces (nd,) after the last step from which those of the phase differ least."""
@@ -346,3 +351,23 @@ class EventPrograms:
 def _schema(field: str) -> str:
     """Of a field of contacts."""
     return "Contact" if field in ("P", "shift") else "Touch"
+
+
+def _not_smooth(m: Mechanism, control: ErrorControl, t: float, q: Array, v: Array, dt: float) -> str:
+    """Why steps of half the size have errors as large: a load that jumps within the velocities of some steps of length
+    `dt` [s], as dry friction by sign() does, or tolerances below round-off. The end of a sentence."""
+    m.at(t, q)
+    change = NEAR * dt * m.metric.change(m.force(t, q, v))
+    ahead, behind = m.force(t, q, v + change), m.force(t, q, v - change)
+    jump = np.abs(ahead - behind)
+    if np.max(jump, initial=0.0) > JUMP * np.max(np.abs([ahead, behind]), initial=0.0):
+        i = int(np.argmax(jump))
+        return (
+            f': the force of a load along "{m.system.v_names[i]}" jumps by {jump[i]:.3g} where this velocity is '
+            f"{v[i]:.1g}, as that of dry friction by sign() does. Let it change over a range of velocities, or take a "
+            "contact with friction, which sticks."
+        )
+    return (
+        f", and steps of half the size have errors as large: rtol = {control.rtol:g} and atol = {control.atol:g} are "
+        "below the round-off of this mechanism; increase them."
+    )

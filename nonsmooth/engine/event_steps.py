@@ -15,7 +15,7 @@ from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.phase_motion import RAISED, REFERRED, SQUARES
-from nonsmooth.schemes.runge_kutta import INNER, ORDER, ORDERS
+from nonsmooth.schemes.runge_kutta import INNER, ORDER
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.event_driven import EventDriven, check_control, stated_rules, window_of
@@ -27,6 +27,7 @@ from nonsmooth.tolerances.event_driven import (
     LOWEST,
     NO_MODES,
     NO_MOTION,
+    ORDERS,
     SLOW,
     SMOOTH,
     STALLED,
@@ -61,6 +62,9 @@ class EventSteps(CompiledSteps):
 
     layout: EventLayout
     root = "EventRun"
+    #: the module of `schemes` that is run
+    text = "event_driven"
+
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -75,7 +79,7 @@ class EventSteps(CompiledSteps):
     ) -> None:  # fmt: skip
         check_control(control)
         assert control.dt_min is not None and control.dt_max is not None
-        self.system, self.scheme, self.control = system, "event_driven", control
+        self.system, self.scheme, self.control = system, self.text, control
         self.longest, self.shortest, self._t_end = control.dt_max, control.dt_min, t_end
         self._requested = stepper.solver is not None
         self._check(stepper, control, values)

@@ -292,7 +292,10 @@ def spend(system, one, compressing, length):
 
 @piece
 def check_round(system):
-    """Residual of a round from its break points: velocities, Coulomb's law, restitution, and energy."""
+    """Residual of a round from its break points: velocities, Coulomb's law, restitution, and energy.
+
+    Velocities of bodies are those of the break points to the round-off of their terms, however slow the approach is.
+    """
     speed, size, energy, worst = 0.0, TINY, 0.0, 0.0
     for one in system.impacts:
         contact = one.contact
@@ -307,6 +310,8 @@ def check_round(system):
             restitution = abs(one.P[0] - (1.0 + one.e) * one.stopping) / size
             if system.law_of_impact != ROUTH:
                 restitution = abs(one.given + one.e * one.e * one.taken) / (size * speed)
-            drift = largest(abs(rates_after(contact) - one.rates))
-            worst = max(worst, max(max(drift, one.off) / speed, restitution))
+            a, b = contact.a, contact.b
+            terms = largest(abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)
+            drift = largest(abs(rates_after(contact) - one.rates)) / (speed + terms)
+            worst = max(worst, max(max(drift, one.off / speed), restitution))
     system.law = max(system.law, max(worst, energy / (size * speed)))

@@ -28,21 +28,18 @@ from nonsmooth.schemes.phase_motion import accelerate, count_closed
 from nonsmooth.schemes.phase_steps import advance, cross, first_length, quadrature
 from nonsmooth.schemes.program import INFINITE
 from nonsmooth.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
-from nonsmooth.tolerances.event_driven import (
-    BEYOND,
-    EVENTS,
-    GROW,
-    HALVINGS,
-    INACCURATE,
-    NO_MODES,
-    NO_MOTION,
-    REJECTIONS,
-    SLOW,
-    UNLOCATED,
-    UNSOLVED,
-    WHOLE,
-)
+from nonsmooth.tolerances.event_driven import EVENTS, INACCURATE, NO_MODES, NO_MOTION, SLOW, UNLOCATED, UNSOLVED
 
+#: least share of the step before that the step after a singular position has
+BEYOND = 1e-2
+#: how often the time that a failed step may take is halved
+HALVINGS = 4
+#: largest factor from one step size to the next, for which the error estimate of the former still tells something
+GROW = 5.0
+#: trials of one step at most; each at least shortens it by a tenth
+REJECTIONS = 60
+#: share of what is left before the end of a step's range above which a step takes all of it, and leaves no sliver
+WHOLE = 0.99
 #: how often a step is shortened so that no gap closes and opens within it
 SHORTENED = 40
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near

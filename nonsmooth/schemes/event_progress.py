@@ -5,7 +5,10 @@ Where steps have been short for long, a function outside looks for the cause, an
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.schemes.phase_steps import advance
-from nonsmooth.tolerances.event_driven import CRAWL, CRAWLED, CROWDED, SMOOTH, STALLED
+from nonsmooth.tolerances.event_driven import CRAWL, CRAWLED, SMOOTH, STALLED
+
+#: number of steps per longest step, averaged over the last `CRAWLED` steps, above which the cause is examined
+CROWDED = 50
 
 examined_outside = solved_outside("examines")  # (run): 0 if there is a cause
 

@@ -45,9 +45,19 @@ from nonsmooth.schemes.phase_motion import (
 from nonsmooth.schemes.program import factor_joints
 from nonsmooth.schemes.velocity_change import change_residual, change_velocity, impact, law_of_rates
 from nonsmooth.tolerances import CLOSED, CLOSED_RATE, FLOOR, OPEN, SLIPPING, STICKING, TINY
-from nonsmooth.tolerances.event_driven import APART, LANDED, LOWEST, OUTSIDE, PASSES, STILL, TRIALS, ZERO
+from nonsmooth.tolerances.event_driven import LANDED, LOWEST, PASSES
 from nonsmooth.tolerances.impacts import DIED, ROUNDS
 
+#: share of the sum of its terms below which an acceleration is regarded as zero, and of the largest normal force below
+#: which a contact is unloaded
+ZERO = 1e-9
+#: share of the sum of its terms below which a slip at an event vanishes
+STILL = 1e-10
+#: share of the friction cone's radius by which the force of a sticking contact may be outside
+OUTSIDE = 1e-9
+#: separation of the accelerations of slipping contacts from those of contacts that may stick, and trials for it, each
+#: by this factor larger
+APART, TRIALS = 1e3, 3
 #: ratio by which other rows may reduce the mobility of a row, until rows count as dependent. Of rows of norm 1 this is
 #: the inverse square of the distance of one from the span of the others, 1e-6; in the Delassus operator the square of
 #: less would be lost in round-off.

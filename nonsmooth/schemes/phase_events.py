@@ -7,6 +7,8 @@ else by the Illinois method.
 
 import math
 
+import numpy as np
+
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest
 from nonsmooth.schemes.closing import first_root, lowest, time_of_least
@@ -16,20 +18,22 @@ from nonsmooth.schemes.phase_losses import is_watched, loss_at_end, loss_within,
 from nonsmooth.schemes.phase_motion import REFERRED
 from nonsmooth.schemes.phase_steps import advance
 from nonsmooth.tolerances import AT_THE_END, EPSILON, OPEN, SLIPPING
-from nonsmooth.tolerances.event_driven import (
-    EVENTS,
-    ITERATIONS,
-    LANDED,
-    LOCATED,
-    PATIENCE,
-    PLACES,
-    ROUND_OFF,
-    SAME_TIME,
-    SHARED,
-)
+from nonsmooth.tolerances.event_driven import EVENTS, LANDED
 
 #: kinds of events, as bits
 NONE, CLOSING, RELEASE, REVERSAL, BREAKAWAY = 0, 1, 2, 4, 8
+#: size, relative to what is typical, below which the sign of a force or slip is round-off
+ROUND_OFF = 1e-11
+#: the same of forces that are not unique, which a program has shared
+SHARED = 1e-8
+#: tolerance of a located force or slip, relative to what is round-off of it
+LOCATED = 1e-2
+#: trial sizes at most of the step that ends at an event, and share of the time by which they must differ
+ITERATIONS, SAME_TIME = 40, 1e-16
+#: evaluations without a change of sign after which an event is regarded as unconfirmed
+PATIENCE = 6
+#: shares of a step at which quintics through gaps are evaluated, denser towards its ends
+PLACES = (1 - np.cos(np.pi * np.arange(49) / 48)) / 2
 #: iterations at most for the root of a quintic
 BISECTIONS = 80
 

@@ -16,8 +16,15 @@ from nonsmooth.schemes.phase_instants import copy
 from nonsmooth.schemes.phase_steps import extend, motion_within
 from nonsmooth.schemes.runge_kutta import DEGREE
 from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
-from nonsmooth.tolerances.event_driven import ADMISSIBLE, FINE, NEAR, RESOLVED
 
+#: share of its range in a step below which a force at a stage causes a search within the step
+NEAR = 0.5
+#: share of the largest force in a step by which one along the extension must be negative to be significant
+RESOLVED = 1e-9
+#: intervals at whose ends polynomials through forces are evaluated, per degree
+FINE = 12
+#: share of the largest normal force by which forces of dependent contacts may be tensile or leave their cones
+ADMISSIBLE = 1e-9
 #: intervals at whose ends the polynomials are evaluated, per degree; by the order of the method
 NODES, TIMES = np.zeros((2, max(DEGREE) + 1)), np.zeros((2, FINE * max(DEGREE) + 1))
 #: from values at the nodes to those at the points, and to the last coefficient

@@ -15,7 +15,15 @@ from nonsmooth.schemes.phase_motion import accelerate, project
 from nonsmooth.schemes.program import INFINITE
 from nonsmooth.schemes.runge_kutta import A, B, C, E, F, blended, weight_within
 from nonsmooth.tolerances import TINY
-from nonsmooth.tolerances.event_driven import BALANCED, FIRST, IDLE, KICK
+
+#: share of the applied forces below which the resultant is regarded as zero, and share of the velocity that the applied
+#: forces cause in the longest step below which a mechanism is at rest
+BALANCED = 1e-12
+#: largest change of velocity, as a share of it, in a step across a singular position
+KICK = 0.1
+#: size of positions and velocities, or of their rates, in tolerances, below which the first step is the longest one;
+#: the share of their ratio that it is otherwise, see Hairer, Norsett, Wanner (1993), II.4
+IDLE, FIRST = 1e-5, 0.1
 
 crossed_outside = solved_outside("crosses")  # (run): the motion at the end of the step, whose length is `dt`
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.engine.event_instants import EventInstants
 from nonsmooth.evaluation import Array
-from nonsmooth.solvers.chain import Chain
-from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.steppers.event_driven import EventDriven
-from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.steppers.motion import Motion
-from nonsmooth.steppers.phases import Phase, Point
-from nonsmooth.steppers.runge_kutta import TABLEAUS
-from nonsmooth.steppers.transitions import Transitions
+from nonsmooth.steppers.mechanism import Configuration, Mechanism
 from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING, STICKING
 from nonsmooth.trajectory.instants import Forces, Origin
 
@@ -33,8 +27,6 @@ HELD = 1e-3
 DRIFT = 1e-2
 #: share of the sum of its terms up to which a slip begins or ends
 VANISHING = 1e-8
-#: velocities regarded as zero in space [m/s], [-], for which the direction of slip is not known
-RTOL, ATOL = 1e-9, 1e-12
 
 
 class RigidLaw:
@@ -49,42 +41,34 @@ class RigidLaw:
     def __init__(self, run: Trajectory, origin: Origin) -> None:
         self.rows, self.q, self.v, self.left = run.t, run.q.array, run.v.array, run.left.v.array
         longest = float(np.max(np.diff(run.t), initial=0.0)) or 1.0
-        m = self.m = Mechanism(origin.system, origin.parameters, longest)
-        self.motion = Motion(m, TABLEAUS["dopri5"], RTOL, ATOL)
-        self.transitions = Transitions(self.motion, longest, 0.0)
-        self.chain = Chain(SemismoothNewton())
+        self.m = Mechanism(origin.system, origin.parameters, longest)
+        self.phases = EventInstants(origin.system, origin.parameters, longest)
         # the mode of an event-driven row is that of its impact or, without one, of the motion after it; that of other
         # rows belongs to the step that ends there
         after = str(run.manifest["settings"]["stepper"]).startswith(EventDriven.__name__)
         self.mode, self.lag, self.lam_N = run.mode.array, 0 if after else 1, run.lam_N.array
         self.struck = np.isin(run.t, run.impacts["t"])
-        nc, nt = origin.system.nc, origin.system.nt
-        self.free = Phase(np.zeros(nc, dtype=np.int8), np.zeros(nt), np.zeros(nc), m.redundant, self.transitions.none)
 
     def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
         """At a state of the motion that follows on row `step`."""
-        m, motion = self.m, self.motion
+        m = self.m
         held, stuck, chord = self._lasting(step)
-        if held.any():
+        if held.any() or m.system.ng:
             mode = np.where(held, np.where(m.friction > 0, np.where(stuck, STICKING, SLIPPING), CLOSED), OPEN)
-            mode = mode.astype(np.int8)
-            redundant = m.redundant or motion.dependent(motion.at(t, q, v, self.free), mode)
-            q, v = motion.projected(t, q, v, replace(self.free, mode=mode, redundant=redundant))
-        elif m.system.ng:
-            q, v = motion.projected(t, q, v, self.free)
-        x, terms = motion.at(t, q, v, self.free), np.abs(v)
-        touching = x.g_N <= self.transitions.closed_gap
+            q, v = self.phases.projected(t, q, v, mode.astype(np.int8))
+        x, terms = m.at(t, q), np.abs(v)
+        touching = x.g_N <= self.phases.closed_gap
         moving = m.leaving(x.W_N, v, terms) | m.approaching(x.W_N, v, terms)
-        signs = {} if chord is None else self._signs(x, held & ~stuck, chord)
-        point, phase = self.chain.run(self.transitions.resting(x, held | (touching & ~moving), signs))
-        lam_g = m.least(t, point.q, point.lam_g)
-        return Forces(point.a, lam_g, m.reaction(t, point.q, lam_g), point.lam_N, point.lam_T, phase.mode)
+        signs = {} if chord is None else self._signs(x, v, held & ~stuck, chord)
+        found = self.phases.found(t, q, v, held | (touching & ~moving), signs)
+        lam_g = m.least(t, found.q, found.lam_g)
+        return Forces(found.a, lam_g, m.reaction(t, found.q, lam_g), found.lam_N, found.lam_T, found.mode)
 
-    def _signs(self, x: Point, slipping: Mask, chord: Array) -> dict[int, Array]:
+    def _signs(self, x: Configuration, v: Array, slipping: Mask, chord: Array) -> dict[int, Array]:
         """Directions of vanishing slips, where slipping begins or ends: those of the motion between the rows."""
         m = self.m
-        small = VANISHING * (m.largest(np.abs(x.W_T).T @ np.abs(x.v)) + m.scale / m.longest)
-        still = slipping & (m.friction > 0) & (m.length(x.slip) <= small) & (m.length(chord) > small)
+        small = VANISHING * (m.largest(np.abs(x.W_T).T @ np.abs(v)) + m.scale / m.longest)
+        still = slipping & (m.friction > 0) & (m.length(x.W_T.T @ v) <= small) & (m.length(chord) > small)
         return {int(i): m.unit(chord)[m.along(np.array([i]))] for i in np.flatnonzero(still)}
 
     def _lasting(self, step: int) -> tuple[Mask, Mask, Array | None]:

@@ -178,9 +178,8 @@ def _needed(rung: Rung, failure: SimulationFailed) -> int | None:
     so_far, settings = failure.trajectory, failure.trajectory.manifest["settings"]
     begin, end = float(settings["t_start"]), float(settings["t_end"])
     reached = (float(so_far.t[-1]) - begin) / (end - begin)
-    compiled = so_far.counts.get("python_steps", 1) == 0
     given_up = rung.most is not None and so_far.counts["steps"] >= rung.most
-    if not (compiled and given_up and isinstance(rung.control, ErrorControl)) or isinstance(failure.cause, BudgetSpent):
+    if not (given_up and isinstance(rung.control, ErrorControl)) or isinstance(failure.cause, BudgetSpent):
         return None
     return math.ceil(rung.most / reached) if rung.most <= AFFORDED * reached else None  # type: ignore[operator]
 

@@ -3,7 +3,7 @@
 import pytest
 from kept import beyond
 
-from nonsmooth import ErrorControl, EventDriven, GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
+from nonsmooth import ErrorControl, GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
 from nonsmooth_problems import beam_on_stop, flexible_slider_crank, six_rss
 
 ROUGH = Rigid(restitution=0.5, friction=0.1)
@@ -37,7 +37,6 @@ CASES = {
     "beam": (beam, MoreauJean(), 1e-5, 1e-3),
     "constant steps": (plastic_crank, GaussQP(), 1e-5, 8e-4),
     "landing": (crank, GaussQP(), Landing(1e-6, 1e-5), 6e-4),
-    "events": (crank, EventDriven(), ErrorControl(1e-8, 1e-8), 6e-4),
     "generalised alpha": (crank, GeneralizedAlpha(), 1e-5, 1.5e-3),
     "rattle in space": (robot, MoreauJean(), 1e-4, 1e-3),
     "generalised alpha in space": (robot, GeneralizedAlpha(), 1e-4, 1e-3),

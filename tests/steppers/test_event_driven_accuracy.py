@@ -30,6 +30,7 @@ from nonsmooth import (
     Torque,
     simulate,
 )
+from nonsmooth.engine.event_steps import EventSteps
 from nonsmooth_problems import crank_rocker, slider_crank_revolute
 
 G = 9.81
@@ -160,7 +161,7 @@ def pile(rows, friction, radius=0.1, load=None):
 def test_a_pile_rests_whatever_its_forces_are(rows, friction):
     """Forces are not unique, those reported balance the weight, press, and keep within their cones."""
     system, control = pile(rows, friction), ErrorControl(1e-8, 1e-10, 1e-6, 1e-2)
-    trajectory = simulate(system, EventDriven(), t_end=1.0, dt=control, engine="python")
+    trajectory = simulate(system, EventDriven(), t_end=1.0, dt=control)
     assert np.all(trajectory.q.array == trajectory.q.array[0])
     # a pile at rest is not evaluated again and again
     assert trajectory.counts["steps"] <= 101 and trajectory.counts["evaluations"] <= 10
@@ -220,10 +221,10 @@ def test_one_number_is_enough_for_a_slider_crank_to_nine_digits():
     assert trajectory.manifest["settings"]["dt"] == chosen
 
 
-def test_a_formulation_needs_the_length_of_the_run():
+def test_steps_need_the_length_of_the_run():
     system = slider_crank_revolute().build()
     with pytest.raises(InputError, match="depend on the length of the run"):
-        EventDriven().formulate(system, system.parameter_values, ErrorControl(1e-8), None)
+        EventSteps(system, EventDriven(), ErrorControl(1e-8), system.parameter_values, 1.0)
 
 
 # ---------------------------------------------------------------------------------------------- rows, and no progress

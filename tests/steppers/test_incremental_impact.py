@@ -267,6 +267,18 @@ def test_without_friction_a_single_contact_obeys_newton(stepper, dt):
     assert runs[1].v.array[-1] == pytest.approx(runs[0].v.array[-1], rel=1e-9)
 
 
+@pytest.mark.parametrize("impact", ["routh", "stronge"])
+@pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
+def test_a_slow_impact_of_a_fast_body(stepper, dt, impact):
+    """Down an incline at 1000 m/s it approaches with 1e-6 m/s: the round-off of its velocity is 1e-7 of that."""
+    law = Rigid(restitution=0.5, friction=0.0, impact=impact)
+    along, normal = np.array([1.0, 1.0]) / np.sqrt(2), np.array([-1.0, 1.0]) / np.sqrt(2)
+    ball = PlanarBody("ball", MASS, 0.01, position=tuple(0.1 * normal), velocity=tuple(1e3 * along - 1e-6 * normal))
+    floor = CirclePlane("floor", "ground", ball, radius=0.1, direction=np.pi / 4, contact=law)
+    run = simulate(Model([Ground(), ball, floor]).build(), stepper, t_end=1e-6, dt=dt)
+    assert run.v.array[0, :2] @ normal == pytest.approx(5e-7, abs=1e-12)  # some units of round-off of 1000 m/s
+
+
 # --------------------------------------------------------------------------------------------------- several contacts
 
 

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from nonsmooth import EventDriven, GaussQP, GeneralizedAlpha, Interrupted, Landing, MoreauJean, simulate
+from nonsmooth import GaussQP, GeneralizedAlpha, Interrupted, Landing, MoreauJean, simulate
 from nonsmooth.engine.steps import CompiledSteps
-from nonsmooth.step_control import ErrorControl, step_control
+from nonsmooth.step_control import step_control
 from nonsmooth.trajectory import Recorder
 from nonsmooth.trajectory import recorder as module
 from nonsmooth_problems import bouncing_ball, slider_rod, socket_pendulum
@@ -19,7 +19,6 @@ TABLES = ("q", "v", "gap", "gap_rate", "P_N", "P_T", "lam_N", "mode", "reaction"
 RUNS = {
     "guide": (lambda: slider_rod(case=2), GaussQP(), Landing(1e-6, 1e-4), 0.02),
     "ball": (bouncing_ball, GeneralizedAlpha(), 2e-3, 0.6),
-    "events": (bouncing_ball, EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.6),
     "socket": (socket_pendulum, MoreauJean(), 1e-3, 0.15),
 }
 
