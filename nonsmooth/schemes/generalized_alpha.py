@@ -152,19 +152,19 @@ find_turning = turning_of(solve_with_turning)
 
 
 @kernel
-def hold_impulses(system):
-    """Impulses of displacements are those whose directions turn."""
+def hold_impulses(system, k):
+    """Impulses of displacements are those whose directions turn; in the first program none that are only a guess."""
     for joint in system.joints:
         joint.held = joint.S
     for contact in system.contacts:
-        contact.held = contact.S
+        contact.held = (1.0 if k > 1 else 0.0) * contact.S
 
 
 @piece
-def displace(system, along_secants):
-    """Whether the program was solved, and the change of u."""
+def displace(system, k, along_secants):
+    """Whether the program was solved, and the change of u, in pass k."""
     if system.turns:
-        hold_impulses(system)
+        hold_impulses(system, k)
         found = find_turning(system)
     else:
         found = solve_displacement(system)
@@ -235,7 +235,7 @@ def one_pass(system, k, along_secants):
     """Whether its programs were solved, and the relative change of the motion."""
     dt, change = system.dt, 0.0
     if k > 0:
-        found, change = displace(system, along_secants)
+        found, change = displace(system, k, along_secants)
         if not found:
             return False, 0.0
     place_at_end(system, dt)
