@@ -65,7 +65,6 @@ class EventSteps(CompiledSteps):
     #: the module of `schemes` that is run
     text = "event_driven"
 
-
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
         """Stated rules and tolerances of a run."""

@@ -28,6 +28,7 @@ from nonsmooth.records.memory import Content, Memory, Values
 from nonsmooth.records.schema import Shape, dtype, offset
 from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the schemas)
 from nonsmooth.schemes.impact_fields import LAWS
+from nonsmooth.schemes.turning import DEPTH
 
 __all__ = ["STOPS", "Layout", "impact_laws"]
 
@@ -37,7 +38,7 @@ MOTIONS = 6
 STOPS = 64
 #: schemas of which there may be none
 OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reaction", "Slot", "Place", "Share", "Meeting",
-            "Impact")  # fmt: skip
+            "Impact", "Difference")  # fmt: skip
 
 
 def impact_laws(elements: Iterable[Element]) -> set[str]:
@@ -94,6 +95,8 @@ class Layout:
             self.content.of[name] = []
         self.whole = self.content.add("System")
         ground, *bodies = (self.content.add("Body") for _ in range(1 + len(self.bodies)))
+        for record in bodies:
+            record["differences"] = self.content.many("Difference", DEPTH)
         self._ground = ground
         self._body = {e.name: ground for e in system.elements if isinstance(e, Ground)}
         self._body |= {e.name: record for e, record in zip(self.bodies, bodies, strict=True)}

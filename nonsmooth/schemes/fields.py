@@ -31,6 +31,14 @@ class Secant:
 
 
 @record
+class Difference:
+    """Of two rounds in which the turning of directions is found, see `turning`."""
+
+    motion = Motion("m/s, rad/s", "of what the rounds began with")
+    off = Motion("m/s, rad/s", "of what they changed it by")
+
+
+@record
 class Body:
     """A body; the first one is the ground, which is at rest."""
 
@@ -81,6 +89,12 @@ class Body:
     u_found = Inside(of="Secant")
     smooth_found = Inside(of="Secant")
 
+    # of steps by Newton's method, see `turning`
+    trial = Motion("m/s, rad/s", "change of u in the pass, of the previous round")
+    off = Motion("m/s, rad/s", "by which it differs from that of the round")
+    turning = Motion("N s, N m s", "change of impulses as their directions turn with it")
+    differences = Many(to="Difference")
+
 
 # ---- blocks of rows between two bodies
 
@@ -127,6 +141,7 @@ class Bond:
     G = Block("-", "of the linearised law: G u + H P = ...")
     pivot = Block("kg", "inverse of the diagonal block after elimination of earlier bonds")
     y = Rows("N s")
+    held = Rows("N s", "impulses of the pass before, whose directions turn")
 
 
 @record
@@ -347,6 +362,7 @@ class System:
     midpoint = Count("-", "1: joints closed in the middle of the step", constant=True)
     balanced = Count("-", "1: moment arms of contacts follow u", constant=True)
     projected = Count("-", "1: positions at the end of a step are projected onto joints and gaps", constant=True)
+    turns = Count("-", "1: the step is taken by Newton's method, in which directions turn")
     many = Count("-", "number of closed contacts with friction that may sustain rest", constant=True)
     varying = Count("-", "1: forces or directions depend on the last iteration", constant=True)
     residual = Number("-", "of momentum and of rates of joints")

@@ -66,6 +66,7 @@ from nonsmooth.schemes.program import (
     solve,
 )
 from nonsmooth.schemes.secants import change_of_u, extrapolate_u
+from nonsmooth.schemes.turning import turning_of
 from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, TINY, UNCERTAIN
 from nonsmooth.tolerances.generalized_alpha import ACCEPTABLE, CONVERGED, PASSES, STALLED, TURNED
 
@@ -118,10 +119,13 @@ def assemble_displacement(system):
 
 
 @piece
-def displace(system, along_secants):
-    """Whether the program was solved, and the change of u."""
+def solve_displacement(system):
+    """v_next, the motion of the displacement; whether its program was solved."""
     _, beta = newmark_weights(system)
     extrapolate_velocities(system, 0.5 - beta, beta)
+    if system.turns:
+        for body in system.bodies:
+            body.v_next += weighed(body.turning, inverse_mass(body))
     assemble_displacement(system)
     found = solve(system)
     apply_all_impulses(system)
@@ -130,6 +134,39 @@ def displace(system, along_secants):
     for contact in system.contacts:
         restore_impulses(contact)
         contact.friction = contact.kept_friction
+    return found
+
+
+@kernel
+def solve_with_turning(system):
+    """The same, from the impulses of the pass before."""
+    for joint in system.joints:
+        joint.S = joint.held
+    for contact in system.contacts:
+        contact.S = contact.held
+    return solve_displacement(system)
+
+
+find_turning = turning_of(solve_with_turning)
+
+
+@kernel
+def hold_impulses(system, k):
+    """Impulses of displacements are those whose directions turn; in the first program none that are only a guess."""
+    for joint in system.joints:
+        joint.held = joint.S
+    for contact in system.contacts:
+        contact.held = (1.0 if k > 1 else 0.0) * contact.S
+
+
+@piece
+def displace(system, k, along_secants):
+    """Whether the program was solved, and the change of u, in pass k."""
+    if system.turns:
+        hold_impulses(system, k)
+        found = find_turning(system)
+    else:
+        found = solve_displacement(system)
     change, share = change_of_u(system)
     extrapolate_u(system, share if along_secants else 0.0)
     return found, change
@@ -197,7 +234,7 @@ def one_pass(system, k, along_secants):
     """Whether its programs were solved, and the relative change of the motion."""
     dt, change = system.dt, 0.0
     if k > 0:
-        found, change = displace(system, along_secants)
+        found, change = displace(system, k, along_secants)
         if not found:
             return False, 0.0
     place_at_end(system, dt)
@@ -242,10 +279,11 @@ def iterate(system):
     """Iterate until the motion no longer changes; whether this converged."""
     moved, before, least = math.inf, math.inf, math.inf
     stuck, along_secants, led = 0, False, False
-    for k in range(PASSES):
+    for k in range(2 * PASSES if system.turns else PASSES):
         acceptable = ACCEPTABLE if k <= LATE else STALLED
         ends = moved <= FINEST or (stuck >= STUCK and moved <= acceptable)
-        along_secants = k > passes_without_secants(system) and not ends and (along_secants or moved > SLOW * before)
+        slow = k > passes_without_secants(system) and (along_secants or moved > SLOW * before)
+        along_secants = slow and not ends and not system.turns
         led = led or along_secants
         solved, change = one_pass(system, k, along_secants)
         if not (solved and change + system.size < INFINITE):
@@ -338,20 +376,34 @@ def evaluate_start(system):
 
 
 @kernel
+def attempt_otherwise(system):
+    """The step again: with, or without, the proximal term, then with directions that turn; whether it is certified."""
+    restore(system)
+    if not len(system.contacts):
+        return False
+    system.proximal = 0.0 if system.proximal > 0.0 else PROXIMAL
+    if attempt(system):
+        return True
+    restore(system)
+    system.proximal = 0.0
+    if system.asks:  # about rest, which is not a matter of the iteration
+        return False
+    system.turns = 1
+    found = attempt(system)
+    system.turns = 0
+    if not found:
+        restore(system)
+    return found
+
+
+@kernel
 def step(system):
-    """One step, accepted only if certified; if not, it is tried again with, or without, the proximal term."""
+    """One step, accepted only if certified."""
     if system.renewed:
         system.renewed = 0
         evaluate_start(system)
-    if not attempt(system):
-        restore(system)
-        if not len(system.contacts):
-            return UNCERTAIN
-        system.proximal = 0.0 if system.proximal > 0.0 else PROXIMAL
-        if not attempt(system):
-            restore(system)
-            system.proximal = 0.0
-            return UNCERTAIN
+    if not (attempt(system) or attempt_otherwise(system)):
+        return UNCERTAIN
     write_row(system)
     start_next_step(system)
     return DONE

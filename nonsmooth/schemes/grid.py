@@ -32,23 +32,38 @@ def latest_end(system):
     return limit if limit < stop - REMAINDER * system.longest else stop
 
 
-def step_of(attempt, give_up, commit):
-    """The step of a scheme, accepted only if certified; if not, it is tried again with the proximal term.
+@kernel
+def nothing_else(system):
+    return False
 
-    `attempt` tells whether the step is certified, `give_up` restores what was before it, `commit` accepts it.
+
+def step_of(attempt, give_up, commit, last_attempt=nothing_else):
+    """The step of a scheme, accepted only if certified; if not, it is tried again with the proximal term, and last by
+    `last_attempt`.
+
+    Attempts tell whether the step is certified, `give_up` restores what was before it, `commit` accepts it.
     """
 
     @kernel
-    def step(system):
-        if not attempt(system):
-            give_up(system)
-            if system.proximal > 0.0 or not len(system.contacts) or system.advance != 0:
-                return UNCERTAIN
+    def attempt_again(system):
+        give_up(system)
+        if not len(system.contacts) or system.advance != 0:
+            return False
+        if system.proximal == 0.0:
             system.proximal = PROXIMAL
-            if not attempt(system):
-                give_up(system)
-                system.proximal = 0.0
-                return UNCERTAIN
+            if attempt(system):
+                return True
+            give_up(system)
+            system.proximal = 0.0
+        if last_attempt(system):
+            return True
+        give_up(system)
+        return False
+
+    @kernel
+    def step(system):
+        if not (attempt(system) or attempt_again(system)):
+            return UNCERTAIN
         commit(system)
         return DONE
 

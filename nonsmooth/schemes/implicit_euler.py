@@ -9,7 +9,7 @@ gaps close at the end of the step in positions; impacts are plastic.
 A step iterates on u, the velocity at its end: evaluate forces, gaps and directions at q moved by u for dt; linearise
 joints and gaps there; solve; update velocities. When u no longer changes, residuals are evaluated again and the step is
 accepted. The normal of a contact turns with the motion that its own impulse changes, by the fraction P dt / (m c) of
-the change in a clearance c; a secant through two iterations compensates for that.
+the change in a clearance c; a secant through two iterations compensates for that, and `turning` where it does not.
 """
 
 import math
@@ -22,7 +22,7 @@ from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, update_
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.schemes.implicit_euler_end import accept, check_residuals, evaluate_end
-from nonsmooth.schemes.mechanism import leaves_rest, rates_after, rates_of_u
+from nonsmooth.schemes.mechanism import apply_all_impulses, leaves_rest, rates_after, rates_of_u
 from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.schemes.program import (
     INFINITE,
@@ -35,6 +35,7 @@ from nonsmooth.schemes.program import (
     solve,
 )
 from nonsmooth.schemes.secants import extrapolate_u
+from nonsmooth.schemes.turning import turning_of
 from nonsmooth.tolerances import CLOSED_GAP, TINY
 from nonsmooth.tolerances.gauss import CONVERGED, PASSES
 
@@ -92,6 +93,8 @@ def assemble(system):
     dt = system.dt
     for body in system.bodies:
         body.v_next = body.v + weighed(dt * implicit_force(body, dt), inverse_mass(body))
+        if system.turns:
+            body.v_next += weighed(body.turning, inverse_mass(body))
     factor_joints(system)
     for joint in system.joints:
         joint.b0 = rates_after(joint) - rates_of_u(joint) + joint.g / dt
@@ -104,6 +107,32 @@ def assemble(system):
             way = rates_of_u(contact)
             contact.shift = (gap_of(system, contact) / dt - way[0]) * normal_axis(way)
             assemble_contact(contact, rates_after(contact) + contact.shift, system.proximal)
+
+
+@kernel
+def solve_with_turning(system):
+    """v_next; whether the program was solved."""
+    assemble(system)
+    if not solve(system):
+        return False
+    apply_all_impulses(system)
+    return True
+
+
+find_turning = turning_of(solve_with_turning)
+
+
+@piece
+def solve_pass(system):
+    """Assemble and solve the program of a pass; whether it was solved."""
+    if system.turns:
+        for contact in system.contacts:
+            contact.held = contact.P
+        found = find_turning(system)
+        assemble(system)
+        return found
+    assemble(system)
+    return solve(system)
 
 
 @kernel
@@ -127,8 +156,7 @@ def iterate(system):
     before, dt, further = 0.0, system.dt, further_passes(system)
     for k in range(PASSES):
         evaluate_end(system)
-        assemble(system)
-        if not solve(system):
+        if not solve_pass(system):
             return False
         change, share = update_velocities(system, system.dt)
         system.passes += 1
@@ -138,7 +166,8 @@ def iterate(system):
         enough = system.acceptable * (system.size + TINY) + NOISE * noise + gap_round_off(system) / dt
         done = change <= CONVERGED * system.size + noise or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
-        extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
+        along_secants = k > 0 and system.proximal == 0.0 and not system.turns
+        extrapolate_u(system, share if along_secants and not done else 0.0)
         if done and further > 0:
             further -= 1
         elif done:
@@ -167,6 +196,17 @@ def attempt(system):
     return iterate(system) and check_residuals(system) and not leaves_rest(system)
 
 
-run = run_of(step_of(attempt, restore, accept))
+@piece
+def attempt_with_turning(system):
+    """The same by Newton's method, unless it is not the iteration that the step is not certified for."""
+    if system.asks:  # about rest
+        return False
+    system.turns = 1
+    found = attempt(system)
+    system.turns = 0
+    return found
+
+
+run = run_of(step_of(attempt, restore, accept, attempt_with_turning))
 #: what contacts and joints are at the start
 begin = landing.begin
