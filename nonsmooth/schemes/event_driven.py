@@ -15,7 +15,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.records.values import dot, zeros_like
-from nonsmooth.schemes.closing import VISIBLE
+from nonsmooth.schemes.closing import SHORTENED, VISIBLE
 from nonsmooth.schemes.event_progress import count_event, count_step, is_stopped, stalls
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.mechanism import mode_of, norm, set_impulse_scales, tangential
@@ -43,8 +43,6 @@ from nonsmooth.tolerances.event_driven import (
     WHOLE,
 )
 
-#: how often a step is shortened so that no gap closes and opens within it
-SHORTENED = 40
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
 SINGULAR = 25.0
 
