@@ -4,7 +4,7 @@
 condition on time or as a smooth function; a bar whose tip meets a peg once per turn; a disc that passes another one,
 perhaps grazing it; a rod that slides on its tip, with or without a consistent contact force. A case is *right* if its
 result has an error below 1 % and its verdict is clean (accurate), *cautious* if only the former, *said* if the error is
-larger and the verdict is not clean, and a *clean lie* if it is. Ten minutes.
+larger and the verdict is not clean, and a *clean lie* if it is. Five minutes.
 """
 
 from __future__ import annotations

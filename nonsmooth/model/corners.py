@@ -312,7 +312,8 @@ def _changes(
         t = np.concatenate([t, np.linspace(t_start, t_end, SAMPLES + 1)])
     t = np.unique(np.clip(t, t_start, t_end))
     if not roots.size:
-        t = np.unique(np.concatenate([t, _least(lambda x: np.abs(zero(x, values)[0]), t)]))
+        extremes = [_least(lambda x, sign=sign: sign * zero(x, values)[0], t) for sign in (1.0, -1.0)]  # type: ignore[misc]
+        t = np.unique(np.concatenate([t, *extremes]))
     at = level(t, values)[0]
     k = np.flatnonzero(at[1:] != at[:-1])
     a, b, of = t[k], t[k + 1], at[k]

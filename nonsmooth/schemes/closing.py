@@ -7,6 +7,8 @@ from nonsmooth.compile.kernels import kernel
 
 #: shares of a step to which it is shortened at least, and from which on it is not, in order to see a gap
 SHORTEST, VISIBLE = 1e-3, 0.9
+#: how often it is shortened
+SHORTENED = 40
 
 
 @kernel

@@ -32,6 +32,9 @@ from nonsmooth.schemes.program import INFINITE, factor_joints
 from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
 from nonsmooth.tolerances.compliant import APART, DRIFTED, NO_STEP, PARTED, PASSES, UNBALANCED
 
+#: first step within a contact that lasts less than a step, as a share of its duration, and how often it is found anew
+WITHIN, REPEATED = 0.1, 10
+
 # ---- joints
 
 
@@ -126,6 +129,7 @@ def switch(run, t):
             ends, begins = touched, not touched
         if begins:
             begin_contact(overlap)
+            overlap.began = t
         if ends:
             overlap.touches, overlap.approach = 0, 0.0
         if begins or ends:
@@ -243,11 +247,27 @@ def begin_anew(run):
 
 
 @kernel
+def lasts_less_than_step(run):
+    """Whether a contact begins at the start of the step and ends within it: its stages may all be beyond."""
+    if run.changes < 0 or run.t_start != run.row_t:
+        return False
+    overlap = run.overlaps[run.changes]
+    return overlap.touches == 1 and overlap.began == run.t_start and run.event < run.t
+
+
+@piece
 def next_step(run):
     """The integrator's next step with its event and its rows; whether there is one."""
     if not integrators.next_step(run):
         return False
     find_event(run)
+    for _ in range(REPEATED):
+        if not lasts_less_than_step(run):
+            break
+        run.first = WITHIN * (run.event - run.t_start)
+        if not begin_anew(run) or not integrators.next_step(run):
+            return False
+        find_event(run)
     run.row, run.rows = 1, 1
     for overlap in run.overlaps:
         if overlap.touches:

@@ -60,6 +60,7 @@ class Overlap:
     elastic = Number("N", "part of the normal force that stores energy")
     spin = Number("rad/s", "of the tangents about the normal, relative to both bodies")
     touches = Count("-", "1: its law is evaluated")
+    began = Number("s", "when it began to touch")
     bristles_count = Count("-", "internal states", constant=True)
     sticks = Count("-", "1: the friction law depends on the stiction force", constant=True)
     held = Count("-", "1: sticks, as far as its law admits it")

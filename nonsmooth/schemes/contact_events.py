@@ -3,11 +3,11 @@
 import math
 
 from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.closing import SHORTENED, VISIBLE, first_root, lowest, time_of_least
 from nonsmooth.schemes.dormand_prince import after
 from nonsmooth.schemes.integrators import go_to, look
 from nonsmooth.schemes.mechanism import evaluate_all, rates_of_u
-from nonsmooth.schemes.motion import placed
+from nonsmooth.schemes.motion import placed, spin
 from nonsmooth.tolerances.compliant import ITERATIONS, LOCATED
 
 
@@ -78,22 +78,56 @@ def locate(run, overlap, low, high, guess):
     return t
 
 
+@kernel
+def unseen(run, dt):
+    """When within dt of the last evaluation contact may begin and end; infinite if it does not."""
+    first = math.inf
+    for overlap in run.overlaps:
+        if not overlap.touches and overlap.seen_rate < 0.0 < overlap.rates[0]:
+            contact = overlap.contact
+            turn = dt * (spin(contact.a.body.u) + spin(contact.b.body.u))
+            time = time_of_least(overlap.seen_gap, overlap.seen_rate, contact.g, overlap.rates[0], dt, turn, 0.0)
+            first = min(first, time)
+    return first
+
+
+@piece
+def look_before(run, t0, t1):
+    """Gaps at the latest time, at most t1, up to which no contact begins and ends since t0; this time."""
+    t = t1
+    for _ in range(SHORTENED):
+        look(run, run.moving, t)
+        evaluate_gaps(run)
+        time = unseen(run, t - t0)
+        if not time < VISIBLE * (t - t0):
+            break
+        t = t0 + time
+    return t
+
+
+@kernel
+def note_gaps(run):
+    for overlap in run.overlaps:
+        overlap.seen_gap, overlap.seen_rate = overlap.contact.g, overlap.rates[0]
+
+
 @piece
 def find_event(run):
     """The end of the rows of a step: its own, or the first event, which is noted."""
     start, apart, t0 = run.t_start, (run.t - run.t_start) / run.looks, run.t_start
     run.changes = -1
-    for i in range(run.looks + 1):
+    look(run, run.moving, start)
+    evaluate_gaps(run)
+    note_gaps(run)
+    for i in range(1, run.looks + 1):
         t1 = run.t if i == run.looks else i * apart + start
-        look(run, run.moving, t1)
-        evaluate_gaps(run)
-        if i > 0:
-            guess, k = first_change(run, t1 - t0)
+        while t0 < t1:
+            t2 = look_before(run, t0, t1)
+            guess, k = first_change(run, t2 - t0)
             if k >= 0:
-                t = max(locate(run, run.overlaps[k], t0, t1, guess), after(start))
+                t = max(locate(run, run.overlaps[k], t0, t2, guess), after(start))
                 run.changes, run.event, run.end = k, t, t
                 return
-        for overlap in run.overlaps:
-            overlap.seen_gap, overlap.seen_rate = overlap.contact.g, overlap.rates[0]
-        t0 = t1
+            note_gaps(run)
+            t0 = t2
     run.end = run.t

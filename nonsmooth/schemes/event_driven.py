@@ -15,7 +15,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.records.values import dot, zeros_like
-from nonsmooth.schemes.closing import VISIBLE
+from nonsmooth.schemes.closing import SHORTENED, VISIBLE
 from nonsmooth.schemes.event_progress import count_event, count_step, is_stopped, stalls
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.mechanism import mode_of, norm, set_impulse_scales, tangential

@@ -23,8 +23,8 @@ DIVISIONS, MOST = 40, 20_000
 
 
 def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[str, float]:
-    """Rigid contacts that overlap without an impulse, most of all between two rows at which they are open, each with
-    the first time [s] of this. Compliant contacts are those that overlap between two rows at which they are open.
+    """Contacts that overlap between two rows at which they are open, or, of rigid contact, at a row between two steps
+    without impulses; each with the first time [s] of this.
 
     The distance of convex bodies in uniform translation is a convex function of time, so that a gap lies above its
     tangents at two rows. Bodies that turn by an angle deviate from their translation by an eighth of it, as a share of
@@ -40,8 +40,8 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
         return {}
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     forced, least = run.P_N.array[1:] > 0.0, -OVERLAP * system.elementwise.gap_sizes(parameters)
-    loaded = forced | system.compliant
-    within = (gap[1:-1] < least) & ~loaded[:-1] & ~loaded[1:]
+    free = ~np.any(forced[:-1] | forced[1:], axis=1, keepdims=True)  # another contact may turn the motion
+    within = (gap[1:-1] < least) & free & (not system.compliant)
     missed = {int(k): float(run.t[1 + np.argmax(within[:, k])]) for k in np.flatnonzero(np.any(within, axis=0))}
     k, i = np.nonzero((right[:-1] < 0.0) & (left[1:] > 0.0) & (gap[:-1] > 0.0) & (gap[1:] > 0.0) & ~forced)
     if k.size <= MOST:

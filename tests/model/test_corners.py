@@ -47,6 +47,13 @@ def test_of_a_condition_are_the_first_times_at_which_it_holds():
         assert condition(corner) != condition(np.nextafter(corner, 0.0))
 
 
+def test_of_conditions_that_hold_shortly_wherever_samples_are():
+    for at in np.linspace(0.1, 0.9, 60):
+        found = system(lambda t, at=at: ca.if_else((t - at) ** 2 < 1e-12, 1.0, 0.0)).corners(0.0, 1.0)
+        # a difference of squares near its root: 1e-16 over 2e-6
+        np.testing.assert_allclose(found, [at - 1e-6, at + 1e-6], rtol=0.0, atol=1e-10)
+
+
 def test_only_between_start_and_end():
     assert system(BLOW).corners(0.3712, 0.5).tolist() == [0.37121]
     assert system(BLOW).corners(0.0, 0.3712).tolist() == [0.37119]

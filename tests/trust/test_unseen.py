@@ -5,6 +5,9 @@ import pytest
 
 from nonsmooth import (
     CircleCircle,
+    Compliant,
+    CompliantDae,
+    ErrorControl,
     EventDriven,
     GaussQP,
     GeneralizedAlpha,
@@ -19,13 +22,17 @@ from nonsmooth import (
     Rigid,
     simulate,
 )
+from nonsmooth.laws import Flores
+from nonsmooth.solvers import Dop853, Radau
 from nonsmooth.trust import missed_contacts
-from nonsmooth_problems import bouncing_ball
+from nonsmooth_problems import bouncing_ball, slider_rod
 
 pytestmark = pytest.mark.filterwarnings("ignore:model. the model has no gravity")
 
+RIGID = Rigid(restitution=1.0, friction=0.0)
 
-def bar(radius, speed):
+
+def bar(radius, speed, law=RIGID):
     """A bar that turns about a pin; its round tip meets a round peg once per turn."""
     at = 1.0 + 0.5 * radius
     return Model([
@@ -36,7 +43,7 @@ def bar(radius, speed):
         Revolute("j", "ground", "p", at_b=(-0.5, 0.0)),
         CircleCircle(
             "c", "ground", "p", at_a=(np.cos(2.1) * at, np.sin(2.1) * at), at_b=(0.5, 0.0), radius_a=radius,
-            radius_b=radius, contact=Rigid(restitution=1.0, friction=0.0),
+            radius_b=radius, contact=law,
         ),
     ]).build()  # fmt: skip
 
@@ -78,6 +85,23 @@ def test_a_row_within_an_obstacle():
     run = simulate(bar(2e-4, 5.0), MoreauJean(), t_end=0.5, dt=1e-3)
     assert len(run.impacts) == 0
     assert "near t = 0.42 s" in run.verdict.text
+
+
+@pytest.mark.parametrize("solver", [Dop853(), Radau()])
+def test_compliant_contact_much_shorter_than_a_step(solver):
+    system = bar(1e-4, 20.0, Compliant(Flores(stiffness=1e11, restitution=0.99)))
+    run = simulate(system, CompliantDae(solver=solver), t_end=0.2, dt=ErrorControl(1e-7))
+    # of 0.02 ms, in steps of 0.4 ms, which the peg does not stop; speed after it by both integrators at 1e-10
+    assert run.lam_N["c"].max() > 1e5
+    assert run.v["p.angle"][-1] == pytest.approx(19.9601, rel=1e-5)
+
+
+def test_contacts_that_another_one_opens_are_not_missed():
+    # steps of velocities overlap a little before both corners of the slider turn back
+    system = slider_rod(case=2).build()
+    for dt in (4e-6, 1.3333333333333333e-05):
+        run = simulate(system, MoreauJean(), t_end=2e-3, dt=dt)
+        assert missed_contacts(run, system, system.parameter_values) == {}
 
 
 def test_a_load_that_varies_faster_than_samples():
