@@ -32,6 +32,7 @@ from nonsmooth import (
     Lemke,
     ModeEnumeration,
     Model,
+    ModelError,
     MoreauJean,
     Osqp,
     PlanarBody,
@@ -191,6 +192,12 @@ BATCH = [
     {"threads": -1}, {"threads": 0}, {"threads": "2"}, {"threads": True}, {"threads": 10**9}, {"t_end": True},
     {"t_end": "1"}, {"t_end": None}, {"dt": None}, {"record": 1}, {"dt": 1.0}, {"metrics": 3}, {"metrics": [[]]},
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("silence", [None, math.nan, 1j, np.array([[1.0]]), [[]], [3]])
+def test_names_of_remarks_are_checked(silence):
+    with pytest.raises(ModelError, match="silence"):
+        Model([Ground()], silence=silence)
 
 
 @pytest.mark.parametrize("field", BATCH)

@@ -256,9 +256,11 @@ class Model:
 
 
 def _known(silence: Iterable[str]) -> tuple[str, ...]:
+    if not isinstance(silence, Iterable):
+        raise ModelError(f'silence takes names of remarks, as ["no-gravity"], got {shown(silence)}.')
     names = (silence,) if isinstance(silence, str) else tuple(silence)
     for name in names:
-        if name not in REMARKS:
+        if not isinstance(name, str) or name not in REMARKS:
             close = difflib.get_close_matches(str(name), REMARKS, n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
             raise ModelError(f"silence: there is no remark {shown(name)}.{hint} There are: {', '.join(REMARKS)}.")
