@@ -1,10 +1,10 @@
 """Runs without given steps: scheme and steps are chosen, the error is estimated, and a verdict is given.
 
-Rigid contact is computed by the event-driven method of order five, since the motion between impacts is smooth. Where
-most of its steps would not run compiled, compiled event-locating steps come first; where events are too frequent for
-it, time stepping. Compliant contact is integrated by an explicit method, and by an implicit one if it
-is too stiff. In either case the run is repeated with ever finer steps until two runs agree to the requested accuracy.
-The finer one is returned, with their difference as the error estimate, whose reliability is measured in docs/trust.md.
+Rigid contact is computed by the event-driven method of order five, since the motion between impacts is smooth; where
+it has no compiled form, or events are too frequent for it, by time stepping. Compliant contact is integrated by an
+explicit method, and by an implicit one if it is too stiff. In either case the run is repeated with ever finer steps
+until two runs agree to the requested accuracy. The finer one is returned, with their difference as the error estimate,
+whose reliability is measured in docs/trust.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust.difference import Difference, Scale, difference, scale_of
-from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, quick_rungs, rungs
+from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
 from nonsmooth.trust.uniqueness import undetermined_forces
 
 __all__ = ["automatic", "checked"]
@@ -204,13 +204,10 @@ def _ladders(
         return whole(stepper)
     if system.compliant:
         return whole(CompliantDae(solver=Dop853()), CompliantDae())
-    if system.nc > MANY:
-        return whole(GaussQP(), EventDriven())
-    events, quick = rungs(EventDriven(), length, compiled=compiled), quick_rungs(GaussQP(), length)
-    if compiled(EventDriven(), events[0].control):
-        return [(events, True), *whole(GaussQP(), EventDriven())]
-    first = [(quick, True)] if compiled(GaussQP(), quick[0].control) else []
-    return [*first, *whole(EventDriven(), GaussQP())]
+    events = rungs(EventDriven(), length, compiled=compiled)
+    if not compiled(EventDriven(), events[0].control):  # which has no other form
+        return whole(GaussQP())
+    return whole(GaussQP(), EventDriven()) if system.nc > MANY else [(events, True), *whole(GaussQP(), EventDriven())]
 
 
 def _witnessed(run: Run, compare: _Comparison, fine: Trajectory, verdict: Verdict) -> Verdict:
@@ -247,6 +244,8 @@ def _witness(system: System, values: Array, fine: Trajectory) -> list[Rung]:
         return []
     length = float(fine.t[-1] - fine.t[0])
     if fine.manifest["settings"]["stepper"].startswith("GaussQP"):
+        if fine.manifest["engine"] != "native":  # event-driven steps have no other form
+            return []
         return rungs(EventDriven(), length, compiled=lambda *_: False)[:2]
     controls = [Landing(min(1e-6, share * length / 100), share * length) for share in WITNESSES]
     return [Rung(GaussQP(), control, int(50 / share)) for share, control in zip(WITNESSES, controls, strict=True)]

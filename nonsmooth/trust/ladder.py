@@ -26,8 +26,8 @@ RTOL, LONGEST, TENTH, SHORTER = 1e-5, 1 / 500, 0.1, 0.6
 ABSOLUTE, TOGETHER, TOGETHER_SHARE = 1e-2, 1e-6, 1e-5
 #: first step of time stepping (share of the run), and the factor of each further rung
 FIRST, QUARTER = 1 / 500, 0.25
-#: rungs of error control, of time stepping in compiled and in Python loops, and of the former if other methods follow
-RUNGS, COMPILED_RUNGS, PYTHON_RUNGS, QUICK_RUNGS = 6, 6, 4, 5
+#: rungs of error control, of time stepping in compiled and in Python loops
+RUNGS, COMPILED_RUNGS, PYTHON_RUNGS = 6, 6, 4
 #: least number of runs of time stepping: two runs with the longest steps may agree by chance
 ASKED = 3
 #: a run that takes more than this multiple of the least number of steps makes no progress and is abandoned
@@ -96,11 +96,6 @@ def rungs(stepper: Any, length: float, *, compiled: Callable[[Any, StepControl],
         return [Rung(stepper, one, int(CRAWLING / LONGEST / SHORTER**level)) for level, one in enumerate(controls)]
     found = _stepped(stepper, length, COMPILED_RUNGS)
     return found if compiled(stepper, found[0].control) else found[:PYTHON_RUNGS]
-
-
-def quick_rungs(stepper: Any, length: float) -> list[Rung]:
-    """The rungs of compiled time stepping that cost less than other methods."""
-    return _stepped(stepper, length, QUICK_RUNGS)
 
 
 def _stepped(stepper: Any, length: float, count: int) -> list[Rung]:
