@@ -129,11 +129,10 @@ def automatic(
     """
     compare, length = _Comparison(system, values, accuracy), t_end - start.t
     climbs: list[Climb] = []
-    for ladder, hopeful in _ladders(system, stepper, length, compiled):
-        if not any(one.ladder == ladder and not one.abandoned for one in climbs):
-            climbs.append(climb(run, ladder, compare.difference, accuracy, hopeful=hopeful))
-            if climbs[-1].settled:
-                break
+    for ladder in _ladders(system, stepper, length, compiled):
+        climbs.append(climb(run, ladder, compare.difference, accuracy))
+        if climbs[-1].settled:
+            break
     tried = [line for one in climbs for line in one.tried]
     best = _best(climbs)
     if best.best is None:
@@ -163,9 +162,9 @@ def _spends(failure: SimulationFailed) -> bool:
 
 
 def _best(climbs: Sequence[Climb]) -> Climb:
-    """The one that reached the accuracy, else the one with the least difference; an abandoned one only as the last."""
+    """The one that reached the accuracy, else the one with the least difference."""
     agreed = [one for one in climbs if one.agreed]
-    whole = [one for one in climbs if one.best is not None and not one.abandoned]
+    whole = [one for one in climbs if one.best is not None]
     return min(
         agreed or whole or climbs, key=lambda one: math.inf if one.difference is None else one.difference.position
     )
@@ -194,11 +193,11 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
 
 def _ladders(
     system: System, stepper: Any, length: float, compiled: Callable[[Any, StepControl], bool]
-) -> list[tuple[list[Rung], bool]]:
-    """Methods in the order in which they are tried, and whether they are abandoned where others promise more."""
+) -> list[list[Rung]]:
+    """Methods in the order in which they are tried."""
 
-    def whole(*steppers: Any) -> list[tuple[list[Rung], bool]]:
-        return [(rungs(one, length, compiled=compiled), False) for one in steppers]
+    def whole(*steppers: Any) -> list[list[Rung]]:
+        return [rungs(one, length, compiled=compiled) for one in steppers]
 
     if stepper is not None:
         return whole(stepper)
@@ -207,7 +206,7 @@ def _ladders(
     events = rungs(EventDriven(), length, compiled=compiled)
     if not compiled(EventDriven(), events[0].control):  # which has no other form
         return whole(GaussQP())
-    return whole(GaussQP(), EventDriven()) if system.nc > MANY else [(events, True), *whole(GaussQP(), EventDriven())]
+    return whole(GaussQP(), EventDriven()) if system.nc > MANY else [events, *whole(GaussQP())]
 
 
 def _witnessed(run: Run, compare: _Comparison, fine: Trajectory, verdict: Verdict) -> Verdict:

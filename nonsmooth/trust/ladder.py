@@ -34,8 +34,6 @@ ASKED = 3
 CRAWLING = 30
 #: failures of rungs after which a method is abandoned
 FAILURES = 2
-#: share of event-driven steps that are not compiled, above which time stepping is faster
-UNCOMPILED = 0.2
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,6 @@ class Climb:
         The last run that failed.
     tried
         Settings, steps and outcome of each run, for the manifest.
-    abandoned
-        Whether it ended early since other methods promise more.
     """
 
     ladder: Sequence[Rung] = ()
@@ -76,13 +72,12 @@ class Climb:
     failure: SimulationFailed | None = None
     tried: list[str] = field(default_factory=list)
     agreed: bool = False
-    abandoned: bool = False
 
     @property
     def settled(self) -> bool:
         """Whether two runs agree, or show from when on the motion cannot be predicted."""
         parted = self.difference is not None and self.difference.parted < math.inf
-        return self.agreed or (parted and not self.abandoned)
+        return self.agreed or parted
 
 
 def rungs(stepper: Any, length: float, *, compiled: Callable[[Any, StepControl], bool]) -> list[Rung]:
@@ -119,21 +114,17 @@ def finer(control: StepControl) -> StepControl:
 
 
 def climb(
-    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float, *,
-    hopeful: bool = False,
+    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float
 ) -> Climb:  # fmt: skip
     """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error.
-
-    With `hopeful` the sequence is abandoned where other methods promise more: event-driven steps if many of them are
-    not compiled, time stepping as soon as the differences decrease too slowly to reach the accuracy on its last rung.
 
     Raises
     ------
     Interrupted
         On Ctrl-C, with the last complete run, or with the rows of the first so far.
     """
-    found, failures, ended, apart = Climb(ladder), 0, 0, math.inf
-    for level, rung in enumerate(ladder):
+    found, failures, ended = Climb(ladder), 0, 0
+    for rung in ladder:
         said = f"{type(rung.stepper).__name__}, {rung.control}"
         try:
             one = run(rung)
@@ -157,13 +148,6 @@ def climb(
                 if (by_error or ended >= ASKED) and found.difference.within(accuracy) and not one.verdict.signs:
                     found.agreed = True
                     break
-                before, apart = apart, max(found.difference.position, found.difference.force)
-                slow = ended > ASKED and apart * min(apart / before, 1.0) ** (len(ladder) - 1 - level) > accuracy
-                found.abandoned = hopeful and slow and not by_error
-            if hopeful and by_error and one.counts.get("python_steps", 0) > UNCOMPILED * one.counts["steps"]:
-                found.abandoned = True
-            if found.abandoned:
-                break
         if failures >= FAILURES:
             break
     return found
