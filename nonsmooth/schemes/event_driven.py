@@ -40,8 +40,6 @@ GROW = 5.0
 REJECTIONS = 60
 #: share of what is left before the end of a step's range above which a step takes all of it, and leaves no sliver
 WHOLE = 0.99
-#: how often a step is shortened so that no gap closes and opens within it
-SHORTENED = 40
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
 SINGULAR = 25.0
 
