@@ -210,5 +210,5 @@ def test_a_cylinder_comes_to_roll_on_two_rims() -> None:
 
 def test_spatial_contacts_run_compiled() -> None:
     system = rolling_cylinder()
-    run = simulate(system, CompliantDae(solver=Dop853()), t_end=1e-4, dt=CONTROL, engine="auto")
-    assert run.manifest["engine"] == "native" and run.counts["python_steps"] == 0
+    run = simulate(system, CompliantDae(solver=Dop853()), t_end=1e-4, dt=CONTROL)
+    assert run.manifest["engine"] == "compiled" and run.counts["fallbacks"] == 0

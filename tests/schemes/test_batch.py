@@ -106,7 +106,7 @@ def test_each_run_has_its_own_start(stepper):
     runs = simulate_batch(system, stepper, values, t_end=2e-3, dt=1e-5, states=states)
     for k in (0, 1, 69):
         changes = {"guide.clearance": float(values["guide.clearance"][k])}
-        single = simulate(system, stepper, t_end=2e-3, dt=1e-5, parameters=changes, state=states[k], engine="native")
+        single = simulate(system, stepper, t_end=2e-3, dt=1e-5, parameters=changes, state=states[k])
         assert np.array_equal(runs["q"].values[k], single.q.array[-1])
         assert np.array_equal(runs["v"].values[k], single.v.array[-1])
     assert len(np.unique(runs["q"].sel(coordinate="slider.x"))) == 70

@@ -517,8 +517,3 @@ def test_integrators_outside_step_the_compiled_equations(integrator):
 def test_constant_steps_are_refused():
     with pytest.raises(InputError, match="CompliantDae requires dt=ErrorControl.*got ConstantStep"):
         simulate(flying_ball(Compliant(FLORES)), stepper(), t_end=1e-3, dt=1e-4)
-
-
-def test_there_is_no_second_engine():
-    with pytest.raises(InputError, match="CompliantDae runs compiled only"):
-        simulate(flying_ball(Compliant(FLORES)), stepper(), t_end=1e-3, dt=TIGHT, engine="python")

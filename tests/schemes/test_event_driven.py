@@ -96,21 +96,14 @@ def test_another_solver_gives_the_same_motion(solver):
     friction = 0.0 if isinstance(solver, ActiveSet) else 0.1
     law = Rigid(restitution=0.6, friction=friction)
     system = slider_crank_translational(contact=law).build()
-    own, other = (
-        simulate(system, EventDriven(solver=one), t_end=0.02, dt=CONTROL, engine="native") for one in (None, solver)
-    )
+    own, other = (simulate(system, EventDriven(solver=one), t_end=0.02, dt=CONTROL) for one in (None, solver))
     assert other.counts[type(solver).__name__] > 0 and other.counts["fallbacks"] == 0
     assert worst(other, own, "q") <= 1e-9 and worst(other, own, "v") <= 1e-7
 
 
 def test_a_step_control_without_error_is_refused_in_one_sentence():
     with pytest.raises(InputError, match="EventDriven requires dt=ErrorControl"):
-        simulate(slider_rod(case=1).build(), EventDriven(), t_end=0.01, dt=Landing(1e-6, 1e-3), engine="native")
-
-
-def test_python_is_refused_in_one_sentence():
-    with pytest.raises(InputError, match='EventDriven runs compiled only; take engine="auto"'):
-        simulate(slider_rod(case=1).build(), EventDriven(), t_end=0.01, dt=CONTROL, engine="python")
+        simulate(slider_rod(case=1).build(), EventDriven(), t_end=0.01, dt=Landing(1e-6, 1e-3))
 
 
 def test_the_manifest_states_the_rules():

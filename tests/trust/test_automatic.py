@@ -119,12 +119,6 @@ def test_a_verdict_is_kept_in_files(tmp_path):
     assert Trajectory.load(tmp_path / "run.nc").verdict == run.verdict
 
 
-def test_in_python_steps_are_chosen_without_event_driven_ones():
-    run = simulate(slider_rod(case=1).build(), t_end=0.005, engine="python")
-    assert run.verdict.kind == "accurate"
-    assert all(one.startswith("GaussQP") for one in run.manifest["accuracy"]["tried"])
-
-
 def test_a_budget_ends_a_run_with_its_steps():
     system = bouncing_ball().build()
     with pytest.raises(SimulationFailed, match="budget of 50 steps is spent") as caught:
