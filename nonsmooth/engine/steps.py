@@ -198,12 +198,27 @@ class CompiledSteps:
         if self._put(state, origin) == UNCERTAIN:
             return None
         if self.scheme == "landing" and self._whole["meets"][0]:
-            self._whole["steps"] = 0
-            if self._run(self.memory.address(self.root), 0) == UNCERTAIN:
+            if not (self._meets() or self._meets_by_others(state, origin)):
                 return None
             self.impact = self._tables(1)
         self._at = begun = self._state(state)
         return begun
+
+    def _meets(self) -> bool:
+        """Whether the impact at the start is certified."""
+        self._whole["steps"] = 0
+        return bool(self._run(self.memory.address(self.root), 0) != UNCERTAIN)
+
+    def _meets_by_others(self, state: State, origin: float) -> bool:
+        """The same by the chain of solvers."""
+        if self.chain is None or not self.chain.fallback or self._requested:
+            return False
+        self._put(state, origin)
+        self._whole["solver"] = self._door.address
+        found = self._meets()
+        self._whole["solver"] = 0
+        self.chain.counts["fallbacks"] += found
+        return found
 
     def failure(self, state: State) -> str:
         """Why the step from a state is not certified."""
