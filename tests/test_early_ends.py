@@ -78,17 +78,14 @@ def test_an_error_in_a_callback_hands_over_the_steps(system, whole, step_by_step
 
 
 @pytest.mark.parametrize(
-    "stepper, dt, engine",
+    "stepper, dt",
     [
-        (GaussQP(), Landing(1e-7, 1e-5), "python"),
-        (GaussQP(), Landing(1e-7, 1e-5), "native"),
-        (MoreauJean(), 1e-5, "python"),
-        (MoreauJean(), 1e-5, "native"),
-        (EventDriven(), ErrorControl(1e-6, dt_max=1e-5), "python"),
-        (EventDriven(), ErrorControl(1e-6, dt_max=1e-5), "native"),
-        (CompliantDae(solver=Dop853()), ErrorControl(1e-6, dt_max=1e-5), "native"),
+        (GaussQP(), Landing(1e-7, 1e-5)),
+        (MoreauJean(), 1e-5),
+        (EventDriven(), ErrorControl(1e-6, dt_max=1e-5)),
+        (CompliantDae(solver=Dop853()), ErrorControl(1e-6, dt_max=1e-5)),
     ],
-    ids=lambda one: type(one).__name__ if not isinstance(one, str) else one,
+    ids=lambda one: type(one).__name__,
 )
 def test_max_steps_is_exact(tmp_path, stepper, dt):
     """A run resumed from its checkpoint counts the steps before."""

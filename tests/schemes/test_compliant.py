@@ -163,7 +163,7 @@ def test_rows_are_those_of_the_other_formulation(name):
     """All columns; impulses of a row are integrals over it, whose length is known to round-off of time."""
     model, t_end, dt = CASES[name]
     run, known = beside(name, model.build(assemble=True), t_end, lengths(dt))
-    assert run.manifest["engine"] == "native"
+    assert run.manifest["engine"] == "compiled"
     assert [run.counts["steps"], run.counts["evaluations"]] == known.counts.tolist()
     assert run.counts["steps"] > 300
     assert np.array_equal(run.mode.array[known.rows], known.mode)

@@ -97,7 +97,7 @@ def test_rows_are_those_of_the_other_formulation(name):
     of 1e-6 m, known to 1e-10 of them."""
     make, t_end, dt = CASES[name]
     run, known = beside(name, make().build(), t_end, lengths(dt))
-    assert run.manifest["engine"] == "native"
+    assert run.manifest["engine"] == "compiled"
     assert [run.counts["steps"], run.counts["evaluations"]] == known.counts.tolist()
     assert np.array_equal(run.mode.array[known.rows], known.mode)
     assert np.any(run.mode.array > 0) and np.max(np.abs(run.q.array)) > 0.0

@@ -73,7 +73,7 @@ def test_compiled_and_uncompiled_steps_are_the_same(make):
 @pytest.mark.parametrize("make", **PLANE_AND_SPACE)
 def test_an_interrupted_run_goes_on_to_the_same_bits(make, tmp_path):
     """Ctrl-C is noticed after the first 64 steps."""
-    system, run = make().build(), {"t_end": 0.1, "dt": CONTROL, "engine": "native"}
+    system, run = make().build(), {"t_end": 0.1, "dt": CONTROL}
 
     def ctrl_c(t, t_end, steps):
         raise KeyboardInterrupt

@@ -123,7 +123,7 @@ def test_all_columns_are_those_of_another_implementation(name):
     """A landing is located to 1e-13 of a clearance, by rates of millimetres per second; impacts make 1e-16 grow."""
     model, impact, stepper, dt, t_end = CASES[name]
     run = simulate(model(impact).build(), stepper, t_end=t_end, dt=dt)
-    assert run.counts["fallbacks"] == run.counts["divided"] == 0 and len(run.impacts) > 0
+    assert run.counts["fallbacks"] == run.counts["divided"] == 0 and np.any(run.P_N.array > 0.0)
     # joints know velocities to round-off over dt, forces to round-off over its square
     looser = {"P_N": 100.0, "P_T": 100.0, "reaction_impact": 100.0, "reaction": 1e3, "lam_N": 1e3, "account": 1e3}
     looser |= {"impacts P_N": 100.0, "impacts P_T": 100.0}
