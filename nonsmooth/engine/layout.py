@@ -27,8 +27,8 @@ from nonsmooth.model.system import System
 from nonsmooth.records.memory import Content, Memory, Values
 from nonsmooth.records.schema import Shape, dtype, offset
 from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the schemas)
+from nonsmooth.schemes.fields import DEPTH
 from nonsmooth.schemes.impact_fields import LAWS
-from nonsmooth.schemes.turning import DEPTH
 
 __all__ = ["STOPS", "Layout", "impact_laws"]
 

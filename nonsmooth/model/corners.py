@@ -24,9 +24,9 @@ from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
 
 if TYPE_CHECKING:
-    from nonsmooth.model.system import System
+    pass
 
-__all__ = ["SAMPLES", "Corners", "before", "next_after", "next_corner"]
+__all__ = ["SAMPLES", "Corners", "before", "next_after"]
 
 #: samples of a run, of functions and of comparisons whose roots are not known in closed form
 SAMPLES = 2**14
@@ -91,11 +91,6 @@ def before(times: Array, length: float) -> Array:
 def _one(times: Array, length: float) -> Array:
     """Time within which corners are one: of the run, or where times are long, of their round-off."""
     return np.maximum(ONE * length, ULPS * np.spacing(np.abs(times)))
-
-
-def next_corner(system: System, values: Array, t: float, t_start: float, t_end: float) -> float:
-    """The first corner after a time, or the end of the run."""
-    return next_after(system.corners(t_start, t_end, values), t, t_end)
 
 
 def next_after(corners: Array, t: float, t_end: float) -> float:

@@ -43,11 +43,6 @@ def force_of_flexible_body(body, h):
 
 
 @kernel
-def no_decrease(body, u, h):
-    return 0.0 * u
-
-
-@kernel
 def decrease_of_force(body, u, h):
     """What the forces of deformation become less by if u is added to the velocity of the step."""
     return weighed(u, h * body.stiffness + body.damping)

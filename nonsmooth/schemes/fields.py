@@ -19,6 +19,9 @@ from nonsmooth.records.schema import (
     record,
 )
 
+#: differences of rounds that are kept where the turning of directions is found, see `turning`
+DEPTH = 6
+
 # ---- bodies
 
 

@@ -123,7 +123,7 @@ def unseen(run):
     for k in range(len(run.touches)):
         touch = run.touches[k]
         start, end = run.stages[0].contacts[k], run.end.contacts[k]
-        if touch.mode == OPEN and start.rates[0] < 0.0 < end.rates[0]:
+        if touch.mode == OPEN and dt * start.rates[0] < -touch.closed_gap and end.rates[0] > 0.0:
             turn = dt * (spin(touch.contact.a.body.v) + spin(touch.contact.b.body.v))
             bend = max(-min(start.bend[0], end.bend[0]), 0.0)
             time = time_of_least(start.gap, start.rates[0], end.gap, end.rates[0], dt, turn, bend)

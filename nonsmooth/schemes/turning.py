@@ -17,12 +17,11 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import largest, zeros_like
+from nonsmooth.schemes.fields import DEPTH
 from nonsmooth.schemes.mechanism import evaluate_all, place_by_u, rates_of_jump, squared_length
 from nonsmooth.schemes.motion import energy_product
 from nonsmooth.tolerances import TINY
 
-#: differences of rounds that are kept
-DEPTH = 6
 #: rounds of a pass at most; what ends them: a share of the change of the motion, and the round-off of velocities
 ROUNDS, SETTLED, ROUNDED = 30, 1e-3, 1e-15
 #: largest motion along which directions are compared, as a share of the clearance; share of a difference that is not in

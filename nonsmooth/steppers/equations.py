@@ -19,37 +19,21 @@ quadratic invariants.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
-from nonsmooth.programs import MPCCStructure, Solution
+from nonsmooth.programs import MPCCStructure
 from nonsmooth.steppers.friction_pairs import Disc, Edges, NoFriction
-from nonsmooth.tolerances import FLOOR, TINY
+from nonsmooth.tolerances import FLOOR
 
-__all__ = ["HALF_KICK", "IMPLICIT_EULER", "Advance", "StepEquations"]
+__all__ = ["HALF_KICK", "IMPLICIT_EULER", "StepEquations"]
 
 IMPLICIT_EULER, HALF_KICK = "implicit-euler", "half-kick"
-
-
-@dataclass(frozen=True, eq=False)
-class Advance:
-    """Solution of the discrete equations for a given step size: velocity u, coordinates, impulses, scaled residual."""
-
-    dt: float
-    u: Array
-    q: Array
-    P_g: Array
-    P_N: Array
-    P_T: Array
-    residual: float
-    solution: Solution
 
 
 def _length(M: ca.SX, v: ca.SX) -> ca.SX:
@@ -104,8 +88,6 @@ class StepEquations:
         )
         if rough:
             terms += ca.fabs(W_T) @ law.size
-        self._slip, self._friction, self._P_T = slip, friction, law.P_T
-        self._q_end, self._inverse_factor = q_end, system.inverse_factor(p)
         directions, direction_terms = law.equations(slip, W_T, u)
         self.structure = MPCCStructure(
             x=ca.vertcat(dt, u, P_g, law.x),
@@ -122,8 +104,6 @@ class StepEquations:
                 *(f"motion of {name}" for name in system.v_names), *joint_names, *law.x_names(system),
             ),
         )  # fmt: skip
-        errors = ca.fabs(self.structure.equalities) / ca.fmax(self.structure.equality_terms, TINY)
-        self._errors = errors[: nv + ng]
 
     def _friction_law(self, friction: ca.SX, P_N: ca.SX) -> NoFriction | Edges | Disc:
         if not self.rough:
@@ -134,51 +114,6 @@ class StepEquations:
         if self.scheme == HALF_KICK:
             return -share  # event-locating step: the longest step; constant if dt is fixed
         return ca.dot(impulse, ca.solve(M, impulse)) / 2  # Gauss: least deviation from the free motion
-
-    @cached_property
-    def linearised(self) -> Evaluator:
-        """The convex program of one iteration, (x, y, p) -> errors, G, slip, H, f, A, b, norms, deviation.
-
-        In the mass metric, x_qp = L' du with M = L L': H the symmetric part of the derivative of the momentum rows, f
-        the rows with the impulses taken out, A and b the joints' and all gaps' rows divided by dt and by their
-        `norms`, so that multipliers are impulses times norms. `errors` are the scaled residuals of motion and joints at
-        the iterate, `deviation` the Frobenius norm of H - 1. With friction in the plane each gap has two rows, g_N/dt
-        +- mu slip >= 0, the edges of the dual cone: all + edges, then all -; in space rows of slip follow the gaps'.
-        """
-        s, nv, ng, nc = self.structure, self.system.nv, self.rank, self.system.nc
-        dt, u, P_g, P_N = s.x[0], s.x[1 : 1 + nv], s.x[1 + nv : 1 + nv + ng], s.y[:nc]
-        momentum, joints, gaps = s.equalities[:nv], s.equalities[nv : nv + ng], s.complements[:nc]
-        inverse = self._inverse_factor
-        derivative = inverse @ ca.jacobian(momentum, u) @ inverse.T
-        H = (derivative + derivative.T) / 2
-        rates, impulses = [joints / dt, gaps / dt], [P_g, P_N]
-        if self.disc:
-            rates, impulses = [*rates, self._slip], [*impulses, self._P_T]
-        elif self.rough:
-            mu, tangential = self._friction, self._P_T
-            rates = [joints / dt, gaps / dt + mu * self._slip, gaps / dt - mu * self._slip]
-            share = tangential / ca.if_else(mu > 0, mu, 1)
-            impulses = [P_g, (P_N + share) / 2, (P_N - share) / 2]
-        rows = ca.vertcat(*rates)
-        directions = ca.jacobian(rows, u)
-        f = inverse @ (momentum + directions.T @ ca.vertcat(*impulses))
-        scaled = directions @ inverse.T
-        norms = ca.sqrt(ca.sum2(scaled**2))
-        norms = ca.if_else(norms > 0, norms, 1)
-        deviation = ca.norm_fro(H - ca.SX.eye(nv))
-        A = scaled / ca.repmat(norms, 1, nv)
-        outputs = [self._errors, gaps, self._slip, H, f, A, -rows / norms, norms, deviation]
-        names = ["errors", "G", "slip", "H", "f", "A", "b", "norms", "deviation"]
-        function = ca.Function("linearised", [s.x, s.y, s.p], outputs, ["x", "y", "p"], names)
-        return Evaluator(function, matrices=["H", "A"])
-
-    @cached_property
-    def outcome(self) -> Evaluator:
-        """Coordinates and errors of an iterate, (x, y, p) -> errors, G, slip, q⁺."""
-        s = self.structure
-        outputs = [self._errors, s.complements[: self.system.nc], self._slip, self._q_end]
-        function = ca.Function("outcome", [s.x, s.y, s.p], outputs, ["x", "y", "p"], ["errors", "G", "slip", "q"])
-        return Evaluator(function)
 
     def parameters(self, t: float, q: Array, v: Array, p: Array, longest: float, binding: NDArray[Any]) -> Array:
         """The program's parameter vector; `longest` [s] scales the objective."""

@@ -10,12 +10,8 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
-from nonsmooth.laws.rigid import INCREMENTAL, Rigid
 from nonsmooth.model.closing import closed_start
-from nonsmooth.model.contacts import Contact
-from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.programs import FrictionContact
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, EDGE, SLIPPING, STICKING, TINY
 
 __all__ = ["Configuration", "JointRows", "MassMetric", "Mechanism", "contact_modes"]
@@ -99,11 +95,6 @@ class Mechanism:
         self.tangents = system.dimension - 1
         self.numeric = system.numeric
         self.restitution, self.friction, self.tangential, self.scale = self.numeric.contact_law(p)
-        contacts = [e for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
-        laws = [e.contact for e in contacts if isinstance(e.contact, Rigid)]
-        self.threshold = np.array([law.threshold for law in laws], dtype=float)
-        self.impacts = tuple(law.impact for law in laws)
-        self.impact = self.impacts[0] if laws else "newton"
         self.rough = bool(np.any(self.friction > 0))
         self.redundant = bool(system.redundant)
         self.rank = system.ng - len(_lasting_redundant(system, p)) if self.redundant else system.ng
@@ -113,13 +104,7 @@ class Mechanism:
         self._implicit: dict[float, MassMetric] = {}
         self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
-        self._free: tuple[State, Array] | None = None
         self._met: list[tuple[float, Array, Configuration]] = []
-
-    def friction_program(self) -> FrictionContact:
-        """A program of one contact with friction, to ask a solver whether it solves such."""
-        d = 1 + self.tangents
-        return FrictionContact(np.eye(d), np.zeros(d), np.ones(1), d)
 
     def implicit(self, h: float) -> MassMetric:
         """The metric of M + h D + h^2 K for implicit steps, with stiffness K and damping D of deformation.
@@ -154,10 +139,6 @@ class Mechanism:
         if self.tangents == 1:
             return np.abs(tangential)
         return np.asarray(np.linalg.norm(tangential.reshape(-1, self.tangents), axis=1))
-
-    def dot(self, one: Array, other: Array) -> Array:
-        """Products (nc,) of vectors along the tangents (nt,)."""
-        return one * other if self.tangents == 1 else np.sum((one * other).reshape(-1, self.tangents), axis=1)
 
     def unit(self, tangential: Array) -> Array:
         """Vectors along the tangents (nt,) scaled to length 1; zero vectors remain zero."""
@@ -275,12 +256,6 @@ class Mechanism:
         """h(t, q, v)."""
         return self.numeric.h(t, q, v, self.p)[0]
 
-    def free_acceleration(self, state: State) -> Array:
-        """M^-1 h at a state, cached for the last one."""
-        if self._free is None or self._free[0] is not state:
-            self._free = (state, self.metric.change(self.force(state.t, state.q, state.v)))
-        return self._free[1]
-
     def moved(self, q: Array, u: Array, dt: float) -> Array:
         """q moved by the velocity u for dt."""
         return self.numeric.advance(q, u, dt)[0]
@@ -300,15 +275,6 @@ class Mechanism:
     def zero_rate(self, W_N: Array, terms: Array) -> Array:
         """Bound of gap velocities that are round-off, with v a sum of velocities of the sizes `terms`."""
         return CLOSED_RATE * (terms.dot(np.abs(W_N)) + self.scale / self.longest)
-
-    def rebound(self, gamma: Array) -> Array:
-        """e gamma of each contact that approaches faster than its threshold, else 0 (nc,) [m/s]."""
-        return np.where(-gamma > self.threshold, self.restitution * np.minimum(gamma, 0.0), 0.0)
-
-    @property
-    def incremental(self) -> bool:
-        """Whether impacts are integrated along their impulse."""
-        return self.impact in INCREMENTAL
 
     def typical_sizes(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Scales of x = (dt, u, P_g) and of y = P_N: impulses that change a gap by its clearance within the longest

@@ -17,7 +17,7 @@ from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.tolerances import AT_REST, CERTAIN
 
-__all__ = ["REST", "answered_at_rest", "resting_answer", "starts_at_rest"]
+__all__ = ["REST", "resting_answer", "starts_at_rest"]
 
 REST = "a state at rest remains at rest if Coulomb's law admits it"
 
@@ -38,14 +38,3 @@ def resting_answer(program: FrictionContact) -> Generator[Ask, Solution, Solutio
     z = recover(relaxed.y)
     found = Solution(program.A @ z + program.b, z, "solved", relaxed.iterations, relaxed.solver)
     return found if program.residual(found) <= CERTAIN else None
-
-
-def answered_at_rest(
-    program: FrictionContact, guess: Solution | None, rest: bool
-) -> Generator[Ask, Solution, Solution]:
-    """A solution of the program: at `rest` the one that remains at rest, if there is one."""
-    if rest and program.contacts > 1:
-        found = yield from resting_answer(program)
-        if found is not None:
-            return found
-    return (yield program, guess)

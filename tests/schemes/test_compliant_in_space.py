@@ -125,7 +125,7 @@ def random_mechanism(dimension: int, seed: int) -> Model:
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.quick(4)
 def test_random_mechanisms_move_alike(dimension, seed):
-    """To the same ends: a step that is shortened, since surfaces might touch unseen within it, shifts the rows after it.
+    """To the same ends: a step that is shortened, since surfaces might touch unseen within it, shifts later rows.
     Several contacts that stick at once know their forces to some 1e-7: a billionth of the response is added."""
     system = random_mechanism(dimension, seed).build()
     run, known = beside(f"random, {dimension}, {seed}", system, 2e-3, lengths(1e-5))
