@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
@@ -173,6 +172,8 @@ def impulses(trajectory: Trajectory, t: Array) -> Array:
     total = np.cumsum(P_N, axis=0)
     t = np.clip(t, rows[0], rows[-1])
     if not len(trajectory.impacts) and len(rows) > 2 and P_N.shape[1]:
+        from scipy.interpolate import PchipInterpolator
+
         return np.asarray(PchipInterpolator(rows, total)(t))
     k = np.searchsorted(rows, t, side="right") - 1
     force = np.vstack([trajectory.lam_N.array[1:], np.zeros((1, P_N.shape[1]))])

@@ -370,7 +370,7 @@ class CompiledSteps:
         k = int(np.searchsorted(corners, t))
         some, stops = corners[k : k + STOPS], self.memory.of["Stop"]
         stops["t"] = stops["before"] = np.inf
-        stops["t"][: some.size], stops["before"][: some.size] = some, before(some, self._t_end - origin)
+        stops["t"][: some.size], stops["before"][: some.size] = some, before(some)
         self._whole["stop"] = self._whole["renewed"] = 0
         self._whole["t_end"] = self._t_end if k + STOPS >= corners.size else some[-1]
 

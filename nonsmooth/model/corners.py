@@ -46,7 +46,7 @@ LINEAR = 0.002
 MOST, MOST_ROUNDED = 4000, 100_000
 #: numbers by which a root in closed form may differ from that of the function in floating point
 ULPS = 16
-#: time within which corners are one, as a share of the run
+#: share of a time within which corners are one
 ONE = 1e-12
 #: degree of piecewise polynomials of time that have no pulses between corners
 SMOOTH = 3
@@ -83,14 +83,14 @@ class _Found:
     functions: list[ca.SX] = field(default_factory=list)
 
 
-def before(times: Array, length: float) -> Array:
-    """Times just before corners of a run of this length [s], where functions have their left limits."""
-    return np.asarray(times - 2.0 * _one(times, length))
+def before(times: Array) -> Array:
+    """Times just before corners, where functions have their left limits; whatever the length of the run."""
+    return np.asarray(times - 2.0 * _one(times))
 
 
-def _one(times: Array, length: float) -> Array:
-    """Time within which corners are one: of the run, or where times are long, of their round-off."""
-    return np.maximum(ONE * length, ULPS * np.spacing(np.abs(times)))
+def _one(times: Array) -> Array:
+    """Time within which corners are one."""
+    return np.maximum(ONE * np.abs(times), ULPS * np.spacing(np.abs(times)))
 
 
 def next_after(corners: Array, t: float, t_end: float) -> float:
@@ -128,7 +128,7 @@ class Corners:
         self._kept: dict[Any, tuple[Array, bool]] = {}
 
     def __call__(self, t_start: float, t_end: float, values: Array) -> tuple[Array, bool]:
-        """Corners (n,) [s] after the start and before the end of a run, in order, and whether a function varies faster
+        """Corners (n,) [s] after the start of a run and up to its end, in order, and whether a function varies faster
         than it is sampled."""
         found = self._found
         if not (found.times or found.levels or found.functions):
@@ -264,11 +264,11 @@ def _degree(what: int, nodes: Sequence[_Node]) -> float:
 
 
 def _inside(times: Array, t_start: float, t_end: float) -> Array:
-    """Those within a run, in order, the last of those that are one."""
+    """Those within a run and at its end, in order, the last of those that are one."""
     found = np.unique(times[np.isfinite(times)])
-    apart = _one(found, t_end - t_start)
-    found = found[(found > t_start + apart) & (found < t_end - apart)]
-    return found[np.diff(found, append=np.inf) > _one(found, t_end - t_start)]
+    apart = _one(found)
+    found = found[(found > t_start + apart) & ((found < t_end - apart) | (found == t_end))]
+    return found[np.diff(found, append=np.inf) > _one(found)]
 
 
 # ---- changes of functions that are piecewise constant
@@ -339,8 +339,8 @@ def _least(function: Callable[[Array], Array], t: Array) -> Array:
 def _pulses(functions: Callable[[Array], Array], known: Array, t_start: float, t_end: float) -> tuple[Array, bool]:
     """Times that divide pulses, which last a few samples, into parts in which they are nearly linear, and whether a
     function bends sharply at too many samples for pulses."""
-    ends = before(np.append(known, t_end), t_end - t_start)
-    starts = t_start + (t_start - before(np.array([t_start]), t_end - t_start))
+    ends = before(np.append(known, t_end))
+    starts = t_start + (t_start - before(np.array([t_start])))
     # at random, always the same, so that no period looks like a longer one
     t = np.arange(1, SAMPLES) + UNEVEN * (np.random.default_rng(0).random(SAMPLES - 1) - 0.5)
     t = t_start + (t_end - t_start) / SAMPLES * t

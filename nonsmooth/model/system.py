@@ -298,7 +298,8 @@ class System:
 
     def gyration(self, parameters: Array) -> Array:
         """Radius of gyration (nv,) [m] of each angular velocity's body about its axis, 1 for displacements."""
-        mass = np.diagonal(np.asarray(self.numeric.M(self.start.q, parameters)[0]).reshape(self.nv, self.nv))
+        at = self.elementwise.placed(self.start.q, self.start.v, parameters)
+        mass = self.elementwise.in_order(np.ascontiguousarray(np.diagonal(at.masses, axis1=1, axis2=2)))
         linear = np.array([unit == "m/s" for unit in self.names.v_units])
         bodies = [name.rpartition(".")[0] for name in self.v_names]
         heaviest: dict[str, float] = {}

@@ -47,6 +47,7 @@ from nonsmooth.trajectory.early import UNCHECKED
 from nonsmooth.trajectory.manifest import Manifest
 from nonsmooth.trajectory.recorder import bytes_of_row
 from nonsmooth.trajectory.store import SPILL
+from nonsmooth.trajectory.unseen import with_unseen
 
 __all__ = ["check_support", "simulate"]
 
@@ -192,8 +193,6 @@ def _simulated(
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
-    from nonsmooth.trust import Rung, automatic, checked, with_unseen
-
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
         budget = Budget(progress, max_steps, most_seconds, most)
         try:
@@ -209,6 +208,8 @@ def _simulated(
     if control is not None and stepper is not None and not check:
         _advise(system, control, end - first.t, record, max_steps)
         return run(stepper, control)
+    from nonsmooth.trust import Rung, automatic, checked
+
     complete: dict[type, Trajectory] = {}
 
     def rung(one: Rung) -> Trajectory:

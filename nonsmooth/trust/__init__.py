@@ -1,10 +1,10 @@
 """Whether a motion can be trusted: runs with ever finer steps, their differences, and a verdict in one sentence."""
 
+from nonsmooth.trajectory.unseen import missed_contacts
 from nonsmooth.trust.automatic import automatic, checked
 from nonsmooth.trust.difference import Difference, Scale, difference, peak_forces, scale_of
 from nonsmooth.trust.ladder import Rung
 from nonsmooth.trust.uniqueness import Undetermined, undetermined_forces
-from nonsmooth.trust.unseen import missed_contacts, with_unseen
 
 __all__ = [
     "Difference",

@@ -105,7 +105,7 @@ def test_phases_of_impacts_by_other_solvers(impact, lands):
     system, dt = slider_rod(case=3, contact=law).build(), Landing(1e-6, 1e-3) if lands else 5e-4
     stepper = GaussQP if lands else MoreauJean
     default = simulate(system, stepper(), t_end=0.02, dt=dt)
-    assert len(default.impacts) > 2
+    assert len(default.impacts) >= 2
     for solver in (SemismoothNewton(), Lemke(), Osqp()):
         run = simulate(system, stepper(solver=solver), t_end=0.02, dt=dt)
         assert len(run.impacts) == len(default.impacts)

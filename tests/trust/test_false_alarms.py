@@ -74,8 +74,7 @@ def test_errors_of_a_power_of_time_are_not_those_of_sensitive_motions(before, no
     assert found.extends(0.0) == extends and not Climb(difference=found.difference).extends(0.0)
 
 
-@pytest.mark.parametrize("engine", ["auto", "python"])
-def test_friction_by_the_sign_of_a_velocity_is_named(engine):
+def test_friction_by_the_sign_of_a_velocity_is_named():
     """It was called a tolerance below round-off."""
 
     def force(t, a, b, p):
@@ -84,7 +83,7 @@ def test_friction_by_the_sign_of_a_velocity_is_named(engine):
     body = PlanarBody("b", mass=1.0, inertia=1.0, velocity=(1.0, 0.0))
     system = Model([Ground(), body, Load("f", "ground", "b", force=force)]).build()
     with pytest.raises(SimulationFailed, match='"b.x" jumps by 6 where .* as that of dry friction by sign') as raised:
-        simulate(system, EventDriven(), t_end=1.0, dt=ErrorControl(1e-8), engine=engine)
+        simulate(system, EventDriven(), t_end=1.0, dt=ErrorControl(1e-8))
     assert raised.value.trajectory.q["b.x"][-1] == pytest.approx(1 / 6, abs=1e-6)  # v^2 / (2 a)
     assert "round-off" not in str(raised.value)
 

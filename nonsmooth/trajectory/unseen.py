@@ -11,7 +11,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
-from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import signed
 
 __all__ = ["missed_contacts", "with_unseen"]
