@@ -18,5 +18,4 @@ __all__ = [
     "peak_forces",
     "scale_of",
     "undetermined_forces",
-    "with_unseen",
 ]
