@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import graphlib
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,8 +93,6 @@ FREE = {
     "exceptions", "evaluation", "files", "fits", "measured", "progress", "quantities", "settings", "stages",
     "tolerances", "units",
 }  # fmt: skip
-#: methods that hand on to what stands above them, which they import when they are called
-HANDED_ON = {"trajectory": {"diagnostics", "plots", "report"}}
 EVERYTHING = {"__main__", "cli", "nonsmooth"}
 SLOW_TO_IMPORT = {"clarabel", "cvxpy", "h5netcdf", "h5py", "matplotlib", "osqp", "pydantic", "rich", "typer", "xarray"}
 #: part -> slow libraries that it is made of; the part itself is imported where it is used
@@ -156,16 +155,13 @@ def test_imports_follow_the_table(path: Path) -> None:
     assert part in MAY_IMPORT, f"{part} is a new part: say in MAY_IMPORT what it may import"
     allowed = MAY_IMPORT[part] | FREE | {part}
     known = {name for name in imports_of(path) if part_imported(name) not in allowed | {None}}
-    when_called = known - set(imports_of(path, when_loaded=True))
-    handed_on = {name for name in when_called if part_imported(name) in HANDED_ON.get(part, ())}
-    wrong = sorted(known - handed_on)
-    assert not wrong, f"{identify(path)} ({part}) imports {', '.join(wrong)}; allowed are {', '.join(sorted(allowed))}"
+    wrong = ", ".join(sorted(known))
+    assert not wrong, f"{identify(path)} ({part}) imports {wrong}; allowed are {', '.join(sorted(allowed))}"
 
 
 def test_only_the_command_line_and_pages_import_plots() -> None:
     users = {part_of(path) for path in FILES if any(part_imported(name) == "plots" for name in imports_of(path))}
-    handed_on = {part for part, above in HANDED_ON.items() if "plots" in above}
-    assert users <= {"cli", "plots", "report"} | handed_on
+    assert users <= {"cli", "plots", "report"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=identify)
@@ -216,3 +212,24 @@ def test_constants_of_steppers_and_schemes_are_defined_once() -> None:
 
 def test_names_say_what_is_inside() -> None:
     assert not [identify(path) for path in FILES if UNHELPFUL_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)]
+
+
+def test_no_circle_of_modules():
+    """Also not by imports within functions and for type checking."""
+    names = {".".join(["nonsmooth", *path.relative_to(OURS["nonsmooth"]).with_suffix("").parts]): path for path in FILES
+             if path.is_relative_to(OURS["nonsmooth"])}  # fmt: skip
+    files = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    graph: dict[str, set[str]] = {}
+    for name, path in files.items():
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                full = [f"{node.module}.{alias.name}" for alias in node.names]
+                found |= {one if one in files else str(node.module) for one in full}
+            elif isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+        graph[name] = (found & files.keys()) - {name}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))

@@ -9,15 +9,11 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-import time
 from collections.abc import Sequence
 
 from nonsmooth.cli.signals import stoppable
 
 __all__ = ["main"]
-
-#: when the process began to load the program, by time.perf_counter()
-BEGIN = time.perf_counter()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nonsmooth import cli, steppers
+from nonsmooth import steppers
 from nonsmooth.cli.comparing import comparing, comparisons
 from nonsmooth.cli.identify import identify
 from nonsmooth.cli.looking import looking
 from nonsmooth.cli.options import AsJson, CaseName, Drawing, Page, ProblemName, SchemeWords, Words
 from nonsmooth.cli.progress import line
-from nonsmooth.cli.signals import stoppable
+from nonsmooth.cli.signals import BEGIN, stoppable
 from nonsmooth.cli.study import studies
 from nonsmooth.cli.words import Quiet, completed, duration, hushed
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
@@ -352,7 +352,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _open_streams()
     if "matplotlib" not in sys.modules:
         os.environ["MPLBACKEND"] = "agg"  # figures are written to files alone
-    begin = cli.BEGIN if arguments is None else None
+    begin = BEGIN if arguments is None else None
     usual = warnings.formatwarning
     warnings.formatwarning = _warning
     try:

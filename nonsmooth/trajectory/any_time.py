@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.dense import ORDERS, States
-from nonsmooth.trajectory.instants import Instants, Motions, Origin, acceleration_units, bare_states
-
-if TYPE_CHECKING:
-    from nonsmooth.trajectory.trajectory import Trajectory
+from nonsmooth.trajectory.instants import Instants, Motions, acceleration_units, bare_states
+from nonsmooth.trajectory.origin import Origin, Run
 
 __all__ = ["AnyTime"]
 
@@ -29,8 +27,8 @@ class AnyTime:
         origin: Origin | None
 
     @property
-    def _rows(self) -> Trajectory:
-        return cast("Trajectory", self)
+    def _rows(self) -> Run:
+        return self
 
     @cached_property
     def _motions(self) -> Motions:

@@ -6,7 +6,6 @@ import weakref
 from collections.abc import Callable
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +15,8 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
 from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING
 from nonsmooth.tolerances.compliant import TOUCHED
-from nonsmooth.trajectory.dense import coordinates_of, places
-from nonsmooth.trajectory.instants import Forces, Origin, between
-
-if TYPE_CHECKING:
-    from nonsmooth.trajectory.trajectory import Trajectory
+from nonsmooth.trajectory.dense import between, coordinates_of, places
+from nonsmooth.trajectory.origin import Forces, Origin, Run
 
 __all__ = ["CompliantLaw"]
 
@@ -44,7 +40,7 @@ class CompliantLaw:
         For a run without the rows at the beginning of contacts.
     """
 
-    def __init__(self, run: Trajectory, origin: Origin) -> None:
+    def __init__(self, run: Run, origin: Origin) -> None:
         system = origin.system
         compliance = system.compliance
         assert compliance is not None
@@ -112,7 +108,7 @@ def _constant(z: Array, t: float) -> Array:
     return z
 
 
-def _latched(run: Trajectory, origin: Origin, size: Array) -> tuple[NDArray[np.float64], Array]:
+def _latched(run: Run, origin: Origin, size: Array) -> tuple[NDArray[np.float64], Array]:
     """Closed contacts (n, nc), 1 or 0, and their approach velocities (n, nc), in the motion after each row."""
     gaps, rates = run.gap.array, run.gap_rate.array
     touching = (run.mode.array != OPEN).astype(float)

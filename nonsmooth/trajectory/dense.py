@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -28,11 +28,20 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.flexible_bodies import FlexibleBody, restored_flexible
 from nonsmooth.settings import floats
 from nonsmooth.trajectory.columns import Columns
+from nonsmooth.trajectory.origin import Run
 
-if TYPE_CHECKING:
-    from nonsmooth.trajectory.trajectory import Trajectory
-
-__all__ = ["ORDERS", "SIDES", "Coordinates", "Places", "States", "coordinates_of", "hermite", "places", "sided"]
+__all__ = [
+    "ORDERS",
+    "SIDES",
+    "Coordinates",
+    "Places",
+    "States",
+    "between",
+    "coordinates_of",
+    "hermite",
+    "places",
+    "sided",
+]
 
 Index = NDArray[np.intp]
 
@@ -164,7 +173,7 @@ class Coordinates:
         return q, v
 
 
-def coordinates_of(run: Trajectory) -> Coordinates:
+def coordinates_of(run: Run) -> Coordinates:
     """Of the columns of a run, with the flexible bodies of its description."""
     return Coordinates(run.q.names, run.v.names, run.manifest.get("model", {}).get("elements", ()))
 
@@ -276,3 +285,26 @@ def places(rows: Array, struck: Array, t: Any, side: str) -> Places:
                 "impact lies between the adjacent ones; run it with record=1."
             )
     return Places(times, step.astype(np.intp), row.astype(np.intp), side)
+
+
+def between(
+    at: Places, order: int, rows: Array, q: Array, v: dict[str, Array], coordinates: Coordinates, accelerations: object
+) -> tuple[Array, Array]:
+    """q (n, nq) and v (n, nv) at times between rows; `accelerations` (rows, side) is required for order 6."""
+    found_q, found_v = np.empty((len(at.t), q.shape[1])), np.empty((len(at.t), v["right"].shape[1]))
+    on = at.row >= 0
+    found_q[on], found_v[on] = q[at.row[on]], v[at.side][at.row[on]]
+    inside = np.flatnonzero(~on)
+    if inside.size:
+        first = at.step[inside]
+        ends = []
+        for row, side in ((first, "right"), (first + 1, "left")):
+            known = [q[row], coordinates.rates(q[row], v[side][row])]
+            if order == 6:
+                assert callable(accelerations)
+                known.append(coordinates.second_rates(q[row], v[side][row], accelerations(row, side)))
+            ends.append(tuple(known))
+        h = rows[first + 1] - rows[first]
+        value, rate = hermite((at.t[inside] - rows[first]) / h, h, (ends[0], ends[1]))
+        found_q[inside], found_v[inside] = coordinates.closed(value, rate)
+    return found_q, found_v

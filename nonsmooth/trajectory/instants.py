@@ -9,32 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
-from nonsmooth.trajectory.dense import ORDERS, Coordinates, Index, Places, States, coordinates_of, hermite, places
+from nonsmooth.trajectory.dense import ORDERS, Index, Places, States, between, coordinates_of, places
+from nonsmooth.trajectory.origin import Law, Origin, Run
 
-if TYPE_CHECKING:
-    from nonsmooth.model.state import State
-    from nonsmooth.model.system import System
-    from nonsmooth.trajectory.trajectory import Trajectory
-
-__all__ = ["Forces", "Instants", "Law", "Motions", "Origin", "acceleration_units", "bare_states"]
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """The origin of the rows: the mechanism, its parameters (n,), and the initial state with its internal states."""
-
-    system: System
-    parameters: Array
-    start: State | None = None
+__all__ = ["Instants", "Motions", "acceleration_units", "bare_states"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,29 +62,10 @@ class Instants:
         )
 
 
-class Forces(NamedTuple):
-    """Accelerations (nv,), forces of joints (ng,), (nr,) and contacts (nc,), (nt,), modes (nc,) at one instant."""
-
-    a: Array
-    lam_g: Array
-    reaction: Array
-    lam_N: Array
-    lam_T: Array
-    mode: NDArray[np.int8]
-
-
-class Law(Protocol):
-    """Computation of accelerations and forces from a state."""
-
-    def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
-        """At a state of the motion that follows on row `step`; -1 for that before the first row."""
-        ...
-
-
 class Motions:
     """Motion between rows of a trajectory whose mechanism is known, and forces there."""
 
-    def __init__(self, run: Trajectory, origin: Origin) -> None:
+    def __init__(self, run: Run, origin: Origin) -> None:
         self.origin, self.rows, self.struck = origin, run.t, run.impacts["t"]
         self.names, self.columns = origin.system.names, (run.q, run.v)
         self.q, self.v = run.q.array, {"right": run.v.array, "left": run.left.v.array}
@@ -154,30 +120,7 @@ class Motions:
         )
 
 
-def between(
-    at: Places, order: int, rows: Array, q: Array, v: dict[str, Array], coordinates: Coordinates, accelerations: object
-) -> tuple[Array, Array]:
-    """q (n, nq) and v (n, nv) at times between rows; `accelerations` (rows, side) is required for order 6."""
-    found_q, found_v = np.empty((len(at.t), q.shape[1])), np.empty((len(at.t), v["right"].shape[1]))
-    on = at.row >= 0
-    found_q[on], found_v[on] = q[at.row[on]], v[at.side][at.row[on]]
-    inside = np.flatnonzero(~on)
-    if inside.size:
-        first = at.step[inside]
-        ends = []
-        for row, side in ((first, "right"), (first + 1, "left")):
-            known = [q[row], coordinates.rates(q[row], v[side][row])]
-            if order == 6:
-                assert callable(accelerations)
-                known.append(coordinates.second_rates(q[row], v[side][row], accelerations(row, side)))
-            ends.append(tuple(known))
-        h = rows[first + 1] - rows[first]
-        value, rate = hermite((at.t[inside] - rows[first]) / h, h, (ends[0], ends[1]))
-        found_q[inside], found_v[inside] = coordinates.closed(value, rate)
-    return found_q, found_v
-
-
-def bare_states(run: Trajectory, t: object, side: str) -> States:
+def bare_states(run: Run, t: object, side: str) -> States:
     """Coordinates and velocities of order 4, which require the rows only."""
     at, v = places(run.t, run.impacts["t"], t, side), {"right": run.v.array, "left": run.left.v.array}
     q, velocities = between(at, 4, run.t, run.q.array, v, coordinates_of(run), None)
@@ -198,7 +141,7 @@ def _dual(unit: str) -> str:
     return "N" if unit == "m" else "N m"
 
 
-def _law(run: Trajectory, origin: Origin) -> Law:
+def _law(run: Run, origin: Origin) -> Law:
     if origin.system.compliance is not None:
         from nonsmooth.trajectory.compliant_instants import CompliantLaw
 

@@ -15,8 +15,8 @@ from nonsmooth.model.state import State
 from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledger
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
-from nonsmooth.trajectory.instants import Origin
 from nonsmooth.trajectory.manifest import Manifest, plain
+from nonsmooth.trajectory.origin import Origin
 from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned, joined
 from nonsmooth.trajectory.trajectory import IMPACT_COLUMNS, Left, Trajectory, impact_table
 from nonsmooth.trajectory.verdict import first_verdict

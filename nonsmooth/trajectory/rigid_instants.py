@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,10 +10,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.mechanism import Configuration, Mechanism
 from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING, STICKING
-from nonsmooth.trajectory.instants import Forces, Origin
-
-if TYPE_CHECKING:
-    from nonsmooth.trajectory.trajectory import Trajectory
+from nonsmooth.trajectory.origin import Forces, Origin, Run
 
 __all__ = ["RigidLaw"]
 
@@ -38,7 +33,7 @@ class RigidLaw:
     accelerations then determines the modes of these contacts and of all others with zero gap and gap velocity.
     """
 
-    def __init__(self, run: Trajectory, origin: Origin) -> None:
+    def __init__(self, run: Run, origin: Origin) -> None:
         self.rows, self.q, self.v, self.left = run.t, run.q.array, run.v.array, run.left.v.array
         longest = float(np.max(np.diff(run.t), initial=0.0)) or 1.0
         self.m = Mechanism(origin.system, origin.parameters, longest)

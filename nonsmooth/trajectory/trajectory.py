@@ -23,7 +23,7 @@ from nonsmooth.trajectory.any_time import AnyTime
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth.trajectory.contact_forces import ForceAxes
-from nonsmooth.trajectory.instants import Origin
+from nonsmooth.trajectory.origin import Origin
 from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
 from nonsmooth.trajectory.views import Views
 
