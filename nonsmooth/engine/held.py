@@ -17,7 +17,7 @@ __all__ = ["held", "hold"]
 def held(steps: CompiledSteps, state: State) -> dict[str, Any] | None:
     """Data for the next step from a state; None before the first one.
 
-    `there` tells whether the records are at the state already; after a step of the Python formulation they are not.
+    `there` tells whether the records are at the state already, as they are but after a rescued step.
     """
     if steps._at is None and not any(steps.counts.values()):
         return None
