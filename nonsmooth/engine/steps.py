@@ -377,7 +377,7 @@ class CompiledSteps:
     def _corners_from(self, origin: float) -> Array:
         """Corners of a run that began at `origin`, computed once: threads take steps at the same time."""
         if self._corners is None or self._corners[0] != origin:
-            self._corners = origin, self.system.corners(origin, self._t_end, self.values)
+            self._corners = origin, self.system.corners(origin, self._t_end, self.values, closed=True)
         return self._corners[1]
 
     def _next_stop(self, t: float, origin: float) -> float:

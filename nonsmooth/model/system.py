@@ -115,9 +115,9 @@ class System:
     def _corners(self) -> Corners:
         return Corners(self.elements, self.functions, self.parameters)
 
-    def corners(self, t_start: float, t_end: float, parameters: Array | None = None) -> Array:
-        """Times (n,) [s] between start and end of a run at which loads or drivers are not smooth: each run ends a step
-        there.
+    def corners(self, t_start: float, t_end: float, parameters: Array | None = None, *, closed: bool = False) -> Array:
+        """Times (n,) [s] between start and end of a run, with `closed` also at its end, at which loads or drivers are
+        not smooth: each run ends a step there.
 
         Nodes of a `Table`, changes of conditions on time, of signs, of clamped and of rounded functions of time.
         Besides these, functions of time are sampled at intervals of 1/16384 of the run: of a pulse that bends between
@@ -130,7 +130,8 @@ class System:
         array([0.3    , 0.30001, 0.30002])
         """
         values = self.parameter_values if parameters is None else parameters
-        return self._corners(float(t_start), float(t_end), values)[0]
+        found = self._corners(float(t_start), float(t_end), values)[0]
+        return found if closed else found[found < t_end]
 
     def varies_fast(self, t_start: float, t_end: float, parameters: Array) -> bool:
         """Whether a load or driver is a function of time that varies faster than the samples of `corners` show."""

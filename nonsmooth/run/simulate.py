@@ -53,6 +53,8 @@ __all__ = ["check_support", "simulate"]
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
+#: where Ctrl-C comes after the last step
+COMPLETE = "The run was complete when it was interrupted."
 #: where not even the rows of a first block fit
 NO_MEMORY = "The memory of this process does not suffice for the run; free some, or raise the limit of the process."
 
@@ -165,7 +167,7 @@ def simulate(
     except KeyboardInterrupt as error:  # after the last step
         if trajectory is None or isinstance(error, Interrupted):
             raise
-        raise Interrupted("The run was complete when it was interrupted.", trajectory=trajectory) from None
+        raise Interrupted(COMPLETE, trajectory=trajectory) from None
 
 
 def _simulated(
@@ -194,11 +196,15 @@ def _simulated(
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
-        budget = Budget(progress, max_steps, most_seconds, most)
+        budget, made = Budget(progress, max_steps, most_seconds, most), None
         try:
             with text_interpreted() if interpreted else contextlib.nullcontext():
                 made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
             return with_unseen(made, system, values)
+        except KeyboardInterrupt as error:  # after the last step
+            if made is None or isinstance(error, Interrupted):
+                raise
+            raise Interrupted(COMPLETE, trajectory=made) from None
         except MemoryError as error:
             raise NonsmoothError(NO_MEMORY) from error
 
