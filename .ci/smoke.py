@@ -27,7 +27,6 @@ from nonsmooth import (
     GeneralizedAlpha,
     Gravity,
     Ground,
-    Idas,
     Landing,
     Lsoda,
     Model,
@@ -84,7 +83,7 @@ def calls() -> dict[str, Callable[[], Any]]:
         words = {"stepper": stepper, "dt": 1e-3, "t_end": 4e-3, "interpreted": True}
         found[f"interpreted {stepper!r}"] = lambda words=words: simulate(rod, **words).q["slider.y"][-1]
     pin = loose_pin()
-    for solver in (Dop853(), Radau(), Lsoda(), Bdf(), Cvodes(), Idas()):
+    for solver in (Dop853(), Radau(), Lsoda(), Bdf(), Cvodes()):
         found[f"compliant {solver!r}"] = lambda solver=solver: simulate(
             pin, CompliantDae(solver=solver), t_end=0.02, dt=ErrorControl(1e-6, 1e-8, 1e-10, 1e-4)
         ).q["b.y"][-1]
