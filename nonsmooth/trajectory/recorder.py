@@ -33,7 +33,7 @@ ROUND_OFF = 1e-9
 #: once
 WAITING, AT_ONCE = 1000, 16384
 #: bytes that are set aside for the end of a run, which lack of memory may cause; half of it where there is no more
-SET_ASIDE, SMALLEST = 96 * 2**20, 3 * 2**20
+SET_ASIDE, SMALLEST = 80 * 2**20, 3 * 2**20
 
 
 def bytes_of_row(system: System) -> int:
