@@ -231,27 +231,29 @@ class CompiledSteps:
 
     def rescue(self, state: State, origin: float) -> Taken | None:
         """A step from a state that is not certified as it is, None if it is not certified in any way: near a singular
-        position as a whole, with what is lost there; in 2, 4, .. 256 parts; as a whole by the chain of
-        solvers; in parts by this."""
+        position as a whole, with what is lost there; in 2, 4, .. 256 parts; as a whole by the chain of solvers; in
+        parts by this."""
         self._raise()
         if self.chain is None or not self.chain.fallback:
             return None
         self._at = None
         # event-locating steps shorten themselves
         in_parts = [] if self.scheme == "landing" else [n for n in PARTS if n <= self.rows]
-        acceptable, taken = self._acceptable(state), None
+        acceptable = self._acceptable(state)
         singular = acceptable > ACCEPTABLE
         ways = [(parts, False) for parts in ([1] if singular else []) + in_parts]
         ways += [] if self._associated else [(parts, True) for parts in (1, *in_parts)]
         self._whole["acceptable"], self._whole["close"] = acceptable, self._closing if singular else 0
-        for parts, chained in ways:
-            if self._whole["asks"][0] and not chained:  # about rest, which shorter steps do not decide
-                continue
-            taken = self._again(state, origin, parts, chained)
-            if taken is not None:
-                break
-        self._whole["asks"], self._whole["acceptable"], self._whole["close"] = 0, ACCEPTABLE, 0
-        return taken
+        try:
+            for parts, chained in ways:
+                if self._whole["asks"][0] and not chained:  # about rest, which shorter steps do not decide
+                    continue
+                taken = self._again(state, origin, parts, chained)
+                if taken is not None:
+                    return taken
+            return None
+        finally:
+            self._whole["asks"], self._whole["acceptable"], self._whole["close"] = 0, ACCEPTABLE, 0
 
     @functools.cached_property
     def _closing(self) -> int:
