@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -183,11 +184,11 @@ class Recorder:
         self._start, self._before, self._end = start, None, end
         self._rows, self._count = (thinned, [rows]), thinned.count + n
 
-    def _reduced(self, observe: Observe) -> Thinned:
+    def _reduced(self, observe: Observe, at_once: int = AT_ONCE) -> Thinned:
         """All rows, thinned; repeated after Ctrl-C, it continues where it was."""
         base, tables, n = self._rows[0], self._tables(), len(self)
         made = self._made or base
-        portion = max(AT_ONCE // self.record, 1) * self.record
+        portion = max(at_once // self.record, 1) * self.record
         while made.count < n:
             first, last = made.count - base.count, min(made.count + portion + (made.count == 0), n) - base.count
             part = {name: values[first:last] for name, values in tables.items()}
@@ -206,8 +207,13 @@ class Recorder:
         self.whole()
         self._aside = None
         system, parameters, end = self.system, self.parameters, self._end
+        seen = self.observe or observe or self._observed()
         try:
-            thinned = self._reduced(self.observe or observe or self._observed())
+            try:
+                thinned = self._reduced(seen)
+            except MemoryError as error:
+                traceback.clear_frames(error.__traceback__)
+                thinned = self._reduced(seen, WAITING)
         except MemoryError:
             thinned = self._rows[0]
             if self._known is None or self._known[0] != thinned.count:

@@ -45,9 +45,7 @@ class Store:
             if name not in self._columns:
                 self._columns[name] = _Column(values)
         if not self._spilled and sum(one.size for one in self._columns.values()) > SPILL:
-            for one in self._columns.values():
-                one.to_file(at)
-            self._spilled = True
+            self._spilled = all([one.to_file(at) for one in self._columns.values()])
         for name, values in table.items():
             self._columns[name].put(at, values)
 
@@ -91,19 +89,23 @@ class _Column:
         found.flags.writeable = False
         return found
 
-    def to_file(self, rows: int) -> None:
-        """Into a file, which has no name where the system has such: it vanishes with the process, however that ends."""
+    def to_file(self, rows: int) -> bool:
+        """Into a file, which has no name where the system has such: it vanishes with the process, however that ends.
+        False where there are no addresses for its map beside the array: the rows stay in memory."""
         if self.file is not None or rows == 0 or self.array.size == 0:
-            return
+            return True
         file, array = tempfile.TemporaryFile(buffering=0), self.array
         try:
             self.file = file
-            self._write(0, array[:rows])
             self._map(rows)
-        except BaseException:
+            self._write(0, array[:rows])
+        except BaseException as error:
             self.file, self.array = None, array
             file.close()
+            if isinstance(error, MemoryError):
+                return False
             raise
+        return True
 
     def _grow(self, rows: int, room: int) -> None:
         if self.file is None:
