@@ -223,10 +223,11 @@ class CompiledSteps:
     def failure(self, state: State) -> str:
         """Why the step from a state is not certified."""
         m = self._mechanism
-        why = self.outside.failure or (
-            f"the step is not certified: residuals {self._whole['residual'][0]:.2g} of its equations, "
-            f"{self._whole['law'][0]:.2g} of the laws of contacts; a shorter step may be needed."
-        )
+        residual, law, certified = (float(self._whole[name][0]) for name in ("residual", "law", "certified"))
+        what = f"residuals {residual:.2g} of its equations, {law:.2g} of the laws of contacts"
+        if max(residual, law) <= certified:
+            what = "its equations hold, but directions of forces and gaps at its end do not settle"
+        why = self.outside.failure or f"the step is not certified: {what}; a shorter step may be needed."
         return f"{why}{m.lost_rank(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
 
     def rescue(self, state: State, origin: float) -> Taken | None:
