@@ -304,15 +304,6 @@ class EventPrograms:
         """Forces (nd,) of joints and contacts."""
         return self._all("P", "P")
 
-    def reference(self) -> Array:
-        """The forces (nd,) after the last step from which those of the phase differ least."""
-        return self._all("lam_next", "kept_reference")
-
-    def remember(self, values: Array) -> None:
-        """Forces as `reference` gives them; of no size for none."""
-        values = values if values.size == self.nd else np.zeros(self.nd)
-        self._put("lam_next", "kept_reference", values)
-
     # --------------------------------------------------------------------------------------------------------- records
 
     def _seen(self) -> float:

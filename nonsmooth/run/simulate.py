@@ -210,7 +210,7 @@ def _simulated(
 
     control = None if step is None else step_control(step, (first.t, end))
     if control is not None:
-        check_step(control, first.t, end, first="grid_start" not in first.stepper_memory)
+        check_step(control, first.t, end, first=not first.memory)
     if control is not None and stepper is not None and not check:
         _advise(system, control, end - first.t, record, max_steps)
         return run(stepper, control)
