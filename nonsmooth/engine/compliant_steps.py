@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.engine.compiled_form import made_once
 from nonsmooth.engine.compliant_layout import CompliantLayout
-from nonsmooth.engine.coverage import made_once
 from nonsmooth.engine.outside_integrator import CompiledRates, OutsideIntegrator
 from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken, origin_of
 from nonsmooth.evaluation import Array
@@ -57,7 +57,6 @@ class CompliantSteps(CompiledSteps):
 
     layout: CompliantLayout
     root = "Integration"
-    covers_all = has_formulation = False
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -157,7 +156,7 @@ class CompliantSteps(CompiledSteps):
                 "spacing of numbers; loosen them, or check for discontinuous loads."
             )
         if code == APART:
-            violations = np.abs(self._of_joints("g"))
+            violations = np.abs(self.layout.of_joints(self.memory, "g"))
             worst = int(np.argmax(violations))
             name, violation = system.constraint_names[worst], violations[worst]
             what = f'the projection onto the joints diverges at t = {t:.9g} s: "{name}" has {violation:.3g}.'

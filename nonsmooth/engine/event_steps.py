@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.engine.coverage import is_rough, made_once, options_of
+from nonsmooth.engine.compiled_form import is_rough, made_once, options_of
 from nonsmooth.engine.event_layout import EventLayout
 from nonsmooth.engine.event_programs import EventPrograms
 from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, ridge_of

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
-from nonsmooth.engine.coverage import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of
+from nonsmooth.engine.compiled_form import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of
 from nonsmooth.engine.door import Door, Outside, why_no_programs
 from nonsmooth.engine.kept import TREND, Numbers, kept, varying
 from nonsmooth.engine.layout import STOPS, Layout
@@ -271,7 +271,8 @@ class CompiledSteps:
         q, u = (self.layout.packed(self.memory, name).ravel() for name in ("q", "u"))
         start, end = m.at(t, q).W_g, m.at(t + dt, m.moved(q, u, dt)).W_g
         metric = m.implicit(float(self._whole["theta"][0]) * dt)
-        self._put_joints("y", m.solved(end.T @ metric.change(start), -self._of_joints("b0")))
+        impulses = m.solved(end.T @ metric.change(start), -self.layout.of_joints(self.memory, "b0"))
+        self.layout.put_joints(self.memory, "y", impulses)
 
     def _acceptable(self, state: State) -> float:
         """The change that may end iterations of the step from a state: near a singular position joints amplify their
@@ -490,12 +491,3 @@ class CompiledSteps:
     @functools.cached_property
     def _varying(self) -> Numbers:
         return varying(self.layout, self.memory)
-
-    def _of_joints(self, name: str) -> Array:
-        """A number per row of joints, in the order of the model."""
-        return np.ascontiguousarray(self.memory.of["Joint"][name]).reshape(-1)[self.layout.joints]
-
-    def _put_joints(self, name: str, values: Array) -> None:
-        rows = np.zeros(self.memory.of["Joint"][name].shape)
-        rows.reshape(-1)[self.layout.joints] = values
-        self.memory.of["Joint"][name] = rows
