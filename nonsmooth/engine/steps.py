@@ -50,6 +50,8 @@ PARTS = (2, 4, 8, 16, 32, 64, 128, 256)
 REPEATED = ("shortened", "divided", "chained")
 #: more contacts than there are
 NEVER = 2**40
+#: fields of bodies from which implicit Euler extrapolates velocities
+GAINS = ("gained", "gained_second", "gained_third")
 #: fields of trends
 TREND = ("last", "first", "second", "third", "known")
 
@@ -431,7 +433,10 @@ class CompiledSteps:
             contact["P"][layout.contacts, 0] = known["P_N"]
         if "P_T" in known and layout.shape.rows > 1:
             contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, self.tangents)
-        contact["first"], memory.of["Body"]["gained"] = contact["P"], 0.0
+        contact["first"] = contact["P"]
+        for name in GAINS:
+            memory.of["Body"][name] = 0.0
+        whole["secant"] = known["secant"] if "secant" in known else 0.0
         status = self._begin(memory.address("System"))
         if self.alpha and "acceleration" in known:
             self._put_accelerations(known)
@@ -443,7 +448,8 @@ class CompiledSteps:
         if "planned" in known:
             whole["planned"] = known["planned"]
         if "v_gained" in known and self.scheme == "implicit_euler":
-            layout.put(memory, "gained", known["v_gained"])
+            for name in GAINS:
+                layout.put(memory, name, known[f"v_{name}"])
         if self.scheme == "moreau_jean":
             fresh = "trend_at" in known and known["trend_at"][0] == state.t
             self._put_trends(known, fresh)
@@ -483,7 +489,8 @@ class CompiledSteps:
         if self.scheme in ("moreau_jean", "implicit_euler"):
             found["last_dt"] = self._whole["last_dt"].copy()
         if self.scheme == "implicit_euler":
-            found["v_gained"] = layout.packed(memory, "gained").ravel()
+            found |= {f"v_{name}": layout.packed(memory, name).ravel() for name in GAINS}
+            found["secant"] = self._whole["secant"].copy()
         if self.scheme == "moreau_jean":
             found |= {f"trend_{name}": self._trend(name) for name in TREND}
             found |= {"last_force": layout.packed(memory, "force").ravel(), "trend_at": np.array([t])}

@@ -143,6 +143,10 @@ def accept(system):
     start_contacts(system)
     for body in system.bodies:
         # the change of velocity by an impact is not extrapolated
-        body.gained = zeros_like(body.v) if struck else body.v_next - body.v
+        gained = zeros_like(body.v) if struck else body.v_next - body.v
+        second = gained - body.gained
+        body.gained, body.gained_second, body.gained_third = gained, second, second - body.gained_second
         body.q, body.v = body.at, body.v_next
+    if struck:
+        system.secant = 0.0
     system.steps += 1
