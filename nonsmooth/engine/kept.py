@@ -23,8 +23,8 @@ FIELDS = {
         *(f"{bond}.trend.{name}" for bond in ("Joint", "Contact") for name in TREND),
     ),
     "implicit_euler": (
-        "System.last_dt", "System.proximal", "Body.gained", "Contact.P", "Contact.y_scale", "Contact.closed",
-        "Contact.left_at",
+        "System.last_dt", "System.proximal", "System.secant", "Body.gained", "Body.gained_second", "Body.gained_third",
+        "Contact.P", "Contact.y_scale", "Contact.closed", "Contact.left_at",
     ),
     "landing": ("System.proximal", "Contact.P", "Contact.y_scale", "Contact.closed", "Contact.left_at"),
     "generalized_alpha": ("System.proximal", "Body.smooth", "Body.pseudo", "Joint.lam", "Joint.P", "Contact.P"),

@@ -51,6 +51,8 @@ REPEATED = ("shortened", "divided", "chained")
 NEVER = 2**40
 #: internal states that are not those of a step which begins at another time
 STALE = {"Body.force"} | {f"{bond}.trend.{name}" for bond in ("Joint", "Contact") for name in TREND if name != "last"}
+#: fields of bodies from which implicit Euler extrapolates velocities
+GAINS = ("gained", "gained_second", "gained_third")
 
 
 @dataclass(frozen=True, eq=False)
@@ -437,7 +439,9 @@ class CompiledSteps:
             lost = {"Joint.P"}  # with which its first iteration begins
         # of a run without a step before this one
         whole["last_dt"], whole["proximal"] = self.longest, PROXIMAL if layout.redundant else 0.0
-        contact["P"] = memory.of["Body"]["gained"] = 0.0
+        whole["secant"] = contact["P"] = 0.0
+        for name in GAINS:
+            memory.of["Body"][name] = 0.0
         for trend in (contact["trend"], joint["trend"]):
             for name in TREND:
                 trend[name] = 0

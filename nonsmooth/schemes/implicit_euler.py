@@ -32,6 +32,7 @@ from nonsmooth.schemes.mechanism import (
     rates_after,
     rates_before,
     rates_of_u,
+    squared_length,
     start_contacts,
     tangential,
     touches,
@@ -49,9 +50,9 @@ from nonsmooth.schemes.program import (
     solve,
 )
 from nonsmooth.schemes.rattle import write_reaction
-from nonsmooth.schemes.secants import extrapolate_u
+from nonsmooth.schemes.secants import extrapolate_u, secant_of_step
 from nonsmooth.schemes.turning import turning_of
-from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, TINY
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, ON_GRID, TINY
 from nonsmooth.tolerances.gauss import CONVERGED, PASSES
 
 
@@ -173,13 +174,19 @@ def accept(system):
     start_contacts(system)
     for body in system.bodies:
         # the change of velocity by an impact is not extrapolated
-        body.gained = zeros_like(body.v) if struck else body.v_next - body.v
+        gained = zeros_like(body.v) if struck else body.v_next - body.v
+        second = gained - body.gained
+        body.gained, body.gained_second, body.gained_third = gained, second, second - body.gained_second
         body.q, body.v = body.at, body.v_next
+    if struck:
+        system.secant = 0.0
     system.steps += 1
 
 
 #: round-off of gaps, as a share of coordinates
 ROUNDED = 1e-15
+#: square of the ratio of a difference to the one before up to which it is extrapolated
+SMOOTH = 1e-2
 
 
 # ---- an iteration
@@ -187,11 +194,22 @@ ROUNDED = 1e-15
 
 @kernel
 def guess(system):
-    """Initial u, extrapolated from the previous step; the program begins with the contacts that are closed."""
+    """Initial u, extrapolated from previous steps; the program begins with the contacts that are closed.
+
+    The polynomial is of the degree up to which its differences decrease.
+    """
     share = system.dt / system.last_dt
     begin_implicit(system, system.dt)
+    first, second, third = 0.0, 0.0, 0.0
     for body in system.bodies:
         body.u = body.v + share * body.gained
+        first += squared_length(body.gained, body.mass)
+        second += squared_length(body.gained_second, body.mass)
+        third += squared_length(body.gained_third, body.mass)
+    if second < SMOOTH * first and abs(share - 1.0) < ON_GRID:
+        with_third = 1.0 if third < SMOOTH * second else 0.0
+        for body in system.bodies:
+            body.u += body.gained_second + with_third * body.gained_third
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
     for contact in system.contacts:
@@ -287,12 +305,12 @@ def evaluate_solution(system):
 
 
 @piece
-def iterate(system):
-    """Iterate until u no longer changes; whether this converged."""
+def iterate(system, patience):
+    """Iterate until u no longer changes, or by no less for so many passes; whether this converged."""
     if system.advance != 0:
         system.trial = system.dt
         return advance_outside(system) == 1 and evaluate_solution(system)
-    before, dt, further = 0.0, system.dt, further_passes(system)
+    before, dt, further, stalled = 0.0, system.dt, further_passes(system), 0
     for k in range(PASSES):
         evaluate_end(system)
         if not solve_pass(system):
@@ -303,9 +321,13 @@ def iterate(system):
             return False
         noise = system.noise / dt
         enough = system.acceptable * (system.size + TINY) + NOISE * noise + gap_round_off(system) / dt
-        done = change <= CONVERGED * system.size + noise or (k > 0 and change >= before and change <= enough)
+        stalled += 1 if k > 0 and change >= before else 0
+        stalls = stalled >= patience and change >= before
+        done = change <= CONVERGED * system.size + noise or (stalls and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         along_secants = k > 0 and system.proximal == 0.0 and not system.turns
+        if along_secants:
+            share = secant_of_step(system, k, share)
         extrapolate_u(system, share if along_secants and not done else 0.0)
         if done and further > 0:
             further -= 1
@@ -332,7 +354,12 @@ def restore(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     guess(system)
-    return iterate(system) and check_residuals(system) and not leaves_rest(system)
+    if not iterate(system, 1):
+        return False
+    # a pass along a secant may leave the surface of closed joints and gaps, so that the next one changes more
+    if not check_residuals(system) and not (system.advance == 0 and iterate(system, 3) and check_residuals(system)):
+        return False
+    return not leaves_rest(system)
 
 
 @piece
