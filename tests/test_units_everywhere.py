@@ -11,7 +11,7 @@ import pytest
 from nonsmooth import GaussQP, InputError, ModelError, PlanarBody, RevoluteClearance, Rigid, simulate
 from nonsmooth.cli import main
 from nonsmooth.laws import Ambrosio, KelvinVoigt, LankaraniNikravesh, Material
-from nonsmooth_problems import slider_rod
+from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 LAW = Rigid(restitution=0.5, friction=0.0)
 
@@ -27,6 +27,17 @@ def test_fields_of_elements():
     body = PlanarBody("b", mass="200 g", inertia="50 kg mm^2", position=("3 mm", 0.0), angle="90 deg")
     assert (body.mass, body.inertia, body.position) == (0.2, 5e-5, (0.003, 0.0)) and body.angle == np.pi / 2
     assert RevoluteClearance("p", "g", "b", clearance="30 um", contact=LAW).clearance == 3e-5
+
+
+def test_arguments_of_ready_problems():
+    """As `--set` takes them, in the unit that the origin of the number states."""
+    said, plain = (slider_crank_revolute(clearance=one).build() for one in ("0.3 mm", 3e-4))
+    assert np.array_equal(said.parameter_values, plain.parameter_values)
+    with pytest.raises(InputError, match='slider-crank-revolute: clearance "0.3 ms" is of another dimension than m'):
+        slider_crank_revolute(clearance="0.3 ms")
+    for text in ("20 H7/g6", "loose"):
+        with pytest.raises(InputError, match=f"clearance is a number, as 0.0005, or one with its unit, got '{text}'"):
+            slider_crank_revolute(clearance=text)
 
 
 @pytest.mark.parametrize(
