@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
+from nonsmooth.cli.files import PythonFile
 from nonsmooth.cli.inputs import Request
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import write_study
@@ -260,9 +261,11 @@ def _index_table(indices: xarray.Dataset) -> Table:
 
 
 def _mechanism(request: Request, varied: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:
-    """The swept mechanism: a problem with its arguments, so that these can vary as well, or the system of a file."""
+    """The swept mechanism: a problem or a Python file with its arguments, which can vary as well, or a system."""
     known = request.mechanism()
     parameters = {key: value for key, value in known.parameters.items() if key not in varied}
+    if known.problem is None and request.problem.endswith(".py") and any("." not in name for name in varied):
+        return PythonFile(Path(request.problem)), dict(known.arguments), parameters, known.name
     if known.problem is None:
         return known.system, {}, parameters, known.name
     return known.problem, dict(known.arguments), parameters, known.name
