@@ -151,6 +151,25 @@ def test_set_of_another_dimension_is_refused_by_one_sentence(words, capsys):
     assert captured.out == "" and "is of another dimension than" in captured.err and captured.err.count("\n") == 1
 
 
+def test_ranges_take_units(tmp_path, monkeypatch, capsys):
+    """Of parameters, of arguments whose origin states the unit, and of another dimension than theirs."""
+    monkeypatch.chdir(tmp_path)
+    sweep = ["study", "sweep", "slider-rod", "--case", "2", "--t-end", "2ms", "--dt", "1e-4", "--workers", "1"]
+    sweep += ["--metric", "final:slider.y", "--json"]
+    found = []
+    for text in ("10um,20 um", "1e-5,2e-5", "10um:20um:2"):
+        assert main([*sweep, "--grid", f"guide.clearance={text}"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1] == found[2]
+    assert main([*sweep, "--grid", "guide.clearance=10ms,20ms"]) == 2
+    assert '--grid guide.clearance "10ms" is of another dimension than m' in capsys.readouterr().err
+    fit = ["identify", "fit", "slider-rod", "--data", "none.csv", "--noise", "slider.y=1um", "--dt", "1e-4"]
+    assert main([*fit, "--parameter", "guide.clearance=5us:20um"]) == 2
+    assert 'Parameter "guide.clearance" "5us" is of another dimension than m' in capsys.readouterr().err
+    assert main([*fit, "--parameter", "guide.clearance=5um:20um"]) == 2
+    assert "none.csv" in capsys.readouterr().err
+
+
 def test_studies_take_units(capsys):
     found = []
     for value in ("20 um", "2e-5"):
