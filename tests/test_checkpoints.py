@@ -231,13 +231,14 @@ def test_forged_checkpoints_of_right_checksum_are_refused_or_give_numbers(system
         assert run.status.startswith(("finished", "untrusted"))
 
 
-def test_checkpoints_of_former_versions_are_refused(tmp_path, monkeypatch):
-    """Their records are those of other steps."""
+@pytest.mark.parametrize("version", [1, 2])
+def test_checkpoints_of_former_versions_are_refused(tmp_path, monkeypatch, version):
+    """Their records are those of other steps, their states those of other fields."""
     system, path = slider_rod(case=2).build(), tmp_path / "run.nc"
     with monkeypatch.context() as former:
-        former.setattr("nonsmooth.run.checkpoints.CHECKPOINT", "nonsmooth-checkpoint-1")
+        former.setattr("nonsmooth.run.checkpoints.CHECKPOINT", f"nonsmooth-checkpoint-{version}")
         simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
-    with pytest.raises(InputError, match="is not a checkpoint of this package.*nonsmooth-checkpoint-2"):
+    with pytest.raises(InputError, match="is not a checkpoint of this package.*nonsmooth-checkpoint-3"):
         simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
 
 

@@ -404,6 +404,16 @@ class Layout:
         flat[self.q_places if field_name in ("q", "at") else self.v_places] = values
         motions[...] = flat.reshape(motions.shape)
 
+    def of_joints(self, memory: Memory, field_name: str) -> Array:
+        """A number per row of joints (ng,), in the order of the model."""
+        return np.ascontiguousarray(memory.of["Joint"][field_name]).reshape(-1)[self.joints]
+
+    def put_joints(self, memory: Memory, field_name: str, values: Array) -> None:
+        """Such numbers into a field, of which rows that no joint has become zero."""
+        rows = np.zeros(memory.of["Joint"][field_name].shape)
+        rows.reshape(-1)[self.joints] = values
+        memory.of["Joint"][field_name] = rows
+
 
 def evaluate(memory: Memory, shape: Shape, group: Values) -> None:
     """Run the code of a group once, from Python."""

@@ -43,7 +43,7 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         _check_closed(system, residual, "is open by", units)
         _check_rank(system, state, p)
     # a continued run keeps the errors of its scheme: joint rates of implicit Euler, overlaps of velocity schemes
-    if state.stepper_memory:
+    if state.memory:
         return
     if system.ng:
         check_rates(system, weighted(rows, at.masses, e.first_rows), rates)
