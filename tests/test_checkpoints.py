@@ -268,6 +268,20 @@ def test_a_full_disk_is_told_once_and_ends_no_run(systems, tmp_path, monkeypatch
 JOB = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-qp", "--dt", "1e-4", "--t-end", "0.02"]
 
 
+def test_the_hint_names_a_python_file_which_a_checkpoint_does_not_run_by_itself(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(
+        "from nonsmooth import *\n"
+        "model = Model([Ground(), PlanarBody('bar', mass=1.0, inertia=0.01, position=(0.1, 0.0)),"
+        " Revolute('pin', 'ground', 'bar', at_b=(-0.1, 0.0)), Gravity(acceleration=(0.0, -9.81))])\n",
+        encoding="utf-8",
+    )
+    words = ["run", "own.py", "--t-end", "0.1", "--dt", "1e-3", "--checkpoint", "c.nc", "--max-steps", "50"]
+    assert main(words) == 1
+    assert "Continue with `nonsmooth run own.py --resume c.nc`." in capsys.readouterr().err
+    assert main(["run", "own.py", "--resume", "c.nc", "--max-steps", "1000"]) == 0
+
+
 def test_resume_repeats_the_words_of_the_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main([*JOB, "--set", "guide.friction=0.05", "--checkpoint", "c.nc",
