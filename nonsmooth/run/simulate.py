@@ -244,7 +244,7 @@ def _advise(system: System, control: StepControl, length: float, record: int, ma
     if size > SPILL:
         fewer = math.ceil(steps * bytes_of_row(system) / SPILL)
         warnings.warn(
-            f"The run has {steps / record:.3g} rows of {bytes_of_row(system)} bytes, {size / 1e9:.2g} GB; beyond "
+            f"The run has {steps / record:.3g} rows of up to {bytes_of_row(system)} bytes, {size / 1e9:.2g} GB; beyond "
             f"{SPILL / 1e9:.2g} GB they are kept in files in {tempfile.gettempdir()}. record={fewer} "
             f"(--record {fewer}) keeps one row in {fewer}, in memory.",
             ValidityWarning,
