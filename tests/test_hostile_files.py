@@ -186,7 +186,7 @@ def behind(file):
 
 
 def backwards(file):
-    file["jump.row"][...] = np.array(file["jump.row"])[::-1]
+    file["jump.row"][...] = file["jump.row"][()][::-1]
 
 
 def broken(file):
@@ -196,14 +196,14 @@ def broken(file):
 def wider(file):
     """Velocities of the left limits for gap velocities."""
     facts = file["jump.gap_rate_left"].attrs["_Netcdf4Coordinates"], file["jump.v_left"].attrs["_Netcdf4Coordinates"]
-    made = instead(file, "jump.gap_rate_left", data=np.array(file["jump.v_left"]))
+    made = instead(file, "jump.gap_rate_left", data=file["jump.v_left"][()])
     assert len(facts[0]) == 2
     made.attrs["_Netcdf4Coordinates"] = facts[1]
 
 
 def powered(file):
     """An energy for each velocity."""
-    made = instead(file, "energy.kinetic", data=np.array(file["v"][0]))
+    made = instead(file, "energy.kinetic", data=file["v"][0])
     made.attrs["_Netcdf4Coordinates"] = file["v"].attrs["_Netcdf4Coordinates"][1:]
 
 

@@ -192,7 +192,7 @@ def _simulated(
         raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
     if checkpoint is not None:
         stated = {"stepper": stepper, "dt": step, "t_end": float(end), "record": record}
-        stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
+        stated |= {"check": check, "accuracy": accuracy if chosen or check else None, "interpreted": interpreted}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
