@@ -115,7 +115,7 @@ class Recorder:
         row: dict[str, NDArray[Any]] = {"t": np.array([state.t]), "q": state.q[None].copy(), "v": state.v[None].copy()}
         row.update(zip(ARRAYS, arrays, strict=True))
         row.update((name, np.zeros(1)) for name in SCALARS)
-        row["stored"] = np.array([float(np.sum(state.law_memory.get("stored", 0.0)))])
+        row["stored"] = np.array([float(np.sum(state.memory.get("Integration.stored", 0.0)))])
         return row
 
     def extend(self, rows: Part, end: State) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import textwrap
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
@@ -15,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, ValidityWarning
 from nonsmooth.files import Pieces, Variable, read_contents, write_contents
-from nonsmooth.model.state import State
+from nonsmooth.model.state import InternalStates, State
 from nonsmooth.stages import stage
 from nonsmooth.trajectory import long_files
 from nonsmooth.trajectory.any_time import AnyTime
@@ -214,15 +215,12 @@ class Trajectory(AnyTime, Views):
             data[f"impact_{name}"] = (("impact",), self.impacts[name], attributes)
         facts: dict[str, Any] = {"long_name": "contact of an impact"}
         data["impact_contact"] = (("impact",), _strings(self.impacts["contact"]), facts)
-        start = self.origin.start if complete and self.origin is not None else None
-        for memory, values, when in (
-            ("law_memory", self.end.law_memory if complete else {}, "the end of the run"),
-            ("stepper_memory", self.end.stepper_memory if complete else {}, "the end of the run"),
-            ("start_memory", {} if start is None else start.law_memory, "its start"),
-        ):
-            for name, value in values.items():
-                dimensions = tuple(f"{memory}.{name}.{axis}" for axis in range(np.ndim(value)))
-                data[f"{memory}.{name}"] = (dimensions, np.asarray(value), {"long_name": f"{name} at {when}"})
+        start = InternalStates() if self.origin is None else self.origin.memory
+        for name, memory, when in (("memory", self.end.memory, "end"), ("start_memory", start, "start")):
+            if complete and memory:
+                named = json.dumps([[one, *shape] for one, shape in memory.fields])
+                attributes = {"long_name": f"internal states at the {when} of the run", "fields": named}
+                data[name] = ((f"{name}_number",), memory.numbers, attributes)
         certificate = asdict(self.certificate)
         energy = certificate.pop("energy")
         facts = {
@@ -275,10 +273,16 @@ class Trajectory(AnyTime, Views):
         Warns
         -----
         ValidityWarning
-            For a file of an earlier version, which has no checksum.
+            For a file of an earlier version, which has no checksum, or internal states that are not read.
         """
         with stage("reading", str(path)):
             variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
+        if any(re.fullmatch(FORMER, name) for name in variables):
+            warnings.warn(
+                f"{path} is of a former version, whose internal states are not read: a run from its end begins anew.",
+                ValidityWarning,
+                stacklevel=2,
+            )
         try:
             return cls._from_contents(long_files.complete(variables), attributes, system)
         except InputError:
@@ -303,12 +307,9 @@ class Trajectory(AnyTime, Views):
         contacts = [str(name) for name in _read(variables, "impact_contact", ("impact",))]
         numbers = {name: _read(variables, f"impact_{name}", ("impact",)) for name in IMPACT_COLUMNS}
         impacts = impact_table(contacts, numbers)
-        memories: dict[str, dict[str, Any]] = {"law_memory": {}, "stepper_memory": {}, "start_memory": {}}
-        for variable_name in variables:
-            memory, dot, name = variable_name.partition(".")
-            if dot and memory in memories:
-                memories[memory][name] = variables[variable_name][1]
-        start = State(float(t[0]), tables["q"].array[0], tables["v"].array[0], memories.pop("start_memory"))
+        start = State(
+            float(t[0]), tables["q"].array[0], tables["v"].array[0], _internal(variables, "start_memory")
+        )  # fmt: skip
         manifest = json.loads(attributes["manifest"])
         energy = EnergyLedger(**{one.name: float(attributes[f"energy_{one.name}"]) for one in fields(EnergyLedger)})
         names = [one.name for one in fields(Certificate) if one.name != "energy"]
@@ -333,7 +334,9 @@ class Trajectory(AnyTime, Views):
             counts=json.loads(attributes["counts"]),
             manifest=manifest,
             status=str(attributes["status"]),
-            end=State(float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), **memories),
+            end=State(
+                float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), _internal(variables, "memory")
+            ),
             wall_seconds=float(attributes["wall_seconds"]),
             verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN,
             force_axes=vectors,
@@ -348,6 +351,15 @@ def _read(variables: Mapping[str, Variable], name: str, dimensions: tuple[str, .
     if known != dimensions:
         raise ValueError(f"{name} has the dimensions {known} instead of {dimensions}")
     return values if isinstance(values, Pieces) else np.asarray(values)
+
+
+def _internal(variables: Mapping[str, Variable], name: str) -> InternalStates:
+    """Internal states of this name."""
+    if name not in variables:
+        return InternalStates()
+    _, numbers, facts = variables[name]
+    fields = tuple((str(one), tuple(map(int, shape))) for one, *shape in json.loads(facts["fields"]))
+    return InternalStates(fields, np.array(numbers, dtype=float))
 
 
 @dataclass(frozen=True)
@@ -387,14 +399,16 @@ TABLES = (
 )
 
 
-#: names of the data sets of a file
+#: names of internal states in files of former versions, and of all data sets of a file
+FORMER = r"(law|stepper|start)_memory\.\w{1,60}(\.\d)?"
 KNOWN = "|".join(
     (
         *{"time", "axis", "tangent", "impact", "contact_force", *(re.escape(table.units) for table in TABLES)},
         *{name for table in TABLES for name in (table.variable, table.dimension)},
         *(f"impact_{name}" for name in (*IMPACT_COLUMNS, "contact")),
         long_files.NAMES,
-        r"(law|stepper|start)_memory\.\w{1,60}(\.\d)?",
+        r"(start_)?memory(_number)?",
+        FORMER,
     )
 )
 
