@@ -231,6 +231,14 @@ def test_forged_checkpoints_of_right_checksum_are_refused_or_give_numbers(system
         assert run.status.startswith(("finished", "untrusted"))
 
 
+def test_an_interpreted_run_does_not_go_on_from_a_compiled_one(tmp_path):
+    """Their rows differ by round-off, and the manifest names one way for all of them."""
+    system, path = slider_rod(case=2).build(), tmp_path / "run.nc"
+    simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
+    with pytest.raises(InputError, match=r"arguments differ in interpreted \(False there, True here\)"):
+        simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path, interpreted=True)
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_checkpoints_of_former_versions_are_refused(tmp_path, monkeypatch, version):
     """Their records are those of other steps, their states those of other fields."""

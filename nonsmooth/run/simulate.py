@@ -192,7 +192,7 @@ def _simulated(
         raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
     if checkpoint is not None:
         stated = {"stepper": stepper, "dt": step, "t_end": float(end), "record": record}
-        stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
+        stated |= {"check": check, "accuracy": accuracy if chosen or check else None, "interpreted": interpreted}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
@@ -244,7 +244,7 @@ def _advise(system: System, control: StepControl, length: float, record: int, ma
     if size > SPILL:
         fewer = math.ceil(steps * bytes_of_row(system) / SPILL)
         warnings.warn(
-            f"The run has {steps / record:.3g} rows of {bytes_of_row(system)} bytes, {size / 1e9:.2g} GB; beyond "
+            f"The run has {steps / record:.3g} rows of up to {bytes_of_row(system)} bytes, {size / 1e9:.2g} GB; beyond "
             f"{SPILL / 1e9:.2g} GB they are kept in files in {tempfile.gettempdir()}. record={fewer} "
             f"(--record {fewer}) keeps one row in {fewer}, in memory.",
             ValidityWarning,

@@ -294,7 +294,8 @@ def sum_up(run):
         total = quadrature(run, 0) * run.stages[0].contacts[k].P
         for j in range(1, run.inner + 1):
             total += quadrature(run, j) * run.stages[j].contacts[k].P
-        run.touches[k].smooth = dt * total
+        # a lesser force has the sign of its round-off
+        run.touches[k].smooth = dt * (total if not -run.touches[k].zero_force <= total[0] < 0.0 else zeros_like(total))
     for k in range(len(run.means)):
         first = run.stages[0].reactions[k]
         force, torque = quadrature(run, 0) * first.force, quadrature(run, 0) * first.torque
