@@ -6,6 +6,7 @@ from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
 from nonsmooth.schemes import rattle
 from nonsmooth.schemes.accelerations import extrapolate_velocities, newmark_weights
+from nonsmooth.schemes.joint_forces import write_answer
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     body_residual,
@@ -155,7 +156,7 @@ def check_residuals(system):
     for contact in system.contacts:
         contact.after = rates_after(contact)
         if contact.on:
-            law = max(law, law_residual(system, contact))
+            law = max(law, law_residual(system, contact, contact.after))
         natural = max(natural, natural_map(system, contact))
     system.residual, system.law, system.complementarity = worst, law, natural
     return max(max(worst, law), natural) <= system.certified
@@ -262,7 +263,9 @@ def write_joints(system, row):
     if system.ridge > 0.0:
         least_forces(system)
     for i in range(r):
-        rattle.write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
+        of, one = system.reaction_rows[k * r + i], system.reactions[i]
+        rattle.write_reaction(system, one, of)
+        write_answer(one, of, strikes)
 
 
 @kernel

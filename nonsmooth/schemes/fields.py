@@ -144,7 +144,7 @@ class Bond:
     G = Block("-", "of the linearised law: G u + H P = ...")
     pivot = Block("kg", "inverse of the diagonal block after elimination of earlier bonds")
     y = Rows("N s")
-    held = Rows("N s", "impulses of the pass before, whose directions turn")
+    held = Rows("N s", "impulses of the pass before, whose directions turn; of joints those that P is a change of")
 
 
 @record
@@ -310,6 +310,7 @@ class Reaction:
     point = Vector("m", "where it is reported, in the frame of the body", constant=True)
     impulse = Vector("N s", "of an impact between two steps")
     twist = Vector("N m s")
+    start_z = Placement("m, -", "of the body at the start of the step")
 
 
 # ---- the whole

@@ -7,6 +7,7 @@ from nonsmooth.compile.kernels import by_option, kernel
 from nonsmooth.records.values import dot, largest, last_axis, zeros_like
 from nonsmooth.schemes.first_half import UNSEEN, place_at_end
 from nonsmooth.schemes.impact_fields import CONVEX
+from nonsmooth.schemes.joint_forces import write_answer
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     evaluate_loads,
@@ -107,7 +108,9 @@ def write_row(system):
     row.t, row.dt, row.residual, row.complementarity = system.t_next, system.dt, system.residual, system.complementarity
     row.work_drivers = row.work_drivers_impact = 0.0
     for i in range(r):
-        write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
+        of, one = system.reaction_rows[k * r + i], system.reactions[i]
+        write_reaction(system, one, of)
+        write_answer(one, of, False)
     for joint in system.joints:
         row.work_drivers -= dot(joint.P, joint.rate)
     loss = 0.0
