@@ -144,7 +144,7 @@ class Bond:
     G = Block("-", "of the linearised law: G u + H P = ...")
     pivot = Block("kg", "inverse of the diagonal block after elimination of earlier bonds")
     y = Rows("N s")
-    held = Rows("N s", "impulses of the pass before, whose directions turn; of joints those that P is a change of")
+    held = Rows("N s", "impulses of the pass before, whose directions turn")
 
 
 @record
@@ -206,6 +206,7 @@ class Joint(Bond):
     P_a = Rows("N s", "impulses along these")
     trend = Inside(of="Trend")
     P_near = Rows("N s", "impulses near which redundant rows are solved (proximal term)")
+    base = Rows("N s", "impulses that P is a change of, where a pass keeps the matrix of the first one; else 0")
     answer = Rows("N s", "share of P in response to an impact")
     P_b = Rows("N s", "impulses at the end, impacts aside")
     # of joints closed in the middle of the step

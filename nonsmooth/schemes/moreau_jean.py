@@ -216,7 +216,7 @@ def update_velocities(system):
     """Velocities from the impulses; returns the change of u."""
     apply_all_impulses(system)
     for joint in system.joints:
-        joint.P += joint.held
+        joint.P += joint.base
         joint.P_near = joint.P
     # without joints and modes u changes where these do
     settled = sum_contact_impulses(system) if sums_impulses(system) else 0.0

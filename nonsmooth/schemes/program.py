@@ -351,7 +351,7 @@ def linearise(system):
     for joint in system.joints:
         joint.y = -joint.u
         off = max(off, largest(abs(joint.u)))
-        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.P)))
+        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ (joint.P + joint.base))))
     for k in range(len(system.contacts)):
         contact = system.contacts[k]
         if contact.on:

@@ -96,16 +96,16 @@ def correct_impulses(system):
 def assemble_rows(system, kept):
     """Their rows of the program, whose matrix was factored by `close`.
 
-    With a matrix that is kept, the program is one for changes of the impulses `held`, which act along the directions at
+    With a matrix that is kept, the program is one for changes of the impulses `base`, which act along the directions at
     hand, as do the present impulses of contacts.
     """
     for joint in system.joints:
-        joint.held = joint.P if kept else zeros_like(joint.P)
+        joint.base = joint.P if kept else zeros_like(joint.P)
     if kept:
         for joint in system.joints:
             a, b = joint.a, joint.b
-            a.body.v_next += weighed(joint.held @ a.along, inverse_mass(a.body))
-            b.body.v_next += weighed(joint.held @ b.along, inverse_mass(b.body))
+            a.body.v_next += weighed(joint.base @ a.along, inverse_mass(a.body))
+            b.body.v_next += weighed(joint.base @ b.along, inverse_mass(b.body))
             joint.P = zeros_like(joint.P)
         for contact in system.contacts:
             if contact.on:
