@@ -33,7 +33,7 @@ class Viewer:
         """Of rows at times (n,), with positions (n, nq) and velocities (n, nv) before and after impacts."""
         parts = [slice(k, k + self.rows) for k in range(0, t.size, self.rows)]
         tables = [self._observed(t[part], q[part], v_left[part], v[part]) for part in parts]
-        found = {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
+        found = tables[0] if len(tables) == 1 else {n: np.concatenate([one[n] for one in tables]) for n in tables[0]}
         right = {"kinetic": "kinetic", "potential": "potential", "power_loads": "power", "power_damping": "damping"}
         left = right | {name: f"{right[name]}_left" for name in right if name != "potential"}
         energies = ({name: found[which] for name, which in side.items()} for side in (left, right))

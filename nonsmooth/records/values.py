@@ -30,6 +30,7 @@ __all__ = [
     "products",
     "rigid_motion",
     "stacked",
+    "total",
     "trace",
     "transposed",
     "twist",
@@ -99,6 +100,16 @@ def _(J, masses):
         return out
 
     return J, code
+
+
+def total(x):
+    """The sum of the numbers of a motion."""
+    return float(np.sum(x))
+
+
+@function(total)
+def _(x):
+    return types.float64, lambda context, builder, a: sum_of(builder, x, added(builder, a))
 
 
 def transposed(A):

@@ -208,6 +208,7 @@ class Joint(Bond):
     P_a = Rows("N s", "impulses along these")
     trend = Inside(of="Trend")
     P_near = Rows("N s", "impulses near which redundant rows are solved (proximal term)")
+    base = Rows("N s", "impulses that P is a change of, where a pass keeps the matrix of the first one; else 0")
     answer = Rows("N s", "share of P in response to an impact")
     P_b = Rows("N s", "impulses at the end, impacts aside")
     # of joints closed in the middle of the step
@@ -312,6 +313,7 @@ class Reaction:
     point = Vector("m", "where it is reported, in the frame of the body", constant=True)
     impulse = Vector("N s", "of an impact between two steps")
     twist = Vector("N m s")
+    start_z = Placement("m, -", "of the body at the start of the step")
 
 
 # ---- the whole

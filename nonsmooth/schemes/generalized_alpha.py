@@ -42,7 +42,7 @@ from nonsmooth.schemes import rattle
 from nonsmooth.schemes.deformation import take_true_masses
 from nonsmooth.schemes.first_half import place_at_end, restore_directions
 from nonsmooth.schemes.grid import run_of
-from nonsmooth.schemes.joint_forces import CORRECTIONS, respond_to_jump
+from nonsmooth.schemes.joint_forces import CORRECTIONS, respond_to_jump, write_answer
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     apply_all_impulses,
@@ -292,7 +292,7 @@ def check_residuals(system):
     for contact in system.contacts:
         contact.after = rates_after(contact)
         if contact.on:
-            law = max(law, law_residual(system, contact))
+            law = max(law, law_residual(system, contact, contact.after))
         natural = max(natural, natural_map(system, contact))
     system.residual, system.law, system.complementarity = worst, law, natural
     return max(max(worst, law), natural) <= system.certified
@@ -399,7 +399,9 @@ def write_joints(system, row):
     if system.ridge > 0.0:
         least_forces(system)
     for i in range(r):
-        rattle.write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
+        of, one = system.reaction_rows[k * r + i], system.reactions[i]
+        rattle.write_reaction(system, one, of)
+        write_answer(one, of, strikes)
 
 
 @kernel

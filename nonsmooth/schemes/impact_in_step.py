@@ -6,6 +6,7 @@ from nonsmooth.records.values import weighed, zeros_like
 from nonsmooth.schemes.between import impacts_between
 from nonsmooth.schemes.mechanism import leave_out, round_off, squared_length
 from nonsmooth.schemes.motion import inverse_mass
+from nonsmooth.schemes.program import factor_joints
 from nonsmooth.tolerances.moreau_jean import LASTING
 
 
@@ -30,7 +31,7 @@ def sum_contact_impulses(system):
 def approaches(system, contact):
     """Whether the contact has an impact; one with a similar impulse in the previous step is persistent."""
     lasts = contact.P[0] > 0.0 and contact.P[0] <= LASTING * contact.P_before[0]
-    if lasts or not contact.on:
+    if lasts or not contact.on or contact.before[0] >= 0.0:
         return False
     a, b = contact.a, contact.b
     terms = (abs(a.along) @ abs(a.body.v) + abs(b.along) @ abs(b.body.v))[0]
@@ -41,13 +42,12 @@ def approaches(system, contact):
 def separate_impact(system):
     """Whether the step has an impact; then also v_left, the velocity before it, and the impulses of joints."""
     struck = False
-    for joint in system.joints:
-        joint.answer = zeros_like(joint.answer)
     if impacts_between(system):
         return False
     for contact in system.contacts:
         struck = approaches(system, contact) or struck
     if struck:
+        factor_joints(system)  # with directions at the end
         sum_contact_impulses(system)
         leave_out(system)
     return struck

@@ -21,6 +21,7 @@ from nonsmooth.schemes.deformation import begin_implicit, further_passes, implic
 from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, place_at_end, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.impact_fields import CONVEX
+from nonsmooth.schemes.joint_forces import write_answer
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     apply_all_impulses,
@@ -138,7 +139,9 @@ def write_row(system):
     row.t, row.dt, row.residual, row.complementarity = system.t_next, system.dt, system.residual, system.complementarity
     row.work_drivers = row.work_drivers_impact = 0.0
     for i in range(r):
-        write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
+        of, one = system.reaction_rows[k * r + i], system.reactions[i]
+        write_reaction(system, one, of)
+        write_answer(one, of, False)
     for joint in system.joints:
         row.work_drivers -= dot(joint.P, joint.rate)
     loss = 0.0

@@ -86,3 +86,12 @@ def answer_at_node(reaction):
 
 
 answer_of = by_modes(answer_on_body, answer_at_node)  # (reaction)
+
+
+@kernel
+def write_answer(reaction, row, struck):
+    """Impulse and moment of the impact of a step in its row."""
+    if struck:
+        row.impulse, row.twist = answer_of(reaction)
+    else:
+        row.impulse = row.twist = zeros_like(row.impulse)

@@ -21,6 +21,7 @@ from nonsmooth.schemes.closing import VISIBLE, time_of_least
 from nonsmooth.schemes.deformation import end_implicit
 from nonsmooth.schemes.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.grid import latest_end
+from nonsmooth.schemes.joint_forces import write_answer
 from nonsmooth.schemes.locating import locate_first_closing
 from nonsmooth.schemes.mechanism import (
     joint_residual,
@@ -153,7 +154,9 @@ def write_row(system, t):
     for contact in system.contacts:
         contact.before, contact.after = rates_left(contact), rates_after(contact)
     for i in range(r):
-        write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
+        of, one = system.reaction_rows[k * r + i], system.reactions[i]
+        write_reaction(system, one, of)
+        write_answer(one, of, True)
     for joint in system.joints:
         row.work_drivers_impact -= dot(joint.answer, joint.rate)
         row.work_drivers -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)

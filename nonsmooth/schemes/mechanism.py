@@ -3,7 +3,7 @@
 import math
 
 from nonsmooth.compile.kernels import evaluate, kernel
-from nonsmooth.records.values import dot, largest, normal_axis, trace, weighed, zeros_like
+from nonsmooth.records.values import dot, identity, larger_of, largest, normal_axis, trace, weighed, zeros_like
 from nonsmooth.schemes.motion import energy_product, gyration, inverse_mass, moved, placed, see
 from nonsmooth.schemes.program import INFINITE, assemble_diagonal, solve_joints
 from nonsmooth.tolerances import AT_REST, CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING, TINY
@@ -123,6 +123,8 @@ def start_joints(system):
     for joint in system.joints:
         joint.along_a, joint.along_b, joint.rate_start = joint.a.along, joint.b.along, joint.rate
         joint.wrench_start = joint.wrench
+    for reaction in system.reactions:
+        reaction.start_z = reaction.joints[0].b.body.z
 
 
 @kernel
@@ -169,9 +171,15 @@ def squared_length(x, mass):
 
 
 @kernel
+def is_frictional(x):
+    """Whether rows of contacts have tangential ones, which is known when the text is compiled."""
+    return trace(identity(x)) > 1.0
+
+
+@kernel
 def tangential(x):
     """Rows of a contact without the normal one."""
-    return x - x[0] * normal_axis(x)
+    return x - x[0] * normal_axis(x) if is_frictional(x) else zeros_like(x)
 
 
 @kernel
@@ -242,18 +250,18 @@ def mode_of(contact):
 
 
 @kernel
-def law_residual(system, contact, least=0.0):
-    """Natural map of Signorini's and Coulomb's laws at the end of the step, as a share of its terms.
+def law_residual(system, contact, rates, least=0.0):
+    """Natural map of Signorini's and Coulomb's laws for the rates at the end of the step, as a share of its terms.
 
     The normal impulse is at least `least`, see `program`.
     """
     a, b, P, W = contact.a, contact.b, contact.P, contact.W
-    N, rate = normal_axis(P), rates_after(contact) + contact.shift
+    N, rate = normal_axis(P), rates + contact.shift
     own = W[0][0] * P[0]
-    pull = W[0][0] * P - rate
     error = abs(min(rate[0], own - W[0][0] * least if least > 0.0 else own))
-    push = on_disc(tangential(pull), contact.friction * max(own, 0.0))
-    error = max(error, largest(abs((W[0][0] * P - own * N) - push)))
+    if is_frictional(P):
+        push = on_disc(tangential(W[0][0] * P - rate), contact.friction * max(own, 0.0))
+        error = max(error, largest(abs((W[0][0] * P - own * N) - push)))
     terms = abs(a.along) @ abs(a.body.v_next) + abs(b.along) @ abs(b.body.v_next)
     floor = FLOOR * math.sqrt(W[0][0]) * system.size
     return error / max(largest(terms + abs(contact.shift)) + abs(own) + floor, TINY)
@@ -273,6 +281,8 @@ def leaves_rest(system):
     By the rule of all steppers they do if Coulomb's law allows it, which is decided outside.
     """
     closed, before, after, kick = 0, 0.0, 0.0, 0.0
+    if system.many > len(system.contacts):
+        return False
     for contact in system.contacts:
         closed += 1 if contact.start_g <= CLOSED_GAP * contact.scale else 0
     if closed < system.many:
@@ -301,13 +311,14 @@ def body_residual(system, body, before, after, impulse):
 
 @kernel
 def momentum_residual(system):
-    """Residual of the balance of momentum in the step; impulses are in `total`."""
-    worst = 0.0
+    """Residual of the balance of momentum in the step, as that of its bodies; impulses are in `total`."""
+    worst, ends = zeros_like(system.ground.v), zeros_like(system.ground.v)
     for body in system.bodies:
-        kick = system.dt * body.force
-        body.terms += abs(kick)
-        worst = max(worst, body_residual(system, body, body.v, body.v_next, kick + body.total))
-    return worst
+        kick, one, other = system.dt * body.force, weighed(body.v, body.mass), weighed(body.v_next, body.mass)
+        terms = abs(one) + abs(other) + abs(kick) + body.terms + (FLOOR * system.size) * body.root_mass
+        worst = larger_of(worst, abs(other - one - (kick + body.total)) / (terms + TINY))
+        ends += body.v_next
+    return largest(worst) if dot(ends, ends) < INFINITE else INFINITE
 
 
 @kernel

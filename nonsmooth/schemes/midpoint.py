@@ -8,7 +8,6 @@ own midpoint, k0 its k, dt0 its length.
 
 from nonsmooth.compile.kernels import by_modes, kernel, piece
 from nonsmooth.records.values import zeros_like
-from nonsmooth.schemes.joint_forces import answer_of
 from nonsmooth.schemes.mechanism import evaluate_all, joint_residual, place_by_v, rates_after, rates_before
 from nonsmooth.schemes.motion import force_of, moment_of, torque_of
 from nonsmooth.schemes.program import factor_joints, make_consistent, motionless_component
@@ -67,19 +66,17 @@ def write_node_reaction(system, reaction, row):
         smooth += joint.P_b @ joint.wrench
     smooth = (1.0 / system.dt) * smooth
     row.force, row.torque = force_of(smooth), moment_of(smooth)
-    row.impulse, row.twist = answer_of(reaction)
 
 
 @kernel
 def write_body_reaction(system, reaction, row):
-    """Force and torque on the second body, as means over the step, and the impulses due to an impact separately."""
+    """Force and torque on the second body, as means over the step, without those of an impact."""
     per_dt, point = 1.0 / system.dt, reaction.point
     body = reaction.joints[0].b.body
     smooth = 0.0 * body.q
     for joint in reaction.joints:
         smooth += joint.P_b @ joint.b.along
     row.force, row.torque = per_dt * force_of(smooth), per_dt * torque_of(smooth, body.z, point)
-    row.impulse, row.twist = answer_of(reaction)
 
 
 write_reaction = by_modes(write_body_reaction, write_node_reaction)  # (system, reaction, row)

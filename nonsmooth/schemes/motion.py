@@ -218,3 +218,9 @@ moment_of = by_dimension(moment_in_plane, moment_in_space)  # (wrench): its torq
 def energy_product(x, y, mass):
     """x' M y"""
     return dot(weighed(x, mass), y)
+
+
+@kernel
+def squares(x, mass):
+    """Terms of x' M x, one for each coordinate."""
+    return x * weighed(x, mass)

@@ -113,10 +113,13 @@ def linearise_contact(contact):
         contact.G, contact.pivot, contact.y = 0.0 * one, one, -P
         return largest(abs(P)) * W[0][0]
     tangential = one - outer(N, N)
+    if trace(tangential) == 0.0:  # closed
+        contact.G, contact.pivot, contact.y = one, W, -u
+        return largest(abs(u))
     per_T = trace(tangential) / max(trace(W) - W[0][0], TINY)
     y_T = tangential @ (P - per_T * u)
     length, reach = math.sqrt(dot(y_T, y_T)), mu * y_N
-    if length <= reach and (mu > 0.0 or trace(tangential) == 0.0):  # sticks; without tangential rows: closed
+    if length <= reach and mu > 0.0:  # sticks
         contact.G, contact.pivot, contact.y = one, W, -u
         return largest(abs(u))
     d = (1.0 / max(length, TINY)) * y_T
@@ -348,7 +351,7 @@ def linearise(system):
     for joint in system.joints:
         joint.y = -joint.u
         off = max(off, largest(abs(joint.u)))
-        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.P)))
+        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ (joint.P + joint.base))))
     for k in range(len(system.contacts)):
         contact = system.contacts[k]
         if contact.on:

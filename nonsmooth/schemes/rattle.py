@@ -1,16 +1,17 @@
 """Joints closed at the end of a step in positions and velocities, by impulses along the directions at both ends.
 
 Impulses P_a at the start satisfy g(q+) = 0, and impulses P at the end the velocity constraints there. Both are computed
-with the same matrix, W_g(q+)' M^-1 W_g(q+): the iterations of the step correct P_a until g(q+) = 0 is satisfied. Where
+with the same matrix, W_g(q+)' M^-1 W_g(q+), factored in the first iteration of the step and kept for the others, as in
+the chord method: they correct both impulses until g(q+) = 0 and the velocity constraints are satisfied. Where
 a step passes a singular position they diverge along directions that are nearly lost and change their sign: P_a is then
 found outside, with W_g(q+)' M^-1 W_g(q).
 """
 
 from nonsmooth.compile.kernels import by_modes, kernel, piece, solved_outside
-from nonsmooth.records.values import weighed
+from nonsmooth.records.values import weighed, zeros_like
 from nonsmooth.schemes.deformation import implicit_force
-from nonsmooth.schemes.joint_forces import answer_of
 from nonsmooth.schemes.mechanism import (
+    apply_impulses,
     evaluate_all,
     joint_residual,
     place_by_u,
@@ -19,7 +20,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     start_joints,
 )
-from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, placed, torque_of
+from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, torque_of
 from nonsmooth.schemes.program import factor_joints, least_impulses, motionless_component, solve_joints
 from nonsmooth.schemes.trend import record_impulses, start_again
 
@@ -34,13 +35,29 @@ def add_start_impulses(joint, P):
 close_outside = solved_outside("close")
 
 
+@kernel
+def are_independent(system):
+    """Whether rows are not redundant."""
+    return not system.midpoint and system.ridge == 0.0
+
+
+@kernel
+def never(system):
+    return False
+
+
+#: (system): whether passes keep the matrix of the first one; with flexible bodies each pass has two
+keeps_factors = by_modes(are_independent, never)
+
+
 @piece
-def close(system):
-    """Impulses at the start for g = 0 at the end, q moved by u, linearised there."""
+def close(system, kept):
+    """Impulses at the start for g = 0 at the end, q moved by u, linearised there; `kept`: by the matrix at hand."""
     dt = system.dt
     place_by_u(system, dt)
     evaluate_all(system.constraints)
-    factor_joints(system)
+    if not kept:
+        factor_joints(system)
     for body in system.bodies:
         by_others = system.theta * (dt * implicit_force(body, system.theta * dt) + body.push)
         body.v_next = body.v + weighed(by_others + body.hold, inverse_mass(body))
@@ -76,27 +93,46 @@ def correct_impulses(system):
 
 
 @kernel
-def assemble_rows(system):
-    """Their rows of the program, whose matrix was factored by `close`."""
+def assemble_rows(system, kept):
+    """Their rows of the program, whose matrix was factored by `close`.
+
+    With a matrix that is kept, the program is one for changes of the impulses `base`, which act along the directions at
+    hand, as do the present impulses of contacts.
+    """
+    for joint in system.joints:
+        joint.base = joint.P if kept else zeros_like(joint.P)
+    if kept:
+        for joint in system.joints:
+            a, b = joint.a, joint.b
+            a.body.v_next += weighed(joint.base @ a.along, inverse_mass(a.body))
+            b.body.v_next += weighed(joint.base @ b.along, inverse_mass(b.body))
+            joint.P = zeros_like(joint.P)
+        for contact in system.contacts:
+            if contact.on:
+                apply_impulses(contact, contact.P)
     for joint in system.joints:
         joint.b0 = rates_after(joint) + joint.rate
+    if kept:
+        for contact in system.contacts:
+            if contact.on:
+                apply_impulses(contact, -contact.P)
+                for coupling in contact.couplings:
+                    coupling.other.b0 -= contact.P @ coupling.W
 
 
 @kernel
-def assemble_rows_of_flexible_bodies(system):
+def assemble_rows_of_flexible_bodies(system, kept):
     """The same, in which impulses of contacts have their effect at an instant."""
     for joint in system.joints:
         joint.b0 = rates_after(joint) + joint.rate + rates_of_jump(joint)
 
 
-assemble = by_modes(assemble_rows, assemble_rows_of_flexible_bodies)  # (system)
+assemble = by_modes(assemble_rows, assemble_rows_of_flexible_bodies)  # (system, kept)
 
 
 @kernel
 def error(system):
-    """Residual of the rates, with directions at the end of the motion by u."""
-    place_by_u(system, system.dt)
-    evaluate_all(system.constraints)
+    """Residual of the rates at the end of the motion by u."""
     worst = 0.0
     for joint in system.joints:
         worst = max(worst, joint_residual(system, joint, -joint.rate))
@@ -137,22 +173,20 @@ def write_node_reaction(system, reaction, row):
         smooth += joint.P_a @ joint.wrench_start + joint.P_b @ joint.wrench
     smooth = per_dt * smooth
     row.force, row.torque = force_of(smooth), moment_of(smooth)
-    row.impulse, row.twist = answer_of(reaction)
 
 
 @kernel
 def write_body_reaction(system, reaction, row):
-    """Force and torque on the second body, as means of both ends of the step; those due to an impact separately."""
+    """Force and torque on the second body, as means of both ends of the step, without those of an impact."""
     per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
     body = reaction.joints[0].b.body
     at_start, at_end = 0.0 * body.q, 0.0 * body.q
     for joint in reaction.joints:
         at_start += joint.P_a @ joint.along_b
         at_end += joint.P_b @ joint.b.along
-    z = placed(body.q)
+    z = reaction.start_z
     row.force = per_dt * (force_of(at_start) + force_of(at_end))
     row.torque = per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
-    row.impulse, row.twist = answer_of(reaction)
 
 
 write_reaction = by_modes(write_body_reaction, write_node_reaction)  # (system, reaction, row)

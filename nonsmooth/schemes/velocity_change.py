@@ -45,7 +45,7 @@ def law_of_rates(system):
     worst = 0.0
     for contact in system.contacts:
         if contact.on:
-            worst = max(worst, law_residual(system, contact, least_of(system, contact)))
+            worst = max(worst, law_residual(system, contact, rates_after(contact), least_of(system, contact)))
     return worst
 
 

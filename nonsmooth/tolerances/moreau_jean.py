@@ -4,6 +4,8 @@
 PASSES = 50
 #: change of the velocity from iteration to iteration, as a share of its size, that ends them: round-off
 CONVERGED = 1e-14
+#: residual of the velocities of joints above which a pass is repeated with their matrix at the end of the step
+CLOSED = 1e-13
 #: penetration, in clearances, that is accepted after the projection of a position
 PENETRATED = 1e-12
 #: an impulse of at most this multiple of that of the previous step belongs to a persistent contact, not to an impact

@@ -137,6 +137,9 @@ class _Column:
 
     def _grow(self, rows: int, room: int) -> None:
         if self.file is None:
+            if rows == 0:
+                self.array = np.empty((room, *self.width), self.kind)  # of which room that is not used costs nothing
+                return
             try:
                 self.array.resize((room, *self.width))  # mostly without a copy
             except ValueError:  # rows have been handed out, which stay as they are

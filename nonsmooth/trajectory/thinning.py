@@ -114,7 +114,8 @@ class Thinned:
             worst_violation(-seen.gap), worst_violation(seen.closure), worst_violation(a["complementarity"]),
             worst_violation(a["residual"]),
         ])  # fmt: skip
-        least, extremes = np.min(seen.gap, axis=0), np.array([np.min(series, 0), np.max(series, 0), series[-1]])
+        least = np.min(seen.gap, axis=0)
+        extremes = np.array([(np.min(one), np.max(one), one[-1]) for one in energy.values()]).T
         if self.worst is not None and self.least_gap is not None and self.extremes is not None:
             worst, least = np.maximum(self.worst, worst), np.minimum(self.least_gap, least)
             extremes[0] = np.minimum(self.extremes[0], extremes[0])
@@ -122,7 +123,7 @@ class Thinned:
         return replace(
             self, count=self.count + t.size, kept=self.kept + len(table["t"]), jumped=self.jumped + len(jumps["row"]),
             impacts=(*self.impacts, _impacts(t, a, seen, system, self.last)), worst=worst, least_gap=least,
-            extremes=extremes, balance=balance, last=_with_before(a, seen.rate, self.last)[-2:],
+            extremes=extremes, balance=balance, last=_last(a, seen.rate, self.last),
         )  # fmt: skip
 
     def _kept(self, rows: int) -> slice | NDArray[np.intp]:
@@ -226,7 +227,9 @@ def joined(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def loaded(approach: Array, before: Array, lengths: Array) -> NDArray[np.bool_]:
+def loaded(
+    approach: Array, before: Array, lengths: Array, some: slice | NDArray[np.intp] = slice(None)
+) -> NDArray[np.bool_]:
     """Whether an approach is what the load of a few steps gives: of a lasting contact that constant steps leave open
     for some of them, since velocity-level schemes close its rate and not its gap. A bounce as short is not resolved.
 
@@ -235,19 +238,21 @@ def loaded(approach: Array, before: Array, lengths: Array) -> NDArray[np.bool_]:
     approach : gap velocities (n, nc) [m/s] at the end of steps, before impacts; closing < 0
     before : those at their beginning
     lengths : (2 + n,) [s] of the two steps before the first, 0 where there are none, and of these
+    some : the requested steps, all by default
     """
     dt = lengths[2:]
     # where a run begins, the step after tells whether steps are constant
     one = np.where(lengths[1:-1] > 0.0, lengths[1:-1], np.append(dt[1:], 0.0))
     two = np.where(lengths[:-2] > 0.0, lengths[:-2], one)
     equal = (np.abs(one - dt) <= EQUAL * dt) & (np.abs(two - dt) <= EQUAL * dt) & (dt > 0.0)
-    return np.asarray(equal[:, None] & (-approach <= OPEN_FOR * (before - approach)))
+    approach, before = approach[some], before[some]
+    return np.asarray(equal[some, None] & (-approach <= OPEN_FOR * (before - approach)))
 
 
-def _with_before(a: Mapping[str, Array], rate: Array, last: Array | None) -> Array:
-    """Lengths, normal impulses and gap velocities of steps (2 + k, 1 + 2 nc), after those of the two steps before."""
-    steps = np.column_stack([a["dt"], a["P_N"], rate])
-    return np.concatenate([np.zeros((2, steps.shape[1])) if last is None else last, steps])
+def _last(a: Mapping[str, Array], rate: Array, last: Array | None) -> Array:
+    """Length, normal impulses and gap velocities of the last two steps (2, 1 + 2 nc), given those of the two before."""
+    steps = np.column_stack([a["dt"][-2:], a["P_N"][-2:], rate[-2:]])
+    return np.concatenate([np.zeros((2, steps.shape[1])) if last is None else last, steps])[-2:]
 
 
 def _impacts(t: Array, a: Mapping[str, Array], seen: Seen, system: System, last: Array | None) -> Array:
@@ -256,13 +261,18 @@ def _impacts(t: Array, a: Mapping[str, Array], seen: Seen, system: System, last:
     Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
     its normal turns they may omit some and make up for them: that is no impact, unless another contact is hit as well.
     """
-    steps = _with_before(a, seen.rate, last)
-    dt, P_N, rate = steps[:, 0], steps[:, 1 : 1 + system.nc], steps[:, 1 + system.nc :]
-    equal = (np.abs(dt[1:-1] - dt[2:]) <= EQUAL * dt[2:]) & (np.abs(dt[:-2] - dt[2:]) <= EQUAL * dt[2:])
     struck = a["P_N_impact"] > 0.0
-    makes_up = equal[:, None] & (P_N[2:] <= LASTS * np.maximum(P_N[1:-1], P_N[:-2]))
-    lasting = struck & (makes_up | loaded(seen.rate_left, rate[1:-1], dt))
+    some = np.unique(np.nonzero(struck)[0])
+    struck, before = struck[some], np.zeros((2, 1 + 2 * system.nc)) if last is None else last
+    dt = np.concatenate([before[:, 0], a["dt"]])
+    P_N = np.concatenate([before[:, 1 : 1 + system.nc], a["P_N"]])
+    rate = np.concatenate([before[1:, 1 + system.nc :], seen.rate])[:-1]
+    first, second, third = (dt[some + k] for k in range(3))
+    equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
+    makes_up = equal[:, None] & (P_N[some + 2] <= LASTS * np.maximum(P_N[some + 1], P_N[some]))
+    lasting = struck & (makes_up | loaded(seen.rate_left, rate, dt, some))
     alone = ~np.any(struck & ~lasting, axis=1, keepdims=True)
     row, contact = np.nonzero(struck & ~(lasting & alone))
+    row = some[row]
     parts = (a["P_N_impact"], tangential_size(a["P_T_impact"], system), a["gamma_minus"], a["gamma_plus"])
     return np.column_stack([t[row], contact, *(part[row, contact] for part in parts)])

@@ -40,9 +40,12 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
         return {}
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     forced, least = run.P_N.array[1:] > 0.0, -OVERLAP * system.elementwise.gap_sizes(parameters)
-    free = ~np.any(forced[:-1] | forced[1:], axis=1, keepdims=True)  # another contact may turn the motion
-    within = (gap[1:-1] < least) & free & (not system.compliant)
-    missed = {int(k): float(run.t[1 + np.argmax(within[:, k])]) for k in np.flatnonzero(np.any(within, axis=0))}
+    missed: dict[int, float] = {}
+    row, contact = np.nonzero(gap[1:-1] < least)
+    if row.size and not system.compliant:
+        free = ~np.any(forced[row] | forced[row + 1], axis=1)  # another contact may turn the motion
+        for one, time in zip(contact[free].tolist(), run.t[1 + row[free]].tolist(), strict=True):
+            missed.setdefault(one, time)
     k, i = np.nonzero((right[:-1] < 0.0) & (left[1:] > 0.0) & (gap[:-1] > 0.0) & (gap[1:] > 0.0) & ~forced)
     if k.size <= MOST:
         _divide(run, system, parameters, k, i, least, missed)
