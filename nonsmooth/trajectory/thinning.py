@@ -99,7 +99,6 @@ class Thinned:
         t = a["t"]
         seen = observe(t, a["q"], a["v_left"], a["v"])
         energy, balance = energy_series(t, seen.left, seen.right, {name: a[name] for name in SCALARS[3:]}, self.balance)
-        series = np.column_stack(list(energy.values()))
         views = {"gap": seen.gap, "rate_left": seen.rate_left, "rate": seen.rate}
         views |= {name: energy[name] for name in KEPT_ENERGIES}
         views |= {name: a[name] for name in ("t", "q", "v", "v_left", "mode")}
