@@ -69,17 +69,18 @@ def make(folder: Path, texts: Mapping[Shape, Sequence[str]], workers: int = 1) -
     folder : is made
     workers : processes; each takes one shape after the other, of which numba then lowers common functions once
     """
-    made = {}
+    folder.mkdir(parents=True, exist_ok=True)
+    made = set()
     with ProcessPoolExecutor(workers, get_context("spawn"), max_tasks_per_child=1) as pool:
         pending = {pool.submit(archives, shape, texts[shape], SOURCES_AT_START): shape for shape in texts}
         for job in as_completed(pending):
             for target, data in job.result().items():
-                made[shipped.archive(folder, str(pending[job]), target, SOURCES_AT_START)] = data
-    folder.mkdir(parents=True, exist_ok=True)
+                path = shipped.archive(folder, str(pending[job]), target, SOURCES_AT_START)
+                path.write_bytes(data)
+                made.add(path)
     for path in folder.glob(f"*{shipped.SUFFIX}"):
-        path.unlink()
-    for path, data in made.items():
-        path.write_bytes(data)
+        if path not in made:
+            path.unlink()
 
 
 def archives(shape: Shape, texts: Sequence[str], digest: str) -> dict[str, bytes]:
