@@ -28,7 +28,7 @@ from nonsmooth import (
 )
 from nonsmooth.compile import machine, objects, ship, shipped
 from nonsmooth.compile.shipped import NotShipped, Target
-from nonsmooth.engine.coverage import is_rough, options_of
+from nonsmooth.engine.compiled_form import is_rough, options_of
 from nonsmooth.engine.layout import shape_of
 from nonsmooth.laws import LankaraniNikravesh
 from nonsmooth.records.schema import Shape
