@@ -1,8 +1,9 @@
-"""Several processes that start with an empty cache of compiled code: ``python -m benchmarks.cold``.
+"""Processes that start with an empty cache of compiled code: ``python -m benchmarks.cold``.
 
-One process alone and several at once are run in turn, each time with a new cache; one of several compiles, the others
-wait for it. Measured are the time until the last process ends, and the computing time of all of them, which depends
-less on what else the machine does.
+First some commands, each with a new cache and once more with that cache: computing time of the whole command. Then one
+process alone and several at once are run in turn, each time with a new cache; if a text must be compiled, one of them
+does it and the others wait. Measured are the time until the last process ends, and the computing time of all of them,
+which depends less on what else the machine does.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-__all__ = ["RUNS", "Times", "main", "together"]
+__all__ = ["COMMANDS", "RUNS", "Times", "main", "together", "twice"]
+
+#: name: a command; the first is that of the README
+COMMANDS = {
+    "first command of README": "run slider-rod --case 2 --t-end 0.02 --figure run.png --output run.nc",
+    "in space": "run spatial-slider-crank --stepper moreau-jean --dt 1e-5 --t-end 0.01 --output run.nc",
+    "flexible": "run flexible-slider-crank --stepper moreau-jean --dt 1e-5 --t-end 0.01 --output run.nc",
+}
 
 #: name: problem, stepper, dt; the first step of each
 RUNS = {
@@ -70,14 +78,41 @@ def together(name: str, processes: int) -> Times:
     return Times(wall, after.children_user + after.children_system - before.children_user - before.children_system)
 
 
+def twice(name: str) -> list[Times]:
+    """A command with an empty cache and with the cache that it has filled.
+
+    Raises
+    ------
+    CalledProcessError
+        If it fails.
+    """
+    command = [sys.executable, "-W", "ignore", "-m", "nonsmooth", *COMMANDS[name].split()]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "NUMBA_CACHE_DIR": str(Path(folder) / "numba")}
+        for _ in range(2):
+            begin, before = time.perf_counter(), os.times()
+            subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
+            wall, after = time.perf_counter() - begin, os.times()
+            cpu = after.children_user + after.children_system - before.children_user - before.children_system
+            found.append(Times(wall, cpu))
+    return found
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Print a table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cold", description=__doc__.splitlines()[0])
     parser.add_argument("--processes", type=int, default=4, help="at once")
     parser.add_argument("--rounds", type=int, default=3, help="each of them one process, several, and one")
-    parser.add_argument("--only", nargs="+", choices=RUNS, default=list(RUNS), help="runs to measure")
+    parser.add_argument(
+        "--only", nargs="+", choices=RUNS, default=list(RUNS), help="runs to measure; commands are measured always"
+    )
     given = parser.parse_args(words)
-    print(f"| first run on a machine | alone [s] | {given.processes} at once [s] | ratio | computing time, ratio |")
+    print("| command | computing time, empty cache [s] | again [s] |\n|---|---|---|")
+    for name in COMMANDS:
+        rounds = zip(*(twice(name) for _ in range(given.rounds)), strict=True)
+        print(f"| {name} | {' | '.join(f'{median(t.cpu for t in times):.1f}' for times in rounds)} |", flush=True)
+    print(f"\n| first run on a machine | alone [s] | {given.processes} at once [s] | ratio | computing time, ratio |")
     print("|---|---|---|---|---|")
     worst = 0.0
     for name in given.only:

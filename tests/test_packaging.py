@@ -44,6 +44,14 @@ def test_what_is_installed_is_what_stands_here(folder: str) -> None:
     assert [name for name in here if here[name] != there[name]] == [], "install again: the sources have changed since"
 
 
+def test_machine_code_is_installed() -> None:
+    here, there = (
+        {path.name: path.read_bytes() for path in (root / "compile" / "shipped").glob("*.xz")}
+        for root in (ROOT / "nonsmooth", installed("nonsmooth"))
+    )
+    assert here == there, "install again: machine code has been made since"
+
+
 @pytest.mark.parametrize("folder", PACKAGES)
 def test_types_are_shipped(folder: str) -> None:
     assert (installed(folder) / "py.typed").is_file()

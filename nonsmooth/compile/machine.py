@@ -25,9 +25,10 @@ from typing import Any
 import casadi as ca
 
 from nonsmooth.compile.emit import EMITTER, Code, emit
+from nonsmooth.compile.shipped import NotShipped
 from nonsmooth.stages import stage
 
-__all__ = ["Kernel", "alone", "cache_folder", "compilations", "functions", "keeps", "kept", "kernel"]
+__all__ = ["Kernel", "alone", "cache_folder", "compilations", "functions", "keeps", "kernel", "module_of"]
 
 #: [s] longest wait for another process that compiles the same code
 PATIENCE = 300.0
@@ -135,15 +136,18 @@ def _loaded(key: str, code: Code) -> Kernel:
     return Kernel(prepare, evaluate, code.slots)
 
 
-def functions(key: str, text: Callable[[], str], names: list[str]) -> list[int]:
-    """Addresses of functions; `text` generates their LLVM code if no object code is on disk under `key`."""
+def functions(
+    key: str, text: Callable[[], str], names: list[str], shipped: Callable[[], bytes] | None = None
+) -> list[int]:
+    """Addresses of functions whose object code is on disk under `key`, came with the package, or is compiled.
+
+    Parameters
+    ----------
+    text : generates their LLVM code
+    shipped : returns the object code that came with the package, or raises NotShipped
+    """
     with _lock:
-        return _linked(_filed(key), text, names, optimised=True)
-
-
-def kept(key: str) -> bool:
-    """Whether object code of the functions of this key is on disk."""
-    return _own(cache_folder()) and (cache_folder() / f"{_filed(key)}.o").exists()
+        return _linked(_filed(key), text, names, shipped, optimised=True)
 
 
 def keeps() -> bool:
@@ -168,17 +172,29 @@ def _filed(key: str) -> str:
     return hashlib.sha256(f"{_processor()}\n{key}".encode()).hexdigest()
 
 
-def _linked(key: str, text: Callable[[], str], names: list[str], *, optimised: bool = False) -> list[int]:
+def _linked(
+    key: str,
+    text: Callable[[], str],
+    names: list[str],
+    shipped: Callable[[], bytes] | None = None,
+    *,
+    optimised: bool = False,
+) -> list[int]:
     import llvmlite.binding as llvm
 
-    engine, path = _engine(), cache_folder() / f"{key}.o"
+    engine, path, why = _engine(), cache_folder() / f"{key}.o", ""
     data = _read(path)
+    if data is None and shipped is not None:
+        try:
+            data = shipped()
+        except NotShipped as reason:
+            why = f"; {reason}"
     if data is None:
         with alone(key):
             data = _read(path)  # another process may have compiled it meanwhile
             if data is None:
                 what = "a time loop, some 10 to 30 s" if optimised else "an element"
-                with stage("compiling", f"{what}, once per machine"):
+                with stage("compiling", f"{what}, once per machine{why}"):
                     data = _compiled(text(), optimised)
                 _write(path, data)
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
@@ -187,16 +203,21 @@ def _linked(key: str, text: Callable[[], str], names: list[str], *, optimised: b
 
 
 def _compiled(text: str, optimised: bool) -> bytes:
-    """Object code."""
+    """Object code for this processor."""
+    target = _target()
+    return bytes(target.emit_object(module_of(text, target, optimised)))
+
+
+def module_of(text: str, target: Any, optimised: bool = True) -> Any:
+    """LLVM's module of this code for a target machine."""
     import llvmlite.binding as llvm
 
-    target = _target()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = target.triple, str(target.target_data)
     module.verify()
     if optimised:
         _optimise(module, target)
-    return bytes(target.emit_object(module))
+    return module
 
 
 @contextlib.contextmanager

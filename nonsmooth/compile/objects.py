@@ -1,7 +1,8 @@
-"""Entry points of compiled code: compiled by numba and LLVM when first called on a machine, then loaded from disk.
+"""Entry points of compiled code: from the cache, from the package, or compiled by numba and LLVM.
 
-Object code is stored under a hash of its sources, of the versions, of the processor and of the shapes. Code on disk is
-loaded without importing numba, which would take longer than a short run.
+In the cache object code is stored under a hash of its sources, of the versions, of the processor and of the shapes;
+that of the package, see `shipped`, under a hash of its sources. Both are loaded without importing numba, which would
+take longer than a short run.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.compile import machine
+from nonsmooth.compile import machine, shipped
 from nonsmooth.compile.lower import RAISED, lowered
 from nonsmooth.exceptions import NonsmoothError
 
 if TYPE_CHECKING:
     from nonsmooth.records.schema import Shape
 
-__all__ = ["entry", "interpreted"]
+__all__ = ["SOURCES_AT_START", "compiled_text", "entry", "interpreted", "name_of", "symbol_of"]
 
 #: to be increased with every change of how functions are compiled
 VERSION = 1
+ROOT = Path(__file__).resolve().parent.parent
 #: source files of compiled code
 SOURCES = ("tolerances/*.py", "records/*.py", "compile/*.py", "schemes/*.py")
 
 
-def _digest() -> str:
-    """Hash of the source files of compiled code."""
-    root = Path(__file__).resolve().parent.parent
+def _digest(root: Path = ROOT) -> str:
+    """Hash of the source files of compiled code, and of what compiles it."""
     digest = hashlib.sha256()
     for pattern in SOURCES:
         for file in sorted(root.glob(pattern)):
@@ -86,11 +87,15 @@ def _text(module: str, name: str, schema: str, shape: Shape) -> Callable[..., in
 
 @functools.cache
 def _compiled(module: str, name: str, schema: str, shape: Shape, integers: int) -> Callable[..., int]:
-    found = f"{module}.{name}({schema}<{shape}>, {integers})"
+    found = name_of(module, name, schema, shape, integers)
     versions = [VERSION, *(importlib.metadata.version(package) for package in ("numba", "llvmlite"))]
     key = "\n".join(map(str, (*versions, SOURCES_AT_START, found)))
-    symbol = f"scheme_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
-    (address,) = machine.functions(key, lambda: _code(symbol, module, name, schema, shape, integers), [symbol])
+    (address,) = machine.functions(
+        key,
+        lambda: compiled_text(module, name, schema, shape, integers),
+        [symbol_of(found)],
+        lambda: shipped.code(SOURCES_AT_START, str(shape), found),
+    )
     compiled: Any = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (integers + 2))(address)
 
     def call(*given: int) -> int:
@@ -106,8 +111,18 @@ def answer(name: str, status: int) -> int:
     return status
 
 
-def _code(symbol: str, module: str, name: str, schema: str, shape: Shape, integers: int) -> str:
-    """LLVM code of the function and of its entry point `symbol`."""
+def name_of(module: str, name: str, schema: str, shape: Shape, integers: int) -> str:
+    """The name of an entry point, with the types of its arguments."""
+    return f"{module}.{name}({schema}<{shape}>, {integers})"
+
+
+def symbol_of(found: str) -> str:
+    """The symbol of an entry point in object code."""
+    return f"scheme_{hashlib.sha256(found.encode()).hexdigest()[:32]}"
+
+
+def compiled_text(module: str, name: str, schema: str, shape: Shape, integers: int) -> str:
+    """LLVM code of the function and of its entry point."""
     if _digest() != SOURCES_AT_START:  # code must not be stored under the hash of another version
         raise NonsmoothError("The source files of nonsmooth have changed since this process started; start it again.")
     import numba
@@ -115,4 +130,5 @@ def _code(symbol: str, module: str, name: str, schema: str, shape: Shape, intege
     from nonsmooth.records.compiled import RecordType
 
     kinds = (RecordType(schema, shape), *[numba.types.int64] * integers)
+    symbol = symbol_of(name_of(module, name, schema, shape, integers))
     return lowered(symbol, getattr(importlib.import_module(module), name), kinds)

@@ -30,7 +30,7 @@ from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the sch
 from nonsmooth.schemes.fields import DEPTH
 from nonsmooth.schemes.impact_fields import LAWS
 
-__all__ = ["STOPS", "Layout", "impact_laws"]
+__all__ = ["STOPS", "Layout", "impact_laws", "shape_of"]
 
 #: of two bodies in space, relative to each other
 MOTIONS = 6
@@ -44,6 +44,13 @@ OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reactio
 def impact_laws(elements: Iterable[Element]) -> set[str]:
     """Impact laws of the contacts among these elements."""
     return {e.contact.impact for e in elements if isinstance(e, Contact) and isinstance(e.contact, Rigid)}
+
+
+def shape_of(system: System, *, rough: bool, options: int = 0) -> Shape:
+    """The shape of the records of a mechanism; `rough` if contacts have tangential rows."""
+    modes = max((body.count for body in system.elements if isinstance(body, FlexibleBody)), default=0)
+    rows = system.dimension if rough or any(isinstance(e, Joint) for e in system.elements) else 1
+    return Shape(system.dimension, rows, options, -(-modes // 8) * 8)
 
 
 @dataclass
@@ -86,9 +93,7 @@ class Layout:
         #: points of reactions of joints, with the numbers from which they were computed
         self._reported: dict[int, tuple[bytes, Array]] = {}
         self._contacts = [e for e in system.elements if isinstance(e, Contact)]
-        modes = max((body.count for body in self.bodies if isinstance(body, FlexibleBody)), default=0)
-        rows = system.dimension if rough or self._joints else 1
-        self.shape = Shape(system.dimension, rows, options, -(-modes // 8) * 8)
+        self.shape = shape_of(system, rough=rough, options=options)
         self.q_places, self.v_places = (self._places(positions) for positions in (True, False))
         many = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
         self.redundant = many and system.dimension == 3

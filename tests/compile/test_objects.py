@@ -22,13 +22,15 @@ def test_the_wrapper_fits_the_pointers_of_old_and_new_llvm():
     assert "load i64" not in lower._wrapper("f", "inner", ["i8**", "i8**"], nothing=True)
 
 
-#: compiles the code that rows are looked at with, the least of those that runs need
+#: compiles the code that rows are looked at with, the least of those that runs need, since none is shipped
 OBSERVE = """
 import sys
 import numpy as np
 from nonsmooth import GaussQP, Ground, Model, PlanarBody
+from nonsmooth.compile import shipped
 from nonsmooth.compile.objects import entry
 from nonsmooth.engine.layout import Layout
+shipped.TARGETS = ()
 system = Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build()
 layout = Layout(system, rough=False)
 observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)

@@ -1,0 +1,144 @@
+"""Machine code of entry points that comes with the package, so that a first run need not compile its text.
+
+There is one archive for each shape of records and each target, a family of processors. Its name ends with the digest of
+the sources of which it was made: an archive of other sources is never read. `nonsmooth.compile.ship` makes them.
+
+An archive is the lengths of its objects by name, on one line, and the objects, compressed with a checksum.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nonsmooth.exceptions import NonsmoothError
+
+__all__ = ["TARGETS", "NotShipped", "Target", "archive", "code", "pack", "served", "unpack"]
+
+#: folder of the archives
+FOLDER = Path(__file__).resolve().parent / "shipped"
+SUFFIX = ".xz"
+
+
+class NotShipped(NonsmoothError):
+    """The package has no machine code of an entry point; the message says why."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A family of processors under one operating system.
+
+    Parameters
+    ----------
+    name : in names of files
+    triple, cpu : LLVM's names
+    system : as ``sys.platform``
+    machines : LLVM's names of the architecture, with which the triple of a process begins
+    features : that a processor must have, LLVM's names
+    """
+
+    name: str
+    triple: str
+    cpu: str
+    system: str
+    machines: tuple[str, ...]
+    features: frozenset[str] = frozenset()
+
+    def serves(self, triple: str, features: Collection[str]) -> bool:
+        """Whether a process with this triple, on a processor with these features, can run its code."""
+        return self.system == sys.platform and triple.split("-")[0] in self.machines and self.features <= set(features)
+
+
+#: of levels 2 and 3 of x86-64
+V2 = frozenset({"cx16", "sahf", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"})
+V3 = V2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}
+#: the fastest first
+TARGETS = (
+    Target("x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "linux", ("x86_64",), V3),
+    Target("x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2", "linux", ("x86_64",), V2),
+    Target("aarch64-linux", "aarch64-unknown-linux-gnu", "generic", "linux", ("aarch64", "arm64")),
+    Target("arm64-macos", "arm64-apple-macosx11.0.0", "apple-m1", "darwin", ("aarch64", "arm64")),
+)
+
+
+def archive(folder: Path, shape: str, target: str, digest: str) -> Path:
+    """The file of the machine code of these sources, for records of this shape."""
+    return folder / f"{shape}-{target}-{digest[:16]}{SUFFIX}"
+
+
+def pack(objects: Mapping[str, bytes]) -> bytes:
+    """An archive of object code by name."""
+    import lzma
+
+    head = json.dumps({name: len(data) for name, data in objects.items()})
+    data = b"\n".join([head.encode(), b"".join(objects.values())])
+    return lzma.compress(data, check=lzma.CHECK_SHA256, preset=6 | lzma.PRESET_EXTREME)
+
+
+def unpack(data: bytes) -> dict[str, bytes]:
+    """Object code by name.
+
+    Raises
+    ------
+    NotShipped
+        If the archive is damaged, or this Python cannot decompress it.
+    """
+    try:
+        import lzma
+    except ImportError as error:  # an interpreter that was built without the library
+        raise NotShipped("this Python cannot read the machine code in the package: no module lzma") from error
+    try:
+        head, _, body = lzma.decompress(data).partition(b"\n")
+    except lzma.LZMAError as error:
+        raise NotShipped("the machine code in the package is damaged") from error
+    objects, at = {}, 0
+    for name, length in json.loads(head).items():
+        objects[name] = body[at : at + length]
+        at += length
+    return objects
+
+
+def served() -> list[Target]:
+    """Targets whose code this process can run, the fastest first."""
+    import llvmlite.binding as llvm
+
+    try:
+        features = {name for name, present in llvm.get_host_cpu_features().items() if present}
+    except RuntimeError:  # unknown to LLVM
+        features = set()
+    return [target for target in TARGETS if target.serves(llvm.get_process_triple(), features)]
+
+
+def code(digest: str, shape: str, name: str) -> bytes:
+    """Object code of an entry point for this processor, of the sources with this digest.
+
+    Raises
+    ------
+    NotShipped
+        If there is none.
+    """
+    objects = _objects(FOLDER, digest, shape)
+    if name not in objects:
+        raise NotShipped(f"the package has no machine code of {name}")
+    return objects[name]
+
+
+@functools.cache
+def _objects(folder: Path, digest: str, shape: str) -> dict[str, bytes]:
+    """Those of one shape for the fastest target that this processor serves."""
+    targets = served()
+    for target in targets:
+        try:
+            data = archive(folder, shape, target.name, digest).read_bytes()
+        except OSError:
+            continue
+        return unpack(data)
+    if not targets:
+        raise NotShipped("the package has no machine code for this kind of processor")
+    if any(folder.glob(f"{shape}-{targets[0].name}-*{SUFFIX}")):
+        raise NotShipped("the machine code in the package is of other sources")
+    raise NotShipped(f"the package has no machine code for records of shape {shape}")

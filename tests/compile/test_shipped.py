@@ -1,0 +1,311 @@
+"""Machine code that comes with the package: it is that of these sources and gives the bits of compiled code."""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nonsmooth import (
+    Compliant,
+    CompliantDae,
+    Dop853,
+    ErrorControl,
+    EventDriven,
+    GaussQP,
+    GeneralizedAlpha,
+    Landing,
+    MoreauJean,
+    simulate,
+)
+from nonsmooth.compile import machine, objects, ship, shipped
+from nonsmooth.compile.shipped import NotShipped, Target
+from nonsmooth.engine.compiled_form import is_rough, options_of
+from nonsmooth.engine.layout import shape_of
+from nonsmooth.laws import LankaraniNikravesh
+from nonsmooth.records.schema import Shape
+from nonsmooth.registry import find_problems
+from nonsmooth_problems import slider_rod
+
+V3, V2 = "x86-64-v3", "x86-64-v2"
+
+
+# ---- which processors
+
+
+@pytest.mark.parametrize(
+    ("system", "triple", "features", "names"),
+    [
+        ("linux", "x86_64-unknown-linux-gnu", shipped.V3 | {"avx512f"}, [V3, V2]),
+        ("linux", "x86_64-unknown-linux-gnu", shipped.V3 - {"avx2"}, [V2]),  # of 2012
+        ("linux", "x86_64-unknown-linux-gnu", shipped.V2 - {"sse4.2"}, []),  # of 2007
+        ("linux", "x86_64-unknown-linux-gnu", set(), []),  # unknown to LLVM
+        ("linux", "aarch64-unknown-linux-gnu", set(), ["aarch64-linux"]),
+        ("darwin", "arm64-apple-darwin23.1.0", set(), ["arm64-macos"]),
+        ("darwin", "x86_64-apple-darwin23.1.0", shipped.V3, []),
+        ("win32", "x86_64-pc-windows-msvc", shipped.V3, []),
+    ],
+)
+def test_a_processor_gets_the_fastest_code_that_it_can_run(monkeypatch, system, triple, features, names):
+    monkeypatch.setattr(sys, "platform", system)
+    assert [target.name for target in shipped.TARGETS if target.serves(triple, features)] == names
+
+
+# ---- archives
+
+
+def test_an_archive_holds_objects_by_name():
+    given = {"first": b"\x00\n" * 9, "empty": b"", "second": bytes(range(256))}
+    assert shipped.unpack(shipped.pack(given)) == given
+
+
+@pytest.mark.parametrize("where", [0.0, 0.3, 0.6, 0.9])
+def test_a_damaged_archive_is_refused(where):
+    whole = shipped.pack({"code": os.urandom(4000)})
+    at = int(where * len(whole))
+    with pytest.raises(NotShipped, match="damaged"):
+        shipped.unpack(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    with pytest.raises(NotShipped, match="damaged"):
+        shipped.unpack(whole[:at])
+
+
+@pytest.fixture
+def host(monkeypatch):
+    """A processor whose code is called `here`."""
+    only = Target("here", "", "", sys.platform, ())
+    monkeypatch.setattr(shipped, "served", lambda: [only])
+    yield only
+    shipped._objects.cache_clear()
+
+
+def test_code_of_other_sources_is_not_read(tmp_path, monkeypatch, host):
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    with pytest.raises(NotShipped, match="no machine code for records of shape 2d1r"):
+        shipped.code("a" * 64, "2d1r", "run")
+    shipped.archive(tmp_path, "2d1r", host.name, "a" * 64).write_bytes(shipped.pack({"run": b"code"}))
+    assert shipped.code("a" * 64, "2d1r", "run") == b"code"
+    with pytest.raises(NotShipped, match="no machine code of begin"):
+        shipped.code("a" * 64, "2d1r", "begin")
+    with pytest.raises(NotShipped, match="of other sources"):
+        shipped.code("b" * 64, "2d1r", "run")
+
+
+def forbidden():
+    raise AssertionError("not to be called")
+
+
+def test_the_cache_comes_first_and_then_the_package(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    text = "define i64 @{}() {{\n  ret i64 {}\n}}\n"
+    cached, brought = (machine._compiled(text.format(*given), True) for given in (("seven", 7), ("eight", 8)))
+    machine._write(machine.cache_folder() / f"{machine._filed('seven')}.o", cached)
+    (seven,) = machine.functions("seven", forbidden, ["seven"], forbidden)
+    (eight,) = machine.functions("eight", forbidden, ["eight"], lambda: brought)
+    assert [ctypes.CFUNCTYPE(ctypes.c_int64)(address)() for address in (seven, eight)] == [7, 8]
+    assert len(list(machine.cache_folder().iterdir())) == 1  # what the package brings is not stored a second time
+
+
+# ---- the digest
+
+
+def test_the_digest_changes_with_every_source(tmp_path):
+    for pattern in objects.SOURCES:
+        for file in objects.ROOT.glob(pattern):
+            copy = tmp_path / file.relative_to(objects.ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, copy)
+    whole = objects._digest(tmp_path)
+    assert whole == objects._digest(objects.ROOT)
+    for name in (
+        "schemes/program.py",
+        "records/packed.py",
+        "compile/lower.py",
+        "compile/machine.py",
+        "tolerances/gauss.py",
+    ):
+        file = tmp_path / name
+        before = file.read_bytes()
+        file.write_bytes(before + b"\n")
+        assert objects._digest(tmp_path) != whole, name
+        file.write_bytes(before)
+    (tmp_path / "schemes" / "new.py").touch()
+    assert objects._digest(tmp_path) != whole
+
+
+def test_the_digest_covers_what_sources_import():
+    """But for exceptions and for words on what is done, which are not compiled."""
+    covered = {file for pattern in objects.SOURCES for file in objects.ROOT.glob(pattern)}
+    not_compiled = {objects.ROOT / "exceptions.py", objects.ROOT / "stages.py"}
+    for file in sorted(covered):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "nonsmooth":
+                for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                    assert origin(name) in covered | not_compiled | {None}, f"{file.name} imports {name}"
+
+
+def origin(name: str) -> Path | None:
+    """The file of a module; None for packages, whose folders are covered, and for names in modules."""
+    try:
+        found = importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        return None
+    return Path(found.origin) if found and found.origin and not found.submodule_search_locations else None
+
+
+# ---- what is shipped
+
+
+def test_every_entry_point_that_steppers_call_is_shipped(monkeypatch):
+    """Interpreted runs call the same ones."""
+    called, text = set(), objects._text
+
+    def noted(*entry):
+        called.add(entry)
+        return text(*entry)
+
+    monkeypatch.setattr(objects, "_text", noted)
+    events = ErrorControl(rtol=1e-4, atol=1e-6, dt_min=1e-6, dt_max=1e-4)
+    soft = Compliant(LankaraniNikravesh(stiffness=1e8, restitution=0.9))
+    for contact, stepper, dt in (
+        ({}, MoreauJean(), 1e-4), ({}, GaussQP(), 1e-4), ({}, GaussQP(), Landing(1e-6, 1e-4)),
+        ({}, GeneralizedAlpha(), 1e-4), ({}, EventDriven(), events),
+        ({"contact": soft}, CompliantDae(), events), ({"contact": soft}, CompliantDae(solver=Dop853()), events),
+    ):  # fmt: skip
+        simulate(slider_rod(**contact).build(), stepper, t_end=2e-4, dt=dt, interpreted=True)
+    known = {entry[:4] for shape in ship.SHAPES for text in ship.texts_of(shape) for entry in ship.entries(text, shape)}
+    assert called <= known
+    assert {module for module, *_ in called} == {module for module, *_ in known}  # no text without a stepper
+
+
+@pytest.mark.slow
+def test_every_ready_problem_has_a_shape_that_is_shipped():
+    for name, problem in find_problems().items():
+        system = problem().build()
+        shape = shape_of(system, rough=is_rough(system, system.parameter_values), options=options_of(system))
+        assert shape in ship.SHAPES, name
+
+
+def test_what_is_not_current_is_named(tmp_path):
+    assert "of other sources, or there are none" in ship.why_not_current(tmp_path)
+    for shape in ship.SHAPES:
+        names = [objects.name_of(*entry) for text in ship.texts_of(shape) for entry in ship.entries(text, shape)]
+        for target in shipped.TARGETS:
+            path = shipped.archive(tmp_path, str(shape), target.name, objects.SOURCES_AT_START)
+            path.write_bytes(shipped.pack(dict.fromkeys(names, b"")))
+    assert ship.why_not_current(tmp_path) == ""
+    old = shipped.archive(tmp_path, "2d1r", V2, "0" * 64)
+    old.touch()
+    assert old.name in ship.why_not_current(tmp_path)
+    old.unlink()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-9])
+    assert "damaged" in ship.why_not_current(tmp_path)
+    path.write_bytes(shipped.pack({}))
+    assert f"has no {sorted(names)[0]}" in ship.why_not_current(tmp_path)
+    path.unlink()
+    assert ship.why_not_current(tmp_path) == f"missing: {path.name}"
+
+
+# ---- made, loaded and run
+
+BEGIN = """
+import hashlib, json, logging, sys
+from pathlib import Path
+logging.basicConfig(level=logging.INFO)
+from nonsmooth.compile import shipped
+shipped.FOLDER = Path(sys.argv[1])
+shipped.TARGETS = tuple(target for target in shipped.TARGETS if target.name in sys.argv[2:])
+"""
+#: the least of what is compiled: the kinetic energy of 2 kg at 3 m/s
+OBSERVE = """
+from nonsmooth import Ground, Model, PlanarBody
+from nonsmooth.compile.objects import entry
+from nonsmooth.engine.layout import Layout
+system = Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build()
+layout = Layout(system, rough=False)
+observe, memory = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1), layout.memory(4)
+layout.fill(memory, system.parameter_values)
+memory.of["BodyRow"]["v"][:, 0] = 3.0
+observe(memory.address("System"), 4)
+assert list(memory.of["View"]["kinetic"]) == [9.0] * 4
+found = memory.of["View"].tobytes()
+"""
+#: impacts with friction, 2000 steps
+RUN = """
+from nonsmooth import MoreauJean, Rigid, simulate
+from nonsmooth_problems import slider_crank_revolute
+system = slider_crank_revolute(contact=Rigid(restitution=0.5, friction=0.1)).build()
+run = simulate(system, MoreauJean(), t_end=0.02, dt=1e-5)
+assert len(run.t) > 2000 and run.gap.array.max() > 0.0 and run.P_T.array.any()
+found = b"".join(getattr(run, name).array.tobytes() for name in ("q", "v", "P_N", "P_T", "gap"))
+"""
+END = """
+print(json.dumps([hashlib.sha256(found).hexdigest(), "numba" in sys.modules]))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Machine code for all targets: a scheme in the plane with friction, and what evaluates its rows."""
+    made = tmp_path_factory.mktemp("shipped")
+    ship.make(made, {Shape(2, 2): ["moreau_jean", "observation"], Shape(2, 1): ["observation"]})
+    return made
+
+
+def ran(script: str, folder: Path, cache: Path, *targets: str) -> tuple[str, bool, str]:
+    """Hash of what a script found in a new process, whether it compiled, and what it said."""
+    command = [sys.executable, "-W", "ignore", "-c", BEGIN + script + END, str(folder), *targets]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return (*json.loads(done.stdout), done.stderr)
+
+
+@pytest.fixture
+def names():
+    """Targets whose code this processor runs."""
+    served = [target.name for target in shipped.served()]
+    if not served:
+        pytest.skip("no code is shipped for this processor")
+    return served
+
+
+@pytest.mark.slow
+def test_shipped_code_gives_the_bits_of_compiled_code(folder, names, tmp_path):
+    """Contraction of products and sums into one rounding, with which targets would differ, is off."""
+    rows, compiled, said = ran(RUN, folder, tmp_path / "own")
+    assert compiled and "no machine code for this kind of processor" in said
+    for name in names:
+        found, compiled, said = ran(RUN, folder, tmp_path / name, name)
+        assert (found, compiled) == (rows, False), name
+        assert "a time loop" not in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["stale", "damaged"])
+def test_code_that_cannot_be_used_is_compiled_with_a_word(folder, names, tmp_path, fault):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    for path in copy.iterdir():
+        if fault == "stale":
+            path.rename(path.with_name(path.name.replace(objects.SOURCES_AT_START[:16], "0" * 16)))
+        else:
+            path.write_bytes(path.read_bytes()[:-100])
+    found, compiled, said = ran(OBSERVE, copy, tmp_path / "cache", *names)
+    word = {"stale": "of other sources", "damaged": "damaged"}[fault]
+    assert compiled and f"once per machine; the machine code in the package is {word}" in said
+    assert ran(OBSERVE, folder, tmp_path / "other", *names)[:2] == (found, False)
+
+
+def test_code_that_calls_what_only_numba_has_is_not_shipped():
+    text = "declare i64 @numba_gil_ensure()\ndefine i64 @f() {\n  %x = call i64 @numba_gil_ensure()\n  ret i64 %x\n}\n"
+    with pytest.raises(shipped.NonsmoothError, match="calls numba_gil_ensure"):
+        ship.emitted(text, "f", shipped.TARGETS[0])
