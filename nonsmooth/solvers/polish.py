@@ -73,6 +73,8 @@ def _on_rows(qp: QP, solution: Solution, active: Mask) -> tuple[Solution, float]
         if trial_error >= error:
             break
         best, error = trial, trial_error
+        if error <= ROUND_OFF:
+            break
     return best, error
 
 

@@ -1,14 +1,15 @@
 """Coulomb friction by quadratic programs over tangent planes of cones, in the plane and in space.
 
-With impulses P = E' y of multipliers y >= 0, Gauss' principle over tangent planes of the dual cone is a QP in the change x
-of velocity, in the mass metric ::
+With impulses P = E' y of multipliers y >= 0, Gauss' principle over tangent planes of the dual cone is a QP in the
+change x of velocity, in the mass metric ::
 
     min 1/2 |x|^2   s.t.   u_N + mu (t . u_T + |u_T'|) >= 0   for each plane t of each contact,   u = C x + b
 
-where u' is u of the last program (de Saxce's correction, without which a sliding contact would open by dt mu |u_T|). In the
-plane a cone has two planes, t = 1 and -1. In space it has infinitely many: one is tangent in the current direction of
-friction, that of P_T - u_T, two beside it by the angle that this has changed, three behind the axis. Where a contact slides
-along t, t alone is active: then, and where the angle vanishes, a solution satisfies Coulomb's law exactly.
+where u' is u of the last program (de Saxce's correction, without which a sliding contact would open by dt mu |u_T|). In
+the plane a cone has two planes, t = 1 and -1. In space it has infinitely many: one is tangent in the current direction
+of friction, that of P_T - u_T, two beside it by twice the angle that this has changed, three behind the axis. Where a
+contact slides along t, t alone is active: then, and where the angle vanishes, a solution satisfies Coulomb's law
+exactly.
 
 Joints are eliminated before, so that a program has as many unknowns as the joints leave freedoms to the contacts.
 """
@@ -50,8 +51,8 @@ def contact_by_qps(
 
     Notes
     -----
-    Which contacts are open, stick and slip is taken from each QP; impulses with these modes are then refined, as those of
-    a QP are on its active rows.
+    Which contacts are open, stick and slip is taken from each QP; impulses with these modes are then refined, as those
+    of a QP are on its active rows.
     """
     try:
         scaled = normalised_contact(program)
@@ -160,7 +161,7 @@ def _planes(mu: Array, directions: Array, angle: Array) -> Array:
 
 
 def _in_modes_of(contacts: FrictionContact, P: Array, u: Array) -> Array:
-    """Impulses whose modes are those of a solution: zero where a contact opens, on the rim of the disc where it slips."""
+    """Impulses with the modes of a solution: zero where a contact opens, on the rim of the disc where it slips."""
     z = P.copy()
     (P_N, P_T), u_N = contacts.split(z), contacts.split(u)[0]
     P_N[:] = np.where(P_N > u_N, P_N, 0.0)

@@ -122,7 +122,7 @@ class StepEquations:
     def unknowns(
         self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array, friction: Array, slip: Array
     ) -> tuple[Array, Array]:
-        """x and y for these velocities, impulses and slip, against which friction of unloaded contacts in space acts."""
+        """x and y for these velocities, impulses and slip; in space friction of unloaded contacts acts against it."""
         x = np.concatenate(([dt], u, P_g))
         if self.disc:
             sigma = np.linalg.norm(slip.reshape(-1, 2), axis=1)

@@ -54,6 +54,11 @@ class GaussMPCC:
     -----
     Restitution requires `Landing`. In space friction enters by its direction, P_T = mu P_N r, see `StepEquations`.
 
+    With `Landing` the program is first solved for the longest step: where no open gap is negative at its end, that is
+    the largest step size. Otherwise the step size is an unknown, and the program begins where the first gap closes in
+    that motion. With a constant step contacts bind that may close; that others stay open is checked, and they are added
+    where they do not.
+
     The contact equation of a loaded journal has two roots, the larger one on the opposite wall of its bearing. The
     larger one is rejected.
 
