@@ -234,4 +234,6 @@ def _least(matrix: Array, defect: Array) -> Array:
         pivots = np.abs(R.diagonal())
         if np.all(pivots > INDEPENDENT * np.max(pivots, initial=0.0)):
             return np.asarray(np.linalg.solve(R, Q.T @ defect))
-    return np.asarray(np.linalg.lstsq(matrix, defect, rcond=1e-12)[0])
+    lengths = np.linalg.norm(matrix, axis=0)
+    lengths[lengths == 0.0] = 1.0  # columns of one length: else equations with small coefficients count as dependent
+    return np.asarray(np.linalg.lstsq(matrix / lengths, defect, rcond=1e-12)[0] / lengths)
