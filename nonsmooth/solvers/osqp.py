@@ -17,6 +17,8 @@ from nonsmooth.solvers.polish import binding_rows, polished_qp
 __all__ = ["Osqp"]
 
 LOOSEST = 1e-9
+#: status of OSQP
+SOLVED = 1
 
 
 @settings
@@ -112,6 +114,11 @@ class OsqpSession:
         elif shape in self._last:  # explicitly, since a run that goes on has no other memory
             workspace.warm_start(*self._last[shape][1:])
         result = workspace.solve(raise_error=False)
+        if result.info.status_val != SOLVED and shape in self._last:  # the last program may be far from this one
+            self._last.pop(shape)
+            self._workspaces.pop(shape)
+            workspace = self._prepared(scaled)
+            result = workspace.solve(raise_error=False)
         # only the workspace's own settings tell the step size that it has adapted
         if np.isfinite(result.x).all() and np.isfinite(result.y).all():
             self._last[shape] = float(workspace._solver.get_settings().rho), result.x.copy(), result.y.copy()
