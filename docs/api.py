@@ -16,7 +16,7 @@ module are imported from `nonsmooth`, the others as their headings say. This pag
 #: heading, what stands below it, module of the names, names
 PARTS = {
     "Models": ("Description of the mechanism.", "model declarative"),
-    "Fits and tolerances": ("What drawings state, see [fits.md](fits.md).", "fits"),
+    "Fits and tolerances": ("What drawings state, see [From a fit to a decision](fits.md).", "fits"),
     "Laws": ("Rigid and compliant contact laws.", "laws"),
     "Steppers": ("Time discretisation.", "steppers"),
     "Step control": ("Step size control.", "step_control"),
@@ -45,7 +45,7 @@ def page() -> str:
     if of_part:
         raise SystemExit(f"docs/api.py: say in PARTS where {', '.join(of_part)} belongs")
     every = sorted({laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)})
-    sections.append(section("Compliant laws", "See [laws.md](laws.md).", "nonsmooth.laws", every))
+    sections.append(section("Compliant laws", "See [Contact laws](laws.md).", "nonsmooth.laws", every))
     for module in (diagnostics, studies, identification, flexible, plots, report):
         name = module.__name__.rpartition(".")[2]
         first = (module.__doc__ or "").strip().splitlines()[0]

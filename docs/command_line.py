@@ -32,8 +32,9 @@ printed.
 | 130 | interrupted by Ctrl-C, SIGTERM or a closed terminal; the trajectory so far is saved as well |
 
 The step size is given by `--dt` (constant), by `--dt-min` and `--dt-max` (steps that end exactly at impacts), or by
-these two with `--rtol` and `--atol` (error control); [choosing.md](choosing.md) says which stepper supports which, and
-gives recommendations. Without them the step size is chosen automatically ([trust.md](trust.md)).
+these two with `--rtol` and `--atol` (error control); [Choosing a stepper and a solver](choosing.md) says which stepper
+supports which, and gives recommendations. Without them the step size is chosen automatically
+([Can the motion be trusted?](trust.md)).
 
 Each example below is run by [test_docs.py](../tests/test_docs.py).
 """
@@ -116,25 +117,26 @@ EXAMPLES = {
     "doctor": ["nonsmooth doctor"],
 }
 #: commands whose runs are too long for an example that is run each time, with where they are shown
-ELSEWHERE = {"study published": "dual_manipulator.md"}
+ELSEWHERE = {"study published": "[The dual manipulator](dual_manipulator.md)"}
 #: what the documents say of a command beyond its own help
 MORE = {
     "new": "The files can be run as they are: `nonsmooth run mechanism.py --dt-min 1e-6 --dt-max 1e-3 --t-end 0.1`,\n"
     "`nonsmooth run mechanism.toml`.\n",
-    "run": "In place of a problem, a TOML file ([declarative.md](declarative.md)), whose `[run]` gives the settings\n"
-    "not given as options, or a file `mechanism.py` that defines `model`, or a function `build()` that returns a\n"
-    "`Model`; the arguments of `build` are set like those of a problem. The figure shows the exact solution if the\n"
-    "problem has one.\n",
-    "compare": "See [compare.md](compare.md). Of a Python file the function `build(contact)` is called with each\n"
-    "contact law; in a model that is built without this argument, the laws of all contacts are replaced.\n",
+    "run": "In place of a problem, a TOML file ([Mechanisms without Python](declarative.md)), whose `[run]` gives\n"
+    "the settings not given as options, or a file `mechanism.py` that defines `model`, or a function `build()` that\n"
+    "returns a `Model`; the arguments of `build` are set like those of a problem. The figure shows the exact solution\n"
+    "if the problem has one.\n",
+    "compare": "See [Rigid and compliant contact compared](compare.md). Of a Python file the function\n"
+    "`build(contact)` is called with each contact law; in a model that is built without this argument, the laws\n"
+    "of all contacts are replaced.\n",
     "plot": "The columns of measured data have the names that `--list` shows; a unit in brackets may have a prefix.\n"
     "How far the run is from them is printed.\n",
     "export": "The file can be laid over another run by `nonsmooth plot --measured`.\n",
-    "report": "See [report.md](report.md). Two files are shown side by side; of more than two files, two\n"
+    "report": "See [A run as a page](report.md). Two files are shown side by side; of more than two files, two\n"
     "are selected on the page. All commands that run simulations have `--report`.\n",
-    "study rigid-limit": "See [compare.md](compare.md).\n",
-    "study bifurcation": "See [analyses.md](analyses.md#bifurcation-diagrams).\n",
-    "cite": "The solvers are those that were used. The entries are listed in [references.md](references.md).\n",
+    "study rigid-limit": "See [Rigid and compliant contact compared](compare.md).\n",
+    "study bifurcation": "See [Bifurcation diagrams](analyses.md#bifurcation-diagrams).\n",
+    "cite": "The solvers are those that were used. The entries are listed in [References](references.md).\n",
 }
 
 
@@ -167,7 +169,7 @@ def page() -> str:
         if name in EXAMPLES:
             lines.append("\n".join(["```sh", *map(folded, EXAMPLES[name]), "```\n"]))
         elif name in ELSEWHERE:
-            lines.append(f"An example is given in [{ELSEWHERE[name]}]({ELSEWHERE[name]}).\n")
+            lines.append(f"An example is given in {ELSEWHERE[name]}.\n")
         else:
             raise SystemExit(f"docs/command_line.py: give `nonsmooth {name}` an example in EXAMPLES.")
         if rows := [row(parameter) for parameter in command.params if parameter.name != "help"]:

@@ -63,7 +63,7 @@ compliant --law flores`, with the parameters of the law by `--set`, replaces the
 - **Elements** have names, `[elements.NAME]`, and a `kind`, the name of their class in kebab case. Their order is that
   of the model. [Writing a mechanism](modelling.md) describes them; other elements refer to bodies by these names.
 - **Clearances** are numbers or ISO 286 fits, `"20 H7/g6"`, nominal size in mm, with `min`, `mean` or `max` behind
-  it; dimensions and other parameters can have a tolerance, `"120 ±0.03 mm"` ([fits.md](fits.md)).
+  it; dimensions and other parameters can have a tolerance, `"120 ±0.03 mm"` ([From a fit to a decision](fits.md)).
 - **Numbers** are in SI units, or strings with a unit of the same dimension: `"0.5 mm"`, `"30 deg"`, `"120 rpm"`,
   `"1e-4 kg m^2"`.
 - **Contact laws** are tables with a `kind`. `[contact]` at the top level is the law of every contact that
@@ -73,7 +73,7 @@ compliant --law flores`, with the parameters of the law by `--set`, replaces the
   `force = [{ kind = "harmonic", amplitude = "2 N", period = "50 ms" }, 0, 0]`.
 - **Loads that depend on the motion**, of the kind `load`, have formulas in the variables of the motion:
   `torque = "stall * (1 - omega / free)"` with `parameters = { stall = 2, free = 300 }`, see
-  [modelling.md](modelling.md#loads-that-depend-on-the-motion).
+  [Loads that depend on the motion](modelling.md#loads-that-depend-on-the-motion).
 - `assemble = true` at the top level moves the bodies until the constraints of joints and motors are satisfied, as
   `build(assemble=True)` does; clearances are not taken into account. With `assemble = "centred"` they are treated as
   ideal joints for this purpose: journals, balls and slides start in the middle of their clearances, with the velocities
@@ -259,8 +259,9 @@ def page() -> str:
         kinds({**motion, **turning}),
         "## The run\n\nA stepper or solver is a name, or a table with `kind` and the settings to be changed, as in\n"
         '`stepper = { kind = "moreau-jean", theta = 0.6 }`. Files are written to the working folder.\n'
-        "Where neither stepper nor steps are given, both are chosen as in Python ([trust.md](trust.md)): for\n"
-        "compliant contact compiled explicit steps (`dop853`), and implicit ones (`radau`) if it is too stiff for\n"
+        "Where neither stepper nor steps are given, both are chosen as in Python\n"
+        "([Can the motion be trusted?](trust.md)): for compliant contact compiled explicit steps (`dop853`), and\n"
+        "implicit ones (`radau`) if it is too stiff for\n"
         "them. With steps alone the stepper is `gauss-qp`, for compliant contact `compliant-dae` with `radau`.\n",
         keys(table_of(Run)),
         kinds({name: table_of(steppers.by_name(name), name) for name in steppers.names()}),

@@ -78,9 +78,9 @@ def page() -> str:
     parts = [
         "# Problem gallery\n\n"
         "Every ready problem with a drawing and a short run. `nonsmooth describe NAME` shows the origin of each\n"
-        "number of a problem, and [command_line.md](command_line.md) describes all commands. A dashed line is the\n"
+        "number of a problem, and [Command line](command_line.md) describes all commands. A dashed line is the\n"
         "exact solution, if there is one; ticks at the bottom of a panel are impacts, bars many of them in quick\n"
-        "succession. `nonsmooth report` shows any run in motion ([report.md](report.md)).\n"
+        "succession. `nonsmooth report` shows any run in motion ([A run as a page](report.md)).\n"
         "`python docs/gallery.py` writes this page and its figures.\n",
         "\n".join(f"[![drawing](figures/sketches/{name}.png) {name}](#{name})" for name in builtin()) + "\n",
     ]

@@ -35,6 +35,7 @@ SAME = 0.02
 #: figures besides those that a command of a table draws; `--quick` goes to those that have it
 FIGURES = (
     "python docs/gallery.py",
+    "python docs/figures/moving.py",
     *(f"python docs/figures/make.py {name}" for name in (
         "bifurcation_speed", "step_size_slider_rod", "tolerance_slider_crank", "analyses",
         "slider_rod_case2 prismatic_clearance revolute_clearance concepts animation_frame fits_yield",
@@ -141,7 +142,7 @@ def _last(number: str) -> float:
 def main(write: bool, quick: bool) -> int:
     """Run everything; 1 if a table differs from its page, or a figure was not made."""
     begin = time.time()
-    figures = sorted((HERE / "figures").rglob("*.png"))
+    figures = sorted(path for kind in ("*.png", "*.svg") for path in (HERE / "figures").rglob(kind))
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         wanted = commands()
         printed = dict(zip(wanted, pool.map(lambda one: output(one, quick), wanted), strict=True))

@@ -21,7 +21,7 @@ import sys
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -258,21 +258,42 @@ def write_contents(
     _write_netcdf(fill, path, what)
 
 
-@dataclass(frozen=True)
 class Pieces:
-    """Values (shape) of 8 bytes each that are computed when written, by rows: ``of(slice)``, from `sources`."""
+    """Values of 8 bytes each that are computed when they are read, by rows, from `sources`.
 
-    shape: tuple[int, ...]
-    of: Callable[[slice], NDArray[Any]]
-    sources: tuple[NDArray[Any], ...]
-    dtype: np.dtype[Any] = np.dtype(float)
+    A subclass defines `shape`, `sources` and ``rows(first, last)``.
+    """
+
+    dtype = np.dtype(float)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        raise NotImplementedError
+
+    @property
+    def sources(self) -> tuple[NDArray[Any], ...]:
+        raise NotImplementedError
 
     @property
     def size(self) -> int:
         return math.prod(self.shape)
 
-    def __getitem__(self, rows: slice) -> NDArray[Any]:
-        return self.of(rows)
+    def rows(self, first: int, last: int) -> NDArray[Any]:
+        """Those from `first` to before `last`."""
+        raise NotImplementedError
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        first, last, _ = part.indices(self.shape[0])
+        return self.rows(first, max(last, first))
+
+    def whole(self) -> NDArray[Any]:
+        """All of them, without another copy."""
+        found = np.empty(self.shape)
+        step = max(BLOCK // max(8 * math.prod(self.shape[1:]), 1), 1)
+        for k in range(0, self.shape[0], step):
+            found[k : k + step] = self[k : k + step]
+            forget_pages(*self.sources)
+        return found
 
 
 def forget_pages(*arrays: Any) -> None:
@@ -303,19 +324,50 @@ def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[s
                 raise
         if target.error is not None:
             raise target.error
-        size, at, digest = os.lseek(handle, 0, os.SEEK_END), 0, hashlib.sha256()
-        with open(handle, "rb", buffering=0, closefd=False) as file:
+        size, at, digest = os.lseek(handle, 0, os.SEEK_END), 0, _Digest()
+        with open(handle, "rb", buffering=0, closefd=False) as file, digest:
             for offset, values in sorted(large, key=lambda one: one[0]):
                 file.seek(at)
                 _digest(file, offset - at, digest)
                 at = os.lseek(handle, offset, os.SEEK_SET)
                 for block in _blocks(values):
-                    _write(handle, block)
                     digest.update(block)
+                    _write(handle, block)
+                    if hasattr(os, "posix_fadvise"):  # what is written goes to the disk meanwhile, and out of memory
+                        os.posix_fadvise(handle, 0, at, os.POSIX_FADV_DONTNEED)
                     at += len(block)
             file.seek(at)
             _digest(file, size - at, digest)
         _write(handle, memoryview(_last_line(digest.hexdigest(), size)))
+
+
+class _Digest:
+    """SHA-256 computed beside the writing by a thread, or without one where none can be started for lack of memory."""
+
+    def __init__(self) -> None:
+        self.digest, self.due = hashlib.sha256(), cast("Future[None] | None", None)
+        self.thread = ThreadPoolExecutor(1)
+
+    def __enter__(self) -> _Digest:
+        return self
+
+    def __exit__(self, *given: object) -> None:
+        self.thread.shutdown()
+
+    def update(self, block: Any) -> None:
+        """With bytes that do not change any more."""
+        if self.due is not None:
+            self.due.result()
+        try:
+            self.due = self.thread.submit(self.digest.update, block)
+        except (MemoryError, RuntimeError):
+            self.due = None
+            self.digest.update(block)
+
+    def hexdigest(self) -> str:
+        if self.due is not None:
+            self.due.result()
+        return self.digest.hexdigest()
 
 
 def _blocks(values: Any) -> Iterator[memoryview]:
@@ -323,7 +375,9 @@ def _blocks(values: Any) -> Iterator[memoryview]:
     of the speed."""
     rows = max(BLOCK // (math.prod(values.shape[1:]) * values.dtype.itemsize), 1)
     for k in range(0, values.shape[0], rows):
-        yield np.array(values[k : k + rows], order="C").reshape(-1).view(np.uint8).data
+        part = values[k : k + rows]
+        copy = np.ascontiguousarray(part) if isinstance(values, Pieces) else np.array(part, order="C")
+        yield copy.reshape(-1).view(np.uint8).data
         forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
 
 

@@ -32,8 +32,8 @@ P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
-class Advance:
-    """Stores the times at which steps of a run were reported, and evaluates them.
+class Report:
+    """What is said of a computation; `share` is what is done of it.
 
     Parameters
     ----------
@@ -44,6 +44,13 @@ class Advance:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._begin = self._last = clock()
+
+
+class Advance(Report):
+    """Stores the times at which steps of a run were reported, and evaluates them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
         self._marks: list[tuple[float, float, int]] = []
         self.t, self.t_end, self.steps, self.run = 0.0, 0.0, 0, 1
 
@@ -89,19 +96,10 @@ class Advance:
         return f"{text}, {_spoken(left)} left{short}"
 
 
-class Share:
-    """Stores which share of a study is done, and evaluates it.
+class Share(Report):
+    """Stores which share of a study is done, and evaluates it."""
 
-    Parameters
-    ----------
-    clock
-        Returns the time [s].
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._begin, self.what = clock(), ""
-        self.share: float | None = None
+    what, share = "", cast(float | None, None)
 
     def __call__(self, *told: Any) -> None:
         """What is done, where a study says it, and the share that is done."""

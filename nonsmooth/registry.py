@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.facts import Facts
+from nonsmooth.fits import looks_stated
+from nonsmooth.units import Wrong, has_unit, in_unit
 
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
@@ -219,9 +221,10 @@ PLAIN = (bool, int, float, str)
 class Problem:
     """A function that returns a `Model`, with data about it; made by the decorator `problem`.
 
-    It is called like the function. `exact`, if present, takes the same arguments and returns the exact solution, an
-    object with ``sample(t, side)``. `panels` are the panels of its figures, `comparison` and `step_size` the defaults
-    of `nonsmooth compare` and of `nonsmooth study step-size`, and `published` the results of its source.
+    It is called like the function, with numbers in SI units or strings such as ``"0.5 mm"``. `exact`, if present, takes
+    the same arguments and returns the exact solution, an object with ``sample(t, side)``. `panels` are the panels of
+    its figures, `comparison` and `step_size` the defaults of `nonsmooth compare` and of `nonsmooth study step-size`,
+    and `published` the results of its source.
     """
 
     function: Callable[..., Model]
@@ -259,13 +262,31 @@ class Problem:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Model:
         _check_call(self.name, self.__signature__, args, kwargs)
-        model = self.function(*args, **kwargs)
+        bound = self._in_units(self.__signature__.bind(*args, **kwargs).arguments)
+        model = self.function(**bound)
         if hasattr(model, "origin"):
             model.origin = {"problem": self.name, "source": self.source}
-            bound = self.__signature__.bind(*args, **kwargs).arguments
             if bound and all(value is None or isinstance(value, PLAIN) for value in bound.values()):
                 model.origin["arguments"] = dict(bound)  # arguments from which a saved run recovers its exact solution
         return model
+
+    def _in_units(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Numbers in SI units for strings such as ``"0.5 mm"``, where the origin of the argument states its unit."""
+        found, accepted = dict(arguments), self.__signature__.parameters
+        for key, value in arguments.items():
+            number = isinstance(accepted[key].default if key in accepted else None, int | float)
+            if isinstance(value, str) and number and (looks_stated(value) or not has_unit(value)):
+                like = accepted[key].default
+                raise InputError(
+                    f"{self.name}: {key} is a number, as {like!r}, or one with its unit, got {value!r}; "
+                    'a fit is given to the built system: parameters={"pin.clearance": "20 H7/g6"}.'
+                )
+            if key in self.provenance and has_unit(value) and not looks_stated(value):
+                try:
+                    found[key] = in_unit(value, self.provenance[key].unit)
+                except Wrong as error:
+                    raise InputError(f"{self.name}: {key} {error}.") from None
+        return found
 
     def __repr__(self) -> str:
         return f"<Problem {self.name}: {self.summary}>"

@@ -231,13 +231,22 @@ def test_forged_checkpoints_of_right_checksum_are_refused_or_give_numbers(system
         assert run.status.startswith(("finished", "untrusted"))
 
 
-def test_checkpoints_of_former_versions_are_refused(tmp_path, monkeypatch):
-    """Their records are those of other steps."""
+def test_an_interpreted_run_does_not_go_on_from_a_compiled_one(tmp_path):
+    """Their rows differ by round-off, and the manifest names one way for all of them."""
+    system, path = slider_rod(case=2).build(), tmp_path / "run.nc"
+    simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
+    with pytest.raises(InputError, match=r"arguments differ in interpreted \(False there, True here\)"):
+        simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path, interpreted=True)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_checkpoints_of_former_versions_are_refused(tmp_path, monkeypatch, version):
+    """Their records are those of other steps, their states those of other fields."""
     system, path = slider_rod(case=2).build(), tmp_path / "run.nc"
     with monkeypatch.context() as former:
-        former.setattr("nonsmooth.run.checkpoints.CHECKPOINT", "nonsmooth-checkpoint-1")
+        former.setattr("nonsmooth.run.checkpoints.CHECKPOINT", f"nonsmooth-checkpoint-{version}")
         simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
-    with pytest.raises(InputError, match="is not a checkpoint of this package.*nonsmooth-checkpoint-2"):
+    with pytest.raises(InputError, match="is not a checkpoint of this package.*nonsmooth-checkpoint-3"):
         simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
 
 
@@ -265,6 +274,20 @@ def test_a_full_disk_is_told_once_and_ends_no_run(systems, tmp_path, monkeypatch
 # The command line
 
 JOB = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-qp", "--dt", "1e-4", "--t-end", "0.02"]
+
+
+def test_the_hint_names_a_python_file_which_a_checkpoint_does_not_run_by_itself(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(
+        "from nonsmooth import *\n"
+        "model = Model([Ground(), PlanarBody('bar', mass=1.0, inertia=0.01, position=(0.1, 0.0)),"
+        " Revolute('pin', 'ground', 'bar', at_b=(-0.1, 0.0)), Gravity(acceleration=(0.0, -9.81))])\n",
+        encoding="utf-8",
+    )
+    words = ["run", "own.py", "--t-end", "0.1", "--dt", "1e-3", "--checkpoint", "c.nc", "--max-steps", "50"]
+    assert main(words) == 1
+    assert "Continue with `nonsmooth run own.py --resume c.nc`." in capsys.readouterr().err
+    assert main(["run", "own.py", "--resume", "c.nc", "--max-steps", "1000"]) == 0
 
 
 def test_resume_repeats_the_words_of_the_run(tmp_path, monkeypatch, capsys):

@@ -50,6 +50,16 @@ def build(mass=1.0):
 """
 
 
+def test_the_process_ends_where_the_command_does() -> None:
+    """What was registered for the end is called; nothing is freed, which takes seconds after compiling."""
+    script = (
+        "import atexit, sys; from nonsmooth.cli import main; atexit.register(print, 'registered');"
+        "sys.argv = ['nonsmooth', 'run', 'no-such-problem']; main(); print('not reached')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (2, "registered\n") and "no-such-problem" in done.stderr
+
+
 # Results
 
 

@@ -39,6 +39,49 @@ def test_compare_writes_table_figure_and_dataset(folder: Path, capsys: pytest.Ca
     assert (folder / "found.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_file_is_compared_with_the_restitution_that_it_states(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+from nonsmooth import *
+
+def build(contact=Rigid(restitution=RESTITUTION, friction=0.0)):
+    ball = PlanarBody("ball", mass=1.0, inertia=1e-3)
+    pin = RevoluteClearance("pin", "ground", ball, clearance=1e-5, contact=contact)
+    return Model([Ground(), ball, pin, Gravity(acceleration=(0.0, -9.81))])
+"""
+    words = ["compare", "own.py", "--t-end", "2ms", "--stiffness", "1e10", "--target", "0", "--json"]
+    (folder / "own.py").write_text(text.replace("RESTITUTION", "0.7"), encoding="utf-8")
+    assert main(words) == 0
+    found = json.loads(capsys.readouterr().out)["rigid, event-driven"]
+    speeds = found["first_separation"] / found["first_approach"]
+    assert speeds == pytest.approx(0.7, rel=1e-6)
+    (folder / "own.py").write_text(text.replace("RESTITUTION", "0.0"), encoding="utf-8")
+    assert main(words) == 2 and "give --restitution" in capsys.readouterr().err
+
+
+def test_arguments_of_a_file_are_swept_whether_it_builds_or_not(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`build` may give a model or a system, whose parameters are none of its arguments."""
+    text = """
+from nonsmooth import *
+
+def build(clearance=1e-5):
+    ball = PlanarBody("ball", mass=1.0, inertia=1e-3)
+    contact = Rigid(restitution=0.0, friction=0.0)
+    pin = RevoluteClearance("pin", "ground", ball, clearance=clearance, contact=contact)
+    return Model([Ground(), ball, pin, Gravity(acceleration=(0.0, -9.81))])BUILT
+"""
+    words = ["study", "sweep", "own.py", "--t-end", "5ms", "--dt", "1e-4", "--grid", "clearance=1e-5,2e-5"]
+    for built in ("", ".build()"):
+        (folder / "own.py").write_text(text.replace("BUILT", built), encoding="utf-8")
+        name = f"found{len(built)}.nc"
+        assert main([*words, "--metric", "final:ball.y", "--workers", "1", "--output", name]) == 0, capsys.readouterr()
+        found = xarray.load_dataset(name)["final:ball.y"]
+        assert found.values == pytest.approx([-1e-5, -2e-5], rel=1e-9)
+
+
 def test_compare_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "slider-rod", "--case", "2", "--t-end", "0.002", "--stiffness", "1e13", "--restitution", "0.3"]
     assert main([*words, "--set", "guide.clearance=2e-5", "--target", "0", "--json"]) == 0
@@ -101,7 +144,7 @@ def test_run_with_rigid_contact_by_name(capsys: pytest.CaptureFixture[str]) -> N
 
 
 BAD = {
-    "no comparison stated": (["compare", "bouncing-ball"], ["--t-end", "--restitution", "--stiffness"]),
+    "no comparison stated": (["compare", "bouncing-ball"], ["--t-end", "--stiffness"]),
     "unknown problem": (["compare", "slider-rood"], ["slider-rood", "slider-rod"]),
     "unknown law": (["compare", "slider-rod", "--law", "floras"], ["floras", "flores"]),
     "law without restitution": (["compare", "slider-rod", "--law", "kelvin-voigt"], ["kelvin-voigt", "flores"]),

@@ -62,6 +62,28 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_are_named_by_titles(page: Path) -> None:
+    """A reader of a page knows no names of files."""
+    assert not re.findall(r"\[`?[\w./-]+\.md`?\]\(", page.read_text(encoding="utf-8"))
+
+
+def test_the_first_page_opens_with_a_picture_ten_lines_and_four_cards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The lines run as they are copied, and print the verdict that stands beside them."""
+    first = (DOCS / "index.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    lines = re.search(r"```python\n(.*?)```", first, re.S)
+    assert lines is not None and first.index("moving.svg") < lines.start() < first.index('<div class="cards">')
+    assert len([one for one in lines[1].splitlines() if one]) <= 10 and len(re.findall(r"^- \*\*\[", first, re.M)) == 4
+    assert "@keyframes" in (DOCS / "figures" / "moving.svg").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(lines[1], "index.md", "exec"), {})
+    stated = re.search(r"# (accurate: [^%]* %[^,]*),", lines[1])
+    assert stated is not None and capsys.readouterr().out.startswith(stated[1])
+    assert (tmp_path / "run.png").is_file() and (tmp_path / "run.html").is_file()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_test_that_is_named_is_in_the_file_that_is_linked(page: Path) -> None:
     """`test_...` in a document, with a linked file of tests in the same line, is a function of one of these files."""
     for line in page.read_text(encoding="utf-8").splitlines():
@@ -92,12 +114,14 @@ def test_every_problem_has_a_figure() -> None:
     assert all(path.stat().st_size <= 300_000 for path in gallery.ANIMATIONS.glob("*.gif"))
 
 
-@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.png")), ids=lambda path: path.stem)
+FIGURES = sorted(path for kind in ("*.png", "*.svg") for path in DOCS.rglob(kind))
+
+
+@pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
 def test_figures_are_small_and_used(path: Path) -> None:
     used = [page for page in PAGES if path.name in page.read_text(encoding="utf-8")]
     assert used, f"no document shows {path.name}"
-    if path.parent.name == "gallery":
-        assert path.stat().st_size <= LARGEST
+    assert path.stat().st_size <= (LARGEST if path.parent.name == "gallery" else 350_000)
 
 
 def test_numbers_that_differ_are_found() -> None:
@@ -118,8 +142,9 @@ def test_every_figure_is_made_by_a_command() -> None:
     """The folder of the gallery by its script, the others under their own name."""
     made = script("made")
     words = [word for command in made.commands() for word in shlex.split(command)]
-    for path in sorted((DOCS / "figures").glob("*.png")):
-        assert path.stem in words or path.relative_to(ROOT).as_posix() in words, f"no command makes {path.name}"
+    for path in (one for one in FIGURES if one.parent == DOCS / "figures"):
+        names = {path.stem, path.relative_to(ROOT).as_posix(), path.with_suffix(".py").relative_to(ROOT).as_posix()}
+        assert names & set(words), f"no command makes {path.name}"
     assert "docs/gallery.py" in words
 
 

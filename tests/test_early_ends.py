@@ -366,7 +366,7 @@ def test_a_signal_while_commands_are_imported_is_one_sentence(monkeypatch, capsy
 
     before = signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     try:
-        monkeypatch.delitem(sys.modules, "nonsmooth.cli.app")
+        monkeypatch.delitem(sys.modules, "nonsmooth.cli.app", raising=False)
         monkeypatch.setattr(sys, "meta_path", [Loading, *sys.meta_path])
         assert main(["list"]) == 130
     finally:

@@ -16,6 +16,7 @@ import pytest
 
 from nonsmooth import GaussQP, InputError, Landing, Trajectory, simulate
 from nonsmooth.files import LENGTH, STATED, read_dataset
+from nonsmooth.trajectory import long_files
 from nonsmooth_problems import slider_rod
 
 h5py = pytest.importorskip("h5py")
@@ -172,6 +173,66 @@ def test_what_a_forger_puts_in_is_refused_before_it_is_read(image, tmp_path, mon
                 assert attack in (more,)
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
+    assert "\n" not in str(told.value)
+
+
+def before(file):
+    """A row before the first."""
+    file["jump.row"][0] = -1
+
+
+def behind(file):
+    file["jump.row"][-1] = file["time"].shape[0]
+
+
+def backwards(file):
+    file["jump.row"][...] = file["jump.row"][()][::-1]
+
+
+def broken(file):
+    instead(file, "jump.row", data=np.arange(float(file["jump.row"].shape[0])))
+
+
+def wider(file):
+    """Velocities of the left limits for gap velocities."""
+    facts = file["jump.gap_rate_left"].attrs["_Netcdf4Coordinates"], file["jump.v_left"].attrs["_Netcdf4Coordinates"]
+    made = instead(file, "jump.gap_rate_left", data=file["jump.v_left"][()])
+    assert len(facts[0]) == 2
+    made.attrs["_Netcdf4Coordinates"] = facts[1]
+
+
+def powered(file):
+    """An energy for each velocity."""
+    made = instead(file, "energy.kinetic", data=file["v"][0])
+    made.attrs["_Netcdf4Coordinates"] = file["v"].attrs["_Netcdf4Coordinates"][1:]
+
+
+def absent(file):
+    del file["energy.start"]
+
+
+LONG = {
+    before: "not a list of rows", behind: "not a list of rows", backwards: "not a list of rows",
+    broken: "not a list of rows", wider: "does not fit gap_rate", powered: "no energy at the rows",
+    absent: "energy.start",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("attack", LONG, ids=lambda one: one.__name__)
+def test_a_long_file_whose_tables_do_not_fit_is_refused(tmp_path, monkeypatch, attack):
+    """With a correct checksum: before a table is put together of the others."""
+    monkeypatch.setattr(long_files, "LONG", 1)
+    path = tmp_path / "run.nc"
+    run = simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-3))
+    assert run.left.v.table.at.size > 1
+    run.save(path)
+    path.write_bytes(path.read_bytes()[:-LENGTH])
+    with h5py.File(path, "r+") as file:
+        attack(file)
+    data = path.read_bytes()
+    path.write_bytes(data + f"\nsha256 {hashlib.sha256(data).hexdigest()} of {len(data):020d} bytes\n".encode())
+    with pytest.raises(InputError, match=f"is not a .*trajectory.*{LONG[attack]}") as told:
+        Trajectory.load(path)
     assert "\n" not in str(told.value)
 
 

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from nonsmooth.exceptions import InputError
-from nonsmooth.model.state import State
+from nonsmooth.exceptions import InputError, ValidityWarning
+from nonsmooth.files import write_contents
+from nonsmooth.model.state import InternalStates, State
 from nonsmooth.trajectory import Columns, Recorder, Trajectory
 from nonsmooth.trajectory.thinning import ARRAYS, SCALARS
 
@@ -72,11 +73,14 @@ def a_step(t, q, v, v_left, dt, *, P_N=0.0, impact=0.0, work_drivers=0.0, memory
         "reaction_impact": np.array([[0.25]]),
     }  # fmt: skip
     row = {"t": np.array([t]), "q": np.array([q], float), "v": np.array([v], float)} | one | numbers
-    return row, State(t, row["q"][0], row["v"][0], {}, memory or {})
+    return row, State(t, row["q"][0], row["v"][0], memory or InternalStates())
 
 
 START = State(0.0, np.array([0.0, 1.8]), np.array([1.0, 0.0]))
-MEMORY = {"closed": np.array([True]), "force": np.array([[1.0, -0.0], [np.nan, np.inf]]), "step": np.array(0.3)}
+MEMORY = InternalStates(
+    (("Contact.closed", (1,)), ("Contact.P", (2, 2)), ("Joint.P", (0,)), ("System.last_dt", (1,))),
+    np.array([1.0, 1.0, -0.0, np.nan, np.inf, 0.3]),
+)
 
 
 def drop(recorder, n=6):
@@ -238,7 +242,7 @@ def test_recording_has_an_order():
 
 
 def test_only_the_last_memory_is_kept(trajectory):
-    assert trajectory.end.stepper_memory is MEMORY
+    assert trajectory.end.memory is MEMORY
     assert trajectory.end.t == 0.7
 
 
@@ -263,9 +267,9 @@ def test_a_file_gives_back_the_same_bits(tmp_path, record):
     assert same_bits(end.q, trajectory.end.q)
     assert same_bits(end.v, trajectory.end.v)
     assert end.t == trajectory.end.t
-    assert set(end.stepper_memory) == set(MEMORY)
+    assert end.memory.fields == MEMORY.fields
     for name, values in MEMORY.items():
-        assert same_bits(end.stepper_memory[name], values), name
+        assert same_bits(end.memory[name], values), name
 
 
 def test_a_system_without_contacts_and_joints_is_saved_too(tmp_path):
@@ -337,3 +341,24 @@ def test_a_few_lines_describe_a_run(trajectory):
     assert len(lines) == 5
     assert lines[0].startswith("<Trajectory finished: 7 steps, t = 0 to 0.7 s")
     assert repr(trajectory.gap) == "Columns(8 rows: floor [m])"
+
+
+def test_internal_states_of_a_former_version_are_told_and_not_read(trajectory, tmp_path):
+    """They had other names, one data set each."""
+    data, coordinates, facts = trajectory._contents(complete=False)
+    data["stepper_memory.P_N"] = (
+        ("stepper_memory.P_N.0",),
+        np.array([0.5]),
+        {"long_name": "P_N at the end of the run"},
+    )
+    write_contents(data | coordinates, facts, tmp_path / "run.nc", "The trajectory")
+    with pytest.warns(ValidityWarning, match="of a former version, whose internal states are not read"):
+        loaded = Trajectory.load(tmp_path / "run.nc")
+    assert same_bits(loaded.q.array, trajectory.q.array) and not loaded.end.memory
+
+
+def test_internal_states_are_one_array_with_named_views():
+    assert same_bits(MEMORY["Contact.P"], np.array([[1.0, -0.0], [np.nan, np.inf]]))
+    assert np.shares_memory(MEMORY["Contact.P"], MEMORY.numbers) and list(MEMORY)[-1] == "System.last_dt"
+    with pytest.raises(ValueError, match=r"\(5,\) internal states are not those of their 4 fields"):
+        InternalStates(MEMORY.fields, np.zeros(5))

@@ -11,7 +11,7 @@ import pytest
 from nonsmooth import GaussQP, InputError, ModelError, PlanarBody, RevoluteClearance, Rigid, simulate
 from nonsmooth.cli import main
 from nonsmooth.laws import Ambrosio, KelvinVoigt, LankaraniNikravesh, Material
-from nonsmooth_problems import slider_rod
+from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 LAW = Rigid(restitution=0.5, friction=0.0)
 
@@ -27,6 +27,17 @@ def test_fields_of_elements():
     body = PlanarBody("b", mass="200 g", inertia="50 kg mm^2", position=("3 mm", 0.0), angle="90 deg")
     assert (body.mass, body.inertia, body.position) == (0.2, 5e-5, (0.003, 0.0)) and body.angle == np.pi / 2
     assert RevoluteClearance("p", "g", "b", clearance="30 um", contact=LAW).clearance == 3e-5
+
+
+def test_arguments_of_ready_problems():
+    """As `--set` takes them, in the unit that the origin of the number states."""
+    said, plain = (slider_crank_revolute(clearance=one).build() for one in ("0.3 mm", 3e-4))
+    assert np.array_equal(said.parameter_values, plain.parameter_values)
+    with pytest.raises(InputError, match='slider-crank-revolute: clearance "0.3 ms" is of another dimension than m'):
+        slider_crank_revolute(clearance="0.3 ms")
+    for text in ("20 H7/g6", "loose"):
+        with pytest.raises(InputError, match=f"clearance is a number, as 0.0005, or one with its unit, got '{text}'"):
+            slider_crank_revolute(clearance=text)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +149,25 @@ def test_set_of_another_dimension_is_refused_by_one_sentence(words, capsys):
     assert main(words) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and "is of another dimension than" in captured.err and captured.err.count("\n") == 1
+
+
+def test_ranges_take_units(tmp_path, monkeypatch, capsys):
+    """Of parameters, of arguments whose origin states the unit, and of another dimension than theirs."""
+    monkeypatch.chdir(tmp_path)
+    sweep = ["study", "sweep", "slider-rod", "--case", "2", "--t-end", "2ms", "--dt", "1e-4", "--workers", "1"]
+    sweep += ["--metric", "final:slider.y", "--json"]
+    found = []
+    for text in ("10um,20 um", "1e-5,2e-5", "10um:20um:2"):
+        assert main([*sweep, "--grid", f"guide.clearance={text}"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1] == found[2]
+    assert main([*sweep, "--grid", "guide.clearance=10ms,20ms"]) == 2
+    assert '--grid guide.clearance "10ms" is of another dimension than m' in capsys.readouterr().err
+    fit = ["identify", "fit", "slider-rod", "--data", "none.csv", "--noise", "slider.y=1um", "--dt", "1e-4"]
+    assert main([*fit, "--parameter", "guide.clearance=5us:20um"]) == 2
+    assert 'Parameter "guide.clearance" "5us" is of another dimension than m' in capsys.readouterr().err
+    assert main([*fit, "--parameter", "guide.clearance=5um:20um"]) == 2
+    assert "none.csv" in capsys.readouterr().err
 
 
 def test_studies_take_units(capsys):

@@ -43,7 +43,7 @@ INK, FAINT, WALL, BODY, OTHER, GAP = "#222222", "#777777", "#D9D9D9", "#CFE3F2",
 
 def slider_rod_case2() -> Figure:
     """What the first command of the README draws."""
-    trajectory = simulate(slider_rod(case=2).build(), t_end=0.02)
+    trajectory = simulate(slider_rod(case=2).build(), t_end=3e-3)
     return plots.figure(trajectory, *slider_rod.panels, exact=slider_rod.exact(case=2))
 
 

@@ -191,7 +191,7 @@ def cited(run: Run) -> dict[str, tuple[str, ...]]:
     >>> for what, keys in cited(run).items():
     ...     print(f"{what}: {', '.join(keys) or 'no entry'}")
     stepper GaussQP: chaturvedi, gauss1829, desaxce1998
-    solver ActiveSet: lam2015
+    solver SemismoothNewton: alart1991, fukushima2002, lam2015
     law Rigid: moreau1988
     problem slider-rod: chaturvedi
     libraries: andersson2019, harris2020, lam2015

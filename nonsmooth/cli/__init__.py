@@ -6,9 +6,11 @@ Ctrl-C, with the trajectory so far saved. Results go to standard output, progres
 
 from __future__ import annotations
 
-import gc
+import atexit
+import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 from nonsmooth.cli.signals import stoppable
@@ -17,16 +19,35 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line on `arguments` (default: those of the process) and return the exit code."""
+    """Run the command line on `arguments` and return the exit code; without them, on those of the process, end it."""
     try:
         with stoppable():
             from nonsmooth.cli.app import main as run
 
-            return run(arguments)
+            code = run(arguments)
     except KeyboardInterrupt:  # during the import of commands
         print("nonsmooth: Interrupted before the first step; nothing was written.", file=sys.stderr)
-        return 130
+        code = 130
     finally:
         if arguments is None:  # the results are complete; Ctrl-C would only disturb the end of the interpreter
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            gc.freeze()  # the end does not search for garbage, which takes up to a second
+    if arguments is None:
+        _end(code)
+    return code
+
+
+def _end(code: int) -> None:
+    """End the process without freeing object by object what it has made, which after compiling takes seconds.
+
+    It returns, and leaves the end to the interpreter, where that has something to say or to wait for.
+    """
+    if threading.active_count() > 1:
+        return
+    atexit._run_exitfuncs()
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):  # full or closed
+        return
+    os._exit(code)

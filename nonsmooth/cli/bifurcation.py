@@ -13,7 +13,7 @@ from nonsmooth.cli.inputs import Request
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import write_study
 from nonsmooth.cli.studies import _check_paths, _write
-from nonsmooth.cli.sweep import _mechanism, _named, _number, _values
+from nonsmooth.cli.sweep import _mechanism, _named, _number, _values, units_of
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def carry_out_bifurcation(
     _check_paths(output, figure, page)
     request = _completed(request, asked)
     varied, text = _named("--over", asked.over)
-    values = _values("--over", varied, text)
+    values = _values("--over", varied, text, units_of(request))
     section, stepper = asked.section(request), _stepper(request)
     mechanism, arguments, parameters, name = _mechanism(request, [varied])
     if varied in arguments:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
 
-__all__ = ["check_file", "is_file", "problem_of", "stated_problem", "system_of"]
+__all__ = ["PythonFile", "check_file", "is_file", "problem_of", "stated_problem", "system_of"]
 
 T = TypeVar("T")
 
@@ -126,6 +126,16 @@ def _python_problem(path: Path) -> Problem:
         function = with_law
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
+
+
+@dataclasses.dataclass(frozen=True)
+class PythonFile:
+    """What a Python file defines, as a function of the arguments of its `build`."""
+
+    path: Path
+
+    def __call__(self, **arguments: Any) -> System:
+        return system_of(self.path, arguments)
 
 
 class _Built:

@@ -199,10 +199,10 @@ def fit_command(
     ranges = {}
     for word in parameters:
         name, _, text = word.partition("=")
-        ends = _numbers("--parameter", text, separator=":")
+        ends = text.split(":")
         if len(ends) != 2:
             raise InputError(f"--parameter takes NAME=LOW:HIGH, got {word!r}.")
-        ranges[name] = (ends[0], ends[1])
+        ranges[name] = (_bound(mechanism, name, ends[0]), _bound(mechanism, name, ends[1]))
     motion = _motion_data(data, noise, mechanism)
     with study_bar() as progress:
         found = fit_motion(
@@ -240,11 +240,18 @@ def _regressor(
     return regressor(system, drives or found, friction=tuple(friction or ()))
 
 
-def _numbers(option: str, text: str, separator: str = ",") -> tuple[float, ...]:
+def _bound(system: Any, name: str, text: str) -> float:
+    """An end of the range of a parameter, a number in SI units or one with a unit."""
+    if _is_number(text):
+        return float(text)
+    return float(system.parameter_vector({name: text})[list(system.parameters).index(name)])
+
+
+def _numbers(option: str, text: str) -> tuple[float, ...]:
     try:
-        return tuple(float(word) for word in text.split(separator))
+        return tuple(float(word) for word in text.split(","))
     except ValueError:
-        raise InputError(f'{option} takes numbers with "{separator}" between them, got {text!r}.') from None
+        raise InputError(f'{option} takes numbers with "," between them, got {text!r}.') from None
 
 
 def _is_number(text: str) -> bool:

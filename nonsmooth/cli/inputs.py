@@ -284,7 +284,7 @@ def settings_from(words: Sequence[str]) -> Settings:
             settings.arguments[name] = value
         elif owner in ("solver", "stepper"):
             getattr(settings, owner)[entry] = value
-        elif isinstance(value, (bool, str)) and not _has_unit(text):
+        elif isinstance(value, (bool, str)) and unit_behind(text) is None:
             raise InputError(
                 f"--set {name}={text}: write an element's parameter as a number in SI units, as 1e-5, or with its "
                 "unit, as 10um."
@@ -292,7 +292,7 @@ def settings_from(words: Sequence[str]) -> Settings:
         else:
             if isinstance(value, str):
                 settings.texts[name] = value
-                value = _si(value)
+                value = in_unit(value, unit_behind(value) or "-")
             settings.parameters[name] = value if isinstance(value, Scatter) else float(value)
     return settings
 
@@ -349,23 +349,20 @@ def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> 
     return make(**fields)
 
 
-def _has_unit(text: str) -> bool:
-    """Whether a text is a number with a unit behind it."""
+def unit_behind(text: str) -> str | None:
+    """The unit behind a number, None for other texts.
+
+    >>> unit_behind("30um"), unit_behind("30"), unit_behind("slow")
+    ('um', None, None)
+    """
     number = NUMBER.match(text)
     if number is None or number.end() == len(text):
-        return False
+        return None
     try:
         parse_unit(text[number.end() :])
     except Wrong:
-        return False
-    return True
-
-
-def _si(text: str) -> float:
-    """A number with a unit in SI units, whatever its dimension."""
-    number = NUMBER.match(text)
-    assert number is not None
-    return in_unit(text, text[number.end() :].strip())
+        return None
+    return text[number.end() :].strip()
 
 
 def in_units(problem: Problem | None, arguments: Mapping[str, Any], but: Sequence[str] = ()) -> dict[str, Any]:
@@ -375,10 +372,11 @@ def in_units(problem: Problem | None, arguments: Mapping[str, Any], but: Sequenc
     """
     found = dict(arguments)
     for name, value in arguments.items():
-        if isinstance(value, str) and name not in but and _has_unit(value):
+        behind = unit_behind(value) if isinstance(value, str) and name not in but else None
+        if behind is not None:
             known = problem.provenance.get(name) if problem is not None else None
             try:
-                found[name] = _si(value) if known is None else in_unit(value, known.unit)
+                found[name] = in_unit(value, behind if known is None else known.unit)
             except Wrong as error:
                 raise InputError(f"--set {name} {error}.") from None
     return found

@@ -89,9 +89,14 @@ def carry_out(
     if code:
         part = "" if trajectory.status == "finished" else " so far"
         so_far = f" The trajectory{part} ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
-        again = "" if kept is None else f" Continue with `nonsmooth run --resume {kept.path}`."
+        again = "" if kept is None else f" Continue with `nonsmooth run {_named(request)}--resume {kept.path}`."
         print(f"nonsmooth: {message}{so_far}{again}", file=sys.stderr)
     return code
+
+
+def _named(request: Request) -> str:
+    """A Python file, which a checkpoint does not name for the user."""
+    return f"{request.problem} " if request.problem.endswith(".py") else ""
 
 
 def _simulated(

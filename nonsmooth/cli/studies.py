@@ -78,7 +78,7 @@ class StudyRequest:
             raise InputError(f"--law {self.law} cannot be calibrated to a restitution.")
         given = {
             "--t-end": self.t_end if self.t_end is not None else stated and stated.t_end,
-            "--restitution": self.restitution if self.restitution is not None else stated and stated.restitution,
+            "--restitution": self.restitution if self.restitution is not None else _own_restitution(problem),
             "--stiffness": self.stiffness or (stated and stated.stiffness),
         }
         missing = [option for option, value in given.items() if value is None]
@@ -106,6 +106,16 @@ class StudyRequest:
             target=stated.target if stated else 1e-4,
             dt_max=stated.dt_max if stated else float(given["--t-end"]) / ROWS,  # type: ignore[arg-type]
         )
+
+
+def _own_restitution(problem: Problem) -> float | None:
+    """What the problem states for comparisons, or that of the rigid contact which it has by default."""
+    from nonsmooth.laws.rigid import Rigid
+
+    if problem.comparison is not None:
+        return problem.comparison.restitution
+    own = inspect.signature(problem).parameters["contact"].default
+    return own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
 
 
 @dataclass(frozen=True)

@@ -147,13 +147,13 @@ def sweep(
 ) -> int:
     """Run a mechanism for many values of parameters or arguments; an interrupted sweep is continued."""
     from nonsmooth.cli.inputs import Request
-    from nonsmooth.cli.sweep import carry_out_sweep, design_of
+    from nonsmooth.cli.sweep import carry_out_sweep, design_of, units_of
 
     request = Request(
         problem, case, tuple(settings or ()), stepper, solver, t_end, dt, dt_min, dt_max, rtol, atol,
         usual="gauss-qp",
     )  # fmt: skip
-    design = design_of(grids or (), lists or (), samples or (), runs, method, seed)
+    design = design_of(grids or (), lists or (), samples or (), runs, method, seed, units_of(request))
     with hushed(quiet, as_json):
         return carry_out_sweep(
             request, design, metrics, workers=workers, scheduler=scheduler, output=output, figure=figure, page=page,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
-from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.files import PythonFile
+from nonsmooth.cli.inputs import Request, unit_behind
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import write_study
 from nonsmooth.cli.studies import _check_paths, _write
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import looks_stated, stated
+from nonsmooth.units import Wrong, in_unit
 
 if TYPE_CHECKING:
     import xarray
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from nonsmooth.studies.designs import Design
     from nonsmooth.studies.tolerance import Tolerance
 
-__all__ = ["ToleranceRequest", "carry_out_sweep", "carry_out_tolerance", "design_of", "distribution_of"]
+__all__ = ["ToleranceRequest", "carry_out_sweep", "carry_out_tolerance", "design_of", "distribution_of", "units_of"]
 
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0
@@ -55,9 +58,30 @@ class ToleranceRequest:
     failure: tuple[str, ...]
 
 
+def no_units(name: str) -> str:
+    """The unit of a name that has none."""
+    return "-"
+
+
+def units_of(request: Request) -> Callable[[str], str | None]:
+    """The unit of a parameter or an argument by its name, None where nothing states it."""
+    made = functools.cache(lambda: request.completed().mechanism())  # for numbers with a unit alone
+
+    def unit(name: str) -> str | None:
+        known = made()
+        if name in known.system.parameters:
+            element, _, label = name.partition(".")
+            return next(one.quantity(label).unit for one in known.system.elements if one.name == element)
+        origin = None if known.problem is None else known.problem.provenance.get(name)
+        return None if origin is None else origin.unit
+
+    return unit
+
+
 def design_of(
-    grids: Sequence[str], lists: Sequence[str], samples: Sequence[str], runs: int, method: str, seed: int
-) -> Design:
+    grids: Sequence[str], lists: Sequence[str], samples: Sequence[str], runs: int, method: str, seed: int,
+    units: Callable[[str], str | None] = no_units,
+) -> Design:  # fmt: skip
     """The requested design.
 
     >>> design_of(["guide.clearance=1e-6:1e-4:3:log", "slider.mass=4,5"], [], [], 1, "sobol", 0)
@@ -71,32 +95,38 @@ def design_of(
         raise InputError(f"A sweep takes one of --grid, --list and --sample, got {' and '.join(used) or 'none'}.")
     words = [_named(used[0], word) for word in kinds[used[0]]]
     if grids:
-        return grid({name: _values("--grid", name, text) for name, text in words})
+        return grid({name: _values("--grid", name, text, units) for name, text in words})
     if lists:
-        return points({name: _values("--list", name, text) for name, text in words})
-    return sample({name: distribution_of(f"--sample {name}", t) for name, t in words}, runs, method=method, seed=seed)
+        return points({name: _values("--list", name, text, units) for name, text in words})
+    sampled = {name: distribution_of("--sample", name, text, units) for name, text in words}
+    return sample(sampled, runs, method=method, seed=seed)
 
 
-def distribution_of(option: str, text: str) -> Any:
+def distribution_of(option: str, name: str, text: str, units: Callable[[str], str | None] = no_units) -> Any:
     """``low:high``, ``low:high:log``, ``normal:mean:sd``, which is cut at three standard deviations, or a fit.
 
-    >>> distribution_of("--sample c", "1e-6:1e-4:log")
+    >>> distribution_of("--sample", "c", "1e-6:1e-4:log")
     (1e-06, 0.0001, 'log')
     """
     if looks_stated(text):
         return stated(text)
+    option = f"{option} {name}"
+
+    def number(part: str) -> float:
+        return _number(option, part, name, units)
+
     parts = text.split(":")
     if parts[0] == "normal" and len(parts) == 3:
         from scipy.stats import truncnorm
 
-        mean, sd = (_number(option, part) for part in parts[1:])
+        mean, sd = (number(part) for part in parts[1:])
         if not sd > 0:
             raise InputError(f"{option}: a standard deviation is positive, got {sd:g}.")
         return truncnorm(-CUT, CUT, loc=mean, scale=sd)
     if len(parts) == 3 and parts[2] == "log":
-        return _number(option, parts[0]), _number(option, parts[1]), "log"
+        return number(parts[0]), number(parts[1]), "log"
     if len(parts) == 2:
-        return _number(option, parts[0]), _number(option, parts[1])
+        return number(parts[0]), number(parts[1])
     raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log, normal:MEAN:SD, or a fit, 20 H7/g6.")
 
 
@@ -176,8 +206,9 @@ def carry_out_tolerance(
     _check_paths(output, figure, page)
     kinematic, end = asked.level == "kinematic", request.t_end
     request = (dataclasses.replace(request, t_end=end or 0.0) if kinematic else request).completed()
+    units = units_of(request)
     clearances, others = (
-        {name: distribution_of(f"{option} {name}", text) for name, text in (_named(option, word) for word in words)}
+        {name: distribution_of(option, name, text, units) for name, text in (_named(option, word) for word in words)}
         for option, words in (("--clearance", asked.clearances), ("--sample", asked.others))
     )
     mechanism, arguments, parameters, name = _mechanism(request, (*clearances, *others))
@@ -260,9 +291,11 @@ def _index_table(indices: xarray.Dataset) -> Table:
 
 
 def _mechanism(request: Request, varied: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:
-    """The swept mechanism: a problem with its arguments, so that these can vary as well, or the system of a file."""
+    """The swept mechanism: a problem or a Python file with its arguments, which can vary as well, or a system."""
     known = request.mechanism()
     parameters = {key: value for key, value in known.parameters.items() if key not in varied}
+    if known.problem is None and request.problem.endswith(".py") and any("." not in name for name in varied):
+        return PythonFile(Path(request.problem)), dict(known.arguments), parameters, known.name
     if known.problem is None:
         return known.system, {}, parameters, known.name
     return known.problem, dict(known.arguments), parameters, known.name
@@ -275,15 +308,19 @@ def _named(option: str, word: str) -> tuple[str, str]:
     return name, text
 
 
-def _values(option: str, name: str, text: str) -> list[float]:
-    """``low:high:n``, ``low:high:n:log`` or values with commas between."""
+def _values(option: str, name: str, text: str, units: Callable[[str], str | None] = no_units) -> list[float]:
+    """``low:high:n``, ``low:high:n:log`` or values with commas between, also with units."""
     option = f"{option} {name}"
+
+    def number(part: str) -> float:
+        return _number(option, part, name, units)
+
     parts = text.split(":")
     if len(parts) == 1:
-        return [_number(option, part) for part in text.split(",")]
+        return [number(part) for part in text.split(",")]
     if len(parts) not in (3, 4) or len(parts) == 4 and parts[3] != "log":
         raise InputError(f"{option}={text}: write LOW:HIGH:N, LOW:HIGH:N:log or V1,V2,...")
-    low, high, count = _number(option, parts[0]), _number(option, parts[1]), _number(option, parts[2])
+    low, high, count = number(parts[0]), number(parts[1]), _number(option, parts[2])
     if not (count >= 1 and count == int(count)):
         raise InputError(f"{option}={text}: N must be a whole number of values, at least 1.")
     if len(parts) == 4:
@@ -293,7 +330,13 @@ def _values(option: str, name: str, text: str) -> list[float]:
     return [float(x) for x in np.linspace(low, high, int(count))]
 
 
-def _number(option: str, text: str) -> float:
+def _number(option: str, text: str, name: str = "", units: Callable[[str], str | None] = no_units) -> float:
+    behind = unit_behind(text)
+    if behind is not None:
+        try:
+            return in_unit(text, units(name) or behind)
+        except Wrong as error:
+            raise InputError(f"{option} {error}.") from None
     try:
         value = float(text)
     except ValueError:

@@ -46,14 +46,15 @@ def calls_outside(stepper: Any) -> bool:
 
 
 def run_to_ends(
-    system: System, stepper: Any, control: StepControl, values: Array, runs: Sequence[int], t_end: float, *,
-    states: Sequence[State] | None, observe: bool, threads: int | None, take: Callable[[int, End | None], None],
+    system: System, stepper: Any, controls: Sequence[StepControl], values: Array, runs: Sequence[int], t_end: float, *,
+    states: Sequence[State] | None, observe: bool, threads: int | None,
+    take: Callable[[int, int, End | None], None],
 ) -> None:  # fmt: skip
     """Run with the parameters `values` (runs, parameters) and from the `states` of these runs, or all from that of the
-    system, distributed over threads.
+    system, distributed over threads; once with each of the steps `controls`.
 
-    `take` is called with the number of a run and its end; None where it does not start, or has a step that is not
-    certified. Where `observe` is not set, violations of gaps and joints are zero.
+    `take` is called with the numbers of a control and a run, and its end; None where it does not start, or has a step
+    that is not certified. Where `observe` is not set, violations of gaps and joints are zero.
     """
     shares = [runs[k : k + SHARE] for k in range(0, len(runs), SHARE)]
     # evaluations of the system share buffers and CasADi's expressions, which are not safe for threads
@@ -61,13 +62,17 @@ def run_to_ends(
 
     def share(which: Sequence[int]) -> None:
         with preparing:
-            steps = CompiledSteps(system, stepper, control, values[which[0]], t_end)
+            each = [CompiledSteps(system, stepper, control, values[which[0]], t_end) for control in controls]
         for k in which:
+            first = system.start if states is None else states[k]
             with preparing:
-                state = _start(steps, stepper, values[k], system.start if states is None else states[k], t_end)
-            end = None if state is None else _end(steps, state, t_end, observe)
-            with preparing:
-                take(k, end)
+                admissible = _is_admissible(system, first, values[k])
+            for i, steps in enumerate(each):
+                with preparing:
+                    state = _start(steps, stepper, values[k], first, t_end) if admissible else None
+                end = None if state is None else _end(steps, state, t_end, observe)
+                with preparing:
+                    take(i, k, end)
 
     share(shares[0])  # compiled by one thread
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
@@ -80,12 +85,17 @@ def run_to_ends(
             raise
 
 
-def _start(steps: CompiledSteps, stepper: Any, values: Array, first: State, t_end: float) -> State | None:
-    """The start of a run with other parameters in the memory of `steps`."""
+def _is_admissible(system: System, first: State, values: Array) -> bool:
+    """Whether a run can start there; why not is for the single run to say."""
     try:
-        check_start(steps.system, first, values)
+        check_start(system, first, values)
     except NonsmoothError:
-        return None
+        return False
+    return True
+
+
+def _start(steps: CompiledSteps, stepper: Any, values: Array, first: State, t_end: float) -> State | None:
+    """The start of a run with other parameters in the memory of `steps`; None if it is not certified."""
     steps.restart(stepper, values, t_end)
     begun = steps.start(first)
     return begun if steps.impact is None else None

@@ -77,10 +77,9 @@ class CompliantForces:
         memory.of["Integration"]["asked"] = t
         self._rates(memory.address("Integration"))
         force = overlaps["force"][layout.contacts]
-        joints = np.ascontiguousarray(memory.of["Joint"]["P"]).reshape(-1)[layout.joints]
         rates = [overlaps["bristle_rate"][k, :count] for k, _, count in self._bristles]
         return ForcesAt(
-            a=layout.packed(memory, "jump").ravel(), lam_g=joints,
+            a=layout.packed(memory, "jump").ravel(), lam_g=layout.of_joints(memory, "P"),
             reaction=self._found[self._wrenches][:, self._of_wrench].ravel(),
             F_N=force[:, 0].copy(), F_T=force[:, 1:].ravel(), bristle_rates=np.concatenate([np.zeros(0), *rates]),
         )  # fmt: skip

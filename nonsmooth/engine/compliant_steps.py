@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from nonsmooth.engine.compiled_form import made_once
 from nonsmooth.engine.compliant_layout import CompliantLayout
-from nonsmooth.engine.coverage import made_once
 from nonsmooth.engine.outside_integrator import CompiledRates, OutsideIntegrator
-from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken
+from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken, origin_of
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -58,7 +57,6 @@ class CompliantSteps(CompiledSteps):
 
     layout: CompliantLayout
     root = "Integration"
-    covers_all = has_formulation = False
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -118,18 +116,11 @@ class CompliantSteps(CompiledSteps):
 
     def start(self, state: State) -> State:
         """A state with the memory of contacts and of the scheme."""
-        if "touching" in state.law_memory:
+        if "Overlap.touches" in state.memory:
             return state
-        overlaps, bristles = self.memory.of["Overlap"], self.memory.of["Overlap"]["bristles_count"].sum()
-        none = np.zeros(self.system.nc)
-        laws = {"touching": none, "approach": none, "bristles": np.zeros(bristles), "stored": np.zeros(1)}
-        scale = {"impulse_scale": np.ones(1)}
-        self._put(replace(state, law_memory=laws, stepper_memory={**state.stepper_memory, **scale}), state.t)
+        self._put(state, origin_of(state))
         self._begin(self.memory.address("Integration"))
-        touching, approach = (overlaps[name][self.layout.contacts] for name in ("touches", "approach"))
-        laws |= {"touching": touching.astype(float), "approach": approach.copy()}
-        scale = {"impulse_scale": self._integration["impulse"].copy()}
-        return replace(state, law_memory=laws, stepper_memory={**state.stepper_memory, **scale})
+        return self._state()
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
         """Rows from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
@@ -165,7 +156,7 @@ class CompliantSteps(CompiledSteps):
                 "spacing of numbers; loosen them, or check for discontinuous loads."
             )
         if code == APART:
-            violations = np.abs(self._of_joints("g"))
+            violations = np.abs(self.layout.of_joints(self.memory, "g"))
             worst = int(np.argmax(violations))
             name, violation = system.constraint_names[worst], violations[worst]
             what = f'the projection onto the joints diverges at t = {t:.9g} s: "{name}" has {violation:.3g}.'
@@ -199,33 +190,20 @@ class CompliantSteps(CompiledSteps):
     # ---------------------------------------------------------------------------------------------------------- states
 
     def _put(self, state: State, origin: float) -> int:
-        """Write a state with the memory of its contacts and of the scheme into the records."""
+        """Write a state with its internal states into the records."""
         layout, memory, run = self.layout, self.memory, self._integration
-        laws, known = state.law_memory, state.stepper_memory
+        overlaps = memory.of["Overlap"]
+        # of a run without a step before this one
+        overlaps["touches"] = overlaps["approach"] = overlaps["bristle_row"] = 0
+        run["stored"], run["step"], run["impulse"] = 0.0, 0.0, 1.0
+        self.kept.put(memory, state.memory)
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
-        overlaps = memory.of["Overlap"]
-        bristles = np.split(laws["bristles"], np.cumsum(overlaps["bristles_count"][layout.contacts])[:-1])
-        for place, values in zip(layout.contacts.tolist(), bristles, strict=False):
-            overlaps["bristle_row"][place, : values.size] = values
-        overlaps["touches"][layout.contacts] = np.asarray(laws["touching"]) > 0.5
-        overlaps["approach"][layout.contacts] = laws["approach"]
-        self._whole["t"] = run["row_t"] = state.t
-        run["stored"], run["impulse"] = float(np.sum(laws["stored"])), known["impulse_scale"]
-        run["first"] = known["dt"][0] if "dt" in known and not run["evaluations"][0] else 0.0
-        run["step"] = known["dt"][0] if "dt" in known else 0.0
+        self._whole["t"], self._whole["origin"], run["row_t"] = state.t, origin, state.t
+        run["first"] = 0.0 if run["evaluations"][0] else run["step"]
         run["restart"] = 1
         return DONE
 
-    def _state(self, before: State) -> State:
-        """The state at the last row, with its memory for the next one."""
-        layout, memory, run = self.layout, self.memory, self._integration
-        overlaps = memory.of["Overlap"][layout.contacts]
-        bristles = [one["bristle_row"][: one["bristles_count"]] for one in overlaps]
-        laws = {
-            "touching": overlaps["touches"].astype(float), "approach": overlaps["approach"].copy(),
-            "bristles": np.concatenate([np.zeros(0), *bristles]), "stored": run["stored"].copy(),
-        }  # fmt: skip
-        q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
-        t, steps = float(run["row_t"][0]), {**before.stepper_memory, "dt": run["step"].copy()}
-        return State(t, q, v, {**before.law_memory, **laws}, steps)
+    def _time(self) -> float:
+        """That of the last row [s]."""
+        return float(self._integration["row_t"][0])

@@ -305,15 +305,6 @@ class EventPrograms:
         """Forces (nd,) of joints and contacts."""
         return self._all("P", "P")
 
-    def reference(self) -> Array:
-        """The forces (nd,) after the last step from which those of the phase differ least."""
-        return self._all("lam_next", "kept_reference")
-
-    def remember(self, values: Array) -> None:
-        """Forces as `reference` gives them; of no size for none."""
-        values = values if values.size == self.nd else np.zeros(self.nd)
-        self._put("lam_next", "kept_reference", values)
-
     # --------------------------------------------------------------------------------------------------------- records
 
     def _seen(self) -> float:
@@ -326,22 +317,15 @@ class EventPrograms:
     def _modes(self) -> NDArray[np.int64]:
         return np.asarray(self.memory.of["Touch"]["mode"][self.layout.contacts])
 
-    def _of_joints(self, name: str) -> Array:
-        """A number per row of joints."""
-        return np.ascontiguousarray(self.memory.of["Joint"][name]).reshape(-1)[self.layout.joints]
-
     def _all(self, of_joints: str, of_contacts: str) -> Array:
         """Numbers (nd,) of joints and of contacts, from these fields."""
         rows = self.memory.of[_schema(of_contacts)][of_contacts][self.layout.contacts]
         slips = rows[:, 1:].ravel() if self.layout.shape.rows > 1 else np.zeros(self.nd - self.ng - self.nc)
-        return np.concatenate([self._of_joints(of_joints), rows[:, 0], slips])
+        return np.concatenate([self.layout.of_joints(self.memory, of_joints), rows[:, 0], slips])
 
     def _put(self, of_joints: str, of_contacts: str, values: Array) -> None:
         """Write numbers (nd,) of joints and of contacts into these fields."""
-        joint = self.memory.of["Joint"]
-        rows = np.zeros(joint[of_joints].shape)
-        rows.reshape(-1)[self.layout.joints] = values[: self.ng]
-        joint[of_joints] = rows
+        self.layout.put_joints(self.memory, of_joints, values[: self.ng])
         found = np.zeros((self.nc, self.layout.shape.rows))
         found[:, 0] = values[self.ng : self.ng + self.nc]
         if self.layout.shape.rows > 1:

@@ -6,21 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.engine.coverage import is_rough, made_once, options_of
+from nonsmooth.engine.compiled_form import is_rough, made_once, options_of
 from nonsmooth.engine.event_layout import EventLayout
 from nonsmooth.engine.event_programs import EventPrograms
-from nonsmooth.engine.steps import CompiledSteps, Taken, ridge_of
+from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, ridge_of
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL
-from nonsmooth.schemes.phase_motion import RAISED, REFERRED, SQUARES
 from nonsmooth.schemes.runge_kutta import INNER, ORDER
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.event_driven import EventDriven, check_control, stated_rules, window_of
 from nonsmooth.steppers.supported import SHARING, check_impact_laws
-from nonsmooth.tolerances import DONE, SLIPPING
+from nonsmooth.tolerances import DONE
 from nonsmooth.tolerances.event_driven import (
     CLOSED_GAP,
     INACCURATE,
@@ -40,8 +39,6 @@ __all__ = ["EventSteps"]
 
 #: rules of compiled steps, for the manifest
 RULES = {"programs": "semismooth Newton, else a sequence of proximal programs, else the chain of solvers"}
-#: fields of contacts after the last step, and their names in a state
-PHASE = {"kept_mode": "mode", "kept_share": "share"}
 
 
 def _layout_of(system: System, values: Array, stepper: EventDriven) -> EventLayout:
@@ -127,15 +124,15 @@ class EventSteps(CompiledSteps):
     def start(self, state: State) -> State | None:
         """The start of a run with its phase, after the impact there, if closed contacts approach; None if that is not
         certified."""
-        if "mode" in state.stepper_memory:
+        if "Touch.kept_mode" in state.memory:
             return state
-        self._put_motion(state)
+        self._put_motion(state, origin_of(state))
         if self._run(self.memory.address(self.root), 0) != DONE:
             self._raise()
             return None
         if self._events["impact"][0]:
             self.impact = self._tables(1)
-        self._at = begun = self._state(state)
+        self._at = begun = self._state()
         return begun
 
     def rescue(self, state: State, origin: float) -> Taken | None:
@@ -184,44 +181,14 @@ class EventSteps(CompiledSteps):
 
     # ---------------------------------------------------------------------------------------------------------- states
 
-    def _put_motion(self, state: State) -> None:
-        self._whole["t"] = state.t
+    def _put_motion(self, state: State, origin: float) -> None:
+        self._whole["t"], self._whole["origin"] = state.t, origin
         self.layout.put(self.memory, "q", state.q)
         self.layout.put(self.memory, "v", state.v)
-        self._events["ready"] = self._events["kept_shared"] = 0
+        self._events["ready"] = 0
 
     def _put(self, state: State, origin: float) -> int:
         """A state into the memory, with its phase."""
-        self._put_motion(state)
-        known, touches, contacts = state.stepper_memory, self.memory.of["Touch"], self.layout.contacts
-        for name, of in PHASE.items():
-            touches[name][contacts] = known[of]
-        touches["kept_direction"] = 0.0
-        if self.layout.shape.rows > 1:
-            touches["kept_direction"][contacts, 1:] = known["direction"].reshape(-1, self.tangents)
-        self.memory.of["Contact"]["y_scale"][contacts] = known["y_scale"]
-        run, system = self._events, self.system
-        run["length"] = known["dt"][0]
-        reference = known.get("reference", np.zeros(0))
-        self.programs.remember(reference)
-        if known["redundant"][0] and np.any(known["mode"]):
-            raised = system.ng == 0 and not np.any(known["mode"] == SLIPPING)
-            run["kept_shared"] = REFERRED if np.any(reference) else RAISED if raised else SQUARES
-        run["stall_since"], run["stall_count"] = known["stall"]
+        self.kept.put(self.memory, state.memory)
+        self._put_motion(state, origin)
         return DONE
-
-    def _state(self, before: State) -> State:
-        """The state after the last step, with its phase."""
-        layout, run, contacts = self.layout, self._events, self.layout.contacts
-        touches = self.memory.of["Touch"][contacts]
-        direction = np.zeros(self.system.nt)
-        if layout.shape.rows > 1:
-            direction = touches["kept_direction"][:, 1:].ravel()
-        found = {of: touches[name].astype(float) for name, of in PHASE.items()} | {
-            "direction": direction, "redundant": (run["kept_shared"] > 0).astype(float),
-            "reference": self.programs.reference(),
-            "y_scale": self.memory.of["Contact"]["y_scale"][contacts], "dt": run["length"].copy(),
-            "stall": np.array([run["stall_since"][0], run["stall_count"][0]]),
-        }  # fmt: skip
-        q, v = (layout.packed(self.memory, name).ravel() for name in ("q", "v"))
-        return State(float(self._whole["t"][0]), q, v, before.law_memory, {**before.stepper_memory, **found})

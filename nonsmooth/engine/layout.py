@@ -83,6 +83,8 @@ class Layout:
         self._memories: dict[int, Memory] = {}
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
+        #: points of reactions of joints, with the numbers from which they were computed
+        self._reported: dict[int, tuple[bytes, Array]] = {}
         self._contacts = [e for e in system.elements if isinstance(e, Contact)]
         modes = max((body.count for body in self.bodies if isinstance(body, FlexibleBody)), default=0)
         rows = system.dimension if rough or self._joints else 1
@@ -91,6 +93,9 @@ class Layout:
         many = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
         self.redundant = many and system.dimension == 3
         self.index = {name: i for i, name in enumerate(system.parameters)}
+        self._joint_numbers = [
+            np.array([self.index[f"{e.name}.{label}"] for label in e.numbers()], dtype=np.intp) for e in self._joints
+        ]
         for name in ("System", *OPTIONAL):
             self.content.of[name] = []
         self.whole = self.content.add("System")
@@ -373,13 +378,14 @@ class Layout:
 
     def _points(self, memory: Memory, values: Array) -> None:
         """Points at which reactions of joints are reported."""
-        still = [np.zeros(4 if self.shape.dimension == 2 else 12)] * 2
-        for one, e in zip(memory.of["Reaction"], self._joints, strict=True):
-            point = self.functions.constraint(e)(0, *still, self._numbers(e, values))[5]
-            one["point"][: self.shape.dimension] = np.array(point).ravel()
-
-    def _numbers(self, element: Element, values: Array) -> Array:
-        return values[[self.index[f"{element.name}.{label}"] for label in element.numbers()]]
+        still, points = [np.zeros(4 if self.shape.dimension == 2 else 12)] * 2, memory.of["Reaction"]["point"]
+        for k, (e, own) in enumerate(zip(self._joints, self._joint_numbers, strict=True)):
+            numbers = values[own]
+            known = self._reported.get(k)
+            if known is None or known[0] != numbers.tobytes():
+                point = self.functions.constraint(e)(0, *still, numbers)[5]
+                self._reported[k] = known = numbers.tobytes(), np.array(point).ravel()
+            points[k, : self.shape.dimension] = known[1]
 
     # ----------------------------------------------------------------------------------------------------- coordinates
 
@@ -403,6 +409,16 @@ class Layout:
         flat = np.ascontiguousarray(motions).reshape(-1)
         flat[self.q_places if field_name in ("q", "at") else self.v_places] = values
         motions[...] = flat.reshape(motions.shape)
+
+    def of_joints(self, memory: Memory, field_name: str) -> Array:
+        """A number per row of joints (ng,), in the order of the model."""
+        return np.ascontiguousarray(memory.of["Joint"][field_name]).reshape(-1)[self.joints]
+
+    def put_joints(self, memory: Memory, field_name: str, values: Array) -> None:
+        """Such numbers into a field, of which rows that no joint has become zero."""
+        rows = np.zeros(memory.of["Joint"][field_name].shape)
+        rows.reshape(-1)[self.joints] = values
+        memory.of["Joint"][field_name] = rows
 
 
 def evaluate(memory: Memory, shape: Shape, group: Values) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.engine.coverage import rules_of
+from nonsmooth.engine.compiled_form import rules_of
 from nonsmooth.engine.steps import NEVER, CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverFailed
@@ -111,7 +111,7 @@ class MPCCSteps(CompiledSteps):
         layout, memory, contacts = self.layout, self.memory, self.memory.of["Contact"]
         self._whole["trial"] = found.dt
         layout.put(memory, "u", found.u)
-        self._put_joints("P", found.P_g)
+        layout.put_joints(memory, "P", found.P_g)
         contacts["P"][layout.contacts, 0] = found.P_N
         if layout.shape.rows > 1:
             contacts["P"][layout.contacts, 1:] = found.P_T.reshape(-1, self.tangents)
@@ -128,7 +128,7 @@ class MPCCSteps(CompiledSteps):
                 return rested
             begun = self.programs.free_motion(start, dt, binding)
         else:
-            begun = Found(dt, u, self._of_joints("P"), start.P_N, start.P_T)
+            begun = Found(dt, u, self.layout.of_joints(self.memory, "P"), start.P_N, start.P_T)
         if self.programs.constant and not self._literal:
             return (yield from self.programs.with_closing(start, begun))
         return (yield from self.programs.solved(start, begun, binding, dt))

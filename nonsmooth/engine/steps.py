@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
-from nonsmooth.engine.coverage import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of
+from nonsmooth.engine.compiled_form import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of
 from nonsmooth.engine.door import Door, Outside, why_no_programs
+from nonsmooth.engine.kept import TREND, Numbers, kept, varying
 from nonsmooth.engine.layout import STOPS, Layout
 from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
@@ -21,7 +22,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.corners import before, next_after
 from nonsmooth.model.flexible_bodies import FlexibleBody
-from nonsmooth.model.state import State
+from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.impact_fields import CONVEX
@@ -31,7 +32,7 @@ from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 from nonsmooth.tolerances import ACCEPTABLE, EPSILON, MOST_AMPLIFIED, PROXIMAL, UNCERTAIN
 
-__all__ = ["CompiledSteps", "Taken", "ridge_of"]
+__all__ = ["CompiledSteps", "Taken", "origin_of", "ridge_of"]
 
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
@@ -42,16 +43,16 @@ AT_ONCE = 4096
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
 RIDGE = 1e-9
 
-#: fields of bodies with which a step of generalised alpha begins, and their names in states
-ACCELERATIONS = {"smooth": "acceleration", "pseudo": "pseudo_acceleration"}
 #: numbers of parts in which a step that is not certified is taken
 PARTS = (2, 4, 8, 16, 32, 64, 128, 256)
 #: counts of steps that are not certified at once
 REPEATED = ("shortened", "divided", "chained")
 #: more contacts than there are
 NEVER = 2**40
-#: fields of trends
-TREND = ("last", "first", "second", "third", "known")
+#: internal states that are not those of a step which begins at another time
+STALE = {"Body.force"} | {f"{bond}.trend.{name}" for bond in ("Joint", "Contact") for name in TREND if name != "last"}
+#: fields of bodies from which implicit Euler extrapolates velocities
+GAINS = ("gained", "gained_second", "gained_third")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,11 @@ class Taken:
     rows: Mapping[str, NDArray[Any]]
     end: State
     whole: bool
+
+
+def origin_of(state: State) -> float:
+    """Where the grid of steps begins [s], which a run that goes on keeps."""
+    return float(state.memory["System.origin"][0]) if "System.origin" in state.memory else state.t
 
 
 def ridge_of(system: System, values: Array) -> float:
@@ -95,6 +101,8 @@ class CompiledSteps:
     _corners: tuple[float, Array] | None = None
     #: whether these solve all programs, and whether those are convex
     _requested = _associated = False
+    #: joints closed in the middle of a step; tolerated local error
+    midpoint, _error = False, 0.0
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -152,6 +160,7 @@ class CompiledSteps:
         self.tables = Tables(self.memory, self.layout)
         self._whole = self.memory.of["System"]
         self._at: State | None = None
+        self.kept = kept(layout, self.memory, self.scheme, midpoint=self.midpoint, chosen=bool(self._error))
         self._chunk = 64
         self.outside = Outside()
         #: evaluates rows when no more steps are taken
@@ -190,10 +199,9 @@ class CompiledSteps:
 
         None if that is not certified.
         """
-        known = state.stepper_memory
-        if self.scheme == "landing" and {"closed", "left_at"} <= set(known):
+        if self.scheme == "landing" and "Contact.closed" in state.memory:
             return state  # of a run that goes on
-        origin = float(known.get("grid_start", np.array([state.t]))[0])
+        origin = origin_of(state)
         self._corners_from(origin)
         if self._put(state, origin) == UNCERTAIN:
             return None
@@ -201,7 +209,7 @@ class CompiledSteps:
             if not (self._meets() or self._meets_by_others(state, origin)):
                 return None
             self.impact = self._tables(1)
-        self._at = begun = self._state(state)
+        self._at = begun = self._state()
         return begun
 
     def _meets(self) -> bool:
@@ -223,10 +231,11 @@ class CompiledSteps:
     def failure(self, state: State) -> str:
         """Why the step from a state is not certified."""
         m = self._mechanism
-        why = self.outside.failure or (
-            f"the step is not certified: residuals {self._whole['residual'][0]:.2g} of its equations, "
-            f"{self._whole['law'][0]:.2g} of the laws of contacts; a shorter step may be needed."
-        )
+        residual, law, certified = (float(self._whole[name][0]) for name in ("residual", "law", "certified"))
+        what = f"residuals {residual:.2g} of its equations, {law:.2g} of the laws of contacts"
+        if max(residual, law) <= certified:
+            what = "its equations hold, but directions of forces and gaps at its end do not settle"
+        why = self.outside.failure or f"the step is not certified: {what}; a shorter step may be needed."
         return f"{why}{m.lost_rank(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
 
     def rescue(self, state: State, origin: float) -> Taken | None:
@@ -265,7 +274,8 @@ class CompiledSteps:
         q, u = (self.layout.packed(self.memory, name).ravel() for name in ("q", "u"))
         start, end = m.at(t, q).W_g, m.at(t + dt, m.moved(q, u, dt)).W_g
         metric = m.implicit(float(self._whole["theta"][0]) * dt)
-        self._put_joints("y", m.solved(end.T @ metric.change(start), -self._of_joints("b0")))
+        impulses = m.solved(end.T @ metric.change(start), -self.layout.of_joints(self.memory, "b0"))
+        self.layout.put_joints(self.memory, "y", impulses)
 
     def _acceptable(self, state: State) -> float:
         """The change that may end iterations of the step from a state: near a singular position joints amplify their
@@ -308,7 +318,7 @@ class CompiledSteps:
             assert self.chain is not None
             self.chain.counts["fallbacks"] += 1
             whole["chained"] += 1
-        self._at = end = self._state(state)
+        self._at = end = self._state()
         return Taken(done, self._worked(self._tables(done), state, origin), end, True)
 
     def _worked(self, rows: dict[str, NDArray[Any]], start: State, origin: float) -> dict[str, NDArray[Any]]:
@@ -340,7 +350,7 @@ class CompiledSteps:
     def advance(self, state: State, origin: float, most: int = MOST) -> Taken:
         """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
         done, certain = self.run(state, origin, most)
-        self._at = end = self._state(state) if done else state
+        self._at = end = self._state() if done else state
         return Taken(done, self._worked(self._tables(done), state, origin) if done else {}, end, certain)
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
@@ -419,113 +429,70 @@ class CompiledSteps:
     # ---------------------------------------------------------------------------------------------------------- states
 
     def _put(self, state: State, origin: float) -> int:
-        """Write a state and its memory into the records; `DONE` if the compiled scheme can begin a run there."""
-        layout, memory, known, whole = self.layout, self.memory, state.stepper_memory, self._whole
-        whole["t"], whole["origin"] = state.t, origin
-        whole["last_dt"] = known["last_dt"][0] if "last_dt" in known else self.longest
-        layout.put(memory, "q", state.q)
-        layout.put(memory, "v", state.v)
-        contact = memory.of["Contact"]
-        contact["P"] = 0.0
-        if "P_N" in known:
-            contact["P"][layout.contacts, 0] = known["P_N"]
-        if "P_T" in known and layout.shape.rows > 1:
-            contact["P"][layout.contacts, 1:] = known["P_T"].reshape(-1, self.tangents)
-        contact["first"], memory.of["Body"]["gained"] = contact["P"], 0.0
-        status = self._begin(memory.address("System"))
-        if self.alpha and "acceleration" in known:
-            self._put_accelerations(known)
-        for name in ("y_scale", "closed", "left_at"):
-            if name in known:
-                contact[name][layout.contacts] = known[name]
-        own = known.get("proximal")
-        whole["proximal"] = own[0] if own is not None else PROXIMAL if layout.redundant else 0.0
-        if "planned" in known:
-            whole["planned"] = known["planned"]
-        if "v_gained" in known and self.scheme == "implicit_euler":
-            layout.put(memory, "gained", known["v_gained"])
-        if self.scheme == "moreau_jean":
-            fresh = "trend_at" in known and known["trend_at"][0] == state.t
-            self._put_trends(known, fresh)
-            if fresh:
-                layout.put(memory, "force", known["last_force"])
-        if self.midpoint and "g_bends" in known:
-            self._put_joints("left", known["g_rates"])
-            self._put_joints("bend_before", known["g_bends"])
-        if not self.alpha:
-            self._put_joints("P", known["P_g"] if self.midpoint and "P_g" in known else np.zeros(self.system.ng))
-        return int(status)
-
-    def _put_accelerations(self, known: Mapping[str, Array]) -> None:
-        """The memory of generalised alpha; the impulses of joints are those with which its first iteration begins."""
-        for name, memory in ACCELERATIONS.items():
-            self.layout.put(self.memory, name, known[memory])
-        self._put_joints("lam", known["lam_g"])
-        self._put_joints("P", known.get("P_g", np.zeros(self.system.ng)))
-
-    def _state(self, before: State) -> State:
-        """The state after the last step, with the memory for the next one."""
-        layout, memory, t = self.layout, self.memory, float(self._whole["t"][0])
-        contact = memory.of["Contact"][layout.contacts]
-        found = {
-            "P_N": contact["P"][:, 0].copy(), "P_T": np.zeros(self.system.nt),
-            "proximal": self._whole["proximal"].copy(),
-        }  # fmt: skip
-        if self.alpha:
-            found |= {of: layout.packed(memory, name).ravel() for name, of in ACCELERATIONS.items()}
-            found |= {"lam_g": self._of_joints("lam"), "P_g": self._of_joints("P")}
-        else:
-            found["y_scale"] = contact["y_scale"].copy()
-        if self.scheme in ("landing", "implicit_euler"):
-            found |= {"closed": contact["closed"].astype(float), "left_at": contact["left_at"].copy()}
-        if self._error:
-            found["planned"] = self._whole["planned"].copy()
-        if self.scheme in ("moreau_jean", "implicit_euler"):
-            found["last_dt"] = self._whole["last_dt"].copy()
-        if self.scheme == "implicit_euler":
-            found["v_gained"] = layout.packed(memory, "gained").ravel()
-        if self.scheme == "moreau_jean":
-            found |= {f"trend_{name}": self._trend(name) for name in TREND}
-            found |= {"last_force": layout.packed(memory, "force").ravel(), "trend_at": np.array([t])}
-            found["P_g_start"] = self._of_joints("trend", "last")
-        if layout.shape.rows > 1:
-            found["P_T"] = contact["P"][:, 1:].ravel()
-        if self.midpoint:
-            found |= {"g_rates": self._of_joints("left"), "g_bends": self._of_joints("bend_before")}
-            found["P_g"] = self._of_joints("P")  # from which the next program begins
-        q, v = (layout.packed(memory, name).ravel() for name in ("q", "v"))
-        return State(t, q, v, before.law_memory, {**before.stepper_memory, **found})
-
-    def _of_joints(self, *path: str) -> Array:
-        """A number per row of joints, in the order of the model."""
-        found = self.memory.of["Joint"]
-        for name in path:
-            found = found[name]
-        return np.ascontiguousarray(found).reshape(-1)[self.layout.joints]
-
-    def _trend(self, name: str) -> Array:
-        """A field of the trends of joints and contacts, side by side."""
-        parts = (self.memory.of[schema]["trend"][name].ravel() for schema in ("Joint", "Contact"))
-        return np.concatenate([part.astype(float) for part in parts])
-
-    def _put_trends(self, known: Mapping[str, Array], fresh: bool) -> None:
-        """Impulses of previous steps: as left by compiled steps, or those of the last step alone."""
-        joints, contacts = (self.memory.of[schema]["trend"] for schema in ("Joint", "Contact"))
-        for trend in (joints, contacts):
+        """Write a state with its internal states into the records; `DONE` if the compiled scheme can begin a run
+        there."""
+        layout, memory, known, whole = self.layout, self.memory, state.memory, self._whole
+        contact, joint = memory.of["Contact"], memory.of["Joint"]
+        fresh = "System.t" in known and bool(known["System.t"][0] == state.t)
+        lost = STALE if self.scheme == "moreau_jean" and not fresh else set[str]()
+        if self.alpha and "Body.smooth" not in known:
+            lost = {"Joint.P"}  # with which its first iteration begins
+        # of a run without a step before this one
+        whole["last_dt"], whole["proximal"] = self.longest, PROXIMAL if layout.redundant else 0.0
+        whole["secant"] = contact["P"] = 0.0
+        for name in GAINS:
+            memory.of["Body"][name] = 0.0
+        for trend in (contact["trend"], joint["trend"]):
             for name in TREND:
                 trend[name] = 0
-        if "P_g_start" in known:
-            self._put_joints("P_a", known["P_g_start"])
-            joints["last"] = self.memory.of["Joint"]["P_a"]
-        contacts["last"] = self.memory.of["Contact"]["P"]
-        for name in TREND if fresh else ():
-            values = known[f"trend_{name}"]
-            if values.size != self._trend(name).size:
-                return
-            for trend, part in zip((joints, contacts), np.split(values, [joints[name].size]), strict=True):
-                trend[name] = part.reshape(trend[name].shape)
+        self.kept.put(memory, known, lost)
+        layout.put(memory, "q", state.q)
+        layout.put(memory, "v", state.v)
+        whole["t"], whole["origin"], contact["first"] = state.t, origin, contact["P"]
+        status = self._begin(memory.address("System"))
+        if not self.alpha:
+            joint["P"] = 0.0
+        self.kept.put(memory, known, lost)
+        if not fresh:
+            contact["trend"]["last"] = contact["P"]
+        whole["t"], whole["origin"] = state.t, origin
+        return int(status)
 
-    def _put_joints(self, name: str, values: Array) -> None:
-        rows = np.zeros(self.memory.of["Joint"][name].shape)
-        rows.reshape(-1)[self.layout.joints] = values
-        self.memory.of["Joint"][name] = rows
+    def _state(self) -> State:
+        """The state after the last step, with the internal states for the next one."""
+        q, v = (self.layout.packed(self.memory, name).ravel() for name in ("q", "v"))
+        return State(self._time(), q, v, self.kept.of(self.memory))
+
+    def _time(self) -> float:
+        """Where the records stand [s]."""
+        return float(self._whole["t"][0])
+
+    def held(self, state: State) -> dict[str, Any] | None:
+        """Data for the next step from a state, for a checkpoint; None before the first one.
+
+        `there` tells whether the records are at the state already, as they are but after a rescued step.
+        """
+        if self._at is None and not any(self.counts.values()):
+            return None
+        records = self._varying.of(self.memory).numbers
+        return {"there": self._at is state, "records": records, "outside": self.held_outside()}
+
+    def hold(self, held: Mapping[str, Any], state: State, origin: float) -> None:
+        """Resume from a checkpoint at a state, on a grid that begins at `origin`.
+
+        Raises
+        ------
+        ValueError
+            If it is none of such steps.
+        """
+        self._put(state, origin)
+        records = InternalStates(self._varying.fields, np.asarray(held["records"], dtype=float))
+        self._varying.put(self.memory, records)
+        if held["outside"] is not None:
+            self.hold_outside(held["outside"])
+            self._varying.put(self.memory, records)  # what resumes outside may use them
+        self._at = state if held["there"] else None
+
+    @functools.cached_property
+    def _varying(self) -> Numbers:
+        return varying(self.layout, self.memory)

@@ -92,6 +92,7 @@ class Modes:
                     f"{value.shape}."
                 )
             object.__setattr__(self, name, value)
+        self._check_second_order(n, m)
         if self.stresses.shape[2] != m:
             if self.stresses.size:
                 raise InputError(f"stresses of modes must have the last length {m}, got {self.stresses.shape}.")
@@ -106,6 +107,25 @@ class Modes:
                 f"Modes need frequencies > 0 and damping >= 0, got {self.frequencies.tolist()} rad/s and "
                 f"{self.damping.tolist()} 1/s; rigid motions are no modes."
             )
+
+    def _check_second_order(self, n: int, m: int) -> None:
+        """Raise InputError unless the inertia and the shortening of a deformed body are of these nodes and modes."""
+        found: dict[str, tuple[Any, tuple[int, ...]]] = {}
+        if self.changes is not None:
+            of = self.changes
+            found |= {"first": (of.first, (3, 3, m)), "second": (of.second, (3, 3, m, m)),
+                      "coupling": (of.coupling, (3, m, m)), "turning": (of.turning, (3, m))}  # fmt: skip
+        if self.shortening is not None:
+            by = self.shortening
+            e = len(by.bending)
+            found |= {"bending": (by.bending, (e, m, m)), "translations": (by.translations, (n, 3, e)),
+                      "rotations": (by.rotations, (n, 3, e))}  # fmt: skip
+        for name, (value, shape) in found.items():
+            if np.shape(value) != shape or not np.all(np.isfinite(value)):
+                raise InputError(
+                    f"{name} of the second order of modes must be finite numbers of shape {shape} for {n} nodes and "
+                    f"{m} modes, got shape {np.shape(value)}."
+                )
 
     @property
     def count(self) -> int:

@@ -41,12 +41,13 @@ def check_start(system: System, state: State, parameters: Array) -> None:
         rates = rates_of(rows, at.velocities)
         check_motion(system, t, residual + rates)
         _check_closed(system, residual, "is open by", units)
-        _check_rank(system, state, p)
+        directions = weighted(rows, at.masses, e.first_rows)
+        _check_rank(system, state, p, directions)
     # a continued run keeps the errors of its scheme: joint rates of implicit Euler, overlaps of velocity schemes
-    if state.stepper_memory:
+    if state.memory:
         return
     if system.ng:
-        check_rates(system, weighted(rows, at.masses, e.first_rows), rates)
+        check_rates(system, directions, rates)
     gaps = e.gaps(at, p)
     allowed = OVERLAP if system.compliance is None else GIVING
     overlap = np.flatnonzero(~(gaps >= -allowed * e.gap_sizes(p)))
@@ -124,7 +125,7 @@ def check_rates(system: System, directions: Directions, rates: Array) -> None:
     _check_closed(system, rates, "moves at", tuple(f"{unit}/s" for unit in system.names.constraint_units))
 
 
-def _check_rank(system: System, state: State, parameters: Array) -> None:
+def _check_rank(system: System, state: State, parameters: Array, directions: Directions) -> None:
     """Raise ModelError if constraints are redundant at this state although none was when the system was built.
 
     A system with known redundant constraints uses solvers that accept any rank.
@@ -134,9 +135,11 @@ def _check_rank(system: System, state: State, parameters: Array) -> None:
     built = state.t == system.start.t and np.array_equal(state.q, system.start.q)
     if built and np.array_equal(parameters, system.parameter_values):
         return
-    found = system.redundant_at(state, parameters)
+    found = directions.redundant()
     if found:
+        names, (row, others) = system.constraint_names, next(iter(found.items()))
+        first = Redundant(names[row], tuple(names[k] for k in others))
         raise ModelError(
             f"{len(found)} of {system.ng} constraints are redundant at this start, though none is where the system was "
-            f"built: {found[0]}. Build the model at this start or with these parameters, or start elsewhere."
+            f"built: {first}. Build the model at this start or with these parameters, or start elsewhere."
         )

@@ -108,13 +108,6 @@ class Equations:
         return ca.Function("M", [self.q, self.p], [self._mass_matrix], ["q", "p"], ["M"])
 
     @cached_property
-    def inverse_factor(self) -> ca.Function:
-        """L^-1 with M = L L', body by body: as sparse as M."""
-        factors = (ca.chol(body.mass_matrix(body.symbols(self.symbols))).T for body in self.bodies)
-        inverse = ca.diagcat(*(ca.solve(factor, ca.SX.eye(factor.size1())) for factor in factors))
-        return ca.Function("inverse_factor", [self.p], [inverse], ["p"], ["inverse_factor"])
-
-    @cached_property
     def B(self) -> ca.Function:
         return ca.Function("B", [self.q], [self._kinematics], ["q"], ["B"])
 

@@ -2,31 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from nonsmooth.evaluation import Array
 
-__all__ = ["Assembly", "Moved", "State"]
+__all__ = ["Assembly", "InternalStates", "Moved", "State"]
 
 #: number of bodies in the printed table of an assembly
 LISTED = 20
 
 
 @dataclass(frozen=True, eq=False)
+class InternalStates(Mapping[str, Array]):
+    """Internal states of a run in one array; by name, views of it: ``state.memory["Contact.P"]``.
+
+    Names are those of fields in the records of the scheme, in SI units, in the order of the model: see
+    ``nonsmooth/engine/kept.py`` and the fields in ``nonsmooth/schemes``.
+
+    Parameters
+    ----------
+    fields : names and shapes, in the order of the array
+    numbers : (n,)
+
+    Raises
+    ------
+    ValueError
+        If the array is not of the size of the fields.
+    """
+
+    fields: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    numbers: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if self.numbers.shape != (sum(math.prod(shape) for _, shape in self.fields),):
+            raise ValueError(f"{self.numbers.shape} internal states are not those of their {len(self.fields)} fields")
+
+    def __getitem__(self, name: str) -> Array:
+        first = 0
+        for one, shape in self.fields:
+            size = math.prod(shape)
+            if one == name:
+                return self.numbers[first : first + size].reshape(shape)
+            first += size
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+
+@dataclass(frozen=True, eq=False)
 class State:
     """Time, coordinates, velocities, and internal states of contact laws and stepper.
 
-    ``t`` [s]; ``q`` (nq,), ``v`` (nv,) right limits. ``law_memory`` contains the internal states of contact laws,
-    ``stepper_memory`` those of the stepper (closed contacts, impulses for warm starts), so that a run continues bitwise
-    identically.
+    ``t`` [s]; ``q`` (nq,), ``v`` (nv,) right limits. ``memory`` contains the internal states (closed contacts, impulses
+    for warm starts, bristles), empty before a run, so that a run continues bitwise identically.
     """
 
     t: float
     q: Array
     v: Array
-    law_memory: Mapping[str, Array] = field(default_factory=dict)
-    stepper_memory: Mapping[str, Array] = field(default_factory=dict)
+    memory: InternalStates = field(default_factory=InternalStates)
 
 
 @dataclass(frozen=True)

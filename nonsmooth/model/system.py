@@ -58,7 +58,7 @@ class Names:
 class System:
     """The result of ``Model.build()``: CasADi functions of symbols or numbers, with the parameter vector p.
 
-    ``M(q, p)`` (nv, nv), ``inverse_factor(p)`` L^-1 with M = L L'; ``h(t, q, v, p)`` (nv,) with gyroscopic terms;
+    ``M(q, p)`` (nv, nv); ``h(t, q, v, p)`` (nv,) with gyroscopic terms;
     ``B(q)`` (nq, nv); ``advance(q, u, dt)`` coordinates after `dt` at constant velocity u; ``g(t, q, p)`` (ng,),
     ``W_g(t, q, p)`` (nv, ng), ``g_t(t, q, p)`` its explicit rate; ``violation(t, q, p)`` the constraint violation
     as reported; ``g_N(q, p)`` (nc,) [m] open > 0, ``W_N(q, p)`` (nv, nc); ``W_T(q, p)`` (nv, nt) with slip velocities
@@ -151,10 +151,6 @@ class System:
     @property
     def M(self) -> ca.Function:
         return self.equations.M
-
-    @property
-    def inverse_factor(self) -> ca.Function:
-        return self.equations.inverse_factor
 
     @property
     def h(self) -> ca.Function:

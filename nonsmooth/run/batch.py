@@ -28,7 +28,7 @@ from nonsmooth.steppers.base import Stepper
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["METRICS", "simulate_batch"]
+__all__ = ["METRICS", "simulate_batch", "simulate_batches"]
 
 #: results of a run that may be recorded in addition to its final state: dimension, unit, meaning
 METRICS: dict[str, tuple[str | None, str, str]] = {
@@ -105,48 +105,67 @@ def simulate_batch(
     >>> runs["q"].sel(coordinate="slider.y").round(12).values
     array([-1.e-05, -2.e-05])
     """
+    if record != "end":
+        raise InputError(f'record must be "end", got {record!r}; for whole motions call simulate().')
+    return simulate_batches(
+        system, stepper, parameters, t_end=t_end, steps=[dt], states=states, metrics=metrics, threads=threads
+    )[0]
+
+
+def simulate_batches(
+    system: System, stepper: Stepper, parameters: Mapping[str, Sequence[float] | Array], *, t_end: float,
+    steps: Sequence[float | StepControl], states: Sequence[State] | None, metrics: Sequence[str], threads: int | None,
+) -> list[xarray.Dataset]:  # fmt: skip
+    """As `simulate_batch` for each of the steps; initial states are checked once."""
     begin = time.perf_counter()
-    control = _checked(system, record, metrics, step_control(dt), t_end, threads)
+    controls = [_checked(system, metrics, step_control(dt), t_end, threads) for dt in steps]
     values = _values(system, parameters)
     _check_states(system, states, len(values))
     # all runs have friction rows if any of them has friction
     rough = np.any(_friction(system, values) > 0, axis=1)
-    ends, repeated = _empty(system, len(values)), 0
+    ends, repeated = [_empty(system, len(values)) for _ in controls], np.zeros(len(controls), dtype=int)
     for kind in (False, True):
         runs = np.flatnonzero(rough == kind)
         if runs.size:
             for law in ("restitution", "tangential"):
-                check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
-            repeated += _run(system, stepper, values, states, runs, ends, t_end, control, metrics, threads)
-    return _dataset(system, stepper, parameters, values, ends, metrics, control, t_end, repeated, begin)
+                for control in controls:
+                    check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
+            repeated += _run(system, stepper, values, states, runs, ends, t_end, controls, metrics, threads)
+    return [
+        _dataset(system, stepper, parameters, values, found, metrics, control, t_end, int(count), begin)
+        for found, control, count in zip(ends, controls, repeated, strict=True)
+    ]
 
 
 def _run(
-    system: System, stepper: Stepper, values: Array, states: Sequence[State] | None, runs: Any, ends: dict[str, Array],
-    t_end: float, control: ConstantStep | Landing, metrics: Sequence[str], threads: int | None,
-) -> int:  # fmt: skip
-    """Fill in the final states of these runs; returns how many were repeated one by one."""
-    again: list[int] = []
+    system: System, stepper: Stepper, values: Array, states: Sequence[State] | None, runs: Any,
+    ends: Sequence[dict[str, Array]], t_end: float, controls: Sequence[ConstantStep | Landing], metrics: Sequence[str],
+    threads: int | None,
+) -> list[int]:  # fmt: skip
+    """Fill in the final states of these runs with each control; returns how many were repeated one by one."""
+    again: list[list[int]] = [[] for _ in controls]
 
-    def take(k: int, end: End | None) -> None:
+    def take(i: int, k: int, end: End | None) -> None:
         if end is None:
-            again.append(k)
+            again[i].append(k)
             return
-        ends["q"][k], ends["v"][k], ends["impulse"][k] = end.q, end.v, end.P[:, 0]
-        ends["friction_impulse"][k] = _rubbed(system, end.P[:, 1:])
-        ends["gap_violation"][k], ends["joint_violation"][k] = end.gap, end.joint
-        ends["complementarity"][k], ends["motion_residual"][k] = end.complementarity, end.residual
+        found = ends[i]
+        found["q"][k], found["v"][k], found["impulse"][k] = end.q, end.v, end.P[:, 0]
+        found["friction_impulse"][k] = _rubbed(system, end.P[:, 1:])
+        found["gap_violation"][k], found["joint_violation"][k] = end.gap, end.joint
+        found["complementarity"][k], found["motion_residual"][k] = end.complementarity, end.residual
 
     together = not calls_outside(stepper)
     if together:
         run_to_ends(
-            system, stepper, control, values, [int(k) for k in runs], t_end, states=states,
+            system, stepper, controls, values, [int(k) for k in runs], t_end, states=states,
             observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
         )  # fmt: skip
-    for k in sorted(again) if together else map(int, runs):
-        first = system.start if states is None else states[k]
-        _named(system, stepper, values, first, ends, k, t_end, control)
-    return len(again)
+    for control, found, left in zip(controls, ends, again, strict=True):
+        for k in sorted(left) if together else map(int, runs):
+            first = system.start if states is None else states[k]
+            _named(system, stepper, values, first, found, k, t_end, control)
+    return [len(left) for left in again]
 
 
 def _rubbed(system: System, P_T: Array) -> Array:
@@ -176,12 +195,10 @@ def _named(
 
 
 def _checked(
-    system: Any, record: str, metrics: Sequence[str], control: Any, t_end: float, threads: int | None
+    system: Any, metrics: Sequence[str], control: Any, t_end: float, threads: int | None
 ) -> ConstantStep | Landing:
     if not isinstance(system, System):
         raise InputError(f"simulate_batch takes a System, got {type(system).__name__}; make one with Model.build().")
-    if record != "end":
-        raise InputError(f'record must be "end", got {record!r}; for whole motions call simulate().')
     if not isinstance(control, ConstantStep | Landing):
         raise InputError(
             f"simulate_batch takes a constant step or Landing(dt_min, dt_max), got {control}; "

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
 from nonsmooth.files import load_libraries, path_of, read_contents, write_contents
-from nonsmooth.model.state import State
+from nonsmooth.model.state import InternalStates, State
 from nonsmooth.settings import is_number, shown
 
 __all__ = ["CHECKPOINT", "EVERY", "Checkpoint", "RunKeeper", "call_of", "incomplete", "stored"]
 
-CHECKPOINT = "nonsmooth-checkpoint-2"
+CHECKPOINT = "nonsmooth-checkpoint-3"
 #: [s] between two checkpoints
 EVERY = 60.0
 #: writing takes at most this fraction of the time, inverted
@@ -41,8 +41,7 @@ Tree = dict[str, Any]
 
 def call_of(system: Any, values: NDArray[Any], first: State, stated: Mapping[str, Any]) -> dict[str, Any]:
     """The data that identify a call of `simulate`: mechanism, parameters, initial state, arguments."""
-    remembered = {**first.law_memory, **first.stepper_memory}
-    memory = {name: np.asarray(value).tolist() for name, value in sorted(remembered.items())}
+    memory = {name: value.tolist() for name, value in first.memory.items()}
     return {
         "versions": {name: importlib.metadata.version(name) for name in ("nonsmooth", "casadi", "numpy", "scipy")},
         "mechanisms": {"model": system.description},
@@ -214,7 +213,8 @@ def _short(value: Any) -> str:
 def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
     """Plain data for JSON, with arrays replaced by their indices in `arrays`."""
     if isinstance(thing, State):
-        parts = {"t": thing.t, "q": thing.q, "v": thing.v, "law": thing.law_memory, "stepper": thing.stepper_memory}
+        fields = [[name, *shape] for name, shape in thing.memory.fields]
+        parts = {"t": thing.t, "q": thing.q, "v": thing.v, "fields": fields, "memory": thing.memory.numbers}
         return {"state": _packed(parts, arrays)}
     if isinstance(thing, Mapping):
         return {"tree": {str(name): _packed(value, arrays) for name, value in thing.items()}}
@@ -255,7 +255,8 @@ def _unpacked(tree: Any, data: NDArray[np.uint8]) -> Any:
             return found if name == "list" else tuple(found)
         if name == "state":
             parts = read(value)
-            return State(float(parts["t"]), parts["q"], parts["v"], parts["law"], parts["stepper"])
+            fields = tuple((str(key), tuple(map(int, shape))) for key, *shape in parts["fields"])
+            return State(float(parts["t"]), parts["q"], parts["v"], InternalStates(fields, parts["memory"]))
         if name == "scalar" and value[0] in KINDS:
             return np.dtype(value[0]).type(value[1])
         if name != "array":

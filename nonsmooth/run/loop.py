@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from nonsmooth.engine.held import held as compiled_held
-from nonsmooth.engine.held import hold
-from nonsmooth.engine.steps import MOST, CompiledSteps, Taken
+from nonsmooth.engine.steps import MOST, CompiledSteps, Taken, origin_of
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import BudgetSpent, Interrupted, NonsmoothError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
@@ -109,7 +106,7 @@ class TimeLoop:
 
     def trajectory(self, first: State) -> Trajectory:
         """The loop."""
-        origin = float(first.stepper_memory.get("grid_start", np.array([first.t]))[0])
+        origin = origin_of(first)
         state = first
         try:
             steps = self.compiled
@@ -119,7 +116,7 @@ class TimeLoop:
                 begun = steps.start(first)
                 if begun is None:
                     raise SolverFailed(steps.failure(first))
-                state = _remembering(begun, origin)
+                state = begun
                 self.recorder.start(state, steps.impact)
             self._begin()
             self._keep(state)
@@ -183,7 +180,7 @@ class TimeLoop:
             self.recorder.hold(held["recorder"], state)
             self.chain.hold(held["chain"])
             if held["compiled"] is not None:
-                hold(self.compiled, held["compiled"], state, origin)
+                self.compiled.hold(held["compiled"], state, origin)
             self.steps = len(self.recorder) - 1
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise incomplete(self.keeper.checkpoint.path, error) from error
@@ -196,7 +193,7 @@ class TimeLoop:
             return
         self._stands = {
             "state": state, "chain": self.chain.held(), "rows": len(self.recorder),
-            "compiled": compiled_held(self.compiled, state),
+            "compiled": self.compiled.held(state),
         }  # fmt: skip
         if self.keeper.due():
             self._save()
@@ -244,8 +241,3 @@ class TimeLoop:
                 name = self.system.v_names[bad[0]]
                 return f' The applied force along "{name}" is {force[bad[0]]} at t = {t:.9g} s; check the loads.'
         return ""
-
-
-def _remembering(state: State, origin: float) -> State:
-    """Constant steps lie on one grid, also after a restart; steps hand on memories that are not theirs."""
-    return replace(state, stepper_memory={**state.stepper_memory, "grid_start": np.array([origin])})

@@ -192,7 +192,7 @@ def _simulated(
         raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
     if checkpoint is not None:
         stated = {"stepper": stepper, "dt": step, "t_end": float(end), "record": record}
-        stated |= {"check": check, "accuracy": accuracy if chosen or check else None}
+        stated |= {"check": check, "accuracy": accuracy if chosen or check else None, "interpreted": interpreted}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
@@ -210,7 +210,7 @@ def _simulated(
 
     control = None if step is None else step_control(step, (first.t, end))
     if control is not None:
-        check_step(control, first.t, end, first="grid_start" not in first.stepper_memory)
+        check_step(control, first.t, end, first=not first.memory)
     if control is not None and stepper is not None and not check:
         _advise(system, control, end - first.t, record, max_steps)
         return run(stepper, control)
@@ -244,7 +244,7 @@ def _advise(system: System, control: StepControl, length: float, record: int, ma
     if size > SPILL:
         fewer = math.ceil(steps * bytes_of_row(system) / SPILL)
         warnings.warn(
-            f"The run has {steps / record:.3g} rows of {bytes_of_row(system)} bytes, {size / 1e9:.2g} GB; beyond "
+            f"The run has {steps / record:.3g} rows of up to {bytes_of_row(system)} bytes, {size / 1e9:.2g} GB; beyond "
             f"{SPILL / 1e9:.2g} GB they are kept in files in {tempfile.gettempdir()}. record={fewer} "
             f"(--record {fewer}) keeps one row in {fewer}, in memory.",
             ValidityWarning,
@@ -274,13 +274,15 @@ def _run(
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     check_support(system, stepper, values, control)
-    solver = stepper.solver if stepper.solver is not None else getattr(solvers, stepper.default_solver)()
+    solver, rescuing = stepper.solver, stepper.solver
+    if solver is None:
+        solver, rescuing = (getattr(solvers, name)() for name in (stepper.default_solver, stepper.rescuing_solver))
     scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
     keeper = None if checkpoint is None else checkpoint.next_run(settings)
     steps = steps_of(stepper)
     rules, engine = steps.rules(system, stepper, control, values), "interpreted" if interpreted else "compiled"
-    chain = Chain(solver, stepper.fallback)
+    chain = Chain(rescuing, stepper.fallback)
     called = chain.called  # not the chain, whose sessions own functions of CasADi
     manifest = Manifest(lambda: _manifest(system, values, settings, engine, rules, called))
     loop = TimeLoop(

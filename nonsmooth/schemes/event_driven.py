@@ -2,13 +2,15 @@
 
 One step from (t, q, v) in a phase, which is defined by the modes of all contacts:
 
-1. A Runge-Kutta step of the phase's smooth motion, its length from the error estimate, see `phase_steps`.
+1. A Runge-Kutta step of the phase's smooth motion, its length from the error estimate, see `phase_motion`.
 2. The first event within it, at which it is made to end, see `phase_events`.
 3. If a gap closes, the impact of all contacts that are closed, or close within the simultaneity window; a rebound that
    is too short ends an accumulation of impacts.
 4. The new phase, see `phase_changes`.
 
 Near a singular position of the joints a step goes across it. A step that is not certified ends the run.
+Events are counted; where steps have been short for long, a function outside looks for the cause, and ends the run where
+it finds one.
 """
 
 import math
@@ -16,19 +18,106 @@ import math
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.records.values import dot, zeros_like
 from nonsmooth.schemes.closing import SHORTENED, VISIBLE
-from nonsmooth.schemes.event_progress import count_event, count_step, is_stopped, stalls
 from nonsmooth.schemes.grid import latest_end
 from nonsmooth.schemes.mechanism import mode_of, norm, set_impulse_scales, tangential
 from nonsmooth.schemes.motion import placed, see
 from nonsmooth.schemes.phase_changes import change_by_impact, change_phase, zero_rate
-from nonsmooth.schemes.phase_events import BREAKAWAY, NONE, RELEASE, end_at_event, set_scales, unseen
-from nonsmooth.schemes.phase_instants import copy, note, place_at
-from nonsmooth.schemes.phase_losses import is_watched, margin
-from nonsmooth.schemes.phase_motion import accelerate, count_closed
-from nonsmooth.schemes.phase_steps import advance, cross, first_length, quadrature
+from nonsmooth.schemes.phase_events import (
+    BREAKAWAY,
+    NONE,
+    RELEASE,
+    end_at_event,
+    is_watched,
+    margin,
+    set_scales,
+    unseen,
+)
+from nonsmooth.schemes.phase_motion import (
+    accelerate,
+    advance,
+    copy,
+    count_closed,
+    cross,
+    first_length,
+    note,
+    place_at,
+    quadrature,
+)
 from nonsmooth.schemes.program import INFINITE
 from nonsmooth.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
-from nonsmooth.tolerances.event_driven import EVENTS, INACCURATE, NO_MODES, NO_MOTION, SLOW, UNLOCATED, UNSOLVED
+from nonsmooth.tolerances.event_driven import (
+    CRAWL,
+    CRAWLED,
+    EVENTS,
+    INACCURATE,
+    NO_MODES,
+    NO_MOTION,
+    SLOW,
+    SMOOTH,
+    STALLED,
+    UNLOCATED,
+    UNSOLVED,
+)
+
+#: number of steps per longest step, averaged over the last `CRAWLED` steps, above which the cause is examined
+CROWDED = 50
+
+examined_outside = solved_outside("examines")  # (run): 0 if there is a cause
+
+
+@kernel
+def crawls(run):
+    """Whether so many steps in a row have been far too short that their cause is looked for."""
+    return run.tried < CRAWL * run.shortest and (run.crawled + 1) % CRAWLED == 0
+
+
+@kernel
+def crowds(run):
+    """Whether the last steps have been so many that their cause is looked for."""
+    start = run.stages[0].t
+    full = run.counted == CRAWLED and start > run.counted_since
+    return full and start - run.counted_since < CRAWLED * run.system.longest / CROWDED
+
+
+@piece
+def is_stopped(run):
+    """Whether there is a cause of short steps for which the run ends."""
+    run.crowded = 1 if crowds(run) else 0
+    if not (run.crowded or crawls(run)):
+        return False
+    t, dt, error, tried, next_length = run.stages[0].t, run.dt, run.error, run.tried, run.next_length
+    if run.crowded and t + 0.5 * dt != t:
+        advance(run, t + 0.5 * dt)
+        run.half_error = run.error
+        advance(run, t + dt)
+        run.error = error
+    run.tried, run.next_length = tried, next_length
+    return examined_outside(run) != 1
+
+
+@kernel
+def count_step(run):
+    """Count steps for `is_stopped`."""
+    start = run.stages[0].t
+    run.crawled = run.crawled + 1 if run.tried < CRAWL * run.shortest else 0
+    if start < run.counted_since or run.counted == CRAWLED:
+        run.counted, run.counted_since = 0, start
+    run.counted += 1
+
+
+@kernel
+def count_event(run, event):
+    """Count events, and shares of steps without one, within the shortest flight."""
+    if run.after.t - run.stall_since > run.shortest:
+        run.stall_since, run.stall_count = run.after.t, 0.0
+    run.stall_count += 1.0 if event else SMOOTH
+
+
+@kernel
+def stalls(run):
+    """Whether there have been too many."""
+    return run.stall_count >= STALLED and run.after.t - run.stall_since <= run.shortest
+
 
 #: least share of the step before that the step after a singular position has
 BEYOND = 1e-2
@@ -205,7 +294,8 @@ def sum_up(run):
         total = quadrature(run, 0) * run.stages[0].contacts[k].P
         for j in range(1, run.inner + 1):
             total += quadrature(run, j) * run.stages[j].contacts[k].P
-        run.touches[k].smooth = dt * total
+        # a lesser force has the sign of its round-off
+        run.touches[k].smooth = dt * (total if not -run.touches[k].zero_force <= total[0] < 0.0 else zeros_like(total))
     for k in range(len(run.means)):
         first = run.stages[0].reactions[k]
         force, torque = quadrature(run, 0) * first.force, quadrature(run, 0) * first.torque

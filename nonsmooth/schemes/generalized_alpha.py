@@ -10,44 +10,56 @@ is corrected in positions by S and in velocities by P:
     g(t+, q+) = 0,          0 <= g_N(q+)  ⟂  S_N >= 0
     W_g' v+ = -g_t,         0 <= gamma_N+ + e min(gamma_N, 0)  ⟂  P_N >= 0  on contacts closed at q+
 
-with Coulomb's law between P_T and gamma_T+ + e_T gamma_T. D are the means of the directions at both ends of the step
-or, where a contact closes in it or turns far, those at its end.
+with bias the convective accelerations of joints, and Coulomb's law between P_T and gamma_T+ + e_T gamma_T. D are the
+means of the directions at both ends of the step or, where a contact closes in it or turns far, those at its end.
 
 An iteration of a step solves for the displacement (a frictionless program of nearby contacts), evaluates the mechanism
 at its end, solves for velocities (a program of the contacts closed there) and for accelerations, each with the latest
 values of the others. Slow convergence is accelerated by secants. Then residuals are evaluated and the step accepted.
+
+Passes are implicit in the forces of deformation of flexible bodies. These forces, -K eta - D eta' of the amplitudes eta
+of modes of mass one, are stiff: passes in which accelerations b follow from displacements u and velocities v+, and
+these from b, would not converge. With c = dt beta and c' = dt gamma times the weight of the new b in the
+pseudo-acceleration, u contains c b and v+ contains c' b, which are taken along:
+
+    accelerations:   (M + dt c K + c' D) b+ = h(u, v+) + W_g lam + dt K (u - u_0) + D c' b
+
+with the u_0 of this step without b, and the b of v+. In the program of displacements impulses S change u as if b had
+responded to them,
+
+    E = M^-1 (1 - dt c K / (M + dt c K + c' D))
+
+so that impulses of joints in it are S_g + c times the change of lam, and S_g is then found from W_g' b + bias = 0.
+Impulses of the program of velocities act on the true masses, as those at an instant do. At convergence all are the
+equations of the scheme. K and D are diagonal, and zero for rigid bodies.
 """
 
 import math
 
 from nonsmooth.compile.kernels import by_modes, kernel, piece
-from nonsmooth.records.values import normal_axis, products, weighed, zeros_like
-from nonsmooth.schemes.accelerations import accelerate, extrapolate_velocities, newmark_weights
-from nonsmooth.schemes.alpha_deformation import (
-    add_drag,
-    balance,
-    begin_accelerations,
-    factor_at_end,
-    start_accelerations,
-)
-from nonsmooth.schemes.alpha_end import (
-    between,
-    check_residuals,
-    find_velocities,
-    separate_impact,
-    start_next_step,
-    write_row,
-)
+from nonsmooth.records.values import dot, largest, normal_axis, products, trace, weighed, zeros_like
+from nonsmooth.schemes import rattle
+from nonsmooth.schemes.deformation import take_true_masses
 from nonsmooth.schemes.first_half import place_at_end, restore_directions
 from nonsmooth.schemes.grid import run_of
-from nonsmooth.schemes.joint_forces import CORRECTIONS
+from nonsmooth.schemes.joint_forces import CORRECTIONS, respond_to_jump
 from nonsmooth.schemes.mechanism import (
+    add_impulses,
     apply_all_impulses,
+    body_residual,
+    evaluate_all,
+    evaluate_loads,
+    joint_residual,
+    law_residual,
     law_shift,
+    leave_out_impacts,
     leaves_rest,
+    mode_of,
     rates_after,
     rates_before,
+    rates_of_jump,
     rates_of_u,
+    rebound,
     squared_length,
     start_contacts,
     start_joints,
@@ -63,12 +75,513 @@ from nonsmooth.schemes.program import (
     assemble_diagonal,
     factor_joints,
     make_consistent,
+    motionless_component,
     solve,
+    solve_joints,
 )
-from nonsmooth.schemes.secants import change_of_u, extrapolate_u
+from nonsmooth.schemes.secants import change_of_u, extrapolate_u, extrapolated, secant_share, secant_terms
 from nonsmooth.schemes.turning import turning_of
-from nonsmooth.tolerances import CLOSED_GAP, DONE, PROXIMAL, TINY, UNCERTAIN
+from nonsmooth.schemes.velocity_change import solve_velocities
+from nonsmooth.tolerances import CLOSED_GAP, DONE, FLOOR, PRESSING, PROXIMAL, TINY, UNCERTAIN
 from nonsmooth.tolerances.generalized_alpha import ACCEPTABLE, CONVERGED, PASSES, STALLED, TURNED
+
+
+@kernel
+def pseudo_weights(system):
+    """Weights of the old pseudo-acceleration and of both accelerations in the new one (Chung and Hulbert)."""
+    rho = system.radius
+    alpha_m, alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+    return -alpha_m / (1.0 - alpha_m), alpha_f / (1.0 - alpha_m), (1.0 - alpha_f) / (1.0 - alpha_m)
+
+
+@kernel
+def newmark_weights(system):
+    """gamma and beta."""
+    gamma = 0.5 + (1.0 - system.radius) / (system.radius + 1.0)
+    return gamma, 0.25 * (gamma + 0.5) * (gamma + 0.5)
+
+
+@kernel
+def extrapolate_velocities(system, old, new):
+    """v_next from the old and new pseudo-accelerations with these weights."""
+    of_pseudo, of_old, of_new = pseudo_weights(system)
+    dt = system.dt
+    for body in system.bodies:
+        body.pseudo_next = of_pseudo * body.pseudo + of_old * body.smooth + of_new * body.smooth_next
+        body.v_next = body.v + dt * (old * body.pseudo + new * body.pseudo_next)
+
+
+@kernel
+def force_of_rigid_body(body):
+    return body.force
+
+
+@kernel
+def force_of_flexible_body(body):
+    return body.force + body.hold
+
+
+force_of = by_modes(force_of_rigid_body, force_of_flexible_body)
+
+
+@kernel
+def evaluate_at_end(system):
+    """Forces and convective accelerations at the end, with velocities v_next."""
+    for body in system.bodies:
+        body.way, body.u = body.u, body.v_next
+    evaluate_loads(system)
+    evaluate_all(system.biases)
+    for body in system.bodies:
+        body.u = body.way
+
+
+@piece
+def accelerate(system, along_secants):
+    """Accelerations and joint forces at the end without contacts; the change of the accelerations."""
+    evaluate_at_end(system)
+    for body in system.bodies:
+        body.jump = weighed(force_of(body), inverse_mass(body))
+    for joint in system.joints:
+        joint.a.body.jump += joint.lam_next @ joint.a.moves
+        joint.b.body.jump += joint.lam_next @ joint.b.moves
+    for joint in system.joints:
+        joint.b0 = rates_of_jump(joint) + joint.bend
+    respond_to_jump(system)
+    change, above, below = 0.0, 0.0, 0.0
+    for joint in system.joints:
+        joint.lam_next += joint.y
+    for body in system.bodies:
+        off = body.jump - body.smooth_next
+        change += squared_length(off, body.mass)
+        up, down = secant_terms(body.smooth_found, off, body.mass)
+        above, below = above + up, below + down
+    share = secant_share(above, below) if along_secants else 0.0
+    for body in system.bodies:
+        body.smooth_next = extrapolated(body.smooth_found, body.jump, body.jump - body.smooth_next, share)
+    return math.sqrt(change)
+
+
+# ---- impulses of the step
+
+
+@kernel
+def between(system, at_start, at_end):
+    """Directions of the step's impulses."""
+    return 0.5 * (at_start + at_end) if system.mean else at_end
+
+
+@kernel
+def add_step_impulses(bond, start_a, start_b, system):
+    """Impulses of a bond, along the directions of the step, among those on its bodies."""
+    add_impulses(bond, between(system, start_a, bond.a.along), between(system, start_b, bond.b.along))
+
+
+# ---- velocities
+
+
+@piece
+def find_velocities(system):
+    """v_next from the accelerations, by impulses of joints and of the contacts that are on; whether they were found."""
+    gamma, _ = newmark_weights(system)
+    extrapolate_velocities(system, 1.0 - gamma, gamma)
+    for body in system.bodies:
+        body.v_next += weighed(body.lag, inverse_mass(body))
+    return solve_velocities(system)
+
+
+# ---- residuals
+
+
+@kernel
+def momentum_error(system, body, after, old, new):
+    """Of the balance from v to `after`, with the pseudo-accelerations weighed and the impulses in `total`."""
+    first, second = weighed(old * body.pseudo, body.mass), weighed(new * body.pseudo_next, body.mass)
+    body.terms += system.dt * (abs(first) + abs(second))
+    return body_residual(system, body, body.v, after, system.dt * (first + second) + body.total)
+
+
+@kernel
+def velocity_error(system):
+    """Of v+, from all impulses."""
+    gamma, _ = newmark_weights(system)
+    worst = 0.0
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        add_step_impulses(joint, joint.along_a, joint.along_b, system)
+    for contact in system.contacts:
+        if contact.on:
+            add_step_impulses(contact, contact.start_a, contact.start_b, system)
+    for body in system.bodies:
+        worst = max(worst, momentum_error(system, body, body.v_next, 1.0 - gamma, gamma))
+    return worst
+
+
+@kernel
+def displacement_error(system):
+    """Of u."""
+    _, beta = newmark_weights(system)
+    worst = 0.0
+    for body in system.bodies:
+        body.total, body.terms = body.drag, abs(body.drag)
+    for joint in system.joints:
+        add_displacement_impulses(joint)
+    for contact in system.contacts:
+        add_displacement_impulses(contact)
+    for body in system.bodies:
+        worst = max(worst, momentum_error(system, body, body.u, 0.5 - beta, beta))
+    return worst
+
+
+@kernel
+def add_displacement_impulses(bond):
+    """Impulses S of a bond among those on its bodies."""
+    P = bond.P
+    bond.P = bond.S
+    add_impulses(bond, bond.a.along, bond.b.along)
+    bond.P = P
+
+
+@kernel
+def smooth_error(system):
+    """Of the accelerations without contacts, as velocities over the step."""
+    dt, worst = system.dt, 0.0
+    for body in system.bodies:
+        body.total = dt * body.force
+        body.terms = abs(body.total)
+    for joint in system.joints:
+        for_a, for_b = (dt * joint.lam_next) @ joint.a.along, (dt * joint.lam_next) @ joint.b.along
+        joint.a.body.total += for_a
+        joint.b.body.total += for_b
+        joint.a.body.terms += abs(for_a)
+        joint.b.body.terms += abs(for_b)
+    for body in system.bodies:
+        worst = max(worst, body_residual(system, body, zeros_like(body.v), dt * body.smooth_next, body.total))
+    return worst
+
+
+@kernel
+def acceleration_error(system, joint):
+    """Second derivative of a joint's rows at the end, contacts left aside, as a rate over the step."""
+    dt, a, b = system.dt, joint.a, joint.b
+    by_a, by_b, bend = dt * a.body.smooth_next, dt * b.body.smooth_next, dt * joint.bend
+    terms = abs(a.along) @ abs(by_a) + abs(b.along) @ abs(by_b) + abs(bend)
+    floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
+    return largest(abs(a.along @ by_a + b.along @ by_b + bend)) / max(largest(terms) + floor, TINY)
+
+
+@kernel
+def natural_map(system, contact):
+    """min(gap, impulse) of the displacement and min(velocity, impulse) of closed contacts, each with its own scale."""
+    per_scale = 1.0 / contact.scale
+    per_impulse = system.longest * contact.W[0][0] * per_scale
+    found = abs(min(contact.g * per_scale, contact.S[0] * per_impulse))
+    if contact.on:
+        rate = contact.after[0] + rebound(contact, contact.before[0])
+        found = max(found, abs(min(rate * system.dt * per_scale, contact.P[0] * per_impulse)))
+    return found
+
+
+@kernel
+def check_residuals(system):
+    """Residuals of the step, from forces and directions at its end and from all impulses; whether it is certified."""
+    worst, law, natural = max(max(velocity_error(system), displacement_error(system)), smooth_error(system)), 0.0, 0.0
+    for joint in system.joints:
+        worst = max(worst, joint_residual(system, joint, -joint.rate), acceleration_error(system, joint))
+        worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
+    for contact in system.contacts:
+        contact.after = rates_after(contact)
+        if contact.on:
+            law = max(law, law_residual(system, contact))
+        natural = max(natural, natural_map(system, contact))
+    system.residual, system.law, system.complementarity = worst, law, natural
+    return max(max(worst, law), natural) <= system.certified
+
+
+# ---- the impact
+
+
+@piece
+def separate_impact(system):
+    """v_left, the velocity at the end without the impact in the step, and the impulses of the impact.
+
+    Contacts that close, or that approach or open at the start, have impacts. Persistent ones may transmit them: their
+    own impulses are those of a step without the others, the remainder is that of the impact. Whether it was found.
+    """
+    strikes, lasting = False, False
+    for contact in system.contacts:
+        contact.struck = 1 if contact.on and not contact.lasts else 0
+        if contact.struck and contact.P[0] > 0.0:
+            strikes = True
+        if contact.on and contact.lasts:
+            lasting = True
+        contact.impact = contact.struck * contact.P
+    for joint in system.joints:
+        joint.answer = zeros_like(joint.answer)
+    for body in system.bodies:
+        body.left = body.v_next
+    if strikes and lasting:
+        return leave_out_impacting(system)
+    if strikes:
+        leave_out_impacts(system)
+    return True
+
+
+@kernel
+def leave_out_impacting(system):
+    """Velocities at the end again, with lasting contacts alone."""
+    gamma, _ = newmark_weights(system)
+    for body in system.bodies:
+        body.reached = body.v_next
+    extrapolate_velocities(system, 1.0 - gamma, gamma)
+    for joint in system.joints:
+        joint.kept = joint.P
+    for contact in system.contacts:
+        contact.kept = contact.P
+        if contact.struck:
+            contact.on, contact.P = 0, zeros_like(contact.P)
+    found = solve_velocities(system)
+    for body in system.bodies:
+        body.left, body.v_next = body.v_next, body.reached
+    for joint in system.joints:
+        joint.answer, joint.P = joint.kept - joint.P, joint.kept
+    for contact in system.contacts:
+        if contact.struck:
+            contact.on = 1
+        contact.impact, contact.P = contact.kept - contact.P, contact.kept
+    return found
+
+
+@kernel
+def is_in_impact(contact):
+    """Whether the contact is involved in an impact."""
+    return contact.impact[0] > (PRESSING * contact.P[0] if contact.lasts else 0.0)
+
+
+# ---- its row, and the next step
+
+
+@piece
+def least_forces(system):
+    """If rows are redundant: the equivalent joint forces at both ends and impulses of the impact of least norm."""
+    for joint in system.joints:
+        joint.y = joint.answer
+    motionless_component(system)
+    for joint in system.joints:
+        joint.answer = joint.answer - joint.y
+        joint.kept, joint.P = joint.P, joint.P_b
+    rattle.choose_least_impulses(system)
+    for joint in system.joints:
+        joint.P_b, joint.P = joint.P, joint.kept
+
+
+@kernel
+def has_impact(system):
+    """Whether a contact has closed, or has approached or opened at the start."""
+    for contact in system.contacts:
+        if contact.struck:
+            return True
+    return False
+
+
+@kernel
+def write_joints(system, row):
+    """Reactions as means over the step, those of the impact separately; work of drivers."""
+    k, r, dt, strikes = system.steps, len(system.reactions), system.dt, has_impact(system)
+    row.work_drivers = row.work_drivers_impact = 0.0
+    for joint in system.joints:
+        joint.P_a = (0.5 * dt) * joint.lam
+        joint.P_b = (0.5 * dt) * joint.lam_next + joint.P - joint.answer
+        rate = joint.rate if strikes else 0.5 * (joint.rate_start + joint.rate)
+        smooth = dot(joint.P_a, joint.rate_start) + (0.5 * dt) * dot(joint.lam_next, joint.rate)
+        row.work_drivers -= smooth + dot(joint.P, rate)
+        row.work_drivers_impact -= dot(joint.answer, joint.rate)
+    if system.ridge > 0.0:
+        least_forces(system)
+    for i in range(r):
+        rattle.write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
+
+
+@kernel
+def write_contacts(system, row):
+    """Impulses, those of the impact separately, and gap velocities; frictional loss outside impacts."""
+    k, m, loss = system.steps, len(system.contacts), 0.0
+    for i in range(m):
+        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+        hit = is_in_impact(contact)
+        of.P, of.mode = contact.P, mode_of(contact)
+        of.before, of.after = contact.before[0], contact.after[0]
+        normal = contact.impact[0] if hit else 0.0
+        share = 1.0 if contact.struck or hit else 0.0
+        of.impact = normal * normal_axis(contact.P) + share * tangential(contact.P)
+        if contact.on:
+            a, b = contact.a, contact.b
+            slip = between(system, contact.start_a, a.along) @ (0.5 * (a.body.v + a.body.v_next))
+            slip += between(system, contact.start_b, b.along) @ (0.5 * (b.body.v + b.body.v_next))
+            loss -= dot(contact.P - contact.impact, tangential(slip))
+    row.loss_friction = loss
+
+
+@kernel
+def write_row(system):
+    """Row of the step."""
+    k, n = system.steps, len(system.bodies)
+    row = system.step_rows[k]
+    row.t, row.dt = system.t_next, system.dt
+    row.residual, row.complementarity = system.residual, system.complementarity
+    write_joints(system, row)
+    write_contacts(system, row)
+    for i in range(n):
+        body, at = system.bodies[i], system.body_rows[k * n + i]
+        at.q, at.v, at.v_left = body.at, body.v_next, body.left
+
+
+@kernel
+def start_next_step(system):
+    """The end of a step is the start of the next one; where an impact made accelerations jump, a starts anew from b."""
+    strikes = has_impact(system)
+    for contact in system.contacts:
+        contact.P = (1.0 if contact.on and not is_in_impact(contact) else 0.0) * contact.P
+    start_contacts(system)
+    start_joints(system)
+    for joint in system.joints:
+        joint.lam = joint.lam_next
+        joint.P = (0.0 if strikes else 1.0) * joint.P
+    for body in system.bodies:
+        body.q, body.v, body.smooth = body.at, body.v_next, body.smooth_next
+        body.pseudo = body.smooth_next if strikes else body.pseudo_next
+    system.t, system.last_dt = system.t_next, system.dt
+    system.steps += 1
+
+
+@kernel
+def weights_of_new(system):
+    """Weights c and c' of the new accelerations in displacements and velocities, as times."""
+    gamma, beta = newmark_weights(system)
+    _, _, of_new = pseudo_weights(system)
+    return system.dt * beta * of_new, system.dt * gamma * of_new
+
+
+@kernel
+def sum_displacement_impulses(system):
+    """In `total` of bodies, the impulses that act on displacements, along directions at the end."""
+    for body in system.bodies:
+        body.total = body.drag
+    for joint in system.joints:
+        joint.a.body.total += joint.S @ joint.a.along
+        joint.b.body.total += joint.S @ joint.b.along
+    for contact in system.contacts:
+        contact.a.body.total += contact.S @ contact.a.along
+        contact.b.body.total += contact.S @ contact.b.along
+
+
+@kernel
+def by_accelerations(system, body):
+    """u - u_0: what of the displacement neither the step's start nor impulses, which are in `total`, explain."""
+    _, beta = newmark_weights(system)
+    c, _ = weights_of_new(system)
+    explained = body.v + system.dt * ((0.5 - beta) * body.pseudo + beta * body.pseudo_next) - c * body.smooth_next
+    return body.u - explained - weighed(body.total, body.inverse_mass)
+
+
+# ---- displacements
+
+
+@kernel
+def add_drag_on_rigid_bodies(system):
+    for body in system.bodies:
+        body.v_next += weighed(body.drag, inverse_mass(body))
+
+
+@piece
+def add_drag_on_flexible_bodies(system):
+    """With all impulses at hand, but those that are in the program without their effect there; its inverse masses."""
+    c, c_velocity = weights_of_new(system)
+    for body in system.bodies:
+        damped = 1.0 + c_velocity * body.damping
+        body.implicit = body.inverse_mass * damped / (damped + (system.dt * c) * body.stiffness)
+    factor_joints(system)
+    sum_displacement_impulses(system)
+    for body in system.bodies:
+        in_program = weighed(body.total - body.drag, body.implicit)
+        body.v_next += weighed(body.total, body.inverse_mass) - in_program
+
+
+@piece
+def separate_joint_impulses(system):
+    """True masses; impulses S of joints, of what joints in the program changed, which accelerations did in part."""
+    take_true_masses(system, 0.0)
+    factor_joints(system)
+    c, _ = weights_of_new(system)
+    sum_displacement_impulses(system)
+    for body in system.bodies:
+        body.jump = by_accelerations(system, body)
+    for joint in system.joints:
+        joint.b0 = -rates_of_jump(joint) - c * joint.bend
+    solve_joints(system)
+    for joint in system.joints:
+        joint.S += joint.y
+
+
+# ---- accelerations
+
+
+@piece
+def begin_flexible_accelerations(system):
+    """Their inverse masses, and `hold`, what of the forces of deformation is taken along."""
+    c, c_velocity = weights_of_new(system)
+    sum_displacement_impulses(system)
+    for body in system.bodies:
+        by_position, by_velocity = system.dt * body.stiffness, c_velocity * body.damping
+        body.implicit = body.inverse_mass / (1.0 + c * by_position + by_velocity)
+        body.hold = weighed(by_accelerations(system, body), by_position) + weighed(body.smooth_next, by_velocity)
+    factor_joints(system)
+
+
+@piece
+def balance_momentum(system):
+    """True masses; displacements once more, from the accelerations and impulses that the passes found, and velocities;
+    whether these were found.
+
+    Programs close joints to their round-off in positions, which as a displacement over the step moves single modes by
+    more than their residual may be.
+    """
+    _, beta = newmark_weights(system)
+    take_true_masses(system, 0.0)
+    sum_displacement_impulses(system)
+    extrapolate_velocities(system, 0.5 - beta, beta)
+    for body in system.bodies:
+        body.u = body.v_next + weighed(body.total, body.inverse_mass)
+    place_at_end(system, system.dt)
+    factor_joints(system)
+    found = find_velocities(system)
+    evaluate_at_end(system)
+    return found
+
+
+@kernel
+def nothing(system):
+    pass
+
+
+@kernel
+def nothing_to_balance(system):
+    return True
+
+
+@kernel
+def hold_nothing(system):
+    take_true_masses(system, 0.0)
+    for body in system.bodies:
+        body.hold = zeros_like(body.hold)
+
+
+add_drag = by_modes(add_drag_on_rigid_bodies, add_drag_on_flexible_bodies)  # (system): to v_next, of displacements
+factor_at_end = by_modes(factor_joints, separate_joint_impulses)  # (system)
+begin_accelerations = by_modes(nothing, begin_flexible_accelerations)  # (system)
+balance = by_modes(nothing_to_balance, balance_momentum)  # (system)
+start_accelerations = by_modes(nothing, hold_nothing)  # (system): those of given positions and velocities
+
 
 #: relative change of the motion that ends the passes at once; a larger one does if they converge so quickly that less
 #: than this is left

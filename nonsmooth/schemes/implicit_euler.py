@@ -14,33 +14,179 @@ the change in a clearance c; a secant through two iterations compensates for tha
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.records.values import normal_axis, weighed, zeros_like
+from nonsmooth.compile.kernels import by_option, kernel, piece
+from nonsmooth.records.values import dot, largest, last_axis, normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
 from nonsmooth.schemes.deformation import begin_implicit, further_passes, implicit_force
-from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, update_velocities
+from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, place_at_end, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.impact_fields import CONVEX
-from nonsmooth.schemes.implicit_euler_end import accept, check_residuals, evaluate_end
-from nonsmooth.schemes.mechanism import apply_all_impulses, leaves_rest, rates_after, rates_of_u
-from nonsmooth.schemes.motion import inverse_mass
+from nonsmooth.schemes.mechanism import (
+    add_impulses,
+    apply_all_impulses,
+    evaluate_loads,
+    leaves_rest,
+    mode_of,
+    momentum_residual,
+    on_disc,
+    rates_after,
+    rates_before,
+    rates_of_u,
+    squared_length,
+    start_contacts,
+    tangential,
+    touches,
+)
+from nonsmooth.schemes.motion import inverse_mass, plausible
 from nonsmooth.schemes.program import (
     INFINITE,
     assemble_contact,
     assemble_couplings,
     assemble_diagonal,
     factor_joints,
+    least_impulses,
     make_consistent,
     phase,
     solve,
 )
-from nonsmooth.schemes.secants import extrapolate_u
+from nonsmooth.schemes.rattle import write_reaction
+from nonsmooth.schemes.secants import extrapolate_u, secant_of_step
 from nonsmooth.schemes.turning import turning_of
-from nonsmooth.tolerances import CLOSED_GAP, TINY
+from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, ON_GRID, TINY
 from nonsmooth.tolerances.gauss import CONVERGED, PASSES
+
+
+@kernel
+def evaluate_end(system):
+    """Forces, joints and contacts after the motion by u; contacts that overlap there join the program.
+
+    Not those that overlap by round-off: where others already hold the body, they would make the rows redundant.
+    """
+    place_at_end(system, system.dt)
+    evaluate_loads(system)
+    for contact in system.contacts:
+        if contact.g < -UNSEEN * contact.scale:
+            contact.on = 1
+
+
+@kernel
+def map_of_gap(contact):
+    """Residual of gap and impulse, each with its own scale."""
+    return abs(min(contact.g / contact.scale, contact.P[0] / contact.y_scale))
+
+
+@kernel
+def map_of_coulomb(system, contact):
+    """Residual of gap and impulse and of Coulomb's law."""
+    push, slip = (1.0 / contact.y_scale) * contact.P, rates_after(contact)
+    rubs = tangential(push)
+    asked = rubs - (system.longest / contact.scale) * tangential(slip)
+    asked = on_disc(asked, contact.friction * max(push[0], 0.0))
+    return max(map_of_gap(contact), largest(abs(rubs - asked)))
+
+
+@kernel
+def map_of_edges(system, contact):
+    """Residual of the laws: of both edges of the cone if friction is associated."""
+    if phase(system) != CONVEX:
+        return map_of_coulomb(system, contact)
+    P, mu = contact.P, contact.friction
+    slip, share = dot(last_axis(P), rates_after(contact)), dot(last_axis(P), P) / (mu if mu > 0.0 else 1.0)
+    gap, opened, push = contact.g / contact.scale, system.longest * mu * slip / contact.scale, 0.5 / contact.y_scale
+    forward = abs(min(gap + opened, push * (P[0] + share)))
+    return max(forward, abs(min(gap - opened, push * (P[0] - share))))
+
+
+map_of_laws = by_option(map_of_coulomb, map_of_edges)  # (system, contact)
+
+
+@kernel
+def check_residuals(system):
+    """Residuals of the step, from forces, gaps and directions evaluated again at its end, and from all impulses."""
+    evaluate_end(system)
+    worst, law, natural = 0.0, 0.0, 0.0
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        add_impulses(joint, joint.a.along, joint.b.along)
+        worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
+    for contact in system.contacts:
+        add_impulses(contact, contact.a.along, contact.b.along)
+        law, natural = max(law, map_of_laws(system, contact)), max(natural, map_of_gap(contact))
+    system.residual, system.complementarity = max(momentum_residual(system), max(worst, law)), natural
+    return system.residual <= system.certified and plausible(system, system.longest)
+
+
+@kernel
+def is_impact(system, contact):
+    """Whether its impulse is that of an impact, spread over the step that closes the gap and the next.
+
+    It stops an approach; but not in a contact that lasts, whose direction turns by as much.
+    """
+    a, b, closing = contact.a, contact.b, -contact.start_rate
+    terms = (abs(contact.start_a) @ abs(a.body.v) + abs(contact.start_b) @ abs(b.body.v))[0]
+    lasts = contact.P_before[0] > 0.0 and closing <= abs(rates_before(contact)[0] + closing)
+    approaches = closing > CLOSED_RATE * (terms + contact.scale / system.longest)
+    return not contact.start_g <= CLOSED_GAP * contact.scale or (approaches and not lasts)
+
+
+@kernel
+def write_row(system):
+    """Row of the step."""
+    k, n, m, r = system.steps, len(system.bodies), len(system.contacts), len(system.reactions)
+    row = system.step_rows[k]
+    row.t, row.dt, row.residual, row.complementarity = system.t_next, system.dt, system.residual, system.complementarity
+    row.work_drivers = row.work_drivers_impact = 0.0
+    for i in range(r):
+        write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
+    for joint in system.joints:
+        row.work_drivers -= dot(joint.P, joint.rate)
+    loss = 0.0
+    for i in range(m):
+        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+        contact.after, contact.on = rates_after(contact), 1 if touches(contact) else 0
+        contact.struck = 1 if contact.P[0] > 0.0 and is_impact(system, contact) else 0
+        of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
+        of.before, of.after = contact.start_rate, contact.after[0]
+        if not contact.struck:
+            slip = 0.5 * (contact.start_rates + contact.after)
+            loss -= dot(contact.P, tangential(slip))
+    row.loss_friction = loss
+    for i in range(n):
+        body, at = system.bodies[i], system.body_rows[k * n + i]
+        at.q, at.v, at.v_left = body.at, body.v_next, body.v_next
+
+
+@kernel
+def accept(system):
+    """Accept the step: its end is the start of the next one."""
+    least_impulses(system)
+    for joint in system.joints:
+        joint.P_a = joint.answer = zeros_like(joint.P)
+        joint.P_b = joint.P
+    write_row(system)
+    system.t, system.last_dt, struck = system.t_next, system.dt, 0
+    for contact in system.contacts:
+        struck += contact.struck
+        if contact.closed and not contact.on:
+            contact.left_at = system.t
+        contact.closed, contact.start_rate, contact.start_rates = contact.on, contact.after[0], contact.after
+    start_contacts(system)
+    for body in system.bodies:
+        # the change of velocity by an impact is not extrapolated
+        gained = zeros_like(body.v) if struck else body.v_next - body.v
+        second = gained - body.gained
+        body.gained, body.gained_second, body.gained_third = gained, second, second - body.gained_second
+        body.q, body.v = body.at, body.v_next
+    if struck:
+        system.secant = 0.0
+    system.steps += 1
+
 
 #: round-off of gaps, as a share of coordinates
 ROUNDED = 1e-15
+#: square of the ratio of a difference to the one before up to which it is extrapolated
+SMOOTH = 1e-2
 
 
 # ---- an iteration
@@ -48,11 +194,22 @@ ROUNDED = 1e-15
 
 @kernel
 def guess(system):
-    """Initial u, extrapolated from the previous step; the program begins with the contacts that are closed."""
+    """Initial u, extrapolated from previous steps; the program begins with the contacts that are closed.
+
+    The polynomial is of the degree up to which its differences decrease.
+    """
     share = system.dt / system.last_dt
     begin_implicit(system, system.dt)
+    first, second, third = 0.0, 0.0, 0.0
     for body in system.bodies:
         body.u = body.v + share * body.gained
+        first += squared_length(body.gained, body.mass)
+        second += squared_length(body.gained_second, body.mass)
+        third += squared_length(body.gained_third, body.mass)
+    if second < SMOOTH * first and abs(share - 1.0) < ON_GRID:
+        with_third = 1.0 if third < SMOOTH * second else 0.0
+        for body in system.bodies:
+            body.u += body.gained_second + with_third * body.gained_third
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
     for contact in system.contacts:
@@ -148,12 +305,12 @@ def evaluate_solution(system):
 
 
 @piece
-def iterate(system):
-    """Iterate until u no longer changes; whether this converged."""
+def iterate(system, patience):
+    """Iterate until u no longer changes, or by no less for so many passes; whether this converged."""
     if system.advance != 0:
         system.trial = system.dt
         return advance_outside(system) == 1 and evaluate_solution(system)
-    before, dt, further = 0.0, system.dt, further_passes(system)
+    before, dt, further, stalled = 0.0, system.dt, further_passes(system), 0
     for k in range(PASSES):
         evaluate_end(system)
         if not solve_pass(system):
@@ -164,9 +321,13 @@ def iterate(system):
             return False
         noise = system.noise / dt
         enough = system.acceptable * (system.size + TINY) + NOISE * noise + gap_round_off(system) / dt
-        done = change <= CONVERGED * system.size + noise or (k > 0 and change >= before and change <= enough)
+        stalled += 1 if k > 0 and change >= before else 0
+        stalls = stalled >= patience and change >= before
+        done = change <= CONVERGED * system.size + noise or (stalls and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         along_secants = k > 0 and system.proximal == 0.0 and not system.turns
+        if along_secants:
+            share = secant_of_step(system, k, share)
         extrapolate_u(system, share if along_secants and not done else 0.0)
         if done and further > 0:
             further -= 1
@@ -193,7 +354,12 @@ def restore(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     guess(system)
-    return iterate(system) and check_residuals(system) and not leaves_rest(system)
+    if not iterate(system, 1):
+        return False
+    # a pass along a secant may leave the surface of closed joints and gaps, so that the next one changes more
+    if not check_residuals(system) and not (system.advance == 0 and iterate(system, 3) and check_residuals(system)):
+        return False
+    return not leaves_rest(system)
 
 
 @piece

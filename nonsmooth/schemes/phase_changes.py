@@ -28,8 +28,7 @@ from nonsmooth.schemes.mechanism import (
     squared_length,
     tangential,
 )
-from nonsmooth.schemes.phase_instants import note, place_at
-from nonsmooth.schemes.phase_losses import admissible, may_be_raised
+from nonsmooth.schemes.phase_events import admissible, may_be_raised
 from nonsmooth.schemes.phase_motion import (
     RAISED,
     SQUARES,
@@ -39,6 +38,8 @@ from nonsmooth.schemes.phase_motion import (
     count_closed,
     evaluate_free,
     factor_phase,
+    note,
+    place_at,
     project,
     take_least,
 )

@@ -435,6 +435,17 @@ def is_finite(system):
     return total < INFINITE
 
 
+@kernel
+def remove_tension(system):
+    """Normal impulses that are negative are so by the residual at which Newton's method ends: those contacts are open.
+    Rates of impulses along an impact may be negative."""
+    if phase(system) == 2:
+        return
+    for contact in system.contacts:
+        if contact.on and contact.P[0] < 0.0:
+            contact.P = zeros_like(contact.P)
+
+
 @piece
 def newton(system):
     """Whether impulses that satisfy the laws were found, starting from the present ones."""
@@ -444,6 +455,7 @@ def newton(system):
         rates(system)
         off = linearise(system)
         if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
+            remove_tension(system)
             return is_finite(system)
         system.rounds += 1
         before = off

@@ -9,6 +9,8 @@ from nonsmooth.tolerances import TINY
 
 #: least and largest share of the way to the zero of the secant
 LEAST, MOST = -10.0, 0.97
+#: change of u, as a share of its size, that shows more than round-off
+SEEN = 1e-12
 
 
 @kernel
@@ -46,6 +48,26 @@ def change_of_u(system):
         up, down = secant_terms(body.u_found, off, body.mass)
         above, below = above + up, below + down
     return math.sqrt(change), secant_share(above, below)
+
+
+@kernel
+def secant_of_step(system, k, share):
+    """The share for pass k of a step, from that of its last two passes.
+
+    With J the derivative of a pass, u - u* is J's image from the second pass on: along the motions in which the
+    directions of contacts turn. The initial guess is off in other directions too, so that the first two passes do not
+    show J: the second one takes the share of the step before, which later passes find, a change of u by J / (J - 1).
+    """
+    if k == 1:
+        return system.secant if system.secant != 0.0 else share
+    above, below = 0.0, 0.0
+    for body in system.bodies:
+        change = (body.v_next - body.u) - body.u_found.off
+        above += energy_product(body.v_next - body.u_found.answer, change, body.mass)
+        below += squared_length(change, body.mass)
+    if below > (SEEN * system.size) ** 2:
+        system.secant = secant_share(above, below)
+    return share
 
 
 @kernel

@@ -101,7 +101,10 @@ class SmoothingNewtonSession:
         target = 0.1 * SmoothingNewton.tolerance
         for path in PATHS:
             numbers = scaled.A, scaled.b, scaled.mu, scaled.e, np.zeros(scaled.b.size)
-            z, used = self._followed(numbers, path, limit, target)
+            try:
+                z, used = self._followed(numbers, path, limit, target)
+            except np.linalg.LinAlgError:  # Newton's matrix is singular: this path ends without a point
+                continue
             iterations += used
             z = polished_contact(scaled, z)
             found = scaled.residual(z)

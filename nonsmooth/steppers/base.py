@@ -22,8 +22,10 @@ class Stepper(Protocol):
     contact: ClassVar[type]
     #: module and class in `engine` of its steps
     compiled: ClassVar[str]
-    #: class name of the default solver
+    #: class name of the solver of its programs, if none is given, for manifest and citations
     default_solver: ClassVar[str]
+    #: class name of the solver that is asked first then, in steps that this one does not certify
+    rescuing_solver: ClassVar[str]
 
     @property
     def solver(self) -> Any: ...

@@ -74,6 +74,7 @@ class CompliantDae:
 
     contact: ClassVar[type] = Compliant
     default_solver: ClassVar[str] = "Radau"
+    rescuing_solver: ClassVar[str] = "Radau"
     compiled: ClassVar[str] = "compliant_steps.CompliantSteps"
 
     def __post_init__(self) -> None:

@@ -78,6 +78,7 @@ class EventDriven:
 
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "SemismoothNewton"
+    rescuing_solver: ClassVar[str] = "SemismoothNewton"
     compiled: ClassVar[str] = "event_steps.EventSteps"
 
     def __post_init__(self) -> None:

@@ -26,8 +26,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import INCREMENTAL
 from nonsmooth.model.system import System
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
-from nonsmooth.steppers.resting import REST
-from nonsmooth.steppers.supported import SHARING, check_impact_laws, check_plastic, impact_laws_of
+from nonsmooth.steppers.supported import REST, SHARING, check_impact_laws, check_plastic, impact_laws_of
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE
 from nonsmooth.tolerances.gauss import LANDED
 

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import SolverFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
-from nonsmooth.programs import MPCC, FrictionContact, Solution
+from nonsmooth.programs import MPCC, FrictionContact, Solution, associated_lcp_from_friction_contact
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.steppers.base import Ask
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, StepEquations
 from nonsmooth.steppers.gauss import check_gauss, gauss_rules
 from nonsmooth.steppers.mechanism import Mechanism, contact_modes
-from nonsmooth.steppers.resting import resting_answer, starts_at_rest
-from nonsmooth.tolerances import CERTAIN, SLIPPING
+from nonsmooth.tolerances import AT_REST, CERTAIN, SLIPPING
 from nonsmooth.tolerances.gauss import TURN
 
 __all__ = ["Found", "GaussMPCC", "Start", "StepPrograms"]
@@ -73,6 +73,7 @@ class GaussMPCC:
 
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "IpoptMPCC"
+    rescuing_solver: ClassVar[str] = "IpoptMPCC"
     compiled: ClassVar[str] = "mpcc_steps.MPCCSteps"
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:
@@ -197,7 +198,7 @@ class StepPrograms:
         return Found(dt, u, np.zeros(self.system.ng), P_N, P_T)
 
     def rested(self, start: Start, dt: float, program: MPCC) -> Generator[Ask, Solution, Found | None]:
-        """The step at rest, if it begins at rest and Coulomb's law allows it (see `resting`); else None.
+        """The step at rest, if it begins at rest and Coulomb's law allows it; else None.
 
         Impulses of a pile are not unique, which makes interior-point methods slow. The residual of the program
         certifies the step.
@@ -205,7 +206,7 @@ class StepPrograms:
         m, kick = self.mechanism, dt * start.acceleration
         here = m.at(start.t, start.q)
         index = np.flatnonzero(program.binding[: self.system.nc] & m.touching(here.g_N))
-        if index.size < 2 or not starts_at_rest(m, start.v, kick):
+        if index.size < 2 or not _starts_at_rest(m, start.v, kick):
             return None
         joints = m.independent(here.W_g, -here.g_t)
         directions, ng = np.concatenate([joints.W, m.blocks(here.W_N, here.W_T, index)], axis=1), len(joints.names)
@@ -213,7 +214,7 @@ class StepPrograms:
         rates[:ng] -= joints.wanted
         delassus = directions.T @ m.metric.change(directions)
         held = FrictionContact((delassus + delassus.T) / 2, rates, m.friction[index], 1 + m.tangents, ng)
-        answer = yield from resting_answer(held)
+        answer = yield from _resting_answer(held)
         if answer is None:
             return None
         u = start.v + self.share * kick + m.metric.change(directions @ answer.y)
@@ -289,3 +290,25 @@ def _first_root(begin: float, slope: float, end: float) -> float:
     if begin == 0.0:
         return slope / -curvature if slope > 0.0 else 1.0
     return 2.0 * begin / (-slope + float(np.sqrt(slope**2 - 4.0 * curvature * begin)))
+
+
+def _starts_at_rest(m: Mechanism, v: Array, kick: Array) -> bool:
+    """Whether v is round-off relative to the velocities `kick` that the loads cause in the step, in the plane with
+    friction."""
+    return m.rough and m.tangents == 1 and m.metric.length(v) <= AT_REST * m.metric.length(kick)
+
+
+def _resting_answer(program: FrictionContact) -> Generator[Ask, Solution, Solution | None]:
+    """The solution of the convex relaxation, if it satisfies Coulomb's law, that is, if no contact slides.
+
+    With redundant frictional contacts Coulomb's law may admit rest as well as motion from the same state, as of a pile
+    of discs. The velocity of the relaxation is unique and of least kinetic energy.
+    """
+    lcp, recover = associated_lcp_from_friction_contact(program)
+    try:
+        relaxed = yield lcp, None
+    except SolverFailed:  # only a proposal; the caller continues with the program itself
+        return None
+    z = recover(relaxed.y)
+    found = Solution(program.A @ z + program.b, z, "solved", relaxed.iterations, relaxed.solver)
+    return found if program.residual(found) <= CERTAIN else None

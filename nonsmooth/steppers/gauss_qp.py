@@ -56,7 +56,8 @@ class GaussQP:
     cone: str = "coulomb"
 
     contact: ClassVar[type] = Rigid
-    default_solver: ClassVar[str] = "ActiveSet"
+    default_solver: ClassVar[str] = "SemismoothNewton"
+    rescuing_solver: ClassVar[str] = "ActiveSet"
     compiled: ClassVar[str] = "steps.CompiledSteps"
 
     def __post_init__(self) -> None:

@@ -10,8 +10,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
-from nonsmooth.steppers.resting import REST
-from nonsmooth.steppers.supported import check_newton
+from nonsmooth.steppers.supported import REST, check_newton
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE
 
 __all__ = ["GeneralizedAlpha"]
@@ -65,7 +64,8 @@ class GeneralizedAlpha:
     fallback: bool = True
 
     contact: ClassVar[type] = Rigid
-    default_solver: ClassVar[str] = "ActiveSet"
+    default_solver: ClassVar[str] = "SemismoothNewton"
+    rescuing_solver: ClassVar[str] = "ActiveSet"
     compiled: ClassVar[str] = "steps.CompiledSteps"
 
     def __post_init__(self) -> None:

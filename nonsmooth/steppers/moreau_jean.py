@@ -11,8 +11,7 @@ from nonsmooth.laws.rigid import INCREMENTAL, Rigid
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
-from nonsmooth.steppers.resting import REST
-from nonsmooth.steppers.supported import SHARING, check_impact_laws, impact_laws_of
+from nonsmooth.steppers.supported import REST, SHARING, check_impact_laws, impact_laws_of
 from nonsmooth.tolerances import CLOSED_GAP
 
 __all__ = ["MoreauJean"]
@@ -99,6 +98,7 @@ class MoreauJean:
 
     contact: ClassVar[type] = Rigid
     default_solver: ClassVar[str] = "SemismoothNewton"
+    rescuing_solver: ClassVar[str] = "SemismoothNewton"
     compiled: ClassVar[str] = "steps.CompiledSteps"
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Laws of contacts that a stepper does not support with given steps, refused before the first one."""
+"""Laws of contacts that a stepper does not support with given steps, refused before the first one; stated rules."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from nonsmooth.laws.rigid import INCREMENTAL, LAWS, Rigid
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
 
-__all__ = ["SHARING", "check_impact_laws", "check_newton", "check_plastic", "impact_laws_of"]
+__all__ = ["REST", "SHARING", "check_impact_laws", "check_newton", "check_plastic", "impact_laws_of"]
 
+#: rule for bodies at rest, for the manifest
+REST = "a state at rest remains at rest if Coulomb's law admits it"
 #: rule for impacts of several contacts, for the manifest
 SHARING = (
     "approaching contacts receive impulse together, in proportion to their velocities; contacts that this "

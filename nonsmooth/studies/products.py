@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,11 +15,11 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.progress import Progress
 from nonsmooth.settings import is_number, shown
-from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.step_control import StepControl
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kinematic import Kinematics
-from nonsmooth.studies.sweep import Mechanism, sweep, system_of
+from nonsmooth.studies.sweep import HALF, Mechanism, sweep, system_of
 from nonsmooth.trajectory.verdict import DEEP
 
 if TYPE_CHECKING:
@@ -145,15 +144,14 @@ class DynamicLevel:
             return Outputs(found["output"], unit, np.any(wrong, axis=0) & np.isfinite(found["output"]))
         if not self.system.compliant and self.system.nc:
             metrics["overlap"] = "gap-violation"
-        coarse, _ = self._swept(design, metrics, self.dt, self.output)
-        half = None if self.output is None else Path(self.output).with_stem(f"{Path(self.output).stem}-half-step")
-        fine, unit = self._swept(design, metrics, _halved(self.dt), half)
-        apart = np.abs(fine["output"] - coarse["output"])
-        doubtful = ~(apart <= self.accuracy * abs(self.limit))
-        if "overlap" in fine:
-            doubtful |= fine["overlap"] > DEEP * self._smallest(names, values)
-        doubtful &= np.isfinite(fine["output"]) | np.isfinite(coarse["output"])
-        return Outputs(fine["output"], unit, doubtful, coarse["output"])
+        found, unit = self._swept(design, metrics, self.dt, self.output, halved=True)
+        lost = np.full(len(values), np.nan)
+        coarse, fine = found.get("output", lost), found.get(f"output{HALF}", lost)
+        doubtful = ~(np.abs(fine - coarse) <= self.accuracy * abs(self.limit))
+        if "overlap" in metrics:
+            doubtful |= found.get(f"overlap{HALF}", lost) > DEEP * self._smallest(names, values)
+        doubtful &= np.isfinite(fine) | np.isfinite(coarse)
+        return Outputs(fine, unit, doubtful, coarse)
 
     def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
         def of(values: Array) -> Array:
@@ -182,25 +180,18 @@ class DynamicLevel:
         ]
         return np.min(columns, axis=0) if columns else np.full(len(values), np.inf)
 
-    def _swept(self, design: Design, metrics: Mapping[str, Any], dt: Any, output: Any) -> tuple[dict[str, Array], str]:
-        found = sweep(self.mechanism, self.stepper, design, dt=dt, metrics=metrics, output=output, **self.common)
-        if "output" not in found or found["output"].ndim != 1:
+    def _swept(
+        self, design: Design, metrics: Mapping[str, Any], dt: Any, output: Any, halved: bool = False
+    ) -> tuple[dict[str, Array], str]:
+        found = sweep(
+            self.mechanism, self.stepper, design, dt=dt, metrics=metrics, output=output, halved=halved, **self.common
+        )
+        outputs = [name for name in ("output", f"output{HALF}") if name in found]
+        if not outputs or any(found[name].ndim != 1 for name in outputs):
             messages = sorted(set(found["message"].values))
             raise InputError(f"The metric gives no number, or every run failed: {messages[-1] or self.metric!r}")
-        columns = {name: np.asarray(found[name].values, dtype=float) for name in metrics if name in found}
+        known = [f"{name}{suffix}" for name in metrics for suffix in ("", HALF)]
+        columns = {name: np.asarray(found[name].values, dtype=float) for name in known if name in found}
         if self.nominal is not None:
-            columns["output"] = np.abs(columns["output"] - self.nominal)
-        return columns, str(found["output"].attrs.get("units", ""))
-
-
-def _halved(dt: float | StepControl) -> float | StepControl:
-    if isinstance(dt, Landing):
-        return Landing(dt.dt_min, dt.dt_max / 2)
-    if isinstance(dt, ConstantStep):
-        return dt.dt / 2
-    if isinstance(dt, float | int):
-        return dt / 2
-    raise InputError(
-        f"A verdict by half the step takes a constant step or Landing(dt_min, dt_max), got {dt}; leave dt out to have "
-        "each run checked by finer ones."
-    )
+            columns |= {name: np.abs(columns[name] - self.nominal) for name in outputs}
+        return columns, str(found[outputs[0]].attrs.get("units", ""))

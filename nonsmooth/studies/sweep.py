@@ -22,7 +22,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.run.batch import simulate_batch
+from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["Mechanism", "Outcome", "Runs", "sweep", "system_of"]
+__all__ = ["HALF", "Mechanism", "Outcome", "Runs", "sweep", "system_of"]
+
+#: added to the names of metrics of runs with half the step
+HALF = "-half"
 
 #: number of blocks of runs per worker, the largest number of runs in a block, and in one of a batch
 PIECES, LONGEST, BATCH = 25, 200, 2500
@@ -62,6 +65,8 @@ class Runs:
         Constant arguments of the function.
     metrics
         See `metrics_of`.
+    halved
+        Whether each run is made a second time with half the step.
     """
 
     mechanism: Mechanism
@@ -72,8 +77,11 @@ class Runs:
     metrics: Metrics
     parameters: Mapping[str, float] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    halved: bool = False
 
     def __post_init__(self) -> None:
+        #: steps with which each run is made, by what is added to the names of its metrics
+        self.steps: dict[str, Any] = {"": self.dt} | ({HALF: _half(self.dt)} if self.halved else {})
         self._built: tuple[tuple[float, ...], System, tuple[Metric, ...]] | None = None
         self._starts: Starts | None = None
 
@@ -108,13 +116,18 @@ class Runs:
             system, metrics = self.built(row)
             changed = self.changed(row)
             state = None if self._starts is None else self._starts.of(changed)
-            run = simulate(system, self.stepper, t_end=self.t_end, dt=self.dt, parameters=changed, state=state)
-            values: dict[str, NDArray[np.float64]] = {}
-            for metric in metrics:
-                values |= metric.of(run)
         except Exception as error:
             return Outcome(message=f"{type(error).__name__}: {error}")
-        return Outcome(values)
+        values: dict[str, NDArray[np.float64]] = {}
+        messages = []
+        for suffix, dt in self.steps.items():
+            try:
+                run = simulate(system, self.stepper, t_end=self.t_end, dt=dt, parameters=changed, state=state)
+                for metric in metrics:
+                    values |= {f"{name}{suffix}": number for name, number in metric.of(run).items()}
+            except Exception as error:
+                messages.append(f"{type(error).__name__}: {error}")
+        return Outcome(message=messages[0]) if len(messages) == len(self.steps) else Outcome(values)
 
     def outcomes(self, rows: Array, threads: int = 1) -> list[Outcome]:
         """Run rows as a batch if possible, else one after the other."""
@@ -122,7 +135,7 @@ class Runs:
         return [self.outcome(row) for row in rows] if batch is None else batch
 
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
-        """The same outcomes from `simulate_batch`; None if it does not support these runs, or one of them fails."""
+        """The same outcomes from `simulate_batches`; None if it does not support these runs, or one of them fails."""
         if (
             self.stepper is None
             or not isinstance(self.dt, float | int | ConstantStep | Landing)
@@ -141,13 +154,17 @@ class Runs:
             columns: dict[str, Array] = {name: np.full(len(begun), value) for name, value in self.parameters.items()}
             columns |= dict(zip(self.names, rows[begun].T, strict=True))
             keep = sorted({name for batch in known for name in batch.keep})
-            ends = simulate_batch(
-                system, self.stepper, columns, t_end=self.t_end, dt=self.dt, states=states, metrics=keep,
-                threads=threads,
+            found = simulate_batches(
+                system, self.stepper, columns, t_end=self.t_end, steps=list(self.steps.values()), states=states,
+                metrics=keep, threads=threads,
             )  # fmt: skip
         except NonsmoothError:
             return None
-        values = {metric.name: batch.of(ends) for metric, batch in zip(metrics, known, strict=True)}
+        values = {
+            f"{metric.name}{suffix}": batch.of(ends)
+            for suffix, ends in zip(self.steps, found, strict=True)
+            for metric, batch in zip(metrics, known, strict=True)
+        }
         made = iter(
             Outcome({name: np.asarray(column[i]) for name, column in values.items()}) for i in range(len(begun))
         )
@@ -183,7 +200,7 @@ class Runs:
             "arguments": {name: repr(value) for name, value in self.arguments.items()},
             "metrics": [metric.fingerprint for metric in metrics],
             "version": importlib.metadata.version("nonsmooth"),
-        }
+        } | ({"halved": True} if self.halved else {})
 
 
 @telling
@@ -195,6 +212,7 @@ def sweep(
     t_end: float,
     dt: float | StepControl | None = None,
     metrics: Metrics,
+    halved: bool = False,
     parameters: Mapping[str, float] | None = None,
     arguments: Mapping[str, Any] | None = None,
     output: str | os.PathLike[str] | None = None,
@@ -219,6 +237,9 @@ def sweep(
         Names such as ``"peak-impulse"`` or ``"final:crank.angle"``, see `nonsmooth.studies.metrics.NAMED`; functions of
         a `Trajectory` that give a number, some numbers or a mapping from names to these; or a mapping from own names to
         both.
+    halved
+        Whether each run is made a second time with half the step, which shows its error; metrics of it have ``-half``
+        added to their names. If one of the two fails, its metrics are NaN; the run failed if both do.
     parameters, arguments
         What does not vary: of the system, of the function.
     output : path, optional
@@ -272,7 +293,8 @@ def sweep(
         check_count("piece", piece)
     check_file(output)
     constant = mapping("arguments", arguments)
-    runs = Runs(mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant)
+    runs = Runs(mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant,
+                halved)  # fmt: skip
     system, found = runs.built(design.values[0])
     for name, value in runs.changed(design.values[0]).items():
         if name not in system.parameters:
@@ -349,6 +371,27 @@ def system_of(mechanism: Any, arguments: Mapping[str, Any]) -> System:
     return system
 
 
+def _half(dt: Any) -> float | Landing:
+    """Half the step.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if isinstance(dt, Landing):
+        error = None if dt.error is None else dt.error / 8  # which grows with the third power of the step
+        return Landing(dt.dt_min, dt.dt_max / 2, error)
+    if isinstance(dt, ConstantStep):
+        return dt.dt / 2
+    if isinstance(dt, float | int):
+        return dt / 2
+    raise InputError(
+        f"A verdict by half the step takes a constant step or Landing(dt_min, dt_max), got {dt}; leave dt out to have "
+        "each run checked by finer ones."
+    )
+
+
 def _dataset(
     design: Design, metrics: Sequence[Metric], done: Mapping[int, Outcome], system: System, plan: Mapping[str, Any]
 ) -> xarray.Dataset:
@@ -356,7 +399,8 @@ def _dataset(
     flat = table(range(len(design)), [done[i] for i in range(len(design))])
     known = {metric.name: metric for metric in metrics}
     for name in flat.data_vars:
-        metric = known.get(str(name)) or next((m for m in metrics if str(name).startswith(f"{m.name}.")), None)
+        own = str(name).removesuffix(HALF)
+        metric = known.get(own) or next((m for m in metrics if own.startswith(f"{m.name}.")), None)
         if metric is not None:
             flat[name].attrs |= {"units": metric.unit, "long_name": metric.meaning}
     flat["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"

@@ -10,7 +10,16 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 
-__all__ = ["ENERGIES", "Balance", "Certificate", "EnergyLedger", "energy_ledger", "energy_series", "worst_violation"]
+__all__ = [
+    "ENERGIES",
+    "Balance",
+    "Certificate",
+    "EnergyLedger",
+    "energy_ledger",
+    "energy_series",
+    "remainder",
+    "worst_violation",
+]
 
 
 @dataclass(frozen=True)
@@ -157,14 +166,19 @@ def energy_series(
         "loss_friction": summed("loss_friction", steps["loss_friction"]),
         "loss_damping": 0.0 - damping,
     }
-    losses = sum(series[name] for name in ("loss_impacts", "loss_contact", "loss_friction", "loss_damping"))
-    gained = series["work_loads"] + series["work_drivers"] - losses
     start = before.start if before else float(left["kinetic"][0] + left["potential"][0] + steps["stored"][0])
-    series["remainder"] = right["kinetic"] + series["potential"] - start - gained
+    series["remainder"] = remainder(series, start)
     known = {**series, "work_damping": damping}
     sums = {name: float(known[name][-1]) for name in SUMS}
     loads, damped = float(right["power_loads"][-1]), float(right["power_damping"][-1])
     return series, Balance(float(t[-1]), loads, damped, start, sums)
+
+
+def remainder(series: Mapping[str, Array], start: float) -> Array:
+    """What the balance of energies (n,) lacks, with the energy at the start [J]."""
+    losses = sum(series[name] for name in ("loss_impacts", "loss_contact", "loss_friction", "loss_damping"))
+    gained = series["work_loads"] + series["work_drivers"] - losses
+    return series["kinetic"] + series["potential"] - start - gained
 
 
 def energy_ledger(series: Mapping[str, Array]) -> EnergyLedger:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.files import forget_pages
+from nonsmooth.files import Pieces, forget_pages
 
-__all__ = ["Columns", "UnknownName"]
+__all__ = ["Columns", "UnknownName", "bounds"]
 
 #: rows of which something is computed at once
 AT_ONCE = 1 << 17
@@ -34,7 +35,8 @@ class Columns(Mapping[str, NDArray[Any]]):
     names
         Names of the columns (k,).
     array
-        Rows by columns (n, k), or (n, k, m) where each column is a vector in each row.
+        Rows by columns (n, k), or (n, k, m) where each column is a vector in each row; `Pieces` are computed when they
+        are first read.
     units
         Unit of each column (k,).
 
@@ -44,14 +46,18 @@ class Columns(Mapping[str, NDArray[Any]]):
     array([0., 1.])
     """
 
-    def __init__(self, what: str, names: Sequence[str], array: NDArray[Any], units: Sequence[str]) -> None:
+    def __init__(self, what: str, names: Sequence[str], array: NDArray[Any] | Pieces, units: Sequence[str]) -> None:
         self.what, self.names, self.unit_list = what, tuple(names), tuple(units)
-        self.array = array.view()
-        self.array.flags.writeable = False
+        self.table = array if isinstance(array, Pieces) else _frozen(array)
         self._order = {name: i for i, name in enumerate(self.names)}
-        sizes = {len(self._order), len(self.unit_list), len(self.names), *self.array.shape[1:2]}
-        if self.array.ndim not in (2, 3) or len(sizes) > 1:
+        sizes = {len(self._order), len(self.unit_list), len(self.names), *array.shape[1:2]}
+        if len(array.shape) not in (2, 3) or len(sizes) > 1:
             raise InputError(f"{len(self.names)} {what} names do not fit an array of shape {array.shape}.")
+
+    @cached_property
+    def array(self) -> NDArray[Any]:
+        """All columns, read-only."""
+        return _frozen(self.table.whole()) if isinstance(self.table, Pieces) else self.table
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.array[:, self._index(name)]
@@ -69,10 +75,10 @@ class Columns(Mapping[str, NDArray[Any]]):
     def peaks(self) -> dict[str, float]:
         """Largest absolute value of each column, 0 without rows."""
         peaks = np.zeros(len(self.names))
-        for k in range(0, len(self.array), AT_ONCE):
-            part = np.abs(self.array[k : k + AT_ONCE]).reshape(-1, len(self.names), self.array[0, :1].size)
-            peaks = np.maximum(peaks, np.max(part, axis=(0, 2), initial=0.0))
-            forget_pages(self.array)
+        for k in range(0, self.table.shape[0], AT_ONCE):
+            part = np.abs(self.table[k : k + AT_ONCE])
+            peaks = np.maximum(peaks, np.max(part.reshape(*part.shape[:2], -1), axis=(0, 2), initial=0.0))
+            forget_pages(*self.table.sources if isinstance(self.table, Pieces) else (self.table,))
         return dict(zip(self.names, peaks.tolist(), strict=True))
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -81,7 +87,7 @@ class Columns(Mapping[str, NDArray[Any]]):
 
     def __repr__(self) -> str:
         labels = ", ".join(f"{name} [{unit}]" for name, unit in zip(self.names, self.unit_list, strict=True))
-        return f"Columns({self.array.shape[0]} rows: {labels or 'no columns'})"
+        return f"Columns({self.table.shape[0]} rows: {labels or 'no columns'})"
 
     def _index(self, name: str) -> int:
         if not isinstance(name, str) or name not in self._order:
@@ -90,3 +96,19 @@ class Columns(Mapping[str, NDArray[Any]]):
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
             raise UnknownName(f"There is no {self.what} {name!r}.{hint} There are: {', '.join(self.names) or 'none'}.")
         return self._order[name]
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    found = array.view()
+    found.flags.writeable = False
+    return found
+
+
+def bounds(array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The least and the largest number of each column (k,) of an array (n, k), of which little is in memory at once."""
+    least, largest = array[0].copy(), array[0].copy()
+    for k in range(0, len(array), AT_ONCE):
+        part = array[k : k + AT_ONCE]
+        least, largest = np.minimum(least, np.min(part, axis=0)), np.maximum(largest, np.max(part, axis=0))
+        forget_pages(array)
+    return least, largest

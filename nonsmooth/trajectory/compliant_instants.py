@@ -48,8 +48,7 @@ class CompliantLaw:
         self.t, self.q, self.v = run.t, run.q.array, {"right": run.v.array, "left": run.left.v.array}
         self.owner = compliance.owner
         self.coordinates = coordinates_of(run)
-        start = {} if origin.start is None else origin.start.law_memory
-        self.first = np.asarray(start.get("bristles", np.zeros(len(compliance.bristles))), dtype=float)
+        self.first = origin.memory.get("Overlap.bristle_row", np.zeros(len(compliance.bristles)))
         self.equations = CompliantForces(system, origin.parameters)
         size = system.numeric.contact_law(origin.parameters)[3]
         self.touching, self.approach = _latched(run, origin, size)
@@ -113,9 +112,8 @@ def _latched(run: Run, origin: Origin, size: Array) -> tuple[NDArray[np.float64]
     gaps, rates = run.gap.array, run.gap_rate.array
     touching = (run.mode.array != OPEN).astype(float)
     approach = np.zeros_like(touching)
-    memory = {} if origin.start is None else origin.start.law_memory
-    touching[0] = memory.get("touching", (gaps[0] <= TOUCHED * size).astype(float))
-    approach[0] = memory.get("approach", np.where(touching[0] > 0.5, np.maximum(-rates[0], 0.0), 0.0))
+    touching[0] = origin.memory.get("Overlap.touches", (gaps[0] <= TOUCHED * size).astype(float))
+    approach[0] = origin.memory.get("Overlap.approach", np.where(touching[0] > 0.5, np.maximum(-rates[0], 0.0), 0.0))
     for row in range(1, len(touching)):
         met = (touching[row] > 0.5) & (touching[row - 1] < 0.5)
         deep = np.flatnonzero(met & (np.abs(gaps[row]) > ENTERED * size))

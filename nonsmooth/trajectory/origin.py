@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.model.state import State
+from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 
 __all__ = ["Forces", "Law", "Origin", "Run"]
@@ -25,6 +25,11 @@ class Origin:
     system: System
     parameters: Array
     start: State | None = None
+
+    @property
+    def memory(self) -> InternalStates:
+        """Internal states of the initial state."""
+        return InternalStates() if self.start is None else self.start.memory
 
 
 class Forces(NamedTuple):

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import Pieces
 from nonsmooth.model.seen import Observe, observed_by
 from nonsmooth.model.state import State
 from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledger
-from nonsmooth.trajectory.columns import Columns
+from nonsmooth.trajectory.columns import Columns, bounds
 from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
+from nonsmooth.trajectory.derived import KEPT_ENERGIES, Energies, Mean, Mostly
 from nonsmooth.trajectory.manifest import Manifest, plain
 from nonsmooth.trajectory.origin import Origin
 from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned, joined
@@ -38,8 +40,8 @@ SET_ASIDE, SMALLEST = 80 * 2**20, 3 * 2**20
 
 
 def bytes_of_row(system: System) -> int:
-    """Bytes of a recorded row."""
-    numbers = 1 + system.nq + 2 * system.nv + 5 * system.nc + 2 * system.nt + 2 * system.nr + len(ENERGIES)
+    """Most bytes of a recorded row in which nothing jumps."""
+    numbers = 1 + system.nq + system.nv + 3 * system.nc + system.nt + system.nr + len(KEPT_ENERGIES)
     return 8 * numbers + system.nc
 
 
@@ -113,7 +115,7 @@ class Recorder:
         row: dict[str, NDArray[Any]] = {"t": np.array([state.t]), "q": state.q[None].copy(), "v": state.v[None].copy()}
         row.update(zip(ARRAYS, arrays, strict=True))
         row.update((name, np.zeros(1)) for name in SCALARS)
-        row["stored"] = np.array([float(np.sum(state.law_memory.get("stored", 0.0)))])
+        row["stored"] = np.array([float(np.sum(state.memory.get("Integration.stored", 0.0)))])
         return row
 
     def extend(self, rows: Part, end: State) -> None:
@@ -223,18 +225,30 @@ class Recorder:
             status = f"{status} {lost.capitalize()}" if status != "finished" else f"failed: {lost}"
         a = thinned.table()
         assert thinned.worst is not None and thinned.least_gap is not None and thinned.extremes is not None
-        energy = dict(zip(ENERGIES, a["energy"].T, strict=True))
+        assert thinned.balance is not None
+        rows, few = len(a["t"]), thinned.jumping()
+        energies = Energies({name: a[name] for name in KEPT_ENERGIES}, thinned.balance.start)
+        ends = dict(zip(ENERGIES, np.concatenate([energies[:1], energies[rows - 1 :]]).T, strict=True))
         gap, joint, complementarity, motion = thinned.worst.tolist()
-        certificate = Certificate(gap, joint, complementarity, motion, energy_ledger(energy))
+        certificate = Certificate(gap, joint, complementarity, motion, energy_ledger(ends))
         status, verdict = first_verdict(
             system, parameters, certificate, q=a["q"], gap=thinned.least_gap[None],
             energy=dict(zip(ENERGIES, thinned.extremes.T, strict=True)), counts=counts, status=status,
         )  # fmt: skip
         impacts = thinned.all_impacts()
-        impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(a["P_N"], initial=0.0)]
+        impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(bounds(a["P_N"])[1], initial=0.0)]
         numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, 1, axis=1).T, strict=True))
 
-        def by_contact(array: NDArray[Any], unit: str) -> Columns:
+        def mostly(usual: NDArray[Any] | Pieces, name: str) -> Mostly:
+            return Mostly(usual, few["row"], few[name])
+
+        length = a.get("dt")
+        lam_N = mostly(Mean(a["P_N"], a["t"], length), "lam_N")
+        lam_T = mostly(Mean(a["P_T"], a["t"], length), "lam_T")
+        rate_left = mostly(a["rate"], "rate_left")
+        idle = np.broadcast_to(0.0, a["reaction"].shape)
+
+        def by_contact(array: NDArray[Any] | Pieces, unit: str) -> Columns:
             return Columns("contact", system.contact_names, array, [unit] * len(system.contact_names))
 
         names, v_units, r_units = system.names, system.names.v_units, system.names.reaction_units
@@ -243,16 +257,16 @@ class Recorder:
             t=a["t"],
             q=Columns("coordinate", names.q, a["q"], names.q_units),
             v=Columns("velocity", names.v, a["v"], v_units),
-            left=Left(Columns("velocity", names.v, a["v_left"], v_units), by_contact(a["rate_left"], "m/s")),
+            left=Left(Columns("velocity", names.v, mostly(a["v"], "v_left"), v_units), by_contact(rate_left, "m/s")),
             gap=by_contact(a["gap"], "m"),
             gap_rate=by_contact(a["rate"], "m/s"),
             P_N=by_contact(a["P_N"], "N s"),
             P_T=by_contact(by_tangent(a["P_T"], system), "N s"),
-            lam_N=by_contact(a["lam_N"], "N"),
+            lam_N=by_contact(lam_N, "N"),
             mode=by_contact(a["mode"], "1"),
             reaction=Columns("reaction", names.reactions, a["reaction"], r_units),
-            reaction_impact=Columns("reaction", names.reactions, a["reaction_impact"], impulse_units),
-            energy=Columns("energy term", ENERGIES, a["energy"], ["J"] * len(ENERGIES)),
+            reaction_impact=Columns("reaction", names.reactions, mostly(idle, "reaction_impact"), impulse_units),
+            energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)),
             impacts=impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers),
             certificate=certificate,
             counts=plain(counts),
@@ -260,7 +274,7 @@ class Recorder:
             status=status,
             end=end,
             wall_seconds=float(wall_seconds),
-            force_axes=ForceAxes(system, parameters, a["q"], a["lam_N"], a["lam_T"]),
+            force_axes=ForceAxes(system, parameters, a["q"], lam_N, lam_T),
             origin=Origin(system, parameters, self._start),
             verdict=verdict,
         )

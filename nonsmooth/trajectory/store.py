@@ -1,8 +1,8 @@
 """Columns that grow during a run: in memory, and beyond a stated size in files without a name.
 
 A column is one array from its first row to its last, so that nothing has to be joined when the run ends, least of all
-for lack of memory. Rows beyond those that count are written again: what Ctrl-C or lack of memory cuts short does no
-harm.
+for lack of memory; of one number that has been the same in all rows so far, only this is kept. Rows beyond those that
+count are written again: what Ctrl-C or lack of memory cuts short does no harm.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ __all__ = ["SPILL", "Store"]
 SPILL = 512 * 2**20
 #: by which a full column grows, and at least so many bytes
 GROWTH, LEAST = 1.1, 2**18
+#: rows that are written at once where a number that has been the same differs for the first time
+AT_ONCE = 2**17
 
 
 class Store:
@@ -62,6 +64,8 @@ class _Column:
         self.row = max(int(np.prod(self.width)), 1) * like.dtype.itemsize
         self.array = np.empty((0, *self.width), self.kind)
         self.file: Any = None
+        self.same: NDArray[Any] | None = None  # the number of all rows so far (1,)
+        self.differs, self.filed = like.ndim > 1 or like.dtype.itemsize != 8, False
 
     def __del__(self) -> None:
         if self.file is not None:
@@ -72,6 +76,14 @@ class _Column:
         return int(self.array.nbytes)
 
     def put(self, at: int, values: NDArray[Any]) -> None:
+        if not self.differs:
+            values = np.ascontiguousarray(values)
+            if at == 0:
+                self.same = values[:1].copy()
+            if self.same is not None and np.all(values.view(np.int64) == self.same.view(np.int64)):
+                return
+            self._fill(at)
+            self.differs = True
         end = at + len(values)
         if end > len(self.array):
             try:
@@ -84,7 +96,21 @@ class _Column:
         else:
             self._write(at, values)
 
+    def _fill(self, rows: int) -> None:
+        """Write the number of all rows so far."""
+        if self.same is None or rows == 0:
+            return
+        if not self.filed:
+            self.array = np.full(rows, self.same[0])
+            return
+        self.file = tempfile.TemporaryFile(buffering=0)
+        self._map(rows)
+        for k in range(0, rows, AT_ONCE):
+            self._write(k, np.full(min(AT_ONCE, rows - k), self.same[0]))
+
     def first(self, rows: int) -> NDArray[Any]:
+        if not self.differs and self.same is not None and self.same.size:
+            return np.broadcast_to(self.same[0], (rows,))
         found = self.array[:rows]
         found.flags.writeable = False
         return found
@@ -92,6 +118,8 @@ class _Column:
     def to_file(self, rows: int) -> bool:
         """Into a file, which has no name where the system has such: it vanishes with the process, however that ends.
         False where there are no addresses for its map beside the array: the rows stay in memory."""
+        if not self.differs:
+            self.filed = True
         if self.file is not None or rows == 0 or self.array.size == 0:
             return True
         file, array = tempfile.TemporaryFile(buffering=0), self.array

@@ -13,6 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.seen import Observe, Seen
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
 from nonsmooth.trajectory.contact_forces import tangential_size
+from nonsmooth.trajectory.derived import KEPT_ENERGIES, differing, means
 from nonsmooth.trajectory.store import Store
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ ARRAYS = (
     "v_left", "P_N", "P_N_impact", "P_T", "P_T_impact", "mode", "gamma_minus", "gamma_plus", "reaction",
     "reaction_impact",
 )  # fmt: skip
+#: tables that follow from others where nothing jumps
+JUMPS = ("v_left", "rate_left", "lam_N", "lam_T", "reaction_impact")
 #: how many times the impulse of the two steps before a lasting contact has at most in one step, after a step without
 LASTS = 4.0
 #: steps whose load gives at most the approach of a contact that lasts: two that it was left open, and round-off
@@ -57,6 +60,8 @@ class Thinned:
         Number of rows kept.
     store
         Their tables; what stands in it beyond these rows does not count.
+    jumped, jumps
+        Number of those that are kept of tables which follow from others in most rows, and these.
     impacts
         Parts of the table of impacts (k, 6): time, index of the contact, P_N, P_T, gap velocity before and after.
     worst
@@ -76,6 +81,8 @@ class Thinned:
     count: int = 0
     kept: int = 0
     store: Store = field(default_factory=Store)
+    jumped: int = 0
+    jumps: Store = field(default_factory=Store)
     impacts: tuple[Array, ...] = ()
     worst: Array | None = None
     least_gap: Array | None = None
@@ -93,11 +100,16 @@ class Thinned:
         seen = observe(t, a["q"], a["v_left"], a["v"])
         energy, balance = energy_series(t, seen.left, seen.right, {name: a[name] for name in SCALARS[3:]}, self.balance)
         series = np.column_stack(list(energy.values()))
-        views = {"gap": seen.gap, "rate_left": seen.rate_left, "rate": seen.rate, "energy": series}
+        views = {"gap": seen.gap, "rate_left": seen.rate_left, "rate": seen.rate}
+        views |= {name: energy[name] for name in KEPT_ENERGIES}
         views |= {name: a[name] for name in ("t", "q", "v", "v_left", "mode")}
         kept = self._kept(t.size)
         table = self._forces(a, kept) | {name: values[kept] for name, values in views.items()}
+        jumps = self._jumps(table)
+        if self.record == 1:
+            del table["dt"]
         self.store.put(self.kept, table)
+        self.jumps.put(self.jumped, jumps)
         worst = np.array([
             worst_violation(-seen.gap), worst_violation(seen.closure), worst_violation(a["complementarity"]),
             worst_violation(a["residual"]),
@@ -108,7 +120,7 @@ class Thinned:
             extremes[0] = np.minimum(self.extremes[0], extremes[0])
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
         return replace(
-            self, count=self.count + t.size, kept=self.kept + len(table["t"]),
+            self, count=self.count + t.size, kept=self.kept + len(table["t"]), jumped=self.jumped + len(jumps["row"]),
             impacts=(*self.impacts, _impacts(t, a, seen, system, self.last)), worst=worst, least_gap=least,
             extremes=extremes, balance=balance, last=_with_before(a, seen.rate, self.last)[-2:],
         )  # fmt: skip
@@ -128,20 +140,36 @@ class Thinned:
             return array if spans is None else np.add.reduceat(array, spans, axis=0)
 
         def mean(array: Array) -> Array:
-            """Of impulses, over the time of their steps; 0 at a start."""
-            time, sums = total(dt)[:, None], total(array)
-            return np.divide(sums, time, out=np.zeros_like(sums), where=time > 0.0)
+            return means(total(array), length)
 
         reaction, dt = a["reaction"], a["dt"]
+        length = total(dt)
         return {
-            "P_N": total(a["P_N"]), "P_T": total(a["P_T"]), "lam_N": mean(a["P_N"] - a["P_N_impact"]),
+            "dt": length, "P_N": total(a["P_N"]), "P_T": total(a["P_T"]), "lam_N": mean(a["P_N"] - a["P_N_impact"]),
             "lam_T": mean(a["P_T"] - a["P_T_impact"]), "reaction_impact": total(a["reaction_impact"]),
             "reaction": reaction if self.record == 1 else mean(reaction * dt[:, None]),
         }  # fmt: skip
 
+    def _jumps(self, table: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """The rows, taken from their table, of what follows from it in all others: `nonsmooth.trajectory.derived`."""
+        parts = {name: table.pop(name) for name in JUMPS}
+        t = table["t"]
+        length = np.diff(t, prepend=t[0] if self.balance is None else self.balance.t)
+        if self.record > 1:
+            length = table["dt"]
+        rows = differing(
+            (parts["v_left"], table["v"]), (parts["rate_left"], table["rate"]), (parts["reaction_impact"], 0.0),
+            (parts["lam_N"], means(table["P_N"], length)), (parts["lam_T"], means(table["P_T"], length)),
+        )  # fmt: skip
+        return {"row": rows + self.kept, **{name: values[rows] for name, values in parts.items()}}
+
     def table(self) -> dict[str, NDArray[Any]]:
-        """All kept rows, by name."""
+        """Tables of all kept rows, by name, but those of `jumping`."""
         return self.store.columns(self.kept)
+
+    def jumping(self) -> dict[str, NDArray[Any]]:
+        """Their rows in which `JUMPS` do not follow from the other tables, by name, and which these are: ``row``."""
+        return self.jumps.columns(self.jumped)
 
     def all_impacts(self) -> Array:
         """The table of impacts (k, 6)."""
@@ -152,8 +180,8 @@ class Thinned:
         if self.balance is None:
             return None
         return {
-            "count": self.count, "table": self.table(), "impacts": self.all_impacts(), "worst": self.worst,
-            "least_gap": self.least_gap, "extremes": self.extremes, "balance": self.balance.held(),
+            "count": self.count, "table": self.table(), "jumps": self.jumping(), "impacts": self.all_impacts(),
+            "worst": self.worst, "least_gap": self.least_gap, "extremes": self.extremes, "balance": self.balance.held(),
             "last": self.last,
         }  # fmt: skip
 
@@ -161,25 +189,33 @@ class Thinned:
         """As in a checkpoint; ValueError if its rows are not those of the mechanism."""
         if held is None:
             return Thinned(self.record)
-        count, table, impacts = int(held["count"]), dict(held["table"]), held["impacts"]
+        count, table, jumps, impacts = int(held["count"]), dict(held["table"]), dict(held["jumps"]), held["impacts"]
         rows = (count - 1) // self.record + 1
         if count < 1 or self.end(count) != count:
             raise ValueError("its recorded rows end within a group of steps")
         nq, nv, nc, nt, nr = system.nq, system.nv, system.nc, system.nt, system.nr
-        widths = {
-            "P_N": nc, "P_T": nt, "lam_N": nc, "lam_T": nt, "reaction_impact": nr, "reaction": nr, "q": nq, "v": nv,
-            "v_left": nv, "mode": nc, "gap": nc, "rate_left": nc, "rate": nc, "energy": held["extremes"].shape[1],
-        }  # fmt: skip
-        shapes = {"t": (rows,)} | {name: (rows, width) for name, width in widths.items()}
-        if {name: np.shape(values) for name, values in table.items()} != shapes or impacts.shape[1:] != (IMPACT,):
+        widths = {"P_N": nc, "P_T": nt, "reaction": nr, "q": nq, "v": nv, "mode": nc, "gap": nc, "rate": nc}
+        jumped = dict(zip(JUMPS, (nv, nc, nc, nt, nr), strict=True))
+        single = ("t", *KEPT_ENERGIES, *(("dt",) if self.record > 1 else ()))
+        shapes: dict[str, tuple[int, ...]] = {name: (rows,) for name in single}
+        shapes |= {name: (rows, width) for name, width in widths.items()}
+        at = jumps["row"]
+        others: dict[str, tuple[int, ...]] = {"row": at.shape} | {name: (at.size, n) for name, n in jumped.items()}
+        if (
+            {name: np.shape(values) for name, values in table.items()} != shapes
+            or {name: np.shape(values) for name, values in jumps.items()} != others
+            or at.ndim != 1 or np.any(np.diff(at, prepend=-1) < 1) or np.any(at >= rows)
+            or impacts.shape[1:] != (IMPACT,)
+        ):  # fmt: skip
             raise ValueError("its recorded rows are those of another mechanism")
         if not (held["worst"].shape == (4,) and held["least_gap"].shape == (nc,) and len(held["extremes"]) == 3):
             raise ValueError("its sums are not complete")
-        store = Store()
+        store, few = Store(), Store()
         store.put(0, table)
+        few.put(0, jumps)
         return Thinned(
-            self.record, count, rows, store, (impacts,), held["worst"], held["least_gap"], held["extremes"],
-            Balance.of(held["balance"]), held.get("last"),
+            self.record, count, rows, store, at.size, few, (impacts,), held["worst"], held["least_gap"],
+            held["extremes"], Balance.of(held["balance"]), held.get("last"),
         )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import textwrap
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
@@ -15,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, ValidityWarning
 from nonsmooth.files import Pieces, Variable, read_contents, write_contents
-from nonsmooth.model.state import State
+from nonsmooth.model.state import InternalStates, State
 from nonsmooth.stages import stage
+from nonsmooth.trajectory import long_files
 from nonsmooth.trajectory.any_time import AnyTime
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import Columns
@@ -117,7 +119,7 @@ class Trajectory(AnyTime, Views):
     status: str
     end: State
     wall_seconds: float
-    force_axes: ForceAxes | Columns | None = None
+    force_axes: ForceAxes | Columns | Pieces | None = None
     origin: Origin | None = None
     verdict: Verdict = UNKNOWN
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -135,13 +137,21 @@ class Trajectory(AnyTime, Views):
         Raises
         ------
         InputError
-            For a planar run that was read from a file: files keep these vectors in space only.
+            For a planar run that was read from a file: files keep these vectors in space only; for a long run in space
+            that was read without its mechanism.
         """
         if self.force_axes is None:
             raise InputError(
                 "The file of a planar run does not keep contact forces as vectors; read lam_N and P_T, or run it again."
             )
-        return self.force_axes if isinstance(self.force_axes, Columns) else self.force_axes.forces()
+        if isinstance(self.force_axes, ForceAxes):
+            return self.force_axes.forces()
+        if isinstance(self.force_axes, Columns):
+            return self.force_axes
+        raise InputError(
+            "The file of a long run does not keep contact forces as vectors, which follow from the mechanism; give it, "
+            "Trajectory.load(path, system)."
+        )
 
     def __repr__(self) -> str:
         c, status = self.certificate, textwrap.shorten(self.status, 90, placeholder=" ...")
@@ -173,9 +183,14 @@ class Trajectory(AnyTime, Views):
         import xarray
 
         data, coordinates, facts = self._contents(complete=complete)
-        if isinstance(forces := data.get("contact_force"), tuple):
-            data["contact_force"] = (forces[0], self.contact_force.array, forces[2])
+        for name, (dimensions, values, attributes) in data.items():
+            if isinstance(values, Pieces):
+                data[name] = dimensions, self._table(name).array, attributes
         return xarray.Dataset(data, coordinates, facts)
+
+    def _table(self, name: str) -> Columns:
+        """The columns of a table of the dataset."""
+        return self.contact_force if name == "contact_force" else next(t for t in TABLES if t.variable == name).of(self)
 
     def _contents(self, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Data, coordinates and attributes of `to_dataset`."""
@@ -186,29 +201,26 @@ class Trajectory(AnyTime, Views):
             attributes = {"long_name": table.long_name, "sign": table.sign, "what": columns.what}
             if len(set(columns.unit_list)) < 2:
                 attributes["units"] = next(iter(columns.unit_list), "1")
-            dimensions = ("time", table.dimension, "tangent")[: columns.array.ndim]
-            data[table.variable] = (dimensions, columns.array, attributes)
+            dimensions = ("time", table.dimension, "tangent")[: len(columns.table.shape)]
+            data[table.variable] = (dimensions, columns.table, attributes)
             coordinates[table.dimension] = ((table.dimension,), _strings(columns.names), {})
             if len(set(columns.unit_list)) > 1:
                 coordinates[table.units] = ((table.dimension,), _strings(columns.unit_list), {})
-        if self.P_T.array.ndim == 3:
+        if self.P_T.array.ndim == 3 and isinstance(self.force_axes, ForceAxes | Columns):
             attributes = {"units": "N", "long_name": "mean force of the step on the second body, impacts excluded"}
-            data["contact_force"] = (("time", "contact", "axis"), self._contact_forces(), attributes)
+            data["contact_force"] = (("time", "contact", "axis"), self.contact_force.table, attributes)
             coordinates["axis"] = (("axis",), _strings("xyz"), {})
         for name, unit in IMPACT_COLUMNS.items():
             attributes = {"units": unit, "long_name": f"{name} of an impact"}
             data[f"impact_{name}"] = (("impact",), self.impacts[name], attributes)
         facts: dict[str, Any] = {"long_name": "contact of an impact"}
         data["impact_contact"] = (("impact",), _strings(self.impacts["contact"]), facts)
-        start = self.origin.start if complete and self.origin is not None else None
-        for memory, values, when in (
-            ("law_memory", self.end.law_memory if complete else {}, "the end of the run"),
-            ("stepper_memory", self.end.stepper_memory if complete else {}, "the end of the run"),
-            ("start_memory", {} if start is None else start.law_memory, "its start"),
-        ):
-            for name, value in values.items():
-                dimensions = tuple(f"{memory}.{name}.{axis}" for axis in range(np.ndim(value)))
-                data[f"{memory}.{name}"] = (dimensions, np.asarray(value), {"long_name": f"{name} at {when}"})
+        start = InternalStates() if self.origin is None else self.origin.memory
+        for name, memory, when in (("memory", self.end.memory, "end"), ("start_memory", start, "start")):
+            if complete and memory:
+                named = json.dumps([[one, *shape] for one, shape in memory.fields])
+                attributes = {"long_name": f"internal states at the {when} of the run", "fields": named}
+                data[name] = ((f"{name}_number",), memory.numbers, attributes)
         certificate = asdict(self.certificate)
         energy = certificate.pop("energy")
         facts = {
@@ -223,15 +235,11 @@ class Trajectory(AnyTime, Views):
         }
         return data, coordinates, facts
 
-    def _contact_forces(self) -> Any:
-        """The values of `contact_force`, computed when they are written."""
-        axes = self.force_axes
-        if not isinstance(axes, ForceAxes) or "contact_force" in vars(self):
-            return self.contact_force.array
-        return Pieces((*self.lam_N.array.shape, 3), axes.vectors, (axes.q, axes.lam_N, axes.lam_T))
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
+
+        Of more than a million rows those of tables that follow from others are left out, which `load` computes:
+        `nonsmooth.trajectory.long_files`.
 
         Raises
         ------
@@ -242,6 +250,10 @@ class Trajectory(AnyTime, Views):
         for table in TABLES:
             if table.units in coordinates:  # as other programs are told of coordinates
                 data[table.variable][2]["coordinates"] = table.units
+        if len(self.t) > long_files.LONG:
+            axes = self.force_axes if self.P_T.array.ndim == 3 else None
+            data = long_files.shortened(data, axes.lam_T if isinstance(axes, ForceAxes) else axes)
+            coordinates.pop("axis", None)
         write_contents(data | coordinates, facts, path, "The trajectory")
 
     @classmethod
@@ -261,12 +273,18 @@ class Trajectory(AnyTime, Views):
         Warns
         -----
         ValidityWarning
-            For a file of an earlier version, which has no checksum.
+            For a file of an earlier version, which has no checksum, or internal states that are not read.
         """
         with stage("reading", str(path)):
             variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
+        if any(re.fullmatch(FORMER, name) for name in variables):
+            warnings.warn(
+                f"{path} is of a former version, whose internal states are not read: a run from its end begins anew.",
+                ValidityWarning,
+                stacklevel=2,
+            )
         try:
-            return cls._from_contents(variables, attributes, system)
+            return cls._from_contents(long_files.complete(variables), attributes, system)
         except InputError:
             raise
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -289,21 +307,25 @@ class Trajectory(AnyTime, Views):
         contacts = [str(name) for name in _read(variables, "impact_contact", ("impact",))]
         numbers = {name: _read(variables, f"impact_{name}", ("impact",)) for name in IMPACT_COLUMNS}
         impacts = impact_table(contacts, numbers)
-        memories: dict[str, dict[str, Any]] = {"law_memory": {}, "stepper_memory": {}, "start_memory": {}}
-        for variable_name in variables:
-            memory, dot, name = variable_name.partition(".")
-            if dot and memory in memories:
-                memories[memory][name] = variables[variable_name][1]
-        start = State(float(t[0]), tables["q"].array[0], tables["v"].array[0], memories.pop("start_memory"))
+        start = State(
+            float(t[0]), tables["q"].array[0], tables["v"].array[0], _internal(variables, "start_memory")
+        )  # fmt: skip
         manifest = json.loads(attributes["manifest"])
         energy = EnergyLedger(**{one.name: float(attributes[f"energy_{one.name}"]) for one in fields(EnergyLedger)})
         names = [one.name for one in fields(Certificate) if one.name != "energy"]
         worst = {name: float(attributes[f"certificate_{name}"]) for name in names}
         left = Left(tables.pop("v_left"), tables.pop("gap_rate_left"))
-        vectors, gaps = None, tables["P_N"].names
+        vectors: Any = None
+        gaps = tables["P_N"].names
         if "contact_force" in variables:
             forces = _read(variables, "contact_force", ("time", "contact", "axis"))
             vectors = Columns("contact", gaps, forces, ["N"] * len(gaps))
+        origin = None if system is None else origin_of(system, manifest, start)
+        if "lam_T" in variables:
+            vectors = variables["lam_T"][1]
+            if origin is not None:
+                lam_N = tables["lam_N"].table
+                vectors = ForceAxes(origin.system, origin.parameters, tables["q"].array, lam_N, vectors)
         return cls(
             t=t,
             left=left,
@@ -312,21 +334,32 @@ class Trajectory(AnyTime, Views):
             counts=json.loads(attributes["counts"]),
             manifest=manifest,
             status=str(attributes["status"]),
-            end=State(float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), **memories),
+            end=State(
+                float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), _internal(variables, "memory")
+            ),
             wall_seconds=float(attributes["wall_seconds"]),
             verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN,
             force_axes=vectors,
-            origin=None if system is None else origin_of(system, manifest, start),
+            origin=origin,
             **tables,
         )
 
 
-def _read(variables: Mapping[str, Variable], name: str, dimensions: tuple[str, ...]) -> NDArray[Any]:
+def _read(variables: Mapping[str, Variable], name: str, dimensions: tuple[str, ...]) -> Any:
     """Values of a data set of these dimensions."""
     known, values, _ = variables[name]
     if known != dimensions:
         raise ValueError(f"{name} has the dimensions {known} instead of {dimensions}")
-    return np.asarray(values)
+    return values if isinstance(values, Pieces) else np.asarray(values)
+
+
+def _internal(variables: Mapping[str, Variable], name: str) -> InternalStates:
+    """Internal states of this name."""
+    if name not in variables:
+        return InternalStates()
+    _, numbers, facts = variables[name]
+    fields = tuple((str(one), tuple(map(int, shape))) for one, *shape in json.loads(facts["fields"]))
+    return InternalStates(fields, np.array(numbers, dtype=float))
 
 
 @dataclass(frozen=True)
@@ -366,13 +399,16 @@ TABLES = (
 )
 
 
-#: names of the data sets of a file
+#: names of internal states in files of former versions, and of all data sets of a file
+FORMER = r"(law|stepper|start)_memory\.\w{1,60}(\.\d)?"
 KNOWN = "|".join(
     (
         *{"time", "axis", "tangent", "impact", "contact_force", *(re.escape(table.units) for table in TABLES)},
         *{name for table in TABLES for name in (table.variable, table.dimension)},
         *(f"impact_{name}" for name in (*IMPACT_COLUMNS, "contact")),
-        r"(law|stepper|start)_memory\.\w{1,60}(\.\d)?",
+        long_files.NAMES,
+        r"(start_)?memory(_number)?",
+        FORMER,
     )
 )
 

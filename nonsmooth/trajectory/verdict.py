@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
+from nonsmooth.trajectory.columns import bounds
 
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
@@ -176,9 +177,10 @@ def displacement(system: System, parameters: Array, q: Array) -> tuple[float, fl
     mechanism [m]: its largest coordinate or radius of gyration."""
     lengths = np.array([unit == "m" for unit in system.names.q_units], dtype=bool)
     radius = float(np.max(system.gyration(parameters)))
-    spread = np.ptp(q, axis=0)
+    least, largest = bounds(q)
+    spread, far = largest - least, np.maximum(largest, -least)
     moved = max(np.max(spread[lengths], initial=0.0), radius * np.max(spread[~lengths], initial=0.0))
-    return float(moved), max(float(np.max(np.abs(q[:, lengths]), initial=0.0)), radius)
+    return float(moved), max(float(np.max(far[lengths], initial=0.0)), radius)
 
 
 def rests(system: System, parameters: Array, q: Array) -> bool:

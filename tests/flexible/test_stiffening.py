@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -11,6 +12,7 @@ from scipy.optimize import root
 
 from nonsmooth import (
     Ground,
+    InputError,
     Model,
     MoreauJean,
     PointForce,
@@ -56,6 +58,16 @@ def deflection(tension: float, load: float, found: Modes) -> float:
     assert solved.success
     placement, _ = rod.node_placement("middle", ca.DM(solved.x[:n] / scale), ca.DM(still))
     return float(placement.position[1])
+
+
+@pytest.mark.parametrize(
+    "which, name", [("changes", "coupling"), ("shortening", "bending"), ("shortening", "rotations")]
+)
+def test_modes_with_an_empty_array_of_second_order_are_refused(which: str, name: str) -> None:
+    """As a TOML file may have: they are found when the modes are made, not by an error of NumPy or CasADi."""
+    emptied = replace(getattr(MODES, which), **{name: np.array([])})
+    with pytest.raises(InputError, match=f"{name} of the second order of modes must be .* got shape"):
+        replace(MODES, **{which: emptied})
 
 
 def test_tension_stiffens_a_simply_supported_beam() -> None:

@@ -20,6 +20,9 @@ REGRESSIONS = {
     200065: "a gap that only seemed to close within a landing step was searched for without end",
     200467: "at rest, velocities of 1e-60 m/s did not satisfy the contacts to nine digits of themselves",
     4400539: "a step taken in parts was taken in fewer ones where a budget of steps ended the run",
+    4400469: "impulses of the corners of a slide were negative by the residual of their program",
+    4400471: "likewise, by 2e-9 of the largest",
+    4401262: "forces of an event-driven run that are not unique were negative by their round-off",
     4400990: "likewise, so that the run that went on from its checkpoint had other times",
 }  # fmt: skip
 

@@ -202,6 +202,6 @@ def test_a_run_with_bristles_goes_on_where_it_stopped() -> None:
     system = ball(compliant(LUGRE), -sunk(G), (0.3, 0.4, 0.0), (0.0, 0.0, 30.0))
     whole, half = run(system, 0.02), run(system, 0.01)
     assert system.compliance is not None and system.compliance.bristles == ("floor.deflection_1", "floor.deflection_2")
-    assert np.linalg.norm(half.end.law_memory["bristles"]) == pytest.approx(0.2 / 1e4, rel=0.2)
+    assert np.linalg.norm(half.end.memory["Overlap.bristle_row"]) == pytest.approx(0.2 / 1e4, rel=0.2)
     rest = run(system, 0.02, state=half.end)
     np.testing.assert_allclose(rest.end.v, whole.end.v, atol=1e-7)

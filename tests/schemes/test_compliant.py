@@ -362,14 +362,14 @@ def test_a_run_goes_on_from_a_file(tmp_path):
     system = flying_ball(Compliant(FLORES, LUGRE), velocity=(0.5, -1.0))
     whole = simulate(system, stepper(), t_end=4e-3, dt=TIGHT)
     half = simulate(system, stepper(), t_end=1.1e-3, dt=TIGHT)
-    assert half.gap["floor"][-1] < 0.0 and half.end.law_memory["bristles"][0] > 0.0
+    assert half.gap["floor"][-1] < 0.0 and half.end.memory["Overlap.bristle_row"][0] > 0.0
     half.save(tmp_path / "half.nc")
     rest = simulate(system, stepper(), t_end=4e-3, dt=TIGHT, state=Trajectory.load(tmp_path / "half.nc").end)
     assert np.allclose(rest.v.array[-1], whole.v.array[-1], rtol=0.0, atol=2e-8)
     losses = half.certificate.energy.loss_contact + rest.certificate.energy.loss_contact
     assert losses == pytest.approx(whole.certificate.energy.loss_contact, abs=1e-8)
     assert abs(rest.certificate.energy.remainder) <= 1e-8
-    assert rest.end.law_memory["bristles"][0] == 0.0
+    assert rest.end.memory["Overlap.bristle_row"][0] == 0.0
 
 
 @pytest.mark.parametrize("record", [3, 1000])

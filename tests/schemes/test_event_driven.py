@@ -54,7 +54,7 @@ def test_compiled_and_uncompiled_steps_are_the_same(make):
     steps = EventSteps(system, EventDriven(), CONTROL, system.parameter_values, 1.0)
     begun = steps.start(system.start)
     steps.run(begun, 0.0)
-    state = steps._state(begun)  # in contact, after some events
+    state = steps._state()  # in contact, after some events
     steps._put(state, 0.0)
     before = steps.memory.raw.copy()
     address, shape, found = steps.memory.address("EventRun"), steps.layout.shape, []

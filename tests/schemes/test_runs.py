@@ -41,6 +41,7 @@ from nonsmooth.compile.objects import _compiled
 from nonsmooth.engine.compliant_steps import CompliantSteps
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.laws import Flores
+from nonsmooth.step_control import ConstantStep
 from nonsmooth_problems import (
     four_bar,
     slider_crank_revolute,
@@ -117,9 +118,22 @@ def test_what_rests_goes_on_to_the_same_bits_beside_what_does_not(stepper):
     for cut in range(1, 49, 4):
         first = simulate(system, stepper, t_end=float(whole.t[cut]), dt=1e-3)
         second = simulate(system, stepper, t_end=0.05, dt=1e-3, state=first.end)
-        for name, values in whole.end.stepper_memory.items():
-            assert np.array_equal(second.end.stepper_memory[name], values), (cut, name)
+        for name, values in whole.end.memory.items():
+            assert np.array_equal(second.end.memory[name], values), (cut, name)
         assert np.array_equal(second.q.array[1:], whole.q.array[cut + 1 :])
+
+
+def test_impulses_begin_a_run_with_another_law_of_friction_too():
+    """Contacts without friction have one row, those with friction two: what both have is taken over."""
+    system, control = boxes().build(), ConstantStep(1e-3)
+    smooth = {name: 0.0 for name in system.parameters if name.endswith(".friction")}
+    end = simulate(system, MoreauJean(), t_end=0.01, dt=1e-3, parameters=smooth).end
+    assert end.memory["Contact.P"].shape == (4, 1) and np.all(end.memory["Contact.P"] > 0.0)
+    steps = CompiledSteps(system, MoreauJean(), control, system.parameter_values, 0.02)
+    steps._put(end, 0.0)
+    begun = steps._state()
+    assert np.array_equal(begun.memory["Contact.P"], np.pad(end.memory["Contact.P"], ((0, 0), (0, 1))))
+    assert np.array_equal(begun.memory["Contact.y_scale"], end.memory["Contact.y_scale"])
 
 
 @pytest.mark.parametrize("problem", [slider_crank_translational, slider_rod, boxes], ids=["crank", "rod", "boxes"])
@@ -141,8 +155,8 @@ def test_what_is_recorded_does_not_change_the_run(problem, stepper, dt):
     for table in ("q", "v"):
         assert np.array_equal(getattr(thin, table).array[1:-1], getattr(whole, table).array[7::7][: len(thin.t) - 2])
     assert thin.certificate.motion_residual == whole.certificate.motion_residual
-    for name, values in whole.end.stepper_memory.items():
-        assert np.array_equal(thin.end.stepper_memory[name], values), name
+    for name, values in whole.end.memory.items():
+        assert np.array_equal(thin.end.memory[name], values), name
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
@@ -155,7 +169,7 @@ def test_a_step_that_fails_leaves_nothing_for_the_next():
     with pytest.raises(SimulationFailed) as failed:
         simulate(system, MoreauJean(theta=1.0), t_end=0.05, dt=1e-2)
     end = failed.value.trajectory.end
-    assert end.t == 0.0 and all(np.all(np.isfinite(values)) for values in end.stepper_memory.values())
+    assert end.t == 0.0 and np.all(np.isfinite(end.memory.numbers))
     on, fresh = (simulate(system, MoreauJean(theta=1.0), t_end=2e-5, dt=2e-7, state=state) for state in (end, None))
     assert np.array_equal(on.q.array, fresh.q.array) and np.array_equal(on.v.array, fresh.v.array)
 

@@ -186,3 +186,19 @@ def test_below_the_critical_friction_three_impulses_obey_the_law() -> None:
     answers = [solved(solver, rod) for solver in (SemismoothNewton(), SmoothingNewton(), ProjectedGaussSeidel())]
     slips = sorted(float(np.linalg.norm(solution.x[1:])) for solution in answers)
     assert slips[0] <= 1e-8 and 1e3 < slips[1] < 0.9e4 < slips[2] < 1e4
+
+
+def test_a_path_whose_matrices_are_singular_ends_without_an_answer():
+    """Two sticking contacts between the same two bodies, whose four tangents span two directions: Newton's matrix is
+    singular, which once ended the run by an error of NumPy."""
+    slopes, tangents = [[0.018, 0.0], [0.021, 0.0]], [[1.0, 0.999], [0.999, 0.999]]
+    A = np.zeros((6, 6))
+    A[np.ix_([0, 3], [0, 3])] = [[1.0, 0.971], [0.971, 1.0]]
+    for i in (1, 4):
+        for j in (1, 4):
+            A[i : i + 2, j : j + 2] = tangents
+    for row, normal in zip(slopes, (0, 3), strict=True):
+        A[normal, [1, 2]] = A[normal, [4, 5]] = A[[1, 2], normal] = A[[4, 5], normal] = row
+    b = np.array([-0.831, 0.351, -0.019, -1.0, 0.351, -0.019])
+    stuck = FrictionContact(A, b, np.array([9.95e25, 7.19e25]), 3)
+    assert SmoothingNewton().setup().solve(stuck).status.startswith("no path led to a solution")

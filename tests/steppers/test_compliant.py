@@ -248,9 +248,9 @@ def test_bristles_are_remembered_and_forgotten():
     contact = Compliant(Flores(stiffness=1e8, restitution=0.7), law)
     system = flying_ball(contact, velocity=(0.5, -1.0))
     pressed = simulate(system, CompliantDae(), t_end=1.1e-3, dt=TIGHT)
-    assert pressed.end.law_memory["bristles"][0] > 0.0
+    assert pressed.end.memory["Overlap.bristle_row"][0] > 0.0
     parted = simulate(system, CompliantDae(), t_end=4e-3, dt=TIGHT)
-    assert parted.end.law_memory["bristles"][0] == 0.0
+    assert parted.end.memory["Overlap.bristle_row"][0] == 0.0
     assert parted.v["ball.x"][-1] < 0.5 and parted.v["ball.angle"][-1] < 0.0
 
 

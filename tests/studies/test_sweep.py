@@ -54,6 +54,37 @@ def small(**options):
     )  # fmt: skip
 
 
+def steps_of(run):
+    """Number of steps; half the step is too much for it in one of the runs."""
+    count = len(run.t) - 1
+    if count > 30 and run.manifest["parameters"]["slider.mass"]["value"] == 5.0:
+        raise ValueError("too many")
+    return float(count)
+
+
+@pytest.mark.parametrize("metrics", [["final:slider.y", "impulse"], ["final:slider.y", "peak-impulse"]])
+def test_runs_with_half_the_step(metrics):
+    """As two sweeps, in a batch and one by one."""
+    design = grid({"guide.clearance": [1e-5, 2e-5], "slider.mass": [4.0, 5.0]})
+    run = {"t_end": 2e-3, "metrics": metrics, "workers": 1}
+    both = sweep(slider_rod, GaussQP(), design, dt=1e-4, halved=True, **run)
+    for suffix, dt in (("", 1e-4), ("-half", 5e-5)):
+        single = sweep(slider_rod, GaussQP(), design, dt=dt, **run)
+        for name in metrics:
+            assert np.array_equal(both[f"{name}{suffix}"], single[name])
+            assert both[f"{name}{suffix}"].attrs["units"] == single[name].attrs["units"]
+    assert not np.array_equal(both["final:slider.y"], both["final:slider.y-half"])
+    with pytest.raises(InputError, match="half the step takes a constant step"):
+        sweep(slider_rod, None, design, halved=True, **run)
+
+
+def test_one_of_two_steps_may_fail():
+    found = sweep(slider_rod, GaussQP(), points({"slider.mass": [4.0, 5.0]}), t_end=2e-3, dt=1e-4,
+                  metrics=[steps_of], halved=True, workers=1)  # fmt: skip
+    assert found["steps_of"].values.tolist() == [20.0, 20.0] and list(found["status"].values) == ["finished"] * 2
+    assert found["steps_of-half"].values[0] == 40.0 and np.isnan(found["steps_of-half"].values[1])
+
+
 def test_a_grid_is_a_dataset_over_its_parameters():
     found = small(workers=1)
     assert found["final:slider.y"].dims == ("guide.clearance", "slider.mass")

@@ -307,7 +307,7 @@ def test_bristles_are_those_of_the_run(space):
     system = Model([Ground(), ball, floor]).build()
     run = simulate(system, CompliantDae(solver=Dop853()), t_end=1.3e-3, dt=ErrorControl(1e-9, 1e-11, 1e-6, 1e-2))
     # the run still knows the states at its end; both integrations are good to 1e-8 or so
-    depth, bent = run.gap["floor"][-1], run.end.law_memory["bristles"]
+    depth, bent = run.gap["floor"][-1], run.end.memory["Overlap.bristle_row"]
     assert depth < -1e-5 and np.max(np.abs(bent)) > 1e-5
     law = run._motions.law
     assert law._bristles(float(run.t[-1]), len(run.t) - 1) == pytest.approx(bent, rel=1e-6)

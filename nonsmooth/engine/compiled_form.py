@@ -1,4 +1,4 @@
-"""By which text a run is computed, the shape of its records, and its rules."""
+"""The compiled form of a run: its text, the shape of its records, and its rules."""
 
 from __future__ import annotations
 
