@@ -21,8 +21,8 @@ COMMAND = [sys.executable, "-c", "import sys; from nonsmooth.cli import main; sy
 LANDING = ["--dt-min", "1e-6", "--dt-max", "1e-3", "--t-end", "0.02"]
 MAIN_JOB = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-mpcc", *LANDING]
 KEYS = {
-    "problem", "stepper", "solver", "engine", "steps", "failures", "wall_seconds", "seconds", "certificate", "verdict",
-    "energy", "counts", "final", "impulse",
+    "problem", "stepper", "solver", "called", "engine", "steps", "failures", "wall_seconds", "seconds", "certificate",
+    "verdict", "energy", "counts", "final", "impulse",
 }  # fmt: skip
 
 
@@ -93,6 +93,20 @@ def test_fixed_step_and_solver(solver: str, capsys: pytest.CaptureFixture[str]) 
     assert main(words.split()) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["stepper"], report["solver"], report["steps"]) == ("gauss-qp", solver, 10)
+    assert report["called"] == {solver: report["counts"]["solves"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("--stepper gauss-qp --solver osqp", r"solver +osqp \d+ calls, 0 fallbacks"),
+        ("--stepper gauss-mpcc", r"solver +ipopt-mpcc 20 calls, 0 fallbacks"),
+        ("--stepper gauss-qp", r"solver +newton-of-scheme \d+ calls, 0 fallbacks"),  # not a solver that is not called
+    ],
+)
+def test_the_printed_line_names_what_was_called(words: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "slider-rod", "--case", "2", *words.split(), "--dt", "1e-4", "--t-end", "0.002"]) == 0
+    assert re.search(line, capsys.readouterr().out)
 
 
 def test_set_changes_a_parameter(capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,13 +89,17 @@ def _width(column: Column, console: Console) -> int:
 def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     """The object that `run --json` prints: plain numbers under the contract's keys."""
     scheme = str(trajectory.manifest["settings"]["stepper"])
-    solver = re.search(r"solver=(\w+)", scheme)
+    requested, called = re.search(r"solver=(\w+)", scheme), dict(trajectory.manifest.get("called", {}))
+    solver = kebab(requested.group(1)) if requested else None
+    if called and requested and requested.group(1) not in called:
+        solver = kebab(next(iter(called)))
     certificate = dataclasses.asdict(trajectory.certificate)
     energy = certificate.pop("energy")
     return {
         "problem": mechanism.name,
         "stepper": kebab(scheme.partition("(")[0]),
-        "solver": kebab(solver.group(1)) if solver else None,
+        "solver": solver,
+        "called": {kebab(name): count for name, count in called.items()},
         "engine": trajectory.manifest.get("engine", "compiled"),
         "steps": len(trajectory.t) - 1,
         "failures": int(trajectory.status.startswith("failed")),
@@ -127,7 +131,8 @@ def result(
     facts = summary(trajectory, mechanism)
     counts, certificate = facts["counts"], facts["certificate"]
     run = _grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
-    run.add_row("stepper", f"{facts['stepper']}, solver {facts['solver']}")
+    run.add_row("stepper", facts["stepper"])
+    run.add_row("solver", _called(facts))
     run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s")
     spent = sorted(seconds.items(), key=lambda one: -one[1])
     run.add_row("seconds", f"{sum(seconds.values()):.3g}: " + ", ".join(f"{k} {v:.2g}" for k, v in spent))
@@ -163,6 +168,14 @@ def result(
             contacts.add_row(name, f"{value:.12g}", f"{force:.9g}", str(struck.count(name)))
         parts += ["", contacts]
     return parts
+
+
+def _called(facts: Mapping[str, Any]) -> str:
+    """Solvers with the number of their calls; an integrator has none."""
+    if not facts["called"]:
+        return str(facts["solver"]) + (", not called" if "evaluations" not in facts["counts"] else "")
+    calls = [f"{name} {count}" for name, count in facts["called"].items()]
+    return f"{', '.join(calls)} calls, {facts['counts'].get('fallbacks', 0)} fallbacks"
 
 
 def _effort(counts: Mapping[str, Any]) -> str:

@@ -31,16 +31,17 @@ from nonsmooth.programs import (
 from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
+from nonsmooth.solvers.tangent_planes import CORRECTIONS, contact_by_qps
 from nonsmooth.tolerances import AT_REST, CERTAIN
 
 __all__ = ["Door", "Outside", "why_no_programs"]
 
-#: iterations of De Saxce's correction, and its relative change that ends them
-CORRECTIONS, CORRECTED = 60, 1e-14
+#: velocities [m/s, rad/s] that no mechanism has
+BEYOND = 1e12
 #: a QP
 ONE_ROW = QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))
-#: eigenvalue of the Delassus matrix, as a share of the largest, that is round-off; and below which rows are redundant
-NOTHING, REDUNDANT = 1e-15, 1e-12
+#: eigenvalue of the Delassus matrix, as a share of the largest, below which rows are redundant
+REDUNDANT = 1e-12
 
 
 class Outside:
@@ -102,10 +103,10 @@ def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
         return "it solves no LCP, no QP and no program with friction"
     if not rough:
         return None
-    if dimension == 3:
-        return "it solves no program with friction in space, whose cones have no edges"
     if solver.fits(ONE_ROW):
         return None
+    if dimension == 3:
+        return "it solves no program with friction in space, whose cones have no edges"
     return "it solves programs with friction in space only" if in_space else "it solves no program with friction"
 
 
@@ -151,6 +152,8 @@ class Door:
         A, b, rows, on, bilateral = self._rows()
         if b.size == 0:
             return
+        if not np.all(np.abs(b) < BEYOND):
+            raise SolverFailed("the iterates of the step diverge.")
         contact, joint = self.memory.of["Contact"], self.memory.of["Joint"]
         last = np.concatenate([joint["P"].ravel(), contact["P"].ravel()])[rows]
         mu, least = contact["friction"][on], np.zeros(int(on.sum()))
@@ -197,14 +200,16 @@ class Door:
         if first.fits(lcp):
             return self._answer(lcp)
         d = next((d for d in (2, 3) if first.fits(_one_contact(d))), None)
-        if d is None:
-            return self._constrained(_root(A), b, bilateral) if first.fits(ONE_ROW) else self._answer(lcp)
+        if d is None and not first.fits(ONE_ROW):
+            return self._answer(lcp)
+        by_qps, d = d is None, d or 2
         # a program with friction whose friction is zero
         n = b.size - bilateral
         places = np.concatenate([np.arange(bilateral), bilateral + d * np.arange(n)])
         padded, sought = np.eye(bilateral + d * n), np.zeros(bilateral + d * n)
         padded[np.ix_(places, places)], sought[places] = A, b
-        return self._answer(FrictionContact(padded, sought, np.zeros(n), d, bilateral))[places]
+        program = FrictionContact(padded, sought, np.zeros(n), d, bilateral)
+        return (self._by_qps(program, np.zeros(sought.size)) if by_qps else self._answer(program))[places]
 
     def _with_friction(self, A: Array, b: Array, mu: Array, bilateral: int, least: Array, last: Array) -> Array:
         """Impulses by Coulomb's law, in addition to normal impulses `least`, whose friction they include; `last` are
@@ -217,20 +222,26 @@ class Door:
             found = self._rested(program, last)
             if found is not None:
                 return found
-        if self.chain.first.fits(pushed) or not self.d == 2:
+        if self.chain.first.fits(pushed) or not self.chain.first.fits(ONE_ROW):
             return recover(self._answer(pushed))
-        found = self._corrected(pushed)
-        if found is None:  # the chain of programs with friction, as a fallback
-            if not self.chain.fallback:
-                raise SolverFailed(f"De Saxce's correction did not converge in {CORRECTIONS} programs.")
-            found = self._answer(pushed)
-        return recover(found)
+        return recover(self._by_qps(pushed, np.concatenate([last, np.zeros(pushed.b.size - last.size)])))
+
+    def _by_qps(self, program: FrictionContact, last: Array) -> Array:
+        """Impulses by a solver of QPs; by the chain of programs with friction, as a fallback, where they do not
+        converge."""
+        found = contact_by_qps(program, last, self.chain.answer, CERTIFIED)
+        if found is not None:
+            return found
+        if not self.chain.fallback:
+            raise SolverFailed(f"De Saxce's correction did not converge in {CORRECTIONS} programs.")
+        return self._answer(program)
 
     def _answer(self, program: Program) -> Array:
         """The solution of the chain; by another solver than the requested one it is a fallback, whatever its kind."""
+        before = self.chain.counts["fallbacks"]
         found = self.chain.answer(program)
         if self.requested and not self.chain.first.fits(program):
-            self.chain.counts["fallbacks"] += 1
+            self.chain.counts["fallbacks"] = before + 1
         return found.y
 
     def _begins_at_rest(self, program: FrictionContact) -> bool:
@@ -266,47 +277,3 @@ class Door:
             if program.residual(found) <= CERTAIN:
                 return proposed
         return None
-
-    def _corrected(self, program: FrictionContact) -> Array | None:
-        """Coulomb's law in the plane by quadratic programs over the edges of cones, None if they do not converge.
-
-        De Saxce's correction: mu |u_T| of the last one is added to u_N.
-        """
-        e, mu, n = program.bilateral, program.friction, program.contacts
-        N = e + 2 * np.arange(n)
-        rough = np.flatnonzero(mu > 0.0)
-        # rows: joints, the edges N + mu T of all contacts, the edges N - mu T of those with friction
-        E = np.zeros((e + n + rough.size, program.b.size))
-        E[np.arange(e), np.arange(e)] = 1.0
-        E[e + np.arange(n), N], E[e + np.arange(n), N + 1] = 1.0, mu
-        E[e + n + np.arange(rough.size), N[rough]], E[e + n + np.arange(rough.size), N[rough] + 1] = 1.0, -mu[rough]
-        root = _root(program.A)
-        z, slip, size = np.zeros(program.b.size), np.zeros(n), max(float(np.max(np.abs(program.b))), 1e-300)
-        for _ in range(CORRECTIONS):
-            b = program.b.copy()
-            b[N] += mu * slip
-            z = E.T @ self._constrained(E @ root, E @ b, e)
-            new = np.abs((program.A @ z + program.b)[N + 1])
-            change, slip = float(np.max(np.abs(new - slip))), new
-            if change <= CORRECTED * size:
-                break
-        found = Solution(program.A @ z + program.b, z, "corrected", 0, "QP")
-        return z if program.residual(found) <= CERTIFIED else None
-
-    def _constrained(self, G: Array, b: Array, bilateral: int) -> Array:
-        """Multipliers of ``min 1/2 x'x  s.t.  G x + b >= 0``, the first rows equations: Gauss' principle for impulses,
-        with x the change of velocity in the mass metric."""
-        norms = np.linalg.norm(G, axis=1)
-        norms[norms == 0.0] = 1.0
-        n = G.shape[1]
-        program = QP(np.eye(n), np.zeros(n), G / norms[:, None], -b / norms, bilateral)
-        y = self.chain.answer(program).y / norms
-        y[bilateral:] = np.maximum(y[bilateral:], 0.0)
-        return np.asarray(y)
-
-
-def _root(A: Array) -> Array:
-    """C with A = C C', of as many columns as A has rank."""
-    values, vectors = np.linalg.eigh(A)
-    kept = values > NOTHING * max(float(values[-1]), 0.0)
-    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))

@@ -72,6 +72,7 @@ class EventPrograms:
     Attributes
     ----------
     chain : of solvers; that of a run is set before its first step
+    requested : whether its first solver was requested, for all programs
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class EventPrograms:
         outside: Outside,
     ) -> None:  # fmt: skip
         self.system, self.values, self.control, self.memory, self.layout = system, values, control, memory, layout
-        self.outside, self.chain = outside, Chain(SemismoothNewton())
+        self.outside, self.chain, self.requested = outside, Chain(SemismoothNewton()), False
         self.ng, self.nc, self.nd = system.ng, system.nc, system.ng + system.nc + system.nt
         self.tangents = system.dimension - 1
         self._whole, self._run = memory.of["System"], memory.of["EventRun"]
@@ -104,13 +105,13 @@ class EventPrograms:
 
     @functools.cached_property
     def _door(self) -> Door:
-        return Door(self.memory, self.layout, self.chain, self.outside, requested=False)
+        return Door(self.memory, self.layout, self.chain, self.outside, requested=self.requested)
 
     # -------------------------------------------------------------------------------------------------------- programs
 
     def answer(self) -> None:
         """A program of impulses or forces, by the chain of solvers."""
-        if not self.chain.fallback:
+        if not (self.chain.fallback or self.requested):
             raise SolverFailed("the step does not pass its residual tests.")
         self._door.solve()
 

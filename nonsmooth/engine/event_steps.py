@@ -115,6 +115,7 @@ class EventSteps(CompiledSteps):
         """Take the solvers of a run: for all its programs if its solver was requested, else for those that are not
         solved otherwise."""
         self.chain = self.programs.chain = chain
+        self.programs.requested = self._requested
         if self._requested:
             self._whole["solver"] = self._events["answers"]
             self._events["answers"] = 0

@@ -120,29 +120,37 @@ class MPCCSteps(CompiledSteps):
 
     def _advanced(self) -> Generator[Ask, Solution, Found]:
         """The equations of a step of given length; trials of a location begin with the motion of the last one."""
-        start, binding, dt = self._start_of_step(), self._binding(), float(self._whole["trial"][0])
-        program, u = self.programs.program(start, dt, dt, binding), self._moved("u")
+        start, dt, u = self._start_of_step(), float(self._whole["trial"][0]), self._moved("u")
+        binding = self._binding()
         if self.programs.constant or np.array_equal(u, start.v):
-            rested = yield from self._rested(start, dt, program)
+            rested = yield from self._rested(start, dt, self.programs.program(start, dt, dt, binding))
             if rested is not None:
                 return rested
             begun = self.programs.free_motion(start, dt, binding)
         else:
             begun = Found(dt, u, self.layout.of_joints(self.memory, "P"), start.P_N, start.P_T)
-        solution = yield program, self.programs.guess(start, begun, binding)
-        return self.programs.found(start, solution)
+        if self.programs.constant and not self._literal:
+            return (yield from self.programs.with_closing(start, begun))
+        return (yield from self.programs.solved(start, begun, binding, dt))
 
     def _landed(self) -> Generator[Ask, Solution, Found]:
-        """The equations of an event-locating step and its length."""
+        """The equations of an event-locating step and its length: the longest one, unless a gap closes before."""
         start, binding = self._start_of_step(), self._binding()
         longest, predicted = float(self._whole["dt"][0]), float(self._whole["trial"][0])
-        program = self.programs.program(start, 0.0, longest, binding)
-        rested = yield from self._rested(start, longest, program)
+        rested = yield from self._rested(start, longest, self.programs.program(start, 0.0, longest, binding))
         if rested is not None:
             return rested
         begun = self.programs.free_motion(start, predicted, binding)
-        solution = yield program, self.programs.guess(start, begun, binding)
-        return self.programs.found(start, solution)
+        if not self._literal:
+            try:
+                whole = self.programs.free_motion(start, longest, binding)
+                whole = yield from self.programs.solved(start, whole, binding, longest)
+                begun = self.programs.before_closing(start, whole, binding)
+                if begun is whole:
+                    return whole
+            except SolverFailed:  # the motion over the whole step may not exist
+                pass
+        return (yield from self.programs.solved(start, begun, binding, 0.0, longest))
 
     def _rested(self, start: Start, dt: float, program: MPCC) -> Generator[Ask, Solution, Found | None]:
         if self._literal:

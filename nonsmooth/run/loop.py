@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -24,8 +23,10 @@ from nonsmooth.trajectory.early import breakdown, interruption, last, made
 
 __all__ = ["Budget", "TimeLoop"]
 
-#: seconds after which a step, halved ones included, has no other solver asked than the first one
-PATIENCE = 30.0
+#: calls of other solvers than the first one in the parts of a step, after which only the first is tried
+PATIENCE = 1000
+#: the method of a scheme's text, which solves what is left to no solver
+TEXT = "NewtonOfScheme"
 
 
 class Budget:
@@ -151,11 +152,11 @@ class TimeLoop:
     def _ahead(self, state: State, origin: float) -> tuple[State, bool]:
         """The state after certified steps, and whether the next step is one of these too."""
         left = MOST if self._max_steps is None else max(1, self._max_steps - self.steps)
-        self.chain.until = math.inf
+        self.chain.others_left = None
         taken = self.compiled.advance(state, origin, left)
         self._take(taken)
         if not taken.whole and taken.count < left:
-            self.chain.until = time.monotonic() + PATIENCE
+            self.chain.others_left = PATIENCE
             rescued = self.compiled.rescue(taken.end, origin)
             if rescued is not None:
                 # without a budget the step would be taken in these parts, so that with one none of them is
@@ -219,8 +220,11 @@ class TimeLoop:
             self.recorder.start(state, None)
         self._save()
         counts = {"steps": self.steps, "shortened": 0} | self.chain.counts
-        for name, count in ({} if self._compiled is None else self._compiled.counts).items():
+        own = {} if self._compiled is None else self._compiled.counts
+        for name, count in own.items():
             counts[name] = counts.get(name, 0) + count
+        if own.get("solves"):
+            self.chain.called[TEXT] = own["solves"]
         observe = None if self._compiled is None else self._compiled.observe
         seconds = time.perf_counter() - self.clock
         with stage("tables"):

@@ -282,9 +282,11 @@ def _run(
     keeper = None if checkpoint is None else checkpoint.next_run(settings)
     steps = steps_of(stepper)
     rules, engine = steps.rules(system, stepper, control, values), "interpreted" if interpreted else "compiled"
-    manifest = Manifest(lambda: _manifest(system, values, settings, engine, rules))
+    chain = Chain(rescuing, stepper.fallback)
+    called = chain.called  # not the chain, whose sessions own functions of CasADi
+    manifest = Manifest(lambda: _manifest(system, values, settings, engine, rules, called))
     loop = TimeLoop(
-        partial(steps, system, stepper, control, values, t_end), Chain(rescuing, stepper.fallback),
+        partial(steps, system, stepper, control, values, t_end), chain,
         control, Recorder(system, manifest, values, record=record),
         system, values, t_end, budget.progress, keeper, budget.steps, budget.begin,
         budget.in_time,
@@ -334,8 +336,9 @@ def check_support(system: System, stepper: Stepper, values: Array, control: Step
 
 
 def _manifest(
-    system: System, values: Array, settings: dict[str, Any], engine: str, rules: dict[str, Any]
-) -> dict[str, Any]:
+    system: System, values: Array, settings: dict[str, Any], engine: str, rules: dict[str, Any],
+    called: dict[str, int],
+) -> dict[str, Any]:  # fmt: skip
     """The data required to repeat the run."""
     packages = ("nonsmooth", "casadi", "numpy", "scipy", "numba", "osqp", "cvxpy", "clarabel")
     return {
@@ -347,6 +350,7 @@ def _manifest(
         },
         "settings": settings,
         "engine": engine,
+        "called": dict(called),
         "rules": {"certified residual": CERTIFIED} | rules,
     }
 

@@ -16,7 +16,8 @@
 `Radau`, `Dop853`, ...  smooth phases of compliant contact    integrators of SciPy and SUNDIALS: `initial_value`
 ======================  ====================================  ==================================================
 
-"Friction" is `FrictionContact`, in the plane and in space unless said otherwise.
+"Friction" is `FrictionContact`, in the plane and in space unless said otherwise. Solvers of QPs alone solve it in
+sequences, see `tangent_planes`.
 Names are imported when they are used, and a solver's library when its session is made.
 """
 

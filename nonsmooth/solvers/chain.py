@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,8 +71,10 @@ class Chain:
     counts : dict
         "solves" (programs solved), "iterations" (of all attempts), "fallbacks" (solutions by a solver other than the
         first), and the solutions of each solver under its class name.
-    until : float
-        Time of `time.monotonic` after which only the first solver is tried.
+    called : dict
+        How often each solver was called, under its class name, whether it succeeded or not; the same object for life.
+    others_left : int, optional
+        How many more calls of other solvers than the first there are; None for any number.
 
     Notes
     -----
@@ -83,7 +83,8 @@ class Chain:
 
     def __init__(self, first: Solver, fallback: bool = True) -> None:
         self.first, self.fallback = first, fallback
-        self.until = math.inf
+        self.others_left: int | None = None
+        self.called: dict[str, int] = {}
         self.counts: dict[str, int] = {"solves": 0, "iterations": 0, "fallbacks": 0}
         self._sessions: dict[Solver, Session] = {}
         self._held: Mapping[str, Any] = {}
@@ -91,11 +92,12 @@ class Chain:
     def held(self) -> dict[str, Any]:
         """For a checkpoint: counts, and internal states of sessions."""
         sessions = {repr(one): session.held() for one, session in self._sessions.items() if hasattr(session, "held")}
-        return {"counts": dict(self.counts), "sessions": {**self._held, **sessions}}
+        return {"counts": dict(self.counts), "called": dict(self.called), "sessions": {**self._held, **sessions}}
 
     def hold(self, held: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.counts = {str(name): int(count) for name, count in held["counts"].items()}
+        self.called.update({str(name): int(count) for name, count in held["called"].items()})
         self._held = held["sessions"]
 
     def answer(self, program: Program, guess: Solution | None = None) -> Solution:
@@ -109,8 +111,10 @@ class Chain:
             If the library of the requested solver is absent.
         """
         attempts: list[Attempt] = []
+        spent = False
         for solver in self._asked(program):
-            if attempts and time.monotonic() > self.until:
+            spent = bool(attempts) and self.others_left == 0
+            if spent:
                 break
             try:
                 session = self._session(solver)
@@ -119,6 +123,10 @@ class Chain:
                     raise
                 attempts.append(Attempt(solver, str(error), float("inf"), "nothing solved"))
                 continue
+            name = type(solver).__name__
+            self.called[name] = self.called.get(name, 0) + 1
+            if attempts and self.others_left is not None:
+                self.others_left -= 1
             solution = session.solve(program, guess)
             self.counts["iterations"] += solution.iterations
             if program.residual(solution) <= CERTIFIED:
@@ -126,7 +134,7 @@ class Chain:
                 return solution
             row, residual = program.worst(solution)
             attempts.append(Attempt(solver, solution.status, residual, row))
-        late = " within the time of a step" if time.monotonic() > self.until else ""
+        late = " within the calls of a step" if spent else ""
         raise SolverFailed(
             f"No solver solved this {type(program).__name__}{late} to a residual of {CERTIFIED:g}: "
             + ("; ".join(str(attempt) for attempt in attempts) or f"{self.first} does not fit it")

@@ -163,10 +163,10 @@ def _build(structure: MPCCStructure, relaxation: Relaxation, settings: IpoptMPCC
         "f": ca.densify(f + ca.sum1(binding * relaxation.penalty(gap, y, s))),
         "g": ca.vertcat(*rows),
     }
-    return ca.nlpsol("mpcc", settings.plugin, program, _options(settings, relaxation.push, n, m, k))
+    return ca.nlpsol("mpcc", settings.plugin, program, _options(settings, relaxation, n, m, k))
 
 
-def _options(settings: IpoptMPCC, push: float, n: int, m: int, k: int) -> dict[str, Any]:
+def _options(settings: IpoptMPCC, relaxation: Relaxation, n: int, m: int, k: int) -> dict[str, Any]:
     options: dict[str, Any] = {
         "print_time": False,
         "calc_lam_p": False,
@@ -185,8 +185,9 @@ def _options(settings: IpoptMPCC, push: float, n: int, m: int, k: int) -> dict[s
         "max_iter": settings.max_iterations,
         "nlp_scaling_method": "none",
         "bound_relax_factor": 0.0,
-        "bound_push": push,
-        "bound_frac": push,
+        "bound_push": relaxation.push,
+        "bound_frac": relaxation.push,
+        "mu_init": relaxation.barrier,
     }
     return options
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import QP, Program, Solution
 from nonsmooth.settings import settings
@@ -16,6 +17,8 @@ from nonsmooth.solvers.polish import binding_rows, polished_qp
 __all__ = ["Osqp"]
 
 LOOSEST = 1e-9
+#: status of OSQP
+SOLVED = 1
 
 
 @settings
@@ -85,6 +88,16 @@ class OsqpSession:
         self._settings = settings
         self._new, self._sparse = workspace, sparse
         self._workspaces: dict[tuple[int, int], Any] = {}
+        #: the step size of each shape's workspace, and unknowns and multipliers of its last program
+        self._last: dict[tuple[int, int], tuple[float, Array, Array]] = {}
+
+    def held(self) -> list[list[Any]]:
+        """For a checkpoint: what the next program of each shape begins with."""
+        return [[*shape, rho, x, y] for shape, (rho, x, y) in self._last.items()]
+
+    def hold(self, held: list[list[Any]]) -> None:
+        """Continue from a checkpoint."""
+        self._last = {(int(m), int(n)): (float(rho), np.array(x), np.array(y)) for m, n, rho, x, y in held}
 
     def solve(self, program: Program, guess: Solution | None = None) -> Solution:
         """Solve a QP."""
@@ -94,11 +107,24 @@ class OsqpSession:
             scaled = normalised(program)
         except np.linalg.LinAlgError as error:
             return Solution(np.full(program.f.size, np.nan), np.zeros(program.b.size), str(error), 0, "Osqp")
-        workspace = self._prepared(scaled)
+        workspace, shape = self._prepared(scaled), scaled.A.shape
         if guess is not None:
             u, multipliers = scaled.guess(guess)
             workspace.warm_start(x=u, y=-multipliers)
+        elif shape in self._last:  # explicitly, since a run that goes on has no other memory
+            workspace.warm_start(*self._last[shape][1:])
         result = workspace.solve(raise_error=False)
+        if result.info.status_val != SOLVED and shape in self._last:  # the last program may be far from this one
+            self._last.pop(shape)
+            self._workspaces.pop(shape)
+            workspace = self._prepared(scaled)
+            result = workspace.solve(raise_error=False)
+        # only the workspace's own settings tell the step size that it has adapted
+        if np.isfinite(result.x).all() and np.isfinite(result.y).all():
+            self._last[shape] = float(workspace._solver.get_settings().rho), result.x.copy(), result.y.copy()
+        else:
+            self._last.pop(shape, None)
+            self._workspaces.pop(shape)
         x, y = scaled.x(result.x), scaled.y(-result.y)
         y[scaled.equalities :] = np.maximum(y[scaled.equalities :], 0.0)
         solution = Solution(x, y, str(result.info.status), int(result.info.iter), "Osqp")
@@ -128,6 +154,7 @@ class OsqpSession:
             eps_abs=self._settings.eps,
             eps_rel=self._settings.eps,
             max_iter=self._settings.max_iterations,
+            **({"rho": self._last[shape][0]} if shape in self._last else {}),
         )
         self._workspaces[shape] = workspace
         return workspace

@@ -22,6 +22,8 @@ ROUND_OFF = 1e-15
 POLISHED = 1e-12
 #: scaled distance within which a bound, or the gap of a pair that is not binding, is treated as exact
 NEAR = 1e-5
+#: share of the largest pivot above which equations are independent, by a margin
+INDEPENDENT = 1e-9
 #: a contact sticks if its tangential impulse is inside the disk by this share
 SAME_MODE = 1e-6
 
@@ -71,6 +73,8 @@ def _on_rows(qp: QP, solution: Solution, active: Mask) -> tuple[Solution, float]
         if trial_error >= error:
             break
         best, error = trial, trial_error
+        if error <= ROUND_OFF:
+            break
     return best, error
 
 
@@ -179,7 +183,7 @@ def _held(mpcc: MPCC, solution: Solution) -> Iterator[tuple[Mask, Mask]]:
     G = mpcc.structure.values(solution.x, solution.y, mpcc.p)[3]
     distance = np.minimum(solution.x - mpcc.lower, mpcc.upper - solution.x) / mpcc.x_scale
     pinned = mpcc.free & (distance < NEAR)
-    touching = ~mpcc.binding & (G / mpcc.G_scale < NEAR)
+    touching = ~mpcc.binding & np.isfinite(mpcc.G_scale) & (G / mpcc.G_scale < NEAR)
     yield pinned, touching
     if np.count_nonzero(pinned) + np.count_nonzero(touching) > 1:
         none_pinned, none_touching = np.zeros_like(pinned), np.zeros_like(touching)
@@ -209,7 +213,7 @@ def _newton(mpcc: MPCC, solution: Solution, pinned: Mask, touching: Mask) -> tup
         defect = -np.concatenate((c, G[held])) / size
         if not (np.isfinite(matrix).all() and np.isfinite(defect).all()):
             break
-        step = np.linalg.lstsq(matrix / size[:, None], defect, rcond=1e-12)[0]
+        step, last = _least(matrix / size[:, None], defect), error <= POLISHED
         x, y = x.copy(), y.copy()
         x[moving] += step[: np.count_nonzero(moving)] * mpcc.x_scale[moving]
         y[closed] += step[np.count_nonzero(moving) :] * mpcc.y_scale[closed]
@@ -218,6 +222,18 @@ def _newton(mpcc: MPCC, solution: Solution, pinned: Mask, touching: Mask) -> tup
         failures = 0 if trial_error < error else failures + 1
         if trial_error < error:
             best, error = trial, trial_error
-        if error <= ROUND_OFF or failures == 2:
+        if error <= ROUND_OFF or failures == 2 or last:
             break
     return best, error
+
+
+def _least(matrix: Array, defect: Array) -> Array:
+    """The solution of linear equations; of dependent ones that of least squares and least norm."""
+    if matrix.shape[0] == matrix.shape[1]:
+        Q, R = np.linalg.qr(matrix)
+        pivots = np.abs(R.diagonal())
+        if np.all(pivots > INDEPENDENT * np.max(pivots, initial=0.0)):
+            return np.asarray(np.linalg.solve(R, Q.T @ defect))
+    lengths = np.linalg.norm(matrix, axis=0)
+    lengths[lengths == 0.0] = 1.0  # columns of one length: else equations with small coefficients count as dependent
+    return np.asarray(np.linalg.lstsq(matrix / lengths, defect, rcond=1e-12)[0] / lengths)

@@ -33,6 +33,8 @@ class Relaxation:
         Whether the solution is refined by Newton's method on the active pairs.
     push : float
         Relative distance by which IPOPT moves the initial guess from its bounds.
+    barrier : float
+        IPOPT's first barrier parameter: small where pairs are equations, since bounds are then reached by few unknowns.
     scaled : bool
         Whether unknowns and rows are scaled instead of in SI units.
     """
@@ -46,6 +48,7 @@ class Relaxation:
     sequence: Callable[[float], tuple[float, ...]]
     polish: bool = True
     push: float = 1e-2
+    barrier: float = 0.1
     scaled: bool = True
 
 
@@ -65,6 +68,8 @@ FISCHER_BURMEISTER = Relaxation(
     penalty=_nothing,
     signs=False,
     sequence=lambda epsilon: (epsilon,),
+    push=1e-9,
+    barrier=1e-8,
 )
 SCHOLTES = Relaxation(
     "scholtes",

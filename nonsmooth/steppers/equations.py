@@ -122,8 +122,7 @@ class StepEquations:
     def unknowns(
         self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array, friction: Array, slip: Array
     ) -> tuple[Array, Array]:
-        """x and y for these velocities and impulses; in space the friction direction of unloaded contacts is that of
-        `slip`."""
+        """x and y for these velocities, impulses and slip; in space friction of unloaded contacts acts against it."""
         x = np.concatenate(([dt], u, P_g))
         if self.disc:
             sigma = np.linalg.norm(slip.reshape(-1, 2), axis=1)
@@ -133,7 +132,7 @@ class StepEquations:
             return np.concatenate([x, r]), np.concatenate([P_N, sigma])
         if not self.rough:
             return x, P_N
-        return x, np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.zeros_like(P_N)])
+        return x, np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.abs(slip)])
 
     def split(self, x: Array, y: Array, friction: Array) -> tuple[float, Array, Array, Array, Array]:
         """dt, u, P_g (rank,), P_N, P_T of the unknowns."""

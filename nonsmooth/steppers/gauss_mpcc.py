@@ -25,6 +25,9 @@ from nonsmooth.tolerances.gauss import TURN
 
 __all__ = ["Found", "GaussMPCC", "Start", "StepPrograms"]
 
+#: gap at the end of the motion without contact, as a share of its clearance, below which a contact may bind
+MARGIN = 1e-3
+
 
 @settings
 class GaussMPCC:
@@ -50,6 +53,11 @@ class GaussMPCC:
     Notes
     -----
     Restitution requires `Landing`. In space friction enters by its direction, P_T = mu P_N r, see `StepEquations`.
+
+    With `Landing` the program is first solved for the longest step: where no open gap is negative at its end, that is
+    the largest step size. Otherwise the step size is an unknown, and the program begins where the first gap closes in
+    that motion. With a constant step contacts bind that may close; that others stay open is checked, and they are added
+    where they do not.
 
     The contact equation of a loaded journal has two roots, the larger one on the opposite wall of its bearing. The
     larger one is rejected.
@@ -174,7 +182,10 @@ class StepPrograms:
 
     def guess(self, start: Start, found: Found, binding: NDArray[np.bool_]) -> Solution:
         """A motion and impulses as unknowns of the program."""
-        return Solution(*self._unknowns(start, found), "guess", 0, "guess", self._active(start, binding))
+        x, y = self._unknowns(start, found)
+        if self.equations.disc:
+            x[-self.system.nt :] *= np.repeat(binding, 2)
+        return Solution(x, y, "guess", 0, "guess", self._active(start, binding))
 
     def free_motion(self, start: Start, dt: float, binding: NDArray[np.bool_]) -> Found:
         """The motion without gaps that close, with the impulses with which the program may begin."""
@@ -211,6 +222,48 @@ class StepPrograms:
         at_rest = Solution(*self._unknowns(start, found), "solved", 0, "rest")
         return found if program.residual(at_rest) <= CERTAIN else None
 
+    def solved(
+        self, start: Start, begun: Found, binding: NDArray[np.bool_], shortest: float, longest: float | None = None
+    ) -> Generator[Ask, Solution, Found]:
+        """The step with a length between these [s], begun at a motion."""
+        program = self.program(start, shortest, shortest if longest is None else longest, binding)
+        solution = yield program, self.guess(start, begun, binding)
+        return self.found(start, solution)
+
+    def with_closing(self, start: Start, begun: Found) -> Generator[Ask, Solution, Found]:
+        """The step of given length with complementarity of all contacts.
+
+        Friction of a contact that remains open is undetermined by its pairs, which costs iterations: such contacts do
+        not bind, and are added where their gap would be negative.
+        """
+        m = self.mechanism
+        binding = start.closed | (begun.P_N > 0.0) | (self._gaps(start, begun) < m.scale * MARGIN)
+        while True:
+            found = yield from self.solved(start, begun, binding, begun.dt)
+            closes = ~binding & (self._gaps(start, found) < 0.0)
+            if not closes.any():
+                return found
+            binding = binding | closes
+
+    def before_closing(self, start: Start, found: Found, binding: NDArray[np.bool_]) -> Found:
+        """The motion up to where the first open gap closes, by quadratic interpolation; that of the whole step if none
+        does."""
+        m, gaps = self.mechanism, self._gaps(start, found)
+        closes = ~binding & (gaps < -CERTAIN * m.scale)
+        if not closes.any():
+            return found
+        here = m.at(start.t, start.q)
+        share = min(map(_first_root, here.g_N[closes], found.dt * (here.W_N.T @ start.v)[closes], gaps[closes]))
+        return Found(
+            share * found.dt, start.v + share * (found.u - start.v), share * found.P_g, share * found.P_N,
+            share * found.P_T,
+        )  # fmt: skip
+
+    def _gaps(self, start: Start, found: Found) -> Array:
+        """Gaps at the end of a motion."""
+        m = self.mechanism
+        return m.at(start.t + found.dt, m.moved(start.q, found.u, found.dt)).g_N
+
     def found(self, start: Start, solution: Solution) -> Found:
         """Motion and impulses of a solution."""
         dt, u, P_g, P_N, P_T = self.equations.split(solution.x, solution.y, self.mechanism.friction)
@@ -218,7 +271,7 @@ class StepPrograms:
 
     def _unknowns(self, start: Start, found: Found) -> tuple[Array, Array]:
         m = self.mechanism
-        slip = m.at(start.t, start.q).W_T.T @ found.u if self.equations.disc else found.P_T
+        slip = m.at(start.t, start.q).W_T.T @ found.u if m.rough else found.P_T
         P_g = found.P_g if start.combinations is None else start.combinations @ found.P_g
         return self.equations.unknowns(found.dt, found.u, P_g, found.P_N, found.P_T, m.friction, slip)
 
@@ -228,6 +281,15 @@ class StepPrograms:
         if self.equations.disc:
             return np.concatenate([closed, closed & (contact_modes(m, closed, start.P_N, P_T) == SLIPPING)])
         return np.concatenate([closed, closed & (P_T > 0), closed & (P_T < 0), closed]) if m.rough else closed
+
+
+def _first_root(begin: float, slope: float, end: float) -> float:
+    """Where in (0, 1] begin + slope x + (end - begin - slope) x^2 vanishes, which is negative at 1."""
+    begin = max(begin, 0.0)
+    curvature = end - begin - slope
+    if begin == 0.0:
+        return slope / -curvature if slope > 0.0 else 1.0
+    return 2.0 * begin / (-slope + float(np.sqrt(slope**2 - 4.0 * curvature * begin)))
 
 
 def _starts_at_rest(m: Mechanism, v: Array, kick: Array) -> bool:

@@ -25,10 +25,10 @@ class GaussQP:
     steps are implicit Euler, of first order and plastic; with ``Landing(dt_min, dt_max)`` the step size is determined
     by root finding.
 
-    With friction the program is a friction problem. Solvers of QPs solve it in the plane with two rows per contact, the
-    edges of the dual cone: the convex program alone would open the gap by dt mu |slip| (the relaxation of Anitescu and
-    Tasora, unsuitable for clearances of micrometres); De Saxce's correction adds mu |slip| of the last program, so that
-    these converge to Coulomb's law.
+    With friction the program is a friction problem. Solvers of QPs solve it over tangent planes of the dual cone: two
+    per contact in the plane, its edges, and six in space, one of them in the current direction of friction. The convex
+    program alone would open the gap by dt mu |slip| (the relaxation of Anitescu and Tasora, unsuitable for clearances
+    of micrometres); De Saxce's correction adds mu |slip| of the last program, so that these converge to Coulomb's law.
 
     Parameters
     ----------
@@ -44,8 +44,7 @@ class GaussQP:
 
     Notes
     -----
-    Restitution requires `Landing`. In space, where the cone has no edges, solvers of QPs alone are refused if there is
-    friction.
+    Restitution requires `Landing`.
 
     References
     ----------

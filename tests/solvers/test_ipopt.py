@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import MPCC, MPCCStructure, Solution
 from nonsmooth.solvers import ActiveSet, IpoptMPCC
+from nonsmooth.solvers.polish import _held
 from nonsmooth.solvers.relaxation import RELAXATIONS
 
 GRAVITY = 10.0
@@ -61,6 +63,17 @@ def test_the_free_step_ends_on_the_landing_or_at_its_bound(relaxation: str, dt_m
     assert solution.y[0] == 0.0
     assert not mpcc.determined
     assert not ActiveSet().fits(mpcc)
+
+
+def test_gaps_that_are_ignored_are_not_refined() -> None:
+    """A gap with an infinite scale is zero in units of it, and was taken for one that the step may end on: one more
+    system of equations for each such gap."""
+    mpcc = step(1.0, 0.0, (0.1, 0.1), False)
+    ignoring = replace(mpcc, G_scale=np.array([np.inf]))
+    solution = Solution(np.array([-1.0, 0.1]), np.zeros(1), "", 0, "")
+    assert not any(touching.any() for one in (mpcc, ignoring) for _, touching in _held(one, solution))
+    landing = Solution(np.array([-10.0, 0.1]), np.zeros(1), "", 0, "")
+    assert next(iter(_held(mpcc, landing)))[1].all() and not next(iter(_held(ignoring, landing)))[1].any()
 
 
 def test_one_program_serves_all_steps(monkeypatch: pytest.MonkeyPatch) -> None:
