@@ -260,7 +260,7 @@ class Problem:
     def __call__(self, *args: Any, **kwargs: Any) -> Model:
         _check_call(self.name, self.__signature__, args, kwargs)
         model = self.function(*args, **kwargs)
-        if hasattr(model, "origin"):
+        if hasattr(model, "build"):  # not a system that a file has built itself
             model.origin = {"problem": self.name, "source": self.source}
             bound = self.__signature__.bind(*args, **kwargs).arguments
             if bound and all(value is None or isinstance(value, PLAIN) for value in bound.values()):

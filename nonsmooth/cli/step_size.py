@@ -156,7 +156,7 @@ def _case(
 
 def _table(found: StepSizes) -> Table:
     columns = ("step\n[s]", "error of\ngaps [c]", "overlap\n[m]", "comple-\nmentarity", "energy\n[J]", "impulse\n[N s]")
-    table = Table("stepper", *columns, "time\n[s]", box=None, pad_edge=False)
+    table = Table("stepper", *columns, "time\n[s]", "verdict", box=None, pad_edge=False)
     for column in table.columns:
         column.no_wrap = True
     for one in found.series:
@@ -165,7 +165,7 @@ def _table(found: StepSizes) -> Table:
                        ("error", "violation", "complementarity", "energy", "impulse_error")]  # fmt: skip
             heads = one.label.split(", ")  # the name, and below it how it is used
             head = heads[i] if i < len(heads) else ""
-            table.add_row(head, f"{dt:.3g}", *(f"{x:.1e}" for x in numbers), f"{one.seconds[i]:.2g}")
+            table.add_row(head, f"{dt:.3g}", *(f"{x:.1e}" for x in numbers), f"{one.seconds[i]:.2g}", one.verdicts[i])
     return table
 
 
