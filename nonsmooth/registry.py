@@ -183,7 +183,8 @@ class Published:
     ideal
         Arguments of the ideal twin, with which errors are measured.
     kinds
-        Arguments for ``"rigid"`` and for ``"compliant"`` contact.
+        Arguments for ``"rigid"`` and for ``"compliant"`` contact, and for further kinds of runs, such as the setting of
+        the source, ``"as printed"``.
     duration
         Function of the arguments that gives the length of the runs [s].
     measures
@@ -195,8 +196,7 @@ class Published:
     facts
         Known numbers, measured first. If there are any, cases are run on request only.
     settings
-        Stepper and step for rigid and compliant contact, ``{"rigid": (MoreauJean(), 1e-4)}``, if those of the study are
-        not suitable.
+        Stepper and step of each kind, ``{"rigid": (MoreauJean(), 1e-4)}``, if those of the study are not suitable.
     """
 
     arguments: Mapping[str, Any]

@@ -6,9 +6,10 @@ import nonsmooth as ns
 
 R = 0.05  # of the crank [m]
 PIN = 0.01  # radius of the pin [m]
+CONTACT = ns.Rigid(restitution=0.3, friction=0.0)
 
 
-def build(contact=ns.Rigid(restitution=0.3, friction=0.0), clearance=1e-4):
+def build(contact=CONTACT, clearance=1e-4):
     model = ns.Model([ns.Ground("frame")], name="Scotch yoke", silence=["no-gravity"])
     model.add(ns.PlanarBody("crank", mass=0.3, inertia=1e-4, angular_velocity=4 * pi))
     model.add(ns.PlanarBody("yoke", mass=0.5, inertia=1e-3, position=(R, 0.0)))

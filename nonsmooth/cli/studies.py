@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.studies.comparison import Case
 
-__all__ = ["StudyRequest", "carry_out_comparison", "carry_out_rigid_limit"]
+__all__ = ["StudyRequest", "carry_out_comparison", "carry_out_rigid_limit", "end_of"]
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
@@ -74,7 +74,7 @@ class StudyRequest:
         own = inspect.signature(problem).parameters["contact"].default
         stated_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
         given = {
-            "--t-end": self.t_end if self.t_end is not None else stated.t_end if stated else stated_end(self.problem),
+            "--t-end": self.t_end if self.t_end is not None else stated.t_end if stated else end_of(self.problem),
             "--restitution": (
                 self.restitution if self.restitution is not None else stated.restitution if stated else stated_e
             ),
@@ -193,7 +193,7 @@ class Prepared:
             return None
 
 
-def stated_end(problem: str) -> float | None:
+def end_of(problem: str) -> float | None:
     """End of the run of a TOML file [s], if it states one."""
     if not problem.endswith(".toml"):
         return None

@@ -28,7 +28,7 @@ from nonsmooth.settings import shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.studies.arguments import check_count, check_file, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
-from nonsmooth.studies.kept import FAILED, FINISHED, Kept, Outcome, table
+from nonsmooth.studies.kept import FAILED, FINISHED, UNCHECKED, Kept, Outcome, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
 from nonsmooth.studies.starts import Starts
 from nonsmooth.studies.workers import cores, outcomes, packed, unpacked
@@ -62,6 +62,8 @@ class Runs:
         Constant arguments of the function.
     metrics
         See `metrics_of`.
+    check
+        Whether each run is repeated with finer steps for its verdict.
     """
 
     mechanism: Mechanism
@@ -72,6 +74,7 @@ class Runs:
     metrics: Metrics
     parameters: Mapping[str, float] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    check: bool = False
 
     def __post_init__(self) -> None:
         self._built: tuple[tuple[float, ...], System, tuple[Metric, ...]] | None = None
@@ -108,13 +111,16 @@ class Runs:
             system, metrics = self.built(row)
             changed = self.changed(row)
             state = None if self._starts is None else self._starts.of(changed)
-            run = simulate(system, self.stepper, t_end=self.t_end, dt=self.dt, parameters=changed, state=state)
+            run = simulate(
+                system, self.stepper, t_end=self.t_end, dt=self.dt, parameters=changed, state=state, check=self.check
+            )
             values: dict[str, NDArray[np.float64]] = {}
             for metric in metrics:
                 values |= metric.of(run)
         except Exception as error:
             return Outcome(message=f"{type(error).__name__}: {error}")
-        return Outcome(values)
+        known = self.check or self.stepper is None or self.dt is None
+        return Outcome(values, verdict=run.verdict.kind if known else UNCHECKED)
 
     def outcomes(self, rows: Array, threads: int = 1) -> list[Outcome]:
         """Run rows as a batch if possible, else one after the other."""
@@ -124,7 +130,8 @@ class Runs:
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
         """The same outcomes from `simulate_batch`; None if it does not support these runs, or one of them fails."""
         if (
-            self.stepper is None
+            self.check
+            or self.stepper is None
             or not isinstance(self.dt, float | int | ConstantStep | Landing)
             or not all("." in name for name in self.names)
         ):
@@ -182,6 +189,7 @@ class Runs:
             "parameters": {name: float(value) for name, value in self.parameters.items()},
             "arguments": {name: repr(value) for name, value in self.arguments.items()},
             "metrics": [metric.fingerprint for metric in metrics],
+            "check": self.check,
             "version": importlib.metadata.version("nonsmooth"),
         }
 
@@ -197,6 +205,7 @@ def sweep(
     metrics: Metrics,
     parameters: Mapping[str, float] | None = None,
     arguments: Mapping[str, Any] | None = None,
+    check: bool = False,
     output: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -221,6 +230,8 @@ def sweep(
         both.
     parameters, arguments
         What does not vary: of the system, of the function.
+    check
+        Repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then.
     output : path, optional
         NetCDF file to write. Runs are kept next to it, in a folder with ``.runs`` added, in blocks as they finish:
         the same call resumes after an interruption, even SIGKILL, and repeats only blocks that were not finished. The
@@ -238,9 +249,10 @@ def sweep(
     Returns
     -------
     xarray.Dataset
-        Metrics, ``status`` and ``message`` of each run; over the parameters of a grid, else over
-        ``run`` with the parameters as coordinates. A failed run has its reason as message, and NaN metrics. The dataset
-        does not depend on the machine or on the order of the runs.
+        Metrics, ``status``, ``message`` and ``verdict`` of each run; over the parameters of a grid, else over ``run``
+        with the parameters as coordinates. A failed run has its reason as message, and NaN metrics; the verdict is its
+        kind, "not checked" without `check` where steps are given. The dataset does not depend on the machine or on the
+        order of the runs.
 
     Raises
     ------
@@ -272,7 +284,9 @@ def sweep(
         check_count("piece", piece)
     check_file(output)
     constant = mapping("arguments", arguments)
-    runs = Runs(mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant)
+    runs = Runs(
+        mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant, check
+    )
     system, found = runs.built(design.values[0])
     for name, value in runs.changed(design.values[0]).items():
         if name not in system.parameters:
@@ -361,6 +375,7 @@ def _dataset(
             flat[name].attrs |= {"units": metric.unit, "long_name": metric.meaning}
     flat["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"
     flat["message"].attrs["long_name"] = "why the run failed"
+    flat["verdict"].attrs["long_name"] = "kind of the run's verdict"
     for name in list(flat.data_vars):  # lists cut to the longest one of all runs
         if flat[name].ndim == 2:
             filled = np.flatnonzero(np.isfinite(flat[name].values).any(axis=0))
