@@ -167,12 +167,7 @@ class PublishedRuns:
         data: dict[str, Any] = {
             "measured": (("case", "contact", "measure"), found, {"long_name": "largest magnitude of a run"}),
             "published": (("case", "measure"), printed, {"long_name": "printed in the source"}),
-            "verdict": (
-                ("case", "contact"),
-                np.reshape([str(self.verdict(case, kind)) for case in cases for kind in kinds], shape[:2]).astype(
-                    object
-                ),
-            ),
+            "verdict": (("case", "contact"), np.reshape(np.array(said, dtype=object), shape[:2])),
         }
         coordinates = {"case": cases, "contact": kinds, "measure": measures,
                        "unit": ("measure", [self.units[m] for m in measures])}  # fmt: skip
