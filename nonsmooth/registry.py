@@ -185,7 +185,8 @@ class Published:
     ideal
         Arguments of the ideal twin, with which errors are measured.
     kinds
-        Arguments for ``"rigid"`` and for ``"compliant"`` contact.
+        Arguments for ``"rigid"`` and for ``"compliant"`` contact, and for further kinds of runs, such as the setting of
+        the source, ``"as printed"``.
     duration
         Function of the arguments that gives the length of the runs [s].
     measures
@@ -197,8 +198,7 @@ class Published:
     facts
         Known numbers, measured first. If there are any, cases are run on request only.
     settings
-        Stepper and step for rigid and compliant contact, ``{"rigid": (MoreauJean(), 1e-4)}``, if those of the study are
-        not suitable.
+        Stepper and step of each kind, ``{"rigid": (MoreauJean(), 1e-4)}``, if those of the study are not suitable.
     """
 
     arguments: Mapping[str, Any]
@@ -264,7 +264,7 @@ class Problem:
         _check_call(self.name, self.__signature__, args, kwargs)
         bound = self._in_units(self.__signature__.bind(*args, **kwargs).arguments)
         model = self.function(**bound)
-        if hasattr(model, "origin"):
+        if hasattr(model, "build"):  # not a system that a file has built itself
             model.origin = {"problem": self.name, "source": self.source}
             if bound and all(value is None or isinstance(value, PLAIN) for value in bound.values()):
                 model.origin["arguments"] = dict(bound)  # arguments from which a saved run recovers its exact solution

@@ -142,10 +142,14 @@ def compared(system: System, intervals: tuple[tuple[float, float], ...] = INTERV
     from nonsmooth.steppers.moreau_jean import MoreauJean
 
     def whole(stepper: Stepper) -> Array:
-        parts: list[Trajectory] = []
+        state, parts = system.start, []
         for t_end, dt in intervals:
-            parts.append(simulate(system, stepper, t_end=t_end, dt=dt, state=parts[-1].end if parts else None))
-        return np.concatenate([deviation(run) for run in parts])
+            run = simulate(system, stepper, t_end=t_end, dt=dt, state=state)
+            # steps that were repeated in parts have rows of their own
+            t = np.linspace(state.t, t_end, round((t_end - state.t) / dt) + 1)
+            parts.append(np.column_stack([np.interp(t, run.t, column) for column in deviation(run).T]))
+            state = run.end
+        return np.concatenate(parts)
 
     return whole(MoreauJean(projection="combined")), whole(GaussQP())
 

@@ -11,12 +11,15 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.normal.hysteresis import Flores
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, PlanarBody
 from nonsmooth.model.clearances import PrismaticClearance
 from nonsmooth.model.forces import Gravity, PointForce
 from nonsmooth.model.model import Model
-from nonsmooth.registry import ComparisonDefaults, Provenance, StepSizeDefaults, problem
+from nonsmooth.registry import ComparisonDefaults, Measure, Provenance, Published, StepSizeDefaults, problem
+from nonsmooth.step_control import Landing
+from nonsmooth.steppers.gauss_mpcc import GaussMPCC
 
 if TYPE_CHECKING:
     from nonsmooth_problems.slider_rod_exact import SliderRod
@@ -90,12 +93,51 @@ def _exact(case: int = 1, contact: Rigid | Compliant = PLASTIC) -> SliderRod:
     return exact(case, restitution=contact.restitution)
 
 
+def _overlap(run: Any) -> Array:
+    """Largest overlap [m] of an end and a wall."""
+    ends = np.abs([_end(sign, "y")(run) for sign in (-1, 1)])
+    return np.maximum(np.max(ends, axis=0) - run.parameters["guide.clearance"], 0.0)
+
+
+def _duration(**_: Any) -> float:
+    """Of the published runs [s]."""
+    return 6e-3
+
+
+#: the program and the bounds of the step of the paper, and ours; it has no compliant contact
+PUBLISHED = Published(
+    arguments={},
+    cases={f"{case}": {"case": case} for case in OFFSETS},
+    ideal={"ideal": True},
+    kinds={
+        "as printed": {"contact": PLASTIC},
+        "rigid": {"contact": PLASTIC},
+        "compliant": {"contact": Compliant(Flores(stiffness=1e12, restitution=0.1, calibrated=True))},
+    },
+    duration=_duration,
+    measures=(
+        Measure("constraint violation", "m", _overlap),
+        Measure("height, peak", "m", ("q", "slider.y")),
+        Measure("angle, peak", "rad", ("q", "slider.angle")),
+        Measure("position along the rod, peak", "m", ("q", "slider.x")),
+    ),
+    figures={f"{case}": {"constraint violation": 1e-8} for case in OFFSETS},
+    panels=(
+        ("Height", "um", "run", (("q", "slider.y", "slider"),)),
+        ("Angle", "rad", "run", (("q", "slider.angle", "slider"),)),
+        ("Vertical velocity", "m/s", "run", (("v", "slider.y", "slider"),)),
+    ),
+    settings={"as printed": (GaussMPCC(), Landing(1e-4, 1e-3))},
+)
+
+
 @problem(
     tags=("planar", "prismatic", "clearance", "exact"),
     source=PAPER,
     parameters=ORIGINS,
     panels=PANELS,
     exact=_exact,
+    published=PUBLISHED,
     comparison=ComparisonDefaults(t_end=6e-3, restitution=0.5, stiffness=(1e10, 1e12, 1e14), arguments={"case": 1}),
     step_size=StepSizeDefaults(
         t_end=4e-3,
@@ -105,7 +147,7 @@ def _exact(case: int = 1, contact: Rigid | Compliant = PLASTIC) -> SliderRod:
         arguments={"case": 2},
     ),
 )
-def slider_rod(case: int = 1, contact: Rigid | Compliant = PLASTIC) -> Model:
+def slider_rod(case: int = 1, contact: Rigid | Compliant = PLASTIC, ideal: bool = False) -> Model:
     """Slider with clearance on a fixed rod, pulled along it: cases 1 to 3 of the prismatic-joint paper.
 
     The slider starts centred, aligned and at rest. Case 1: the force acts at the centre of mass, the slider drops flat.
@@ -118,6 +160,8 @@ def slider_rod(case: int = 1, contact: Rigid | Compliant = PLASTIC) -> Model:
     case : 1, 2 or 3
     contact : Rigid or Compliant
         Rigid, frictionless and plastic, as in the paper, by default.
+    ideal : bool
+        True for the slider without clearance.
 
     Raises
     ------
@@ -150,4 +194,4 @@ def slider_rod(case: int = 1, contact: Rigid | Compliant = PLASTIC) -> Model:
     gravity = 0.0 if case == 3 else value["gravity.acceleration_y"]
     model.add(Gravity(acceleration=(0.0, gravity)))
     model.add(PointForce("push", slider, force=(value["push.force_x"], 0.0), at=(0.0, OFFSETS[case])))
-    return model
+    return model.ideal() if ideal else model

@@ -67,6 +67,7 @@ MAY_IMPORT = {
         "steppers",
         "step_control",
         "trajectory",
+        "trust",
         "model",
         "laws",
     },

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nonsmooth.cli.options import AsJson, CaseName, Drawing, Output, Page, RunsEnd, Words
-from nonsmooth.cli.words import Quiet, completed, hushed
+from nonsmooth.cli.words import Quiet, completed, duration, hushed
 
 if TYPE_CHECKING:
     from nonsmooth.cli.studies import StudyRequest
@@ -24,7 +24,39 @@ Stiffness = Annotated[
 Restitution = Annotated[
     float | None, typer.Option("--restitution", metavar="E", help="Restitution that all contacts deliver.")
 ]
+CompliantLaws = Annotated[
+    list[str] | None,
+    typer.Option("--law", help="Compliant normal law of the hysteresis family; repeatable.", show_default="flores"),
+]
 CompliantLaw = Annotated[str, typer.Option("--law", help="Compliant normal law of the hysteresis family.")]
+RigidSchemes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rigid",
+        metavar="STEPPER[:SOLVER]",
+        help="Scheme of rigid contact and its solver, as gauss-mpcc:ipopt-mpcc or gauss-qp:osqp; repeatable.",
+        show_default="event-driven, gauss-qp",
+    ),
+]
+RigidScheme = Annotated[
+    str | None,
+    typer.Option(
+        "--rigid",
+        metavar="STEPPER[:SOLVER]",
+        help="Scheme of the rigid run and its solver, as gauss-mpcc:ipopt-mpcc.",
+        show_default="event-driven",
+    ),
+]
+LongestStep = Annotated[
+    float | None,
+    typer.Option(
+        "--dt-max",
+        parser=duration,
+        metavar="TIME",
+        help="Longest step of all runs; constant steps are a tenth of it.",
+        show_default="of the problem, or 1/500 of the run",
+    ),
+]
 IntegratorName = Annotated[str, typer.Option("--solver", help="Integrator of the compliant cases.")]
 ProblemName = Annotated[
     str,
@@ -50,13 +82,18 @@ def _request(
     t_end: float | None,
     restitution: float | None,
     stiffness: list[float] | None,
-    law: str,
+    laws: list[str] | None,
     solver: str,
     settings: list[str] | None,
+    rigid: list[str] | None,
+    dt_max: float | None,
 ) -> StudyRequest:
-    from nonsmooth.cli.studies import StudyRequest
+    from nonsmooth.cli.studies import LAW, StudyRequest
 
-    return StudyRequest(problem, case, t_end, restitution, tuple(stiffness or ()), law, solver, tuple(settings or ()))
+    return StudyRequest(
+        problem, case, t_end, restitution, tuple(stiffness or ()), tuple(laws or (LAW,)), solver, tuple(settings or ()),
+        tuple(rigid or ()), dt_max,
+    )  # fmt: skip
 
 
 @comparing.command()
@@ -66,8 +103,10 @@ def compare(
     t_end: RunsEnd = None,
     restitution: Restitution = None,
     stiffness: Stiffness = None,
-    law: CompliantLaw = "flores",
+    law: CompliantLaws = None,
     solver: IntegratorName = "dop853",
+    rigid: RigidSchemes = None,
+    dt_max: LongestStep = None,
     target: Annotated[
         float | None, typer.Option("--target", help="Own error at which costs are compared; 0 omits this.")
     ] = None,
@@ -81,7 +120,7 @@ def compare(
     """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error."""
     from nonsmooth.cli.studies import carry_out_comparison
 
-    request = _request(problem, case, t_end, restitution, stiffness, law, solver, settings)
+    request = _request(problem, case, t_end, restitution, stiffness, law, solver, settings, rigid, dt_max)
     with hushed(quiet, as_json):
         return carry_out_comparison(request, target=target, output=output, figure=figure, page=page, as_json=as_json)
 
@@ -95,6 +134,8 @@ def rigid_limit(
     stiffness: Stiffness = None,
     law: CompliantLaw = "flores",
     solver: IntegratorName = "dop853",
+    rigid: RigidScheme = None,
+    dt_max: LongestStep = None,
     depth: Annotated[
         float | None, typer.Option("--depth", metavar="M", help="Penetration whose stiffness is computed, in metres.")
     ] = None,
@@ -108,7 +149,8 @@ def rigid_limit(
     """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost."""
     from nonsmooth.cli.studies import carry_out_rigid_limit
 
-    request = _request(problem, case, t_end, restitution, stiffness, law, solver, settings)
+    schemes = None if rigid is None else [rigid]
+    request = _request(problem, case, t_end, restitution, stiffness, [law], solver, settings, schemes, dt_max)
     with hushed(quiet, as_json):
         return carry_out_rigid_limit(request, depth=depth, output=output, figure=figure, page=page, as_json=as_json)
 

@@ -17,6 +17,7 @@ from nonsmooth.exceptions import InputError, NonsmoothError
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
+    from nonsmooth.model.model import Model
     from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
 
@@ -81,47 +82,29 @@ def stated_problem(declaration: Declaration, path: Path) -> Problem:
 def _python_problem(path: Path) -> Problem:
     """The mechanism of a Python file as a problem whose contact law can be changed.
 
-    A function `build(contact)` gets the law; in a model that is built without it, the law of all contacts is replaced.
+    A function `build(contact)` gets the law; in a model or system that is built without it, the law of all contacts is
+    replaced.
     """
     from nonsmooth.model.contacts import Contact
-    from nonsmooth.model.model import Model
-    from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
 
     module = module_of(path)
     build = getattr(module, "build", None)
-    taken = () if build is None else tuple(inspect.signature(build).parameters)
-    if build is not None and "contact" in taken:
+    if build is not None and "contact" in inspect.signature(build).parameters:
 
         @functools.wraps(build)
         def given(*args: Any, **kwargs: Any) -> Any:
-            made = run_user_code(path, lambda: build(*args, **kwargs))
-            if isinstance(made, System):
-                return _Built(made)
-            if not isinstance(made, Model):
-                raise InputError(f"{path}: build() must give a Model or a built system, got {type(made).__name__}.")
-            return made
+            return _mechanism(path, run_user_code(path, lambda: build(*args, **kwargs)))
 
         function: Callable[..., Any] = given
     else:
-        own = run_user_code(path, lambda: _model_of(module, path, {}))
-        if not isinstance(own, Model):
-            raise InputError(
-                f"{path}: a study changes the contact law, which is fixed in what build() gives, {type(own).__name__}; "
-                "give build an argument contact, or have it give the Model."
-            )
+        own = _mechanism(path, run_user_code(path, lambda: _model_of(module, path, {})))
         laws = [element.contact for element in own.elements if isinstance(element, Contact)]
         usual = laws[0] if laws and all(law == laws[0] for law in laws) else None
 
         def with_law(contact: Any = usual, **arguments: Any) -> Any:
-            model = run_user_code(path, lambda: _model_of(module, path, arguments))
-            if contact is None:
-                return model
-            elements = [
-                dataclasses.replace(element, contact=contact) if isinstance(element, Contact) else element
-                for element in model.elements
-            ]
-            return Model(elements, name=model.name, provenance=model.provenance, silence=model.silence)
+            made = _mechanism(path, run_user_code(path, lambda: _model_of(module, path, arguments)))
+            return made if contact is None else made.with_contact(contact)
 
         function = with_law
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
@@ -138,14 +121,14 @@ class PythonFile:
         return system_of(self.path, arguments)
 
 
-class _Built:
-    """A system that a file has built itself, closed as it says, in the place of a model."""
+def _mechanism(path: Path, made: Any) -> Model | System:
+    """What a file defines, which must be a model or a built system."""
+    from nonsmooth.model.model import Model
+    from nonsmooth.model.system import System
 
-    def __init__(self, system: System) -> None:
-        self.system = system
-
-    def build(self) -> System:
-        return self.system
+    if not isinstance(made, System | Model):
+        raise InputError(f"{path}: expected a Model or a built system, got {type(made).__name__}.")
+    return made
 
 
 def module_of(path: Path) -> ModuleType:
@@ -191,12 +174,8 @@ def system_of(path: Path, arguments: Mapping[str, Any]) -> System:
     """
     module = module_of(path)
     model = run_user_code(path, lambda: _model_of(module, path, arguments))
-    system = run_user_code(path, model.build) if hasattr(model, "build") else model
-    if not hasattr(system, "q_names"):
-        raise InputError(
-            f"{path}: expected a Model, got {type(model).__name__}; `model` or `build()` must give a Model."
-        )
-    return system
+    found = _mechanism(path, model)
+    return run_user_code(path, found.build) if hasattr(found, "build") else found
 
 
 def _model_of(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> Any:

@@ -48,6 +48,7 @@ def carry_out_published(
     shown: list[Any] = [_facts(found), ""] if found.facts else []
     known = chosen.published.cases if chosen.published is not None else ()
     shown.append(_table(found) if found.table else f"cases that --case runs: {', '.join(known)}")
+    shown += ["", *found.remarks()] if found.remarks() else []
     if page is not None:
         draw = (lambda plots: plots.published(found)) if found.table else None
         runs = {f"{case}, {kind}": run for (case, kind), run in found.runs.items()}
@@ -55,7 +56,8 @@ def carry_out_published(
     if as_json:
         facts = {"facts": found.facts} if found.facts else {}
         print_ready = facts | {
-            case: {kind: dict(numbers) for kind, numbers in kinds.items()} | {"published": dict(found.printed[case])}
+            case: {kind: {"verdict": found.verdict(case, kind).kind} | dict(numbers) for kind, numbers in kinds.items()}
+            | {"published": dict(found.printed[case])}
             for case, kinds in found.table.items()
         }
         report.print_object(print_ready)
@@ -79,7 +81,9 @@ def _table(found: Any) -> Table:
     for row in found.rows():
         if case not in (None, row["case"]):
             table.add_row()
-        case = row["case"]
+        if case != row["case"]:
+            case = row["case"]
+            table.add_row(case, "verdict", "", "", *(found.verdict(case, kind).kind for kind in found.kinds))
         numbers = ["" if math.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in found.kinds]
         printed = "" if row["published"] is None else f"{row['published']:g}"
         table.add_row(case, row["measure"], row["unit"], printed, *numbers)

@@ -219,19 +219,21 @@ def comparison(found: Comparison, name: str, written: Sequence[Path]) -> list[Re
         column.no_wrap = True
     for title, values in found.lines():
         table.add_row(title, *(_short(value) for value in values))
-    return [table, *[f"written  {path}" for path in written]]
+    remarks = found.remarks()
+    return [table, *(["", *remarks] if remarks else []), *[f"written  {path}" for path in written]]
 
 
 def limit(found: RigidLimit, name: str, written: Sequence[Path]) -> list[RenderableType]:
     """One row per stiffness, and the fitted powers."""
     headings = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
-                "steps\n[-]", "evaluations\n[-]")  # fmt: skip
+                "steps\n[-]", "evaluations\n[-]", "own\nerror [-]", "verdict")  # fmt: skip
     table = _table(*headings)
     for row in found.rows():
-        values = (row["distance"], row["impulse_error"], row["penetration"], row["steps"], row["evaluations"])
+        values = (row["distance"], row["impulse_error"], row["penetration"], row["steps"], row["evaluations"],
+                  row["own_error"], row["verdict"])  # fmt: skip
         table.add_row(f"{row['stiffness']:g}", *(_short(value) for value in values))
     powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
-    parts: list[RenderableType] = [f"{name}: towards rigid contact", "", table, "", powers]
+    parts: list[RenderableType] = [f"{name}: towards rigid contact", "", table, "", powers, *found.remarks()]
     if found.needed:
         parts.append(
             f"{found.needed['depth']:g} m deep: K = {found.needed['stiffness']:.4g}, with which a run is "
@@ -240,8 +242,8 @@ def limit(found: RigidLimit, name: str, written: Sequence[Path]) -> list[Rendera
     return [*parts, *[f"written  {path}" for path in written]]
 
 
-def _short(value: float) -> str:
-    if isinstance(value, int):
+def _short(value: float | str) -> str:
+    if isinstance(value, int | str):
         return str(value)
     if not math.isfinite(value):
         return "-"

@@ -13,7 +13,7 @@ from nonsmooth.cli.files import problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _write
+from nonsmooth.cli.studies import _check_paths, _write, end_of
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def carry_out_step_size(
     problem = problem_of(request.problem)
     stated = problem.step_size
     given = {
-        "--t-end": request.t_end if request.t_end is not None else stated and stated.t_end,
+        "--t-end": request.t_end if request.t_end is not None else stated.t_end if stated else end_of(request.problem),
         "--dt": request.dt if request.dt is not None else stated and stated.dt,
         "--dt-max": request.dt_max if request.dt_max is not None else stated and stated.dt_max,
     }
@@ -121,24 +121,24 @@ def _case(
     problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float], dt: float, dt_min: float,
     dt_max: float, t_end: float,
 ) -> Case:  # fmt: skip
-    from nonsmooth import steppers
     from nonsmooth.laws.rigid import Rigid
     from nonsmooth.step_control import ErrorControl, Landing, StepControl
     from nonsmooth.studies.comparison import Case
+    from nonsmooth.studies.schemes import scheme
 
-    word, _, how = name.partition(":")
-    if how not in ("", "landing"):
-        raise InputError(f"--stepper {name}: after the colon only landing is accepted.")
-    stepper = steppers.by_name(word)()
+    named, landing, _ = name.partition(":landing")
+    stepper, how = scheme(named), bool(landing)
+    word, _, solver = named.partition(":")
     contact = _contact(problem, arguments)
-    label = word if not how else f"{word}, landing"
+    called = f"{word}, {solver}" if solver else word
+    label = f"{called}, landing" if how else called
     step: float | StepControl = dt
     if word == "event-driven":
         step = ErrorControl(RTOL, ATOL, dt_min, max(dt_max, t_end / LEAST))
     elif how:
         step = Landing(dt_min, dt_max)
     elif word in PLASTIC and isinstance(contact, Rigid) and contact.restitution > 0:
-        contact, label = Rigid(restitution=0.0, friction=contact.friction), f"{word}, plastic"
+        contact, label = Rigid(restitution=0.0, friction=contact.friction), f"{called}, plastic"
     if not isinstance(contact, Rigid):
         contact = Rigid(restitution=0.0, friction=0.0)  # of a problem that takes no contact law: nothing uses it
     exact = None
@@ -156,7 +156,7 @@ def _case(
 
 def _table(found: StepSizes) -> Table:
     columns = ("step\n[s]", "error of\ngaps [c]", "overlap\n[m]", "comple-\nmentarity", "energy\n[J]", "impulse\n[N s]")
-    table = Table("stepper", *columns, "time\n[s]", box=None, pad_edge=False)
+    table = Table("stepper", *columns, "time\n[s]", "verdict", box=None, pad_edge=False)
     for column in table.columns:
         column.no_wrap = True
     for one in found.series:
@@ -165,7 +165,7 @@ def _table(found: StepSizes) -> Table:
                        ("error", "violation", "complementarity", "energy", "impulse_error")]  # fmt: skip
             heads = one.label.split(", ")  # the name, and below it how it is used
             head = heads[i] if i < len(heads) else ""
-            table.add_row(head, f"{dt:.3g}", *(f"{x:.1e}" for x in numbers), f"{one.seconds[i]:.2g}")
+            table.add_row(head, f"{dt:.3g}", *(f"{x:.1e}" for x in numbers), f"{one.seconds[i]:.2g}", one.verdicts[i])
     return table
 
 

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.studies.comparison import Case
 
-__all__ = ["StudyRequest", "carry_out_comparison", "carry_out_rigid_limit"]
+__all__ = ["StudyRequest", "carry_out_comparison", "carry_out_rigid_limit", "end_of"]
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
 #: rows that a run has at least where a problem states no longest step
-ROWS = 50
+ROWS = 500
+#: compliant law where none is given
+LAW = "flores"
 #: stiffnesses of the rigid limit where none are given, as powers of ten
 DECADES = range(10, 17)
 
@@ -45,17 +47,19 @@ class StudyRequest:
     t_end: float | None
     restitution: float | None
     stiffness: tuple[float, ...]
-    law: str
+    laws: tuple[str, ...]
     solver: str
     settings: tuple[str, ...]
+    rigid: tuple[str, ...] = ()
+    dt_max: float | None = None
 
     def prepared(self) -> Prepared:
         """Checked, and completed by the defaults of the problem."""
-        from nonsmooth import laws, solvers
-        from nonsmooth.laws.normal.hysteresis import HysteresisLaw
+        from nonsmooth import solvers
         from nonsmooth.laws.rigid import Rigid
         from nonsmooth.solvers.initial_value import Integrator
         from nonsmooth.steppers.compliant import CompliantDae
+        from nonsmooth.studies.schemes import scheme
 
         problem = problem_of(self.problem)
         words = settings_from(self.settings)
@@ -67,18 +71,13 @@ class StudyRequest:
         integrator = solvers.by_name(self.solver)()
         if not isinstance(integrator, Integrator):
             raise InputError(f"--solver {self.solver}: compliant cases take an integrator, such as dop853 or radau.")
-        law = laws.by_name(self.law, "normal")
-        if not issubclass(law, HysteresisLaw):
-            known = [name for name in laws.names("normal") if issubclass(laws.by_name(name, "normal"), HysteresisLaw)]
-            raise InputError(
-                f"--law {self.law}: a study at equal delivered restitution takes {', '.join(known)}; "
-                "for other laws use nonsmooth.studies.compare."
-            )
-        if "calibrated" not in {field.name for field in fields(law)}:
-            raise InputError(f"--law {self.law} cannot be calibrated to a restitution.")
+        own = inspect.signature(problem).parameters["contact"].default
+        own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
+        if stated is not None:
+            own_e = stated.restitution
         given = {
-            "--t-end": self.t_end if self.t_end is not None else stated and stated.t_end,
-            "--restitution": self.restitution if self.restitution is not None else _own_restitution(problem),
+            "--t-end": self.t_end if self.t_end is not None else stated.t_end if stated else end_of(self.problem),
+            "--restitution": self.restitution if self.restitution is not None else own_e,
             "--stiffness": self.stiffness or (stated and stated.stiffness),
         }
         missing = [option for option, value in given.items() if value is None]
@@ -94,6 +93,7 @@ class StudyRequest:
         contact = Rigid(restitution=restitution, friction=0.0)
         check_dimensions(lambda: problem(**arguments, contact=contact), words.texts)
         stiffness = tuple(given["--stiffness"])  # type: ignore[arg-type]
+        longest = stated.dt_max if stated else float(given["--t-end"]) / ROWS  # type: ignore[arg-type]
         return Prepared(
             problem=problem,
             arguments=arguments,
@@ -101,21 +101,13 @@ class StudyRequest:
             t_end=float(given["--t-end"]),  # type: ignore[arg-type]
             restitution=restitution,
             stiffness=stiffness,
-            law=law,
+            laws=tuple(map(_calibrated_law, self.laws)),
+            rigid=tuple(map(scheme, self.rigid)),
+            frictionless=isinstance(own, Rigid) and own.friction > 0.0,
             stepper=CompliantDae(solver=integrator),
             target=stated.target if stated else 1e-4,
-            dt_max=stated.dt_max if stated else float(given["--t-end"]) / ROWS,  # type: ignore[arg-type]
+            dt_max=longest if self.dt_max is None else self.dt_max,
         )
-
-
-def _own_restitution(problem: Problem) -> float | None:
-    """What the problem states for comparisons, or that of the rigid contact which it has by default."""
-    from nonsmooth.laws.rigid import Rigid
-
-    if problem.comparison is not None:
-        return problem.comparison.restitution
-    own = inspect.signature(problem).parameters["contact"].default
-    return own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
 
 
 @dataclass(frozen=True)
@@ -128,7 +120,10 @@ class Prepared:
     t_end: float
     restitution: float
     stiffness: tuple[float, ...]
-    law: Any
+    laws: tuple[Any, ...]
+    rigid: tuple[Any, ...]
+    #: whether friction of the mechanism's own law is left out
+    frictionless: bool
     stepper: CompliantDae
     target: float
     dt_max: float
@@ -137,18 +132,20 @@ class Prepared:
     def name(self) -> str:
         """Of the problem, with its arguments."""
         words = [f"{name}={value}" for name, value in (self.arguments | self.parameters).items()]
-        return " ".join([self.problem.name, *words])
+        return " ".join([self.problem.name, *words]) + (", without its friction" if self.frictionless else "")
 
     def build(self, contact: Any) -> Model:
         return self.problem(**self.arguments, contact=contact)
 
-    def compliant(self, stiffness: float) -> Compliant:
-        """The law that delivers the restitution."""
+    def compliant(self, stiffness: float, law: Any = None) -> Compliant:
+        """A law that delivers the restitution, by default the first."""
         from nonsmooth.laws.compliant import Compliant
 
-        return Compliant(self.law(stiffness=stiffness, restitution=self.restitution, calibrated=True))
+        made = self.laws[0] if law is None else law
+        return Compliant(made(stiffness=stiffness, restitution=self.restitution, calibrated=True))
 
-    def rigid_case(self) -> Case:
+    def event_driven(self) -> Case:
+        """The reference."""
         from nonsmooth.laws.rigid import Rigid
         from nonsmooth.step_control import ErrorControl
         from nonsmooth.steppers.event_driven import EventDriven
@@ -160,20 +157,31 @@ class Prepared:
             "rigid, event-driven", contact, EventDriven(), control, self.parameters or None, self._exact(contact)
         )
 
+    def rigid_case(self) -> Case:
+        """The rigid run of `rigid_limit`."""
+        from nonsmooth.studies.schemes import rigid_cases
+
+        first = self.event_driven()
+        return rigid_cases(first, self.rigid)[0] if self.rigid else first
+
     def cases(self) -> list[Case]:
-        """Rigid contact by two steppers, and compliant contact of each stiffness."""
-        from nonsmooth.step_control import ErrorControl, Landing
+        """Rigid contact, event-driven and by the schemes asked for, and compliant contact of each law and stiffness."""
+        from nonsmooth.cli.inputs import kebab
+        from nonsmooth.steppers.event_driven import EventDriven
         from nonsmooth.steppers.gauss_qp import GaussQP
         from nonsmooth.studies.comparison import Case
+        from nonsmooth.studies.schemes import rigid_cases
 
-        rigid = self.rigid_case()
-        control = rigid.dt
-        assert isinstance(control, ErrorControl)
-        landing = Landing(control.dt_min, control.dt_max)
-        cases = [rigid, replace(rigid, label="rigid, landing", stepper=GaussQP(), dt=landing)]
-        for K in self.stiffness:
-            label = f"compliant, K = {K:g}".replace("e+", "e")
-            cases.append(Case(label, self.compliant(K), self.stepper, control, rigid.parameters))
+        first = self.event_driven()
+        others = [one for one in self.rigid if not (isinstance(one, EventDriven) and one == EventDriven())]
+        cases = [first, *rigid_cases(first, others)]
+        if not self.rigid:
+            cases += [replace(one, label="rigid, landing") for one in rigid_cases(first, [GaussQP()])]
+        for law in self.laws:
+            name = "compliant" if len(self.laws) == 1 else kebab(law.__name__)
+            for K in self.stiffness:
+                label = f"{name}, K = {K:g}".replace("e+", "e")
+                cases.append(Case(label, self.compliant(K, law), self.stepper, first.dt, first.parameters))
         return cases
 
     def _exact(self, contact: Any) -> Any:
@@ -183,6 +191,32 @@ class Prepared:
             return self.problem.exact(**self.arguments, contact=contact)
         except InputError:
             return None
+
+
+def end_of(problem: str) -> float | None:
+    """End of the run of a TOML file [s], if it states one."""
+    if not problem.endswith(".toml"):
+        return None
+    from nonsmooth.declarative import read
+
+    return read(problem).run.t_end
+
+
+def _calibrated_law(name: str) -> Any:
+    """The class of a hysteresis law that delivers a given restitution."""
+    from nonsmooth import laws
+    from nonsmooth.laws.normal.hysteresis import HysteresisLaw
+
+    law = laws.by_name(name, "normal")
+    if not issubclass(law, HysteresisLaw):
+        known = [one for one in laws.names("normal") if issubclass(laws.by_name(one, "normal"), HysteresisLaw)]
+        raise InputError(
+            f"--law {name}: a study at equal delivered restitution takes {', '.join(known)}; "
+            "for other laws use nonsmooth.studies.compare."
+        )
+    if "calibrated" not in {field.name for field in fields(law)}:
+        raise InputError(f"--law {name} cannot be calibrated to a restitution.")
+    return law
 
 
 def carry_out_comparison(

@@ -61,7 +61,8 @@ def step_size(
         list[str] | None,
         typer.Option(
             "--stepper",
-            help="Scheme, repeatable; NAME:landing takes steps that end exactly at impacts.",
+            metavar="NAME[:SOLVER][:landing]",
+            help="Scheme, repeatable, as gauss-mpcc:ipopt-mpcc:landing; landing: steps end exactly at impacts.",
             show_default="gauss-qp, moreau-jean, generalized-alpha, gauss-qp:landing, event-driven",
         ),
     ] = None,
@@ -134,6 +135,7 @@ def sweep(
     dt_max: DtMax = None,
     rtol: Rtol = None,
     atol: Atol = None,
+    check: Annotated[bool, typer.Option("--check", help="Repeat each run with finer steps, for its verdict.")] = False,
     settings: SchemeWords = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -151,7 +153,7 @@ def sweep(
 
     request = Request(
         problem, case, tuple(settings or ()), stepper, solver, t_end, dt, dt_min, dt_max, rtol, atol,
-        usual="gauss-qp",
+        usual="gauss-qp", check=check,
     )  # fmt: skip
     design = design_of(grids or (), lists or (), samples or (), runs, method, seed, units_of(request))
     with hushed(quiet, as_json):

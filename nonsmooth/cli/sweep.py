@@ -146,11 +146,13 @@ def carry_out_sweep(
     with study_bar() as progress:
         found = sweep(
             mechanism, stepper, design, t_end=request.end, dt=dt, metrics=list(metrics), parameters=parameters,
-            arguments=arguments, output=output, workers=workers, scheduler=scheduler, progress=progress,
+            arguments=arguments, check=request.check, output=output, workers=workers, scheduler=scheduler,
+            progress=progress,
         )  # fmt: skip
     _write(found, None, figure, lambda plots: plots.sweep(found))
     failed = [str(message) for message in found["message"].values.ravel() if message]
     lost = f"{len(failed)} of {len(design)} runs failed, the first: {failed[0]}" if failed else "no run failed"
+    lost = f"{lost}; {_verdicts(found)}"
     if page is not None:
         shown = [repr(design), _value_table(found), _sweep_table(found), lost]
         write_study(page, f"{name}: sweep", shown, lambda plots: plots.sweep(found))
@@ -160,6 +162,14 @@ def carry_out_sweep(
         written = [f"written  {path}" for path in (output, figure, page) if path is not None]
         report.show(f"{name}: {design!r}", "", _value_table(found), "", _sweep_table(found), "", lost, *written)
     return 1 if len(failed) == len(design) else 0
+
+
+def _verdicts(found: xarray.Dataset) -> str:
+    """How many runs have which verdict."""
+    kinds, counts = np.unique(found["verdict"].values.ravel().astype(str), return_counts=True)
+    said = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
+    hint = " (--check repeats each run with finer steps)" if "not checked" in kinds else ""
+    return f"verdicts: {said}{hint}"
 
 
 def _sweep_table(found: xarray.Dataset) -> Table:
@@ -178,16 +188,16 @@ def _value_table(found: xarray.Dataset) -> Table:
     flat = found if "run" in found.dims else found.stack(run=names).reset_index("run")
     metrics = [key for key in _metrics(found) if flat[key].ndim == 1]
     heads = [f"{key}\n[{found[key].attrs.get('units', '-') or '-'}]" for key in metrics]
-    table = Table("run", *names, *heads, box=None, pad_edge=False)
+    table = Table("run", *names, *heads, "verdict", box=None, pad_edge=False)
     for column in table.columns:
         column.no_wrap = True
     count = flat.sizes["run"]
     shown = list(range(count)) if count <= MOST else [*range(MOST // 2), *range(count - MOST // 2, count)]
     for k, i in enumerate(shown):
         if k and i > shown[k - 1] + 1:
-            table.add_row("...", *[""] * len(names + metrics))
+            table.add_row("...", *[""] * len(names + metrics), "")
         values = [flat[key].values[i] for key in (*names, *metrics)]
-        table.add_row(str(i + 1), *(_written(value) for value in values))
+        table.add_row(str(i + 1), *(_written(value) for value in values), str(flat["verdict"].values[i]))
     return table
 
 
@@ -347,7 +357,9 @@ def _number(option: str, text: str, name: str = "", units: Callable[[str], str |
 
 
 def _metrics(found: xarray.Dataset) -> list[str]:
-    return [str(name) for name in found.data_vars if name not in ("status", "message")]
+    from nonsmooth.studies.kept import FACTS
+
+    return [str(name) for name in found.data_vars if name not in FACTS]
 
 
 def _plain(found: xarray.Dataset, name: str, failed: list[str]) -> dict[str, Any]:
@@ -357,6 +369,7 @@ def _plain(found: xarray.Dataset, name: str, failed: list[str]) -> dict[str, Any
         "problem": name,
         "parameters": {key: flat[key].values.tolist() for key in names},
         "metrics": {key: flat[key].values.tolist() for key in _metrics(found) if flat[key].ndim == 1},
+        "verdict": flat["verdict"].values.astype(str).tolist(),
         "failed": len(failed),
         "messages": sorted(set(failed)),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from nonsmooth.declarative.faults import Source, check_length, kebab, parse
 from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction
 from nonsmooth.declarative.run import Run, read_run
 from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
-from nonsmooth.declarative.stated import Assembled, StatedModel
+from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.declarative.values import hint, listed, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
@@ -25,6 +24,7 @@ from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.model import Assembled
 from nonsmooth.model.review import REMARKS
 from nonsmooth.model.signals import TimeVector
 from nonsmooth.model.system import System
@@ -92,11 +92,12 @@ class Declaration:
         """The model; `contact`, if given, replaces the law of every contact."""
         if contact is None:
             return self.model
-        model = StatedModel(name=self.model.name, provenance=self.model.provenance, silence=self.model.silence)
-        model.assembled, model.origin = self.model.assembled, dict(self.model.origin)
-        model.stated = dict(self.model.stated)
-        for element in self.model.elements:
-            model.add(dataclasses.replace(element, contact=contact) if isinstance(element, Contact) else element)
+        found = self.model.with_contact(contact)
+        model = StatedModel(
+            found.elements, name=found.name, provenance=found.provenance, silence=found.silence,
+            assemble=found.assembled,
+        )  # fmt: skip
+        model.origin, model.stated = found.origin, dict(self.model.stated)
         return model
 
     @property
@@ -169,8 +170,10 @@ class _Reader:
         raw = self.source.data
         top = self.source.validated(table_of(Document), raw, ())
         contact = self._default(top, raw)
-        model = StatedModel(name=getattr(top, "name", None) or "model", silence=self._silence(top))
-        model.assembled = getattr(top, "assemble", None) or False
+        model = StatedModel(
+            name=getattr(top, "name", None) or "model", silence=self._silence(top),
+            assemble=getattr(top, "assemble", None) or False,
+        )  # fmt: skip
         elements = raw.get("elements", {})
         if not isinstance(elements, Mapping):
             self.source.fault(("elements",), f"must be tables, as [elements.crank], got {shown(elements)}.")

@@ -108,7 +108,7 @@ class _Writer:
 
     def text(self) -> str:
         top: dict[str, Any] = {"name": self.model.name}
-        if isinstance(self.model, StatedModel) and self.model.assembled:
+        if self.model.assembled:
             top["assemble"] = self.model.assembled
         if self.model.silence:
             top["silence"] = list(self.model.silence)

@@ -24,7 +24,7 @@ from nonsmooth.model.redundancy import MANY, weighted
 from nonsmooth.model.state import Assembly, Moved, State
 from nonsmooth.model.system import System, check_finite
 
-__all__ = ["assembled", "closed_start"]
+__all__ = ["assembled", "closed_start", "closes"]
 
 #: constraint residual [m or rad] at which assembly ends: round-off of lengths of the order of 1 m
 ASSEMBLED = 1e-14
@@ -93,6 +93,15 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
     start = dataclasses.replace(state, q=found.q, v=v)
     rate = float(np.max(np.abs(left)))
     return Assembly(start, state, _moved(system, state, start), found.worst, rate, found.steps, attempts)
+
+
+def closes(system: System, t: float, q: Array, parameters: Array) -> bool:
+    """Whether joints and drivers can be satisfied at a time [s], with the coordinates q as initial guess."""
+    try:
+        _closed(system, t, _reached(system, t, q, parameters, 0), parameters)
+    except ModelError:
+        return False
+    return True
 
 
 def _declared(velocities: Array, rigid: int) -> NDArray[np.bool_]:

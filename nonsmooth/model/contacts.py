@@ -9,8 +9,8 @@ twists: one number per gap in the plane, two in space, where a contact only defi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar
 
@@ -29,7 +29,7 @@ from nonsmooth.model.tangents import slip_at
 from nonsmooth.quantities import AXES, Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
 
-__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane", "Touches", "check_points"]
+__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane", "Touches", "check_points", "with_law"]
 
 #: for each gap the contact point in the ground frame, and the unit normal there, from a towards b
 Touches = Sequence[tuple[ca.SX, ca.SX]]
@@ -326,3 +326,8 @@ class CircleCircle(FreeContact):
         a, b = self.spots(p)
         share = p.radius_a / (p.radius_a + p.radius_b)
         return (Round(a, p.radius_a), Round(b, p.radius_b), Touch(a, b, share))
+
+
+def with_law(elements: Iterable[Element], contact: Rigid | Compliant) -> tuple[Element, ...]:
+    """The elements, with this law in all contacts."""
+    return tuple(replace(one, contact=contact) if isinstance(one, Contact) else one for one in elements)

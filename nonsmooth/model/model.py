@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from nonsmooth.exceptions import ModelError, ModelWarning
 from nonsmooth.model.assembly import check_dimension
@@ -13,6 +13,7 @@ from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import assembled
+from nonsmooth.model.contacts import with_law
 from nonsmooth.model.elements import Element
 from nonsmooth.model.review import REMARKS, review
 from nonsmooth.model.state import Assembly
@@ -20,9 +21,12 @@ from nonsmooth.model.system import System, start_of
 from nonsmooth.settings import shown
 from nonsmooth.stages import stage
 
-__all__ = ["Model"]
+__all__ = ["CENTRED", "Assembled", "Model"]
 
 E = TypeVar("E", bound=Element)
+#: joints with clearance are replaced by ideal joints while the initial state is assembled
+CENTRED: Literal["centred"] = "centred"
+Assembled = bool | Literal["centred"]
 
 
 class Model:
@@ -34,6 +38,9 @@ class Model:
     name : for the manifest
     provenance : parameter name -> origin of its value
     silence : names of remarks of `build` that are not to be made, as ``["no-gravity"]``; see `ModelWarning`
+    assemble : what `build` does with the initial state unless it is told otherwise: nothing; True, satisfy the joints
+        from the bodies' positions as initial guess; "centred", the same with ideal joints in place of clearances, so
+        that journals, balls and slides start in the middle. It is kept in `assembled`, and written to TOML files.
 
     >>> from nonsmooth import Gravity, Ground, PlanarBody, PrismaticClearance, Rigid
     >>> model = Model(name="slider on a rod")
@@ -53,7 +60,10 @@ class Model:
         name: str = "model",
         provenance: Mapping[str, Any] | None = None,
         silence: Iterable[str] = (),
+        assemble: Assembled = False,
     ) -> None:
+        if not (isinstance(assemble, bool) or assemble == CENTRED):
+            raise ModelError(f'Model: assemble must be True, False or "{CENTRED}", got {shown(assemble)}.')
         if not isinstance(name, str):
             raise ModelError(f"Model: name must be a string, got {shown(name)}.")
         if isinstance(elements, str | Element) or not isinstance(elements, Iterable):
@@ -62,6 +72,7 @@ class Model:
             raise ModelError(f"Model: provenance must be a mapping by parameter, got {shown(provenance)}.")
         self.name = name
         self.silence = _known(silence)
+        self.assembled: Assembled = assemble
         self.provenance: dict[str, Any] = dict(provenance or {})
         self.origin: dict[str, Any] = {}  # "problem", "source" and "arguments" of a ready problem
         self._elements: dict[str, Element] = {}
@@ -95,17 +106,18 @@ class Model:
         """The elements so far, in order."""
         return tuple(self._elements.values())
 
-    def build(self, *, assemble: bool | Assembly = False) -> System:
+    def build(self, *, assemble: Assembled | Assembly | None = None) -> System:
         """Check the mechanism and return the immutable system.
 
         Constraints may be redundant: `System.redundant` names them with those on which they depend.
 
         Parameters
         ----------
-        assemble : bool or Assembly
+        assemble : bool, "centred" or Assembly, optional
             Satisfy the joints, with the bodies' positions as initial guess, and make the velocities consistent, see
-            `assemble`, whose result is accepted as well. The changes are reported in `System.assembly`. Without it,
-            violated joints are an error.
+            `assemble`, whose result is accepted as well; "centred" replaces clearances by ideal joints meanwhile. The
+            changes are reported in `System.assembly`. Where it is False, violated joints are an error. By default as
+            the model was made.
 
         Raises
         ------
@@ -118,10 +130,13 @@ class Model:
         ModelWarning
             Of what is probably a mistake, such as a clearance in mm, each once; `silence` names what is meant.
         """
-        if not isinstance(assemble, bool | Assembly):
-            raise ModelError(f"assemble must be True, False or what assemble() returned, got {shown(assemble)}.")
+        assemble = self.assembled if assemble is None else assemble
+        if not (isinstance(assemble, bool | Assembly) or assemble == CENTRED):
+            raise ModelError(
+                f'assemble must be True, False, "{CENTRED}" or what assemble() returned, got {shown(assemble)}.'
+            )
         with stage("building", self.name):
-            return self._built(assemble)
+            return self._built(self.ideal().assemble() if assemble == CENTRED else assemble)
 
     def _built(self, assemble: bool | Assembly) -> System:
         """See `build`."""
@@ -177,21 +192,33 @@ class Model:
         """The mechanism with an ideal joint in place of every clearance, of the same name; free contacts remain.
 
         Its assembly gives an initial state for the mechanism with clearances in which journals, balls and slides are
-        centred: ``model.build(assemble=model.ideal().assemble())``.
+        centred: ``model.build(assemble=model.ideal().assemble())``, in short ``model.build(assemble="centred")``.
 
         >>> from nonsmooth import Ground, PlanarBody, RevoluteClearance, Rigid
         >>> rod = PlanarBody("rod", 1.0, 1e-3, position=(0.1, 0.02))
         >>> smooth = Rigid(restitution=0.5, friction=0.0)
         >>> pin = RevoluteClearance("pin", "ground", rod, at_b=(-0.1, 0.0), clearance=1e-4, contact=smooth)
         >>> loose = Model([Ground(), rod, pin])
-        >>> system = loose.build(assemble=loose.ideal().assemble())
+        >>> system = loose.build(assemble="centred")
         >>> system.true_gaps(system.start.q, system.parameter_values).round(12).tolist()  # the clearance, all around
         [[0.0001]]
         """
         return Model(
             (element.ideal() if isinstance(element, Clearance) else element for element in self.elements),
-            name=self.name, provenance=self.provenance, silence=self.silence,
+            name=self.name, provenance=self.provenance, silence=self.silence, assemble=self.assembled,
         )  # fmt: skip
+
+    def with_contact(self, contact: Any) -> Model:
+        """The mechanism with this law, `Rigid` or `Compliant`, in all its contacts.
+
+        It takes a law and gives a model, as studies require of a mechanism: ``compare(model.with_contact, cases)``.
+        """
+        found = Model(
+            with_law(self.elements, contact), name=self.name, provenance=self.provenance, silence=self.silence,
+            assemble=self.assembled,
+        )  # fmt: skip
+        found.origin = {key: value for key, value in self.origin.items() if key != "arguments"}
+        return found
 
     @staticmethod
     def _assembled(system: System) -> Assembly:

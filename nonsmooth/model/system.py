@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,10 @@ from nonsmooth.evaluation import Array, Columnwise, Evaluator
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.fits import Fit, Toleranced, looks_stated, stated
 from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.bodies import Body
-from nonsmooth.model.contacts import Contact
+from nonsmooth.model.contacts import Contact, with_law
 from nonsmooth.model.corners import Corners
 from nonsmooth.model.elements import Element
 from nonsmooth.model.elementwise import Elementwise
@@ -85,6 +86,11 @@ class System:
     def __getstate__(self) -> dict[str, Any]:
         """Only the elements are pickled; functions and their evaluators are created anew in the other process."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def with_contact(self, contact: Rigid | Compliant) -> System:
+        """The mechanism with this law in all its contacts, and the same initial state."""
+        origin = {key: value for key, value in self.origin.items() if key != "arguments"}
+        return replace(self, elements=with_law(self.elements, contact), origin=origin)
 
     @cached_property
     def names(self) -> Names:

@@ -25,29 +25,30 @@ __all__ = ["comparison", "rigid_limit"]
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
-#: depth [m] and distance [-] below which a dot stands at the edge: round-off
-LOWEST = {"penetration": 1e-15, "distance": 1e-9}
+#: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
+LOWEST = {"penetration": 1e-15, "distance": 1e-9, "own_error": 1e-9}
 POINTS = 3000
 #: share of its range below which differences of a coordinate are drawn instead of itself
 SMALL = 0.05
 
 
 def comparison(found: Comparison) -> Figure:
-    """Motion, impulse, mean force and depth over time, and depth, distance and cost of each case.
+    """Motion, impulse, mean force and depth over time, and depth, distance, own error, cost and verdict of each case.
 
     The coordinate with the largest difference relative to its range and the contact with the largest impulse are drawn.
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, 7.4), dpi=200, layout="constrained")
-    grid = figure.add_gridspec(3, 6, height_ratios=(1.0, 1.0, 0.30 + 0.135 * len(found.cases)))
-    panels = [figure.add_subplot(grid[i // 2, 3 * (i % 2) : 3 * (i % 2) + 3]) for i in range(4)]
+    rows = 0.30 + 0.15 * len(found.cases)  # of the lower panels, over the height of the upper ones
+    figure = Figure(figsize=(7.2, 2.6 * (2.0 + rows)), dpi=200, layout="constrained")
+    grid = figure.add_gridspec(3, 4, height_ratios=(1.0, 1.0, rows))
+    panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in range(4)]
     coordinate, contact = _most_telling(found)
     _motion(panels[0], found, coordinate)
     _impulse(panels[1], found, contact)
     _force(panels[2], found, contact)
     _depth(panels[3], found)
-    dots = [figure.add_subplot(grid[2, 2 * i : 2 * i + 2]) for i in range(3)]
+    dots = [figure.add_subplot(grid[2, i]) for i in range(4)]
     _worth(dots, found)
     handles = panels[0].get_legend_handles_labels()
     figure.legend(
@@ -175,15 +176,18 @@ def _depth(axis: Axes, found: Comparison) -> None:
 
 
 def _worth(axes: Sequence[Axes], found: Comparison) -> None:
-    """One dot per case: deepest overlap, distance to the reference, time at equal error (without a target, as run)."""
+    """One dot per case: deepest overlap, distance to the reference, own error, time at equal error (without a target,
+    as run); beside them its verdict."""
     target = found.settings["target of the own error [-]"]
     table = [found.table[label] for label in found.labels]
     walls = [1e3 * (row["equal_error"]["wall"] if target > 0 else row["wall"]) for row in table]
-    cost = f"Time at own error {_number(target)}" if target > 0 else "Time of the run"
+    at = f" at own error {_number(target)}" if target > 0 else ""
+    verdicts = [f"{label}\n{row['verdict']}" for label, row in zip(found.labels, table, strict=True)]
     columns = (
         ("Deepest overlap", "[m]", [row["penetration"] for row in table], LOWEST["penetration"]),
-        ("Distance to the reference", "[-]", [row["distance"] for row in table], LOWEST["distance"]),
-        (cost, "[ms]", walls, 0.0),
+        ("Distance", "to the reference [-]", [row["distance"] for row in table], LOWEST["distance"]),
+        ("Own error", "[-]", [row["own_error"] for row in table], LOWEST["own_error"]),
+        ("Time of the run", f"[ms]{at}", walls, 0.0),
     )
     places = np.arange(len(table))[::-1]
     for axis, (title, unit, values, lowest) in zip(axes, columns, strict=True):
@@ -198,7 +202,7 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
             note = (
                 "not reached" if not np.isfinite(shown[k]) else f"below {_number(lowest)}" if shown[k] <= lowest else ""
             )
-            start = 0.12 if np.isfinite(shown[k]) else 0.03
+            start = 0.16 if np.isfinite(shown[k]) else 0.03
             axis.text(
                 start, places[k], note, transform=axis.get_yaxis_transform(), fontsize=SIZE - 1.5, va="center",
                 color=FAINT, bbox={"fc": "white", "ec": "none", "pad": 1.0},
@@ -206,7 +210,7 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
         _ticks(axis.xaxis, low, high, plain=not lowest)
         _dress(axis, title, "")
         axis.set_xlabel(unit, fontsize=SIZE, color=INK)
-        axis.set_yticks(places, found.labels if axis is axes[0] else [""] * len(table))
+        axis.set_yticks(places, verdicts if axis is axes[0] else [""] * len(table))
         axis.tick_params(axis="y", length=0)
         axis.set_ylim(-0.6, len(table) - 0.4)
 
@@ -233,7 +237,9 @@ def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:
     for k, case in enumerate(found.cases):
         rigid = len(found.runs[case.label].impacts) > 0
         width = (2.8 if k == 0 else 1.8) if rigid else 1.1
-        style = {"color": COLOURS[k % len(COLOURS)], "lw": width, "zorder": 3 + k}
+        style: dict[str, Any] = {"color": COLOURS[k % len(COLOURS)], "lw": width, "zorder": 3 + k}
+        if k >= len(COLOURS):
+            style["ls"] = (0, (3, 1.2))
         entries.append((case.label, found.runs[case.label], style))
     return entries
 

@@ -26,7 +26,8 @@ IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder":
 
 
 def published(found: PublishedRuns) -> Figure:
-    """The panels that the source draws, one column per case: lines are full for compliant, dashed for rigid contact.
+    """The panels that the source draws, one column per case, with the verdicts of its runs: lines are full for
+    compliant, dashed for rigid contact.
 
     The ideal twin is dotted where runs are drawn, not errors. Accelerations and forces of runs with rigid impacts,
     which are not finite there, are left out.
@@ -45,7 +46,8 @@ def published(found: PublishedRuns) -> Figure:
             axis = axes[i][j]
             _draw(axis, found, case, kinds, unit, of, series)
             heading = f"Case {case}: {title}" if i == 0 else title
-            below = "time [s]" if i == len(found.panels) - 1 else ""
+            said = "".join(f"\n{kind}: {found.verdict(case, kind).kind}" for kind in kinds)
+            below = f"time [s]{said}" if i == len(found.panels) - 1 else ""
             beside = f"{_meaning(unit)} [{shown_unit(unit)}]".replace("^2", "²").strip() if j == 0 else ""
             dress(axis, heading, below, beside)
             new = i == 0 or _labels(series) != _labels(found.panels[i - 1][3])

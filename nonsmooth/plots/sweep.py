@@ -12,6 +12,7 @@ from nonsmooth.plots.curves import readable, scale
 from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
 from nonsmooth.plots.products import draw_shares, products
 from nonsmooth.plots.style import decades, dress, legend, quantity
+from nonsmooth.studies.kept import FACTS
 
 if TYPE_CHECKING:
     import xarray
@@ -42,7 +43,7 @@ def sweep(found: xarray.Dataset) -> Figure:
     from matplotlib.figure import Figure
 
     names = [str(name) for name in found.coords if name != "run"]
-    metrics = [str(name) for name in found.data_vars if name not in ("status", "message")]
+    metrics = [str(name) for name in found.data_vars if name not in FACTS]
     if not metrics:
         raise InputError("Every run failed, so that there is nothing to draw; see the messages.")
     plain = [name for name in metrics if len(found[name].dims) == len(found["status"].dims)]

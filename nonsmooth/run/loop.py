@@ -14,6 +14,7 @@ from nonsmooth.exceptions import BudgetSpent, Interrupted, NonsmoothError, Simul
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.checkpoints import RunKeeper, incomplete
+from nonsmooth.run.reach import beyond_reach
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.stages import stage
 from nonsmooth.step_control import StepControl
@@ -132,7 +133,7 @@ class TimeLoop:
             raise
         except SolverFailed as error:
             state = self._whole(state)
-            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{self._hint(state)}"
+            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{self._hint(state, first.t)}"
             if isinstance(error, BudgetSpent):
                 message = f"After {self.steps} steps, at t = {state.t:.9g} s, {error}"
             trajectory = made(lambda: self._finished(state, f"failed: {message}"))
@@ -232,12 +233,12 @@ class TimeLoop:
         check_deformations(self.system, trajectory.t, trajectory.q.array, trajectory.v.array)
         return trajectory
 
-    def _hint(self, state: State) -> str:
-        """What the residual alone does not tell: a load that is not a number."""
+    def _hint(self, state: State, begin: float) -> str:
+        """What the residual alone does not tell: a load that is not a number, a driver that cannot be followed."""
         for t in (state.t, self.control.next_time(state.t, state.t, self.t_end)):
             force = self.system.numeric.h(t, state.q, state.v, self.values)[0]
             bad = np.flatnonzero(~np.isfinite(force))
             if bad.size:
                 name = self.system.v_names[bad[0]]
                 return f' The applied force along "{name}" is {force[bad[0]]} at t = {t:.9g} s; check the loads.'
-        return ""
+        return beyond_reach(self.system, self.values, state, begin, self.t_end)

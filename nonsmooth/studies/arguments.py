@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.model import Model
+from nonsmooth.model.system import System
 from nonsmooth.run.arguments import check_kinds, check_stepper
 from nonsmooth.settings import floats, is_count, shown
 from nonsmooth.step_control import step_control
 
-__all__ = ["check_count", "check_file", "check_function", "check_processes", "check_runs", "mapping", "numbers"]
+__all__ = [
+    "built",
+    "check_build",
+    "check_count",
+    "check_file",
+    "check_function",
+    "check_processes",
+    "check_runs",
+    "mapping",
+    "numbers",
+]
 
 
 def check_runs(stepper: Any, t_end: Any, dt: Any, parameters: Any = None) -> None:
@@ -46,6 +58,24 @@ def check_count(name: str, value: Any, least: int = 1) -> None:
 def check_function(name: str, value: Any) -> None:
     if not callable(value):
         raise InputError(f"{name} must be a function, got {shown(value)}.")
+
+
+def check_build(value: Any) -> None:
+    """Raise InputError for what cannot make a mechanism of a contact law."""
+    if not callable(value):
+        raise InputError(
+            "build must be a function of the contact law, as model.with_contact, or "
+            f"lambda contact: slider_rod(contact=contact), got {shown(value)}."
+        )
+
+
+def built(build: Callable[[Any], Any], contact: Any) -> System:
+    """The system that a user's function makes of a contact law; it may return a model or a system."""
+    made = build(contact)
+    system = made.build() if isinstance(made, Model) else made
+    if not isinstance(system, System):
+        raise InputError(f"build must return a Model or a System, got {type(made).__name__}.")
+    return system
 
 
 def check_file(value: Any) -> None:

@@ -9,36 +9,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, dissipated, impacts, mean_forces
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, SimulationFailed
+from nonsmooth.laws.rigid import Rigid
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl, step_control
-from nonsmooth.studies.arguments import check_function
+from nonsmooth.studies.accurate import Accurate, accurate_of
+from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.comparison import GRID, METRICS, Case, Comparison, checked_cases
-from nonsmooth.studies.equal_error import Cost, coarsest, converged, cost_of, own_error
+from nonsmooth.studies.equal_error import Cost, coarsest, cost_of, evaluations, own_error
 from nonsmooth.studies.motions import Motion, mean_deviation, scaled_distance, scales
+from nonsmooth.studies.schemes import rigid_cases
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
     from nonsmooth.model.system import System
 
-__all__ = ["compare", "motion_times", "truth_of"]
+__all__ = ["compare", "motion_times"]
 
 
 @telling
 def compare(
-    build: Callable[[Any], Model],
+    build: Callable[[Any], Model | System],
     cases: Sequence[Case],
     *,
     t_end: float,
+    rigid: Sequence[Any] = (),
     reference: str | None = None,
     windows: int = 20,
     target: float = 1e-4,
@@ -57,10 +61,14 @@ def compare(
     Parameters
     ----------
     build
-        A function of the contact law that returns a model: ``lambda contact: slider_rod(case=2, contact=contact)``.
+        A function of the contact law that returns a model or a system: ``model.with_contact``, or
+        ``lambda contact: slider_rod(case=2, contact=contact)``.
     cases
         The cases, at least one, with different labels.
     t_end : [s]
+    rigid
+        Further schemes of the first rigid case, by name with solver, as ``["gauss-mpcc:ipopt-mpcc", "gauss-qp:osqp"]``,
+        or as steppers. Their steps are `Landing` between the bounds of that case, constant ones a tenth as long.
     reference : label, optional
         The case whose reference solution is used for all; the first one by default. It is the exact solution if the
         case has one, otherwise that of the same contact law with tolerances near round-off.
@@ -77,12 +85,18 @@ def compare(
     progress : callable (what, share), or True for words on one line, optional
         Called before each part of the work.
 
+    Notes
+    -----
+    The verdict of a run is that of its difference to the accurate solution with its own contact law: *accurate* within
+    1 % of the smallest clearance and of the largest peak force, *sensitive* where it follows that as long as runs with
+    tolerances near round-off follow each other. A run that ends early is left out, with its reason in `failed`.
+
     Raises
     ------
     InputError
         For labels that repeat, an unknown reference, mechanisms with different contacts, or a number out of range.
     SimulationFailed
-        If a run fails with the settings as given.
+        If the reference fails.
 
     Examples
     --------
@@ -106,24 +120,35 @@ def compare(
     rigid: 0.0525 N s, 0 nm deep
     compliant: 0.0559 N s, 653 nm deep
     """
-    cases = _checked(cases, reference, windows, target, slowest, repeats)
+    cases = _checked(_with_schemes(cases, rigid), reference, windows, target, slowest, repeats)
     tell = whom(progress)
     reference = reference or cases[0].label
-    check_function("build", build)
-    systems = {case.label: build(case.contact).build() for case in cases}
+    check_build(build)
+    systems = {case.label: built(build, case.contact) for case in cases}
     _check_systems(systems)
     parts = 3 * len(cases)
     runs: dict[str, Trajectory] = {}
+    failed: dict[str, str] = {}
     for i, case in enumerate(cases):
         tell(f"{case.label}: run", i / parts)
-        runs[case.label] = simulate(
-            systems[case.label], case.stepper, t_end=t_end, dt=case.dt, parameters=case.parameters
-        )
-    truths: dict[str, Motion] = {}
+        try:
+            runs[case.label] = simulate(
+                systems[case.label], case.stepper, t_end=t_end, dt=case.dt, parameters=case.parameters
+            )
+        except SimulationFailed as failure:
+            if case.label == reference:
+                raise
+            failed[case.label] = f"ends at t = {failure.trajectory.t[-1]:.6g} s: {failure}"
+    cases = tuple(case for case in cases if case.label in runs)
+    known: dict[str, Accurate] = {}
     for i, case in enumerate(cases):
-        tell(f"{case.label}: truth", (len(cases) + i) / parts)
-        same = (truths[other.label] for other in cases[:i] if _same_world(other, case))
-        truths[case.label] = next(same, None) or truth_of(case, systems[case.label], runs[case.label], t_end)
+        tell(f"{case.label}: accurate solution", (len(cases) + i) / parts)
+        same = (known[other.label] for other in cases[:i] if _same_world(other, case))
+        known[case.label] = next(same, None) or accurate_of(case, systems[case.label], runs[case.label], t_end)
+    truths = {label: one.motion for label, one in known.items()}
+    for case in cases:
+        verdict = known[case.label].verdict(case, systems[case.label], runs[case.label])
+        runs[case.label] = replace(runs[case.label], verdict=verdict)
     edges = np.linspace(systems[reference].start.t, t_end, windows + 1)
     grid = np.linspace(edges[0], edges[-1], GRID + 1)
     truth = truths[reference]
@@ -138,14 +163,17 @@ def compare(
         own = scales(truths[case.label], grid)
         if target > 0:
             cost = _equal_cost(case, systems[case.label], truths[case.label], own, t_end, target, repeats, patience)
-        known: dict[str, Any] = {
+        measured: dict[str, Any] = {
+            "verdict": run.verdict.kind,
+            "position_error": run.verdict.position,
+            "force_error": run.verdict.force,
             "own_error": own_error(run, truths[case.label], own),
             "wall": _cost_as_given(case, systems[case.label], run, t_end, repeats),
             "agreement": agreement(run, runs[reference]),
             "equal_error": asdict(cost),
         }
-        known |= _measured(run, truth, scale, grid, edges, threshold)
-        table[case.label] = {name: known[name] for name in METRICS}
+        measured |= _measured(run, truth, scale, grid, edges, threshold)
+        table[case.label] = {name: measured[name] for name in METRICS}
     tell("done", 1.0)
     motions = [Motion.of_run(runs[case.label]) for case in cases]
     return Comparison(
@@ -166,7 +194,19 @@ def compare(
             "scale of coordinates [m or rad]": dict(zip(truth.names, scale.tolist(), strict=True)),
             "truth": {case.label: "exact" if case.exact is not None else "converged" for case in cases},
         },
+        failed=failed,
     )
+
+
+def _with_schemes(cases: Sequence[Case], rigid: Sequence[Any]) -> tuple[Case, ...]:
+    """The cases, with further schemes after the last rigid one."""
+    cases = checked_cases(cases)
+    if not rigid:
+        return cases
+    place = [i for i, case in enumerate(cases) if isinstance(case.contact, Rigid)]
+    if not place:
+        raise InputError("rigid gives further schemes of a rigid case, but no case has Rigid contact.")
+    return (*cases[: place[-1] + 1], *rigid_cases(cases[place[0]], rigid), *cases[place[-1] + 1 :])
 
 
 def _checked(
@@ -198,13 +238,6 @@ def _check_systems(systems: Mapping[str, System]) -> None:
 
 def _same_world(a: Case, b: Case) -> bool:
     return (a.contact, a.parameters, a.exact) == (b.contact, b.parameters, b.exact)
-
-
-def truth_of(case: Case, system: System, run: Trajectory, t_end: float) -> Motion:
-    """The exact solution of a case, or its own contact law with tolerances near round-off."""
-    if case.exact is not None:
-        return Motion.of_exact(case.exact, run)
-    return Motion.of_run(converged(system, case.contact, case.dt, case.parameters, t_end))
 
 
 def _equal_cost(
@@ -245,7 +278,6 @@ def _measured(
     def of_first(name: str, known: bool = True) -> float:
         return float(first[name]) if first is not None and known else float("nan")
 
-    counts = run.counts
     return {
         "distance": float(np.max(deviation / scale, initial=0.0)),
         "deviation": dict(zip(run.q.names, deviation.tolist(), strict=True)),
@@ -261,7 +293,7 @@ def _measured(
         "contact_share": contact_share(run),
         "loss": dissipated(run),
         "steps": len(run.t) - 1,
-        "evaluations": int(counts.get("evaluations", 0)) + int(counts.get("solves", 0)),
+        "evaluations": evaluations(run),
     }
 
 

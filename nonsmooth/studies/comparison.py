@@ -33,6 +33,9 @@ __all__ = ["GRID", "METRICS", "Case", "Comparison", "checked_cases"]
 GRID = 2000
 #: metric -> unit and meaning
 METRICS = {
+    "verdict": ("-", "whether the run can be trusted, by the accurate solution with its own contact law"),
+    "position_error": ("-", "largest difference of a coordinate from that solution, over the smallest clearance"),
+    "force_error": ("-", "largest difference of a contact's peak force from it, over the largest peak force"),
     "distance": ("-", "largest mean deviation of a coordinate from the reference, relative to its range"),
     "deviation": ("m or rad", "mean deviation of each coordinate from the reference"),
     "own_error": ("-", "distance to the accurate solution with the case's own contact law"),
@@ -118,6 +121,8 @@ class Comparison:
         Bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts).
     settings
         Settings: end, target, windows, thresholds, and the origin of the accurate solutions.
+    failed
+        Cases left out because their run ended early, with the reason.
     """
 
     cases: tuple[Case, ...]
@@ -130,6 +135,7 @@ class Comparison:
     edges: Array = field(repr=False)
     forces: Array = field(repr=False)
     settings: Mapping[str, Any]
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -142,7 +148,14 @@ class Comparison:
         """The table that `nonsmooth compare` prints."""
         cells = [["", *self.labels], *([title, *map(_short, values)] for title, values in self.lines())]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
+        table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+        return "\n".join([*table, *self.remarks()])
+
+    def remarks(self) -> list[str]:
+        """What the table says of runs that are not accurate, and of those that ended early."""
+        doubtful = {label: run.verdict for label, run in self.runs.items() if run.verdict.kind != "accurate"}
+        said = [f"{label}: {verdict}" for label, verdict in doubtful.items()]
+        return [*said, *(f"{label}: left out, it {reason}" for label, reason in self.failed.items())]
 
     def lines(self) -> list[tuple[str, list[Any]]]:
         """Main rows of the table, a number per case; of contacts only the one with the largest impulse in the
@@ -151,10 +164,12 @@ class Comparison:
         contact = max(rows[0]["impulse"], key=lambda key: self.table[self.reference]["impulse"][key])
         window = self.edges[1] - self.edges[0]
         target = self.settings["target of the own error [-]"]
-        lines: list[tuple[str, list[Any]]] = [
+        lines: list[tuple[str, list[Any]]] = [("verdict", [row["verdict"] for row in rows])]
+        lines += [
             (f"{label} [{METRICS[metric][0]}]", [row[metric] for row in rows])
             for metric, label in (
                 ("distance", "distance to the reference"), ("own_error", "own error"),
+                ("position_error", "  largest, over the clearance"), ("force_error", "  of peak forces"),
                 ("penetration", "deepest overlap"), ("impacts", "impacts"), ("first_impact", "first impact"),
                 ("first_approach", "  speed of approach"), ("first_separation", "  speed of separation"),
                 ("first_impulse", "  impulse"),
@@ -211,6 +226,8 @@ class Comparison:
                     numbers = np.array([value[name] for value in values], float)
                     data[f"equal_error_{name}"] = ("case", numbers, {"units": "s" if name == "wall" else "-"} | about)
                 data["equal_error_setting"] = ("case", _strings([value["setting"] for value in values]), about)
+            elif isinstance(values[0], str):
+                data[metric] = ("case", _strings(values), about)
             elif isinstance(values[0], Mapping):
                 over = {"deviation": "coordinate", "loss": "cause"}.get(metric, "contact")
                 data[metric] = (("case", over), np.array([list(value.values()) for value in values], float), about)
@@ -230,7 +247,11 @@ class Comparison:
         for name, unit in INTERVALS.items():
             column = np.concatenate([rows[name] for rows in touches.values()])
             data[f"touch_{name}"] = ("touch", column if unit else _strings(column), {"units": unit or "-"})
+        data["verdict_text"] = ("case", _strings([str(run.verdict) for run in self.runs.values()]))
         facts = {"title": "rigid and compliant contact compared", "reference": self.reference}
+        facts |= (
+            {"left out": "; ".join(f"{label} {reason}" for label, reason in self.failed.items())} if self.failed else {}
+        )
         return xarray.Dataset(data, coordinates, facts | {name: str(value) for name, value in self.settings.items()})
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -244,8 +265,8 @@ class Comparison:
         save_dataset(self.to_dataset(), path)
 
 
-def _short(value: float) -> str:
-    if isinstance(value, int):
+def _short(value: float | str) -> str:
+    if isinstance(value, int | str):
         return str(value)
     return f"{value:.4g}" if np.isfinite(value) else "-"
 

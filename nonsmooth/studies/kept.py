@@ -18,17 +18,22 @@ from nonsmooth.studies.files import save_dataset
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["FAILED", "FINISHED", "Kept", "Outcome", "outcomes_of", "table"]
+__all__ = ["FACTS", "FAILED", "FINISHED", "Kept", "Outcome", "outcomes_of", "table"]
 
 FINISHED, FAILED = "finished", "failed"
+#: variables of a sweep besides its metrics
+FACTS = ("status", "message", "verdict")
+#: verdict of runs that were not repeated with finer steps, and of those that failed
+UNCHECKED, INCOMPLETE = "not checked", "incomplete"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Stored result of one run: `message` is empty unless it failed."""
+    """Stored result of one run: `message` is empty unless it failed; `verdict` is the kind of its verdict."""
 
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     message: str = ""
+    verdict: str = UNCHECKED
 
 
 class Kept:
@@ -128,6 +133,7 @@ def table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset
     data: dict[str, Any] = {
         "status": ("run", _texts(FAILED if one.message else FINISHED for one in outcomes)),
         "message": ("run", _texts(one.message for one in outcomes)),
+        "verdict": ("run", _texts(INCOMPLETE if one.message else one.verdict for one in outcomes)),
     }
     for name in dict.fromkeys(name for one in outcomes for name in one.values):
         entries = [one.values.get(name, np.array(np.nan)) for one in outcomes]
@@ -144,13 +150,14 @@ def table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset
 
 def outcomes_of(table: xarray.Dataset) -> dict[int, Outcome]:
     """The inverse of `_table`, filled places aside."""
-    names = [str(name) for name in table.data_vars if name not in ("status", "message")]
+    names = [str(name) for name in table.data_vars if name not in FACTS]
     columns = {name: table[name].values for name in names}
-    messages = table["message"].values
+    messages, verdicts = table["message"].values, table["verdict"].values
     return {
         int(number): Outcome(
             {} if messages[i] else {name: np.asarray(column[i]) for name, column in columns.items()},
             str(messages[i]),
+            UNCHECKED if messages[i] else str(verdicts[i]),
         )
         for i, number in enumerate(table["run"].values)
     }

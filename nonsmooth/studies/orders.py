@@ -15,7 +15,7 @@ from nonsmooth.studies.files import save_dataset
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["MEASURES", "Bounds", "Series", "StepSizes", "order"]
+__all__ = ["KINDS", "MEASURES", "Bounds", "Series", "StepSizes", "order"]
 
 #: measure -> unit and meaning; for each level the largest value of its jittered runs
 MEASURES = {
@@ -26,6 +26,8 @@ MEASURES = {
     "complementarity": ("-", "worst natural map of gaps and impulses"),
     "energy": ("J", "magnitude of what the balance of energy leaves"),
 }
+#: kinds of verdicts, from the best to the worst
+KINDS = ("accurate", "sensitive", "not checked", "methods disagree", "not accurate", "incomplete")
 #: error below which no order is fitted: round-off, and the error of the reference
 FLOOR = 1e-9
 
@@ -52,6 +54,8 @@ class Series:
         Number of failed jittered runs per level; they are not included in the measures.
     reference
         Reference of the errors.
+    verdicts
+        Of each level, that of its worst run: `KINDS`.
     """
 
     label: str
@@ -63,6 +67,7 @@ class Series:
     steps: Array
     failed: Array
     reference: str
+    verdicts: tuple[str, ...]
 
     @property
     def orders(self) -> dict[str, float]:
@@ -84,6 +89,7 @@ class Series:
                 "order": orders["error"],
                 "motion_order": orders["motion_error"],
                 "reference": self.reference,
+                "verdict": list(self.verdicts),
             }
         )
 
@@ -140,6 +146,8 @@ class StepSizes:
             name: (("case", "level"), np.array(values, float), {"units": unit, "long_name": meaning})
             for name, (unit, meaning, values) in columns.items()
         }
+        kinds = np.array([one.verdicts for one in self.series], dtype=object)
+        data["verdict"] = (("case", "level"), kinds, {"units": "-", "long_name": "of the worst run of the level"})
         empty = np.full(len(first.dt), np.nan)
         for kind, name, unit in (("landing", "dt_min", "s"), ("tolerance", "rtol", "-")):
             values = [one.setting if one.kind == kind else empty for one in self.series]

@@ -19,7 +19,7 @@ from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.studies.views import Twin, View, view_of, window_means
-from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory import Trajectory, Verdict
 
 if TYPE_CHECKING:
     import xarray
@@ -42,9 +42,20 @@ POINTS = 600
 FINE = 20000
 #: compliant contacts shorter than this share of the run are impacts, whose impulses compare with rigid ones
 SHORT = 0.01
-#: additional numbers of each run, with units
-FACTS = {"first contact": "s", "first impulse": "mN s", "largest impulse": "mN s", "contact share": "%"}
-SIZES = {"deg": np.pi / 180, "deg/s": np.pi / 180, "deg/s^2": np.pi / 180, "mN s": 1e-3, "%": 0.01, "mm": 1e-3}
+#: additional numbers of each run, with units; its errors are those of its verdict, from a run with finer steps
+FACTS = {
+    "first contact": "s", "first impulse": "mN s", "largest impulse": "mN s", "contact share": "%",
+    "own error of positions, of c": "%", "own error of peak forces": "%",
+}  # fmt: skip
+SIZES = {
+    "deg": np.pi / 180,
+    "deg/s": np.pi / 180,
+    "deg/s^2": np.pi / 180,
+    "mN s": 1e-3,
+    "%": 0.01,
+    "mm": 1e-3,
+    "um": 1e-6,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +74,7 @@ class PublishedRuns:
     units
         Unit of each measure.
     runs, twins
-        Trajectories by (case, "rigid" or "compliant"); ideal twins by case.
+        Trajectories by (case, kind of contact), each with its verdict; ideal twins by case.
     panels
         Panels, as in `nonsmooth.registry.Published`.
     settings
@@ -86,6 +97,18 @@ class PublishedRuns:
     @property
     def kinds(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(kind for _, kind in self.runs))
+
+    def verdict(self, case: str, kind: str) -> Verdict:
+        """Whether a run can be trusted, by a run with finer steps."""
+        return self.runs[case, kind].verdict
+
+    def remarks(self) -> list[str]:
+        """What the table says of runs that are not accurate."""
+        return [
+            f"{case}, {kind}: {run.verdict}"
+            for (case, kind), run in self.runs.items()
+            if run.verdict.kind != "accurate"
+        ]
 
     def view(self, case: str, kind: str, of: str = "run") -> View:
         """Series of a run, of its ``"ideal"`` twin at the same times, or the ``"error"``."""
@@ -111,11 +134,15 @@ class PublishedRuns:
             f"| case | measure | unit | published | {' | '.join(self.kinds)} |",
             "|---" * (4 + len(self.kinds)) + "|",
         ]
+        case = None
         for row in self.rows():
+            if row["case"] != case:
+                case = row["case"]
+                lines.append(f"| {case} | verdict | | | {' | '.join(self.verdict(case, k).kind for k in self.kinds)} |")
             printed = "" if row["published"] is None else f"{row['published']:g}"
             found = " | ".join("" if np.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in self.kinds)
             lines.append(f"| {row['case']} | {row['measure']} | {row['unit']} | {printed} | {found} |")
-        return "\n".join(lines)
+        return "\n".join([*lines, "", *self.remarks()]).rstrip()
 
     def _fact_lines(self) -> list[str]:
         if not self.facts:
@@ -136,9 +163,11 @@ class PublishedRuns:
         printed: Any = [[self.printed[case].get(m, missing) for m in measures] for case in cases]
         shape = len(cases), len(kinds), len(measures)  # also where no case was run
         found, printed = np.reshape(found, shape), np.reshape(printed, shape[::2])
-        data = {
+        said = [str(self.verdict(case, kind)) for case in cases for kind in kinds]
+        data: dict[str, Any] = {
             "measured": (("case", "contact", "measure"), found, {"long_name": "largest magnitude of a run"}),
             "published": (("case", "measure"), printed, {"long_name": "printed in the source"}),
+            "verdict": (("case", "contact"), np.reshape(np.array(said, dtype=object), shape[:2])),
         }
         coordinates = {"case": cases, "contact": kinds, "measure": measures,
                        "unit": ("measure", [self.units[m] for m in measures])}  # fmt: skip
@@ -180,7 +209,7 @@ def published(
     Errors are relative to the mechanism with ideal joints (ideal twin) at the same times. Without a sampling rate the
     maximum of a measure is taken over all rows. Accelerations, and forces derived from them, are instantaneous values
     on either side of each row. They do not exist at rigid impacts and describe the motion between impacts, while
-    impulses and measures with a window include impacts.
+    impulses and measures with a window include impacts. Each run is repeated with finer steps, for its verdict.
 
     Parameters
     ----------
@@ -246,7 +275,7 @@ def published(
         for j, (kind, (stepper, dt)) in enumerate(kinds.items()):
             whom(progress)(f"case {case}, {kind}", (i + j / len(kinds)) / len(chosen))
             system = problem(**own, **data.kinds[kind]).build()
-            run = runs[case, kind] = simulate(system, stepper, t_end=t_end, dt=dt)
+            run = runs[case, kind] = simulate(system, stepper, t_end=t_end, dt=dt, check=True)
             table[case][kind] = _measured(data, case, run, twins[case], t_end)
     whom(progress)("done", 1.0)
     units = {measure.name: measure.unit for measure in data.measures} | FACTS
@@ -328,5 +357,7 @@ def _facts(run: Trajectory, t_end: float) -> dict[str, float]:
         "first impulse": float(touches["impulse"][0]) if len(touches) else nothing,
         "largest impulse": float(np.max(hits)) if len(hits) else nothing,
         "contact share": float(np.mean(list(contact_share(run).values()))) if run.gap.names else 0.0,
+        "own error of positions, of c": run.verdict.position,
+        "own error of peak forces": run.verdict.force,
     }
     return {name: value / SIZES.get(FACTS[name], 1.0) for name, value in facts.items()}

@@ -16,16 +16,20 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ErrorControl
-from nonsmooth.studies.compare import motion_times, truth_of
+from nonsmooth.studies.accurate import accurate_of
+from nonsmooth.studies.arguments import built, check_build
+from nonsmooth.studies.compare import motion_times
 from nonsmooth.studies.comparison import GRID, Case
+from nonsmooth.studies.equal_error import own_error
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.studies.motions import Motion, scaled_distance, scales
-from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory import Trajectory, Verdict
 
 if TYPE_CHECKING:
     import xarray
 
     from nonsmooth.model.model import Model
+    from nonsmooth.model.system import System
     from nonsmooth.steppers.base import Stepper
 
 __all__ = ["RigidLimit", "order", "rigid_limit"]
@@ -54,6 +58,10 @@ class RigidLimit:
         Deepest overlap [m].
     wall, steps, evaluations
         Cost of each run [s], [-], [-].
+    own_error
+        Distance of each run to an accurate solution with its own stiffness [-], the same norm.
+    verdicts
+        Of each run, by that solution; and `rigid_verdict` of the rigid one.
     needed
         requested ``depth`` [m], ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
         where no depth was requested.
@@ -67,6 +75,9 @@ class RigidLimit:
     wall: Array
     steps: Array
     evaluations: Array
+    own_error: Array
+    verdicts: tuple[Verdict, ...]
+    rigid_verdict: Verdict
     needed: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -80,7 +91,13 @@ class RigidLimit:
         series = {"distance": self.distance, "impulse": np.abs(self.impulse_error), "penetration": self.penetration}
         return {name: order(self.stiffness, values) for name, values in series.items()}
 
-    def rows(self) -> list[dict[str, float]]:
+    def remarks(self) -> list[str]:
+        """What the table says of runs that are not accurate."""
+        known = {f"K = {K:g}": verdict for K, verdict in zip(self.stiffness, self.verdicts, strict=True)}
+        known = {"rigid": self.rigid_verdict} | known
+        return [f"{name}: {verdict}" for name, verdict in known.items() if verdict.kind != "accurate"]
+
+    def rows(self) -> list[dict[str, Any]]:
         """One mapping per stiffness."""
         return [
             {
@@ -91,6 +108,8 @@ class RigidLimit:
                 "wall": float(self.wall[i]),
                 "steps": int(self.steps[i]),
                 "evaluations": int(self.evaluations[i]),
+                "own_error": float(self.own_error[i]),
+                "verdict": self.verdicts[i].kind,
             }
             for i in range(len(self.stiffness))
         ]
@@ -107,10 +126,14 @@ class RigidLimit:
             "wall": (self.wall, "s", "time of the run"),
             "steps": (self.steps, "-", "steps of the run"),
             "evaluations": (self.evaluations, "-", "evaluations of the equations of motion"),
+            "own_error": (self.own_error, "-", "distance to an accurate solution with the same stiffness"),
         }
-        data = {name: ("stiffness", values, {"units": unit, "long_name": meaning})
+        data: dict[str, Any] = {name: ("stiffness", values, {"units": unit, "long_name": meaning})
                 for name, (values, unit, meaning) in columns.items()}  # fmt: skip
+        kinds = np.array([verdict.kind for verdict in self.verdicts], dtype=object)
+        data["verdict"] = ("stiffness", kinds, {"units": "-", "long_name": "of the run"})
         facts: dict[str, Any] = {"title": "compliant contact towards the rigid limit"}
+        facts["rigid_verdict"] = str(self.rigid_verdict)
         facts |= {f"order_{name}": value for name, value in self.orders.items()}
         facts |= {f"needed_{name}": value for name, value in self.needed.items()}
         facts["rigid_impulse"] = self.rigid_impulse
@@ -129,7 +152,7 @@ class RigidLimit:
 
 @telling
 def rigid_limit(
-    build: Callable[[Any], Model],
+    build: Callable[[Any], Model | System],
     rigid: Case,
     law: Callable[[float], Compliant],
     stiffness: Sequence[float],
@@ -145,9 +168,10 @@ def rigid_limit(
     Parameters
     ----------
     build
-        A function of the contact law that returns a model.
+        A function of the contact law that returns a model or a system, such as ``model.with_contact``.
     rigid
-        The rigid case, whose exact or accurate solution is the reference of the compliant runs.
+        The rigid case, with any stepper and solver. Its exact or accurate solution is the reference of the compliant
+        runs.
     law
         A function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``.
     stiffness : [N/m^n]
@@ -190,36 +214,44 @@ def rigid_limit(
     if len(values) < 2 or not np.all(np.diff(values) > 0) or not values[0] > 0:
         raise InputError(f"stiffness must be two or more positive numbers that rise, got {list(stiffness)!r}.")
     stepper = stepper or CompliantDae(solver=Dop853())
+    check_build(build)
     tell = whom(progress)
-    tell("rigid: truth", 0.0)
-    system = build(rigid.contact).build()
+    tell("rigid: accurate solution", 0.0)
+    system = built(build, rigid.contact)
     hard = simulate(system, rigid.stepper, t_end=t_end, dt=rigid.dt, parameters=rigid.parameters)
-    truth = truth_of(rigid, system, hard, t_end)
+    accurate = accurate_of(rigid, system, hard, t_end)
+    truth, rigid_verdict = accurate.motion, accurate.verdict(rigid, system, hard)
     grid = np.linspace(hard.t[0], t_end, GRID + 1)
     scale = scales(truth, grid)
 
-    def soft(K: float) -> Trajectory:
-        return simulate(build(law(K)).build(), stepper, t_end=t_end, dt=dt, parameters=rigid.parameters)
+    def soft(K: float) -> tuple[Case, System, Trajectory]:
+        case = Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters)
+        compliant = built(build, case.contact)
+        return case, compliant, simulate(compliant, stepper, t_end=t_end, dt=dt, parameters=rigid.parameters)
 
-    rows = []
+    rows, verdicts = [], []
     for i, K in enumerate(values.tolist()):
         tell(f"K = {K:g}", (i + 1) / (len(values) + 2))
-        run = soft(K)
+        case, compliant, run = soft(K)
+        own = accurate_of(case, compliant, run, t_end)
+        verdicts.append(own.verdict(case, compliant, run))
+        error = own_error(run, own.motion, scales(own.motion, grid))
         motion = Motion.of_run(run)
         distance = scaled_distance(motion, truth, motion_times(grid, motion, truth), scale)
         counts = run.counts.get("evaluations", 0)
-        rows.append((distance, _first_impulse(run), _deepest(run), run.wall_seconds, len(run.t) - 1, counts))
+        rows.append((distance, _first_impulse(run), _deepest(run), run.wall_seconds, len(run.t) - 1, counts, error))
     columns = [np.array(column, float) for column in zip(*rows, strict=True)]
     needed: dict[str, float] = {}
     if depth is not None:
         tell(f"stiffness for {depth:g} m", 1 - 1 / (len(values) + 2))
         K = _stiffness_for(depth, values, columns[2])
-        needed = {"depth": float(depth), "stiffness": K, "found": _deepest(soft(K))}
+        needed = {"depth": float(depth), "stiffness": K, "found": _deepest(soft(K)[2])}
     tell("done", 1.0)
-    distances, first, penetration, wall, steps, evaluations = columns
+    distances, first, penetration, wall, steps, evaluations, errors = columns
     return RigidLimit(
-        values, distances, first, _first_impulse(hard), penetration, wall, steps, evaluations, needed=needed
-    )
+        values, distances, first, _first_impulse(hard), penetration, wall, steps, evaluations, errors, tuple(verdicts),
+        rigid_verdict, needed=needed,
+    )  # fmt: skip
 
 
 def order(K: Array, values: Array) -> float:

@@ -21,12 +21,13 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
-from nonsmooth.studies.arguments import check_function
-from nonsmooth.studies.compare import motion_times, truth_of
+from nonsmooth.studies.accurate import Accurate, accurate_of
+from nonsmooth.studies.arguments import built, check_build
+from nonsmooth.studies.compare import motion_times
 from nonsmooth.studies.comparison import Case, checked_cases
 from nonsmooth.studies.equal_error import RTOL, cost_of
 from nonsmooth.studies.motions import Motion, mean_deviation, scales
-from nonsmooth.studies.orders import MEASURES, Bounds, Series, StepSizes
+from nonsmooth.studies.orders import KINDS, MEASURES, Bounds, Series, StepSizes
 from nonsmooth.studies.workers import outcomes, packed, unpacked
 from nonsmooth.trajectory import Trajectory
 
@@ -48,7 +49,7 @@ FINER = 16
 
 @telling
 def step_size(
-    build: Callable[[Any], Model],
+    build: Callable[[Any], Model | System],
     cases: Sequence[Case],
     *,
     t_end: float,
@@ -65,7 +66,8 @@ def step_size(
     Parameters
     ----------
     build
-        A function of the contact law that returns a model: ``lambda contact: slider_rod(case=2, contact=contact)``.
+        A function of the contact law that returns a model or a system: ``model.with_contact``, or
+        ``lambda contact: slider_rod(case=2, contact=contact)``.
     cases
         The cases, with different labels. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
         `Landing`, which levels halve, or tolerances of `ErrorControl`, which they divide by ten.
@@ -112,7 +114,7 @@ def step_size(
     >>> bool(found["landing"].measures["error"].max() < 1e-8)  # in clearances
     True
     """
-    check_function("build", build)
+    check_build(build)
     study = _Study(build, _checked(cases, levels, jitter, reference, repeats, t_end), float(t_end), levels, reference)
     tell = whom(progress)
     tasks: list[tuple[int, StepControl]] = []
@@ -129,7 +131,7 @@ def step_size(
     if pairs and landed is None:
         raise InputError("bounds need a case with Landing.")
     tasks += [(cast(int, landed), Landing(min(low, high), high)) for low, high in pairs]
-    rows: dict[int, dict[str, float]] = {}
+    rows: dict[int, dict[str, Any]] = {}
     # the longest first, so that processes finish together
     turns = sorted(range(len(tasks)), key=lambda k: _finest(tasks[k][1]))
     parcel = packed(study) if workers != 1 else b""
@@ -160,41 +162,37 @@ def step_size(
 class _Study:
     """The cases with their systems and references, which each process creates."""
 
-    build: Callable[[Any], Model]
+    build: Callable[[Any], Model | System]
     cases: tuple[Case, ...]
     t_end: float
     levels: int
     reference: str
-    made: dict[int, tuple[System, Motion, Array, str]] = field(default_factory=dict)
+    made: dict[int, tuple[System, Accurate, Array, str]] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"made": {}}
 
-    def prepared(self, i: int) -> tuple[System, Motion, Array, str]:
-        """System, reference, scales of coordinates, and the origin of the reference."""
+    def prepared(self, i: int) -> tuple[System, Accurate, Array, str]:
+        """System, accurate solution, scales of coordinates, and the origin of the reference."""
         if i not in self.made:
             case = self.cases[i]
             twin = next((k for k in self.made if self._alike(self.cases[k], case)), None)
             if twin is not None:
                 self.made[i] = self.made[twin]
                 return self.made[i]
-            system = self.build(case.contact).build()
+            system = built(self.build, case.contact)
             kind = self.reference
             if kind == "best":
                 kind = "event-driven" if case.exact is None else "exact"
             coarse = self.run(i, step_control(case.dt), system)
             if kind == "self":
                 fine = _setting(step_control(case.dt), self.levels - 1, 1.0 / FINER)
-                truth = Motion.of_run(self.run(i, fine, system))
-                said = f"the same stepper, {fine}"
-            elif kind == "exact":
-                truth, said = Motion.of_exact(case.exact, coarse), "exact"
+                run = self.run(i, fine, system)
+                truth, said = Accurate(Motion.of_run(run), run), f"the same stepper, {fine}"
             else:
-                truth, said = (
-                    truth_of(replace(case, exact=None), system, coarse, self.t_end),
-                    f"event-driven, rtol {RTOL:g}",
-                )
-            scale = scales(truth, np.linspace(system.start.t, self.t_end, GRID + 1))
+                truth = accurate_of(case if kind == "exact" else replace(case, exact=None), system, coarse, self.t_end)
+                said = "exact" if kind == "exact" else f"event-driven, rtol {RTOL:g}"
+            scale = scales(truth.motion, np.linspace(system.start.t, self.t_end, GRID + 1))
             self.made[i] = (system, truth, scale, said)
         return self.made[i]
 
@@ -207,13 +205,15 @@ class _Study:
         system = self.prepared(i)[0] if system is None else system
         return simulate(system, case.stepper, t_end=self.t_end, dt=setting, parameters=case.parameters)
 
-    def measured(self, i: int, setting: StepControl) -> dict[str, float]:
+    def measured(self, i: int, setting: StepControl) -> dict[str, Any]:
         """All measures of one run; not numbers where it fails."""
-        system, truth, scale, _ = self.prepared(i)
+        system, accurate, scale, _ = self.prepared(i)
+        truth = accurate.motion
         try:
             run = self.run(i, setting)
         except SimulationFailed:
-            return dict.fromkeys((*MEASURES, "steps", "seconds"), math.nan)
+            lost: dict[str, Any] = dict.fromkeys((*MEASURES, "steps", "seconds"), math.nan)
+            return lost | {"verdict": "incomplete"}
         motion = Motion.of_run(run)
         t = motion_times(np.linspace(run.t[0], self.t_end, GRID + 1), motion, truth)
         deviation = mean_deviation(motion, truth, t)
@@ -229,6 +229,7 @@ class _Study:
             "energy": abs(c.energy.remainder),
             "steps": float(len(run.t) - 1),
             "seconds": run.wall_seconds,
+            "verdict": accurate.verdict(self.cases[i], system, run).kind,
         }
 
     def _gap_error(self, system: System, i: int, motion: Motion, truth: Motion, t: Array) -> float:
@@ -243,7 +244,7 @@ def _mean(values: Array, t: Array) -> Array:
     return np.asarray(np.diff(t) @ (values[1:] + values[:-1]) / 2 / (t[-1] - t[0]))
 
 
-def _measured(parcel: bytes, i: int, setting: StepControl) -> dict[str, float]:
+def _measured(parcel: bytes, i: int, setting: StepControl) -> dict[str, Any]:
     """Task of a worker."""
     return _unpacked(parcel).measured(i, setting)
 
@@ -269,7 +270,7 @@ def _finest(dt: StepControl) -> float:
     return dt.dt if isinstance(dt, ConstantStep) else dt.dt_max if isinstance(dt, Landing) else math.sqrt(dt.rtol)
 
 
-def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, float]]], repeats: int) -> Series:
+def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], repeats: int) -> Series:
     """One case: envelopes of its levels, and the cost of the shortest step of each."""
     case = study.cases[i]
     dt = step_control(case.dt)
@@ -293,7 +294,7 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, float]]]
     lengths = [length / n if isinstance(dt, ErrorControl) else _finest(s) for n, s in zip(steps, settings, strict=True)]
     return Series(
         case.label, kind, np.array(lengths), np.array(fixed), measures, np.array(seconds), np.array(steps), failed,
-        study.prepared(i)[3],
+        study.prepared(i)[3], tuple(max((row["verdict"] for row in each), key=KINDS.index) for each in rows),
     )  # fmt: skip
 
 
@@ -303,7 +304,7 @@ def _largest(values: Sequence[float]) -> float:
 
 
 def _bounds(
-    label: str, bounds: tuple[Sequence[float], Sequence[float]], rows: Sequence[Mapping[str, float]]
+    label: str, bounds: tuple[Sequence[float], Sequence[float]], rows: Sequence[Mapping[str, Any]]
 ) -> Bounds:  # fmt: skip
     shape = len(bounds[0]), len(bounds[1])
     tables = [np.array([row[name] for row in rows]).reshape(shape) for name in ("error", "violation", "steps")]

@@ -28,7 +28,7 @@ from nonsmooth.settings import shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
 from nonsmooth.studies.arguments import check_count, check_file, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
-from nonsmooth.studies.kept import FAILED, FINISHED, Kept, Outcome, table
+from nonsmooth.studies.kept import FAILED, FINISHED, UNCHECKED, Kept, Outcome, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
 from nonsmooth.studies.starts import Starts
 from nonsmooth.studies.workers import cores, outcomes, packed, unpacked
@@ -67,6 +67,8 @@ class Runs:
         See `metrics_of`.
     halved
         Whether each run is made a second time with half the step.
+    check
+        Whether each run is repeated with finer steps for its verdict.
     """
 
     mechanism: Mechanism
@@ -78,6 +80,7 @@ class Runs:
     parameters: Mapping[str, float] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
     halved: bool = False
+    check: bool = False
 
     def __post_init__(self) -> None:
         #: steps with which each run is made, by what is added to the names of its metrics
@@ -119,15 +122,21 @@ class Runs:
         except Exception as error:
             return Outcome(message=f"{type(error).__name__}: {error}")
         values: dict[str, NDArray[np.float64]] = {}
-        messages = []
+        messages, verdicts = [], []
         for suffix, dt in self.steps.items():
             try:
-                run = simulate(system, self.stepper, t_end=self.t_end, dt=dt, parameters=changed, state=state)
+                run = simulate(
+                    system, self.stepper, t_end=self.t_end, dt=dt, parameters=changed, state=state, check=self.check
+                )
                 for metric in metrics:
                     values |= {f"{name}{suffix}": number for name, number in metric.of(run).items()}
+                verdicts.append(run.verdict.kind)
             except Exception as error:
                 messages.append(f"{type(error).__name__}: {error}")
-        return Outcome(message=messages[0]) if len(messages) == len(self.steps) else Outcome(values)
+        if not verdicts:
+            return Outcome(message=messages[0])
+        known = self.check or self.stepper is None or self.dt is None
+        return Outcome(values, verdict=verdicts[0] if known else UNCHECKED)
 
     def outcomes(self, rows: Array, threads: int = 1) -> list[Outcome]:
         """Run rows as a batch if possible, else one after the other."""
@@ -137,7 +146,8 @@ class Runs:
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
         """The same outcomes from `simulate_batches`; None if it does not support these runs, or one of them fails."""
         if (
-            self.stepper is None
+            self.check
+            or self.stepper is None
             or not isinstance(self.dt, float | int | ConstantStep | Landing)
             or not all("." in name for name in self.names)
         ):
@@ -199,6 +209,7 @@ class Runs:
             "parameters": {name: float(value) for name, value in self.parameters.items()},
             "arguments": {name: repr(value) for name, value in self.arguments.items()},
             "metrics": [metric.fingerprint for metric in metrics],
+            "check": self.check,
             "version": importlib.metadata.version("nonsmooth"),
         } | ({"halved": True} if self.halved else {})
 
@@ -215,6 +226,7 @@ def sweep(
     halved: bool = False,
     parameters: Mapping[str, float] | None = None,
     arguments: Mapping[str, Any] | None = None,
+    check: bool = False,
     output: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -242,6 +254,8 @@ def sweep(
         added to their names. If one of the two fails, its metrics are NaN; the run failed if both do.
     parameters, arguments
         What does not vary: of the system, of the function.
+    check
+        Repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then.
     output : path, optional
         NetCDF file to write. Runs are kept next to it, in a folder with ``.runs`` added, in blocks as they finish:
         the same call resumes after an interruption, even SIGKILL, and repeats only blocks that were not finished. The
@@ -259,9 +273,10 @@ def sweep(
     Returns
     -------
     xarray.Dataset
-        Metrics, ``status`` and ``message`` of each run; over the parameters of a grid, else over
-        ``run`` with the parameters as coordinates. A failed run has its reason as message, and NaN metrics. The dataset
-        does not depend on the machine or on the order of the runs.
+        Metrics, ``status``, ``message`` and ``verdict`` of each run; over the parameters of a grid, else over ``run``
+        with the parameters as coordinates. A failed run has its reason as message, and NaN metrics; the verdict is its
+        kind, "not checked" without `check` where steps are given. The dataset does not depend on the machine or on the
+        order of the runs.
 
     Raises
     ------
@@ -293,8 +308,9 @@ def sweep(
         check_count("piece", piece)
     check_file(output)
     constant = mapping("arguments", arguments)
-    runs = Runs(mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant,
-                halved)  # fmt: skip
+    runs = Runs(
+        mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant, halved, check
+    )
     system, found = runs.built(design.values[0])
     for name, value in runs.changed(design.values[0]).items():
         if name not in system.parameters:
@@ -405,6 +421,7 @@ def _dataset(
             flat[name].attrs |= {"units": metric.unit, "long_name": metric.meaning}
     flat["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"
     flat["message"].attrs["long_name"] = "why the run failed"
+    flat["verdict"].attrs["long_name"] = "kind of the run's verdict"
     for name in list(flat.data_vars):  # lists cut to the longest one of all runs
         if flat[name].ndim == 2:
             filled = np.flatnonzero(np.isfinite(flat[name].values).any(axis=0))

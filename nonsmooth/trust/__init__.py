@@ -1,6 +1,7 @@
 """Whether a motion can be trusted: runs with ever finer steps, their differences, and a verdict in one sentence."""
 
 from nonsmooth.trajectory.unseen import missed_contacts
+from nonsmooth.trust.agreement import verdict_against
 from nonsmooth.trust.automatic import automatic, checked
 from nonsmooth.trust.difference import Difference, Scale, difference, peak_forces, scale_of
 from nonsmooth.trust.ladder import Rung
@@ -18,4 +19,5 @@ __all__ = [
     "peak_forces",
     "scale_of",
     "undetermined_forces",
+    "verdict_against",
 ]

@@ -26,8 +26,8 @@ from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
-from nonsmooth.trust.difference import GRID, Difference, Scale, difference, scale_of
-from nonsmooth.trust.impulsive import impulsive_force
+from nonsmooth.trust.agreement import Agreement, percent
+from nonsmooth.trust.difference import GRID
 from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
 from nonsmooth.trust.uniqueness import undetermined_forces
 
@@ -39,75 +39,6 @@ MANY = 24
 WITNESSES = (1 / 4096, 1 / 16384)
 #: share of the clearance, and of the peak force, beyond which two methods disagree
 APART, FORCES_APART = 0.1, 0.05
-#: horizon as a share of the time at which runs separate
-PREDICTABLE = 0.8
-
-
-class _Comparison:
-    """Compares runs of one mechanism and states the verdict."""
-
-    def __init__(self, system: System, values: Array, accuracy: float) -> None:
-        self.system, self.values, self.accuracy = system, values, accuracy
-        self.radii = system.gyration(values)
-        self.scale: Scale | None = None
-
-    def difference(self, coarse: Trajectory, fine: Trajectory, until: float = math.inf) -> Difference:
-        self.scale = scale_of(self.system, self.values, fine)
-        return difference(coarse, fine, self.radii, self.scale, accuracy=self.accuracy, until=until)
-
-    def rests(self, run: Trajectory) -> bool:
-        """Whether the mechanism stays at rest, as the steppers choose wherever Coulomb's law allows it."""
-        assert self.scale is not None
-        moved = float(np.max(np.ptp(run.q.array, axis=0))) * max(1.0, float(np.max(self.radii)))
-        return moved <= self.accuracy * self.scale.length
-
-    def verdict(
-        self, coarse: Trajectory, fine: Trajectory, found: Difference, remedy: str, *, sensitive: bool
-    ) -> Verdict:
-        """The verdict on either run; `sensitive`: the steps are so fine that only sensitive motions still separate."""
-        signs = fine.verdict.signs
-        impulsive = None if self.system.compliant else impulsive_force(coarse, fine)
-        if found.within(self.accuracy) and not signs and impulsive is not None:
-            text = f"{impulsive.text}; {self._words(found)}"
-            return self._verdict("not accurate", text, found, -math.inf, (impulsive.text,))
-        if found.within(self.accuracy) and not signs:
-            return self._verdict("accurate", f"{self._words(found)}, to the end", found, math.inf, signs)
-        start = float(fine.t[0])
-        horizon = min(start + PREDICTABLE * (found.parted - start), found.lost)
-        if start < horizon < math.inf and not signs:
-            until = self.difference(coarse, fine, horizon)
-            words = self._words(until)
-            if until.force <= self.accuracy and sensitive:
-                text = f"trust until t = {horizon:.3g} s ({words}); later motion depends on round-off"
-                return self._verdict("sensitive", text, until, horizon, signs, found.parted)
-            if until.force <= self.accuracy:
-                text = f"only until t = {horizon:.3g} s, {words}; {remedy}"
-                return self._verdict("not accurate", text, found, horizon, signs, found.parted)
-        text = "; ".join((*signs, f"{self._uncertain(found)}, {remedy}"))
-        return self._verdict("not accurate", text, found, -math.inf, signs, found.parted)
-
-    def _verdict(
-        self, kind: str, text: str, found: Difference, horizon: float, signs: tuple[str, ...], parted: float = math.inf
-    ) -> Verdict:
-        return Verdict(kind, text, found.position, found.force, horizon, parted, signs)
-
-    def _words(self, found: Difference) -> str:
-        assert self.scale is not None
-        words = f"positions within {_percent(found.position)} of {self.scale.name}"
-        return words + (f", peak force within {_percent(found.force)}" if self.system.nc else "")
-
-    def _uncertain(self, found: Difference) -> str:
-        assert self.scale is not None
-        parts = []
-        if found.position > self.accuracy:
-            parts.append(f"positions uncertain by {_percent(found.position)} of {self.scale.name}")
-        if found.force > self.accuracy:
-            parts.append(f"peak force uncertain by {_percent(found.force)}")
-        return " and ".join(parts) or "differences are small"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"
 
 
 def automatic(
@@ -129,7 +60,7 @@ def automatic(
     SimulationFailed
         If every scheme failed; with the trajectory that came furthest.
     """
-    compare, length = _Comparison(system, values, accuracy), t_end - start.t
+    compare, length = Agreement(system, values, accuracy), t_end - start.t
     climbs: list[Climb] = []
     for one in _methods(system, stepper):
         climbs.append(climb(run, rungs(one, length), compare.difference, accuracy))
@@ -182,7 +113,7 @@ def _best(climbs: Sequence[Climb]) -> Climb:
 
 def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Rung, *, accuracy: float) -> Trajectory:
     """A run with user-defined steps (`rung`) with its verdict, from a finer run and a second method."""
-    compare = _Comparison(system, values, accuracy)
+    compare = Agreement(system, values, accuracy)
     fine_rung = Rung(rung.stepper, finer(rung.control), rung.most)
     tried = [f"{type(rung.stepper).__name__}, {fine_rung.control}"]
     try:
@@ -212,7 +143,7 @@ def _methods(system: System, stepper: Any) -> list[Any]:
 
 
 def _witnessed(
-    run: Run, compare: _Comparison, result: Trajectory, fine: Trajectory, verdict: Verdict
+    run: Run, compare: Agreement, result: Trajectory, fine: Trajectory, verdict: Verdict
 ) -> tuple[Trajectory, Verdict]:
     """The result and its verdict after a second method: where friction is redundant it may converge to another motion
     than that of the finest run."""
@@ -236,9 +167,9 @@ def _witnessed(
     if own.position > APART or own.force > FORCES_APART:
         return result, verdict
     assert compare.scale is not None
-    apart = f"the motions differ by {_percent(other.position)} of {compare.scale.name}"
+    apart = f"the motions differ by {percent(other.position)} of {compare.scale.name}"
     parts = [apart] if other.position > APART else []
-    parts += [f"the peak forces by {_percent(other.force)}"] if other.force > FORCES_APART else []
+    parts += [f"the peak forces by {percent(other.force)}"] if other.force > FORCES_APART else []
     name = type(witness[0].stepper).__name__
     text = f"{name} converges to another solution, {' and '.join(parts)}: contact forces are not unique"
     return result, dataclasses.replace(verdict, kind="methods disagree", text=text, horizon=-math.inf)
@@ -265,7 +196,7 @@ def _with(run: Trajectory, verdict: Verdict, how: Mapping[str, Any]) -> Trajecto
         explains = apart and bool(undetermined.normal.any())
         if explains:
             kind = "methods disagree"
-            text = f"two runs have the same motion, but their peak forces differ by {_percent(verdict.force)}"
+            text = f"two runs have the same motion, but their peak forces differ by {percent(verdict.force)}"
         if explains or not undetermined.rare:
             text = f"{text}; {undetermined.text}"
         verdict = dataclasses.replace(verdict, kind=kind, text=text, not_unique=rows)

@@ -1,0 +1,58 @@
+"""Drivers that prescribe a motion beyond the reach of the mechanism, which no step can follow."""
+
+from __future__ import annotations
+
+from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import ModelError
+from nonsmooth.model.closing import closes
+from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
+from nonsmooth.model.elements import Element
+from nonsmooth.model.model import Model
+from nonsmooth.model.review import REMARKS
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
+
+__all__ = ["beyond_reach"]
+
+#: time after the last step at which the joints are tried, as a share of the run
+AHEAD = 5e-3
+#: bisections, after which the time is known to 1e-6 of the run
+BISECTIONS = 20
+#: drivers that the sentence names
+NAMED = 3
+
+
+def beyond_reach(system: System, values: Array, state: State, begin: float, t_end: float) -> str:
+    """A sentence, after a blank, on drivers that the joints cannot follow beyond some time; or "".
+
+    Clearances are replaced by ideal joints: they extend the reach little. The joints must close at the begin, and must
+    not shortly after the last step; the time between is located by bisection.
+    """
+    drivers = [element.name for element in system.elements if _moves(element)]
+    if not drivers:
+        return ""
+    try:
+        ideal = Model(system.elements, name=system.name, silence=REMARKS).ideal().build(assemble=True)
+    except ModelError:  # without its clearances the mechanism has no motion at all
+        return ""
+    known = dict(zip(system.parameters, values.tolist(), strict=True))
+    p = ideal.parameter_vector({name: value for name, value in known.items() if name in ideal.parameters})
+    low, high = begin, min(state.t + AHEAD * (t_end - begin), t_end)
+    if closes(ideal, high, state.q, p) or not closes(ideal, low, state.q, p):
+        return ""
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if closes(ideal, middle, state.q, p) else (low, middle)
+    listed = ", ".join(f'"{name}"' for name in drivers[:NAMED]) + (", ..." if len(drivers) > NAMED else "")
+    what = f"The driver {listed} prescribes" if len(drivers) == 1 else f"The drivers {listed} prescribe"
+    return (
+        f" {what} a motion beyond the reach of the mechanism: its joints cannot be closed after t = {high:.6g} s. "
+        "Shorten the motion or the run, or change the lengths."
+    )
+
+
+def _moves(element: Element) -> bool:
+    """Whether it is a driver with a function of time."""
+    if isinstance(element, PrescribedMotion):
+        return callable(element.motion)
+    return isinstance(element, PrescribedPose) and (callable(element.position) or callable(element.quaternion))

@@ -1,0 +1,170 @@
+"""Comparison of schemes and solvers on mechanisms of one's own: motors, closed loops, loose joints; and verdicts."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+import nonsmooth as ns
+from nonsmooth import cli
+from nonsmooth.declarative import model_text, read_text
+from nonsmooth.laws import Flores
+from nonsmooth.run.reach import beyond_reach
+from nonsmooth.studies import Case, compare, grid, sweep
+from nonsmooth.studies.schemes import name_of, scheme
+from nonsmooth_problems import slider_rod
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+RIGID = ns.Rigid(restitution=0.5, friction=0.0)
+CONTROL = ns.ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)
+
+
+def example(name: str):
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        return __import__(name)
+    finally:
+        sys.path.remove(str(EXAMPLES))
+
+
+#: mechanism, end after its first impact, solver of the QPs. OSQP leaves programs of the yoke's free flight, whose data
+#: are zero, to the fallback, so that its verdict is another one
+SHORT = [("scotch_yoke", "10 ms", "active-set"), ("six_bar", "20 ms", "osqp"), ("rssr", "12 ms", "osqp")]
+
+
+@pytest.mark.parametrize("suffix", [".py", ".toml"])
+@pytest.mark.parametrize(("name", "end", "solver"), SHORT, ids=[name for name, *_ in SHORT])
+def test_a_mechanism_of_ones_own_by_qp_events_and_two_laws(
+    name: str, end: str, solver: str, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rigid runs of different schemes are one motion; each has its verdict by an accurate solution."""
+    words = ["--t-end", end, "--restitution", "0.5", "--stiffness", "1e10", "--target", "0", "--dt-max", "0.1 ms"]
+    schemes = ["--rigid", f"gauss-qp:{solver}", "--law", "flores", "--law", "hunt-crossley"]
+    assert cli.main(["compare", str(EXAMPLES / f"{name}{suffix}"), *words, *schemes, "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert list(table) == [
+        "rigid, event-driven", f"rigid, gauss-qp, {solver}", "flores, K = 1e10", "hunt-crossley, K = 1e10"
+    ]  # fmt: skip
+    assert [row["verdict"] for row in table.values()] == ["accurate"] * 4
+    assert all(row["position_error"] <= 0.01 and row["force_error"] <= 0.01 for row in table.values())
+    assert table["rigid, event-driven"]["impacts"] >= 1
+    # both laws have the same elastic force and deliver the same restitution
+    assert table["flores, K = 1e10"]["distance"] == pytest.approx(
+        table["hunt-crossley, K = 1e10"]["distance"], rel=1e-6
+    )
+
+
+def test_mpcc_by_ipopt_is_the_motion_of_the_events() -> None:
+    yoke = example("scotch_yoke").build()
+    found = compare(
+        yoke.with_contact, [Case("events", RIGID, ns.EventDriven(), CONTROL)], t_end=6e-3, target=0,
+        rigid=["gauss-mpcc:ipopt-mpcc", ns.GaussQP(ns.ActiveSet())],
+    )  # fmt: skip
+    assert found.labels == ("events", "rigid, gauss-mpcc, ipopt-mpcc", "rigid, gauss-qp, active-set")
+    for label in found.labels:
+        assert found.table[label]["verdict"] == found.runs[label].verdict.kind == "accurate"
+    # the first impact by r (1 - cos(omega t)) = c, of any scheme; within the tolerances of the events
+    first = math.acos(1 - 1e-4 / 0.05) / (4 * math.pi)
+    for label in found.labels:
+        assert found.table[label]["first_impact"] == pytest.approx(first, rel=1e-4)
+    assert found.runs["rigid, gauss-mpcc, ipopt-mpcc"].counts["fallbacks"] == 0
+
+
+def test_long_steps_are_called_not_accurate_and_said_below_the_table() -> None:
+    case = Case("long steps", RIGID, ns.MoreauJean(), 3e-4)
+    events = Case("events", RIGID, ns.EventDriven(), CONTROL)
+    found = compare(lambda contact: slider_rod(case=1, contact=contact), [events, case], t_end=6e-3, target=0)
+    assert found.table["events"]["verdict"] == "accurate"
+    assert found.table["long steps"]["verdict"] == "not accurate"
+    assert str(found).splitlines()[-1].startswith("long steps: not accurate: ")
+    assert list(found.to_dataset()["verdict"].values) == ["accurate", "not accurate"]
+
+
+def test_a_run_that_ends_early_is_left_out_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def limited(system, stepper, **options):
+        return ns.simulate(system, stepper, max_steps=3 if isinstance(stepper, ns.MoreauJean) else None, **options)
+
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.compare"], "simulate", limited)
+    cases = [Case("events", RIGID, ns.EventDriven(), CONTROL), Case("ends", RIGID, ns.MoreauJean(), 1e-4)]
+    found = compare(lambda contact: slider_rod(case=1, contact=contact).build(), cases, t_end=3e-3, target=0)
+    assert found.labels == ("events",)
+    assert found.failed["ends"].startswith("ends at t = 0.0003 s: After 3 steps")
+    assert "ends: left out" in str(found)
+
+
+def test_schemes_are_named_as_on_the_command_line() -> None:
+    for word in ("gauss-mpcc:ipopt-mpcc", "gauss-qp:osqp", "gauss-qp:daqp", "moreau-jean", "event-driven"):
+        assert name_of(scheme(word)) == word
+    with pytest.raises(ns.InputError, match="compliant-dae is for compliant contact"):
+        scheme("compliant-dae")
+    with pytest.raises(ns.InputError, match="There is no solver"):
+        scheme("gauss-qp:ospq")
+
+
+def test_a_model_knows_how_it_is_assembled() -> None:
+    model = example("six_bar").build()
+    start = model.build().start
+    assert start.q == pytest.approx(model.build(assemble=model.ideal().assemble()).start.q, abs=1e-14)
+    assert model.with_contact(RIGID).build().start.q == pytest.approx(start.q, abs=0)
+    read = read_text(model_text(model)).model
+    assert read.assembled == model.assembled == "centred"
+    assert read.build().start.q == pytest.approx(start.q, abs=1e-14)
+    with pytest.raises(ns.ModelError, match='assemble must be True, False or "centred"'):
+        ns.Model(assemble="middle")
+
+
+def test_a_system_keeps_its_start_with_another_law() -> None:
+    system = example("rssr").build()
+    law = ns.Compliant(Flores(stiffness=1e9, restitution=0.5))
+    soft = system.with_contact(law)
+    assert soft.compliant and not system.compliant
+    assert soft.start is system.start
+
+
+def test_a_sweep_states_verdicts_where_runs_are_checked() -> None:
+    design = grid({"guide.clearance": [1e-5, 4e-5]})
+    options = {"t_end": 4e-3, "metrics": ["impacts"], "workers": 1}
+    once = sweep(slider_rod, ns.MoreauJean(), design, dt=1e-4, **options)
+    assert list(once["verdict"].values) == ["not checked"] * 2
+    checked = sweep(slider_rod, ns.EventDriven(), design, dt=CONTROL, check=True, **options)
+    assert list(checked["verdict"].values) == ["accurate"] * 2
+
+
+def reaching(loose: bool) -> ns.Model:
+    """Crank of 0.1 m and rod of 0.3 m, whose slider is pushed at 0.1 m/s from 0.34 m: stretched at 0.6 s."""
+    model = ns.Model([ns.Ground()], name="reaching", assemble="centred")
+    model.add(ns.PlanarBody("crank", 1.0, 1e-3, position=(0.03, 0.04)))
+    model.add(ns.PlanarBody("rod", 1.0, 1e-2, position=(0.2, 0.04)))
+    model.add(ns.PlanarBody("slider", 1.0, 1e-3, position=(0.34, 0.0)))
+    model.add(ns.Revolute("main", "ground", "crank", at_b=(-0.05, 0.0)))
+    model.add(ns.Revolute("knee", "crank", "rod", at_a=(0.05, 0.0), at_b=(-0.15, 0.0)))
+    pin = {"at_a": (0.15, 0.0)}
+    model.add(
+        ns.RevoluteClearance("pin", "rod", "slider", clearance=1e-4, contact=RIGID, **pin) if loose
+        else ns.Revolute("pin", "rod", "slider", **pin)
+    )  # fmt: skip
+    model.add(ns.Prismatic("guide", "ground", "slider"))
+    push = ns.Ramp(rate=0.1, start=0.34)
+    model.add(ns.PrescribedMotion("push", "ground", "slider", coordinate="x", motion=push))
+    model.add(ns.Gravity(acceleration=(0.0, -9.81)))
+    return model
+
+
+@pytest.mark.parametrize("loose", [False, True])
+def test_a_driver_beyond_its_reach_is_named_with_the_time(loose: bool) -> None:
+    dt = ns.ErrorControl(1e-6, 1e-8, 1e-6, 1e-2)
+    with pytest.raises(ns.SimulationFailed, match='The driver "push" prescribes .* closed after t = 0.6') as failure:
+        ns.simulate(reaching(loose).build(), ns.EventDriven(), t_end=1.0, dt=dt)
+    # clearance extends the reach by c, which takes c / rate = 1 ms
+    assert failure.value.trajectory.t[-1] == pytest.approx(0.601 if loose else 0.6, abs=1e-5)
+
+
+def test_other_failures_do_not_blame_the_driver() -> None:
+    system = reaching(True).build()
+    run = ns.simulate(system, ns.EventDriven(), t_end=0.55, dt=ns.ErrorControl(1e-6, 1e-8, 1e-6, 1e-2))
+    assert beyond_reach(system, system.parameter_values, run.end, 0.0, 1.0) == ""
+    assert "after t = 0.60000" in beyond_reach(system, system.parameter_values, run.end, 0.0, 11.0)
