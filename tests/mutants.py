@@ -247,14 +247,14 @@ def mistaken(function: Any, tree: ast.FunctionDef, number: int) -> Any:
     def refuse(*_: Any) -> Any:
         raise RuntimeError("mutated text must not be compiled")
 
-    change, space, kept, code = Change(number), {}, function.__code__, objects._code
+    change, space, kept, code = Change(number), {}, function.__code__, objects.compiled_text
     mutated = ast.Module([ast.fix_missing_locations(change.visit(copy.deepcopy(tree)))], [])
     exec(compile(mutated, function.__code__.co_filename, "exec"), function.__globals__.copy(), space)
-    function.__code__, objects._code = space[function.__name__].__code__, refuse
+    function.__code__, objects.compiled_text = space[function.__name__].__code__, refuse
     try:
         yield change.what
     finally:
-        function.__code__, objects._code = kept, code
+        function.__code__, objects.compiled_text = kept, code
 
 
 # ---- verdicts
