@@ -241,7 +241,7 @@ def test_ctrl_c_while_runs_are_compared_keeps_a_complete_run(system, monkeypatch
 
     import nonsmooth.trust  # noqa: F401
 
-    monkeypatch.setattr(sys.modules["nonsmooth.trust.automatic"], "difference", pressed)
+    monkeypatch.setattr(sys.modules["nonsmooth.trust.agreement"], "difference", pressed)
     with pytest.raises(Interrupted, match="complete and kept, without a verdict") as stopped:
         simulate(system, t_end=0.01)
     assert stopped.value.trajectory.status == "finished" and stopped.value.trajectory.t[-1] == 0.01

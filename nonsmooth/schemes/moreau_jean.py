@@ -217,7 +217,7 @@ def update_velocities(system):
     apply_all_impulses(system)
     for joint in system.joints:
         joint.P += joint.base
-        joint.P_near = joint.P
+        joint.P_near, joint.base = joint.P, zeros_like(joint.P)
     # without joints and modes u changes where these do
     settled = sum_contact_impulses(system) if sums_impulses(system) else 0.0
     if settled > 0.0 and len(system.joints) and not system.midpoint:
