@@ -19,9 +19,9 @@ from nonsmooth import (
     Ground,
     InputError,
     Landing,
+    Lemke,
     Model,
     MoreauJean,
-    Osqp,
     Rigid,
     SpatialBody,
     SpherePlane,
@@ -168,8 +168,8 @@ def test_runs_of_a_batch_are_single_runs() -> None:
 
 
 def test_a_batch_says_what_runs_instead() -> None:
-    with pytest.raises(InputError, match="Osqp.*solves no program with friction in space"):
-        simulate_batch(ball().build(), MoreauJean(solver=Osqp()), {"floor.friction": [0.1, 0.3]}, t_end=0.01, dt=1e-3)
+    with pytest.raises(InputError, match="Lemke.*solves no program with friction in space"):
+        simulate_batch(ball().build(), MoreauJean(solver=Lemke()), {"floor.friction": [0.1, 0.3]}, t_end=0.01, dt=1e-3)
 
 
 def test_a_tolerance_of_the_radius() -> None:
