@@ -165,7 +165,7 @@ class Prepared:
         return rigid_cases(first, self.rigid)[0] if self.rigid else first
 
     def cases(self) -> list[Case]:
-        """Rigid contact, event-driven and by the schemes asked for, and compliant contact of each law and stiffness."""
+        """Rigid contact, event-driven and by the schemes requested, and compliant contact of each law and stiffness."""
         from nonsmooth.cli.inputs import kebab
         from nonsmooth.steppers.event_driven import EventDriven
         from nonsmooth.steppers.gauss_qp import GaussQP

@@ -216,6 +216,8 @@ class Trajectory(AnyTime, Views):
         facts: dict[str, Any] = {"long_name": "contact of an impact"}
         data["impact_contact"] = (("impact",), _strings(self.impacts["contact"]), facts)
         start = InternalStates() if self.origin is None else self.origin.memory
+        if not any(one.startswith("Overlap.") for one, _ in start.fields):  # forces of the others have no past
+            start = InternalStates()
         for name, memory, when in (("memory", self.end.memory, "end"), ("start_memory", start, "start")):
             if complete and memory:
                 named = json.dumps([[one, *shape] for one, shape in memory.fields])
