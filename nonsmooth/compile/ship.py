@@ -57,8 +57,10 @@ LIBRARY = frozenset({"sqrt", "sin", "cos", "tan", "atan2", "exp", "log", "pow", 
 
 
 def texts_of(shape: Shape) -> list[str]:
-    """Texts that are compiled for a shape; with compliant contact blocks always have tangential rows."""
-    return [text for text in TEXTS if text != "compliant" or shape.rows > 1]
+    """Texts that are compiled for a shape: with compliant contact blocks always have tangential rows, and generalised
+    alpha with flexible bodies is rare and large."""
+    none = {"compliant"} if shape.rows == 1 else {"generalized_alpha"} if shape.modes else set[str]()
+    return [text for text in TEXTS if text not in none]
 
 
 def make(folder: Path, texts: Mapping[Shape, Sequence[str]], workers: int = 1) -> None:
