@@ -12,7 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nonsmooth import EventDriven, GaussMPCC, GaussQP, GeneralizedAlpha, Landing, MoreauJean
+from nonsmooth import (
+    EventDriven,
+    GaussMPCC,
+    GaussQP,
+    GeneralizedAlpha,
+    Landing,
+    MoreauJean,
+    PrescribedMotion,
+    PrescribedPose,
+)
 from nonsmooth.model.contacts import Contact
 
 #: a gap of at most this share of the clearance counts as closed, as the rules in the manifest of a run state
@@ -185,6 +194,12 @@ class Reference:
         run, step = self.run, self.step_of()
         kinetic = 0.5 * np.einsum("ni,ij,nj->n", run.v.array, self.M, run.v.array)
         self.worst["kinetic"] = abs(run.energy["kinetic"] - kinetic) / (kinetic + 1e-300)
+        if not any(isinstance(one, PrescribedMotion | PrescribedPose) for one in self.system.elements):
+            before = run.left.v.array
+            lost = np.cumsum(0.5 * np.einsum("ni,ij,nj->n", before, self.M, before) - kinetic)
+            summed = np.cumsum(kinetic) + np.max(kinetic) + 1e-300  # each term has its round-off
+            self.worst["lost in impacts"] = abs(run.energy["loss_impacts"] - lost) / summed
+            self.worst["work of no driver"] = abs(run.energy["work_drivers"]) / summed
         for self.k in range(1, len(run.t)):
             dt, k = run.t[self.k] - run.t[self.k - 1], self.k
             q, v, end, after, left = (

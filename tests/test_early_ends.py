@@ -397,7 +397,7 @@ def test_a_budget_of_steps_is_an_option(folder, capsys):
 
 
 def test_a_budget_of_time_is_an_option(folder, capsys):
-    assert main([*JOB[:-3], "1e-6", "--t-end", "0.1", "--max-seconds", "0.05"]) == 1
+    assert main([*JOB[:-3], "1e-6", "--t-end", "1", "--max-seconds", "0.05"]) == 1
     assert "the budget of 0.05 s is spent" in capsys.readouterr().err
 
 
