@@ -33,7 +33,7 @@ def scheme(word: str) -> Any:
         For an unknown stepper or solver, or a stepper of compliant contact.
 
     >>> scheme("gauss-qp:osqp")
-    GaussQP(solver=Osqp(eps=1e-09, max_iterations=20000, polish=True), fallback=True)
+    GaussQP(solver=Osqp(eps=1e-10, max_iterations=20000, polish=True), fallback=True, cone='coulomb')
     """
     name, colon, solver = word.partition(":")
     made = steppers.by_name(name)
