@@ -55,6 +55,7 @@ class Body:
     at = Motion("m, rad", "position at which elements are evaluated")
     z = Placement("m, -", "placement at that position")
     force = Motion("N, N m", "applied force at the point of the step where forces are evaluated")
+    force_before = Motion("N, N m", "the same of the previous step")
     steady = Motion("N, N m", "of forces that are constant in a run", constant=True)
     push = Motion("N s, N m s", "impulse of contacts in the step, of the previous iteration")
     hold = Motion("N s, N m s", "impulse of joints at the start of the step")

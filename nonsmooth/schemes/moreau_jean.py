@@ -107,6 +107,7 @@ def guess(system):
     keep_balanced(system)
     for body in system.bodies:
         body.push = body.hold = zeros_like(body.push)
+        body.force_before = body.force
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
         joint.P_a = share * expected(joint.trend)
@@ -406,6 +407,9 @@ def restore(system):
         contact.P, contact.on = contact.P_before, 0
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
+    if not is_direct(system):
+        for body in system.bodies:
+            body.force = body.force_before
     system.ground.v_next = zeros_like(system.ground.v_next)  # values that are not finite would change it
 
 
