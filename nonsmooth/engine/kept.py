@@ -90,6 +90,14 @@ class Numbers:
 
 def kept(layout: Layout, memory: Memory, scheme: str, *, midpoint: bool, chosen: bool) -> Numbers:
     """The internal states of a scheme, in the order of the model."""
+    key = scheme, midpoint, chosen, tuple(memory.start.values())
+    if key not in layout.kept:
+        layout.kept[key] = _kept(layout, memory, scheme, midpoint, chosen)
+    found: Numbers = layout.kept[key]
+    return found
+
+
+def _kept(layout: Layout, memory: Memory, scheme: str, midpoint: bool, chosen: bool) -> Numbers:
     names = ("System.origin", *FIELDS[scheme], *(MIDPOINT if midpoint else ()), *(CHOSEN if chosen else ()))
     found = {name: _places(layout, memory, *name.split(".")) for name in names}
     counts = {name for name in names if isinstance(_field(name), Count)}

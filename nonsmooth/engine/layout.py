@@ -88,6 +88,8 @@ class Layout:
         self.elements, self.start, self.functions = system.elements, system.start, system.functions
         self.elementwise, self.content = system.elementwise, Content()
         self._memories: dict[int, Memory] = {}
+        #: where the internal states of schemes stand in its memories
+        self.kept: dict[Any, Any] = {}
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
         #: points of reactions of joints, with the numbers from which they were computed
@@ -323,11 +325,11 @@ class Layout:
                 evaluate(memory, self.shape, group.record)
         loads = memory.of["Load"][len(self.whole["loads"]) :]
         ground, size = memory.start["Body"], dtype("Body", self.shape).itemsize
-        start, step = memory.start["Load"], dtype("Load", self.shape).itemsize
-        for k, one in enumerate(loads, start=len(self.whole["loads"])):
-            for side in ("a", "b"):
-                at = start + k * step + int(one[side])
-                body["steady"][(at - ground) // size] += one[f"on_{side}"]
+        step = dtype("Load", self.shape).itemsize
+        first = memory.start["Load"] + len(self.whole["loads"]) * step - ground
+        for side in ("a", "b"):
+            bodies = (first + step * np.arange(len(loads)) + loads[side].astype(np.intp)) // size
+            np.add.at(body["steady"], bodies, loads[f"on_{side}"])
         body["steady"][0] = 0.0
 
     def _prepare(self, memory: Memory, group: _Group, values: Array) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array, Columnwise, Evaluator
 from nonsmooth.exceptions import InputError, ModelError
@@ -151,8 +152,28 @@ class System:
     @cached_property
     def compliant(self) -> bool:
         """Whether its contacts are compliant, all of them."""
-        contacts = [element for element in self.elements if isinstance(element, Contact)]
+        contacts = self.contact_elements
         return bool(contacts) and all(isinstance(contact.contact, Compliant) for contact in contacts)
+
+    @cached_property
+    def contact_elements(self) -> tuple[Contact, ...]:
+        """The element of each contact (nc,)."""
+        return tuple(e for e in self.elements if isinstance(e, Contact) for _ in e.gap_labels)
+
+    @cached_property
+    def angular_velocities(self) -> NDArray[np.intp]:
+        """Columns of v that are angular velocities of the two bodies of each contact (nc, 2, 3); -1 for those that a
+        body lacks."""
+        of_body: dict[str, list[int]] = {}
+        for k, (name, unit) in enumerate(zip(self.names.v, self.names.v_units, strict=True)):
+            if unit == "rad/s":
+                of_body.setdefault(name.rpartition(".")[0], []).append(k)
+        columns = np.full((self.nc, 2, 3), -1)
+        for contact, element in enumerate(self.contact_elements):
+            for side, body in enumerate(element.body_names()):
+                own = of_body.get(body.partition(".")[0], [])
+                columns[contact, side, : len(own)] = own
+        return columns
 
     @property
     def M(self) -> ca.Function:
@@ -339,10 +360,12 @@ class System:
             For an unknown name, with the nearest known ones, or a value outside its range.
         """
         values = self.parameter_values.copy()
+        if not changes:
+            return values
         order = {name: i for i, name in enumerate(self.parameters)}
         elements = {element.name: element for element in self.elements}
         owners: dict[str, Element] = {}
-        for name, value in (changes or {}).items():
+        for name, value in changes.items():
             if name not in order:
                 raise InputError(f'Unknown parameter "{name}". {_nearest(name, order)}')
             owner, _, label = name.partition(".")

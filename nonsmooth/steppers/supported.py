@@ -7,7 +7,6 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import INCREMENTAL, LAWS, Rigid
-from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
 
 __all__ = ["REST", "SHARING", "check_impact_laws", "check_newton", "check_plastic", "impact_laws_of"]
@@ -23,8 +22,7 @@ SHARING = (
 
 def impact_laws_of(system: System) -> list[str]:
     """The impact law of each rigid contact."""
-    contacts = [e for e in system.elements if isinstance(e, Contact) for _ in e.gap_labels]
-    return [e.contact.impact for e in contacts if isinstance(e.contact, Rigid)]
+    return [e.contact.impact for e in system.contact_elements if isinstance(e.contact, Rigid)]
 
 
 def check_newton(system: System, stepper: str) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.clearances import Clearance
-from nonsmooth.model.contacts import Contact
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.tolerances import EPSILON
 
@@ -33,7 +32,7 @@ def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> st
     displacement exceeds `TIGHT` clearances.
     """
     at, change = m.at(t, q), dt * m.metric.change(m.force(t, q, v))
-    kinds = [e for e in m.system.elements if isinstance(e, Contact) for _ in e.gap_labels]
+    kinds = m.system.contact_elements
     moved = dt * np.abs(at.W_N).T @ (np.abs(v) + np.abs(change)) / m.scale
     gaps = m.system.true_gaps(np.array([q, m.moved(q, v + change, dt)]), m.p)
     moved = np.maximum(moved, np.abs(gaps[1] - gaps[0]) / m.scale)

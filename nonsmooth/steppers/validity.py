@@ -9,7 +9,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.laws.base import Limit
 from nonsmooth.laws.compliant import Compliant
-from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
 
 __all__ = ["Validity"]
@@ -34,7 +33,7 @@ class Validity:
         if system.compliance is None:
             return
         values = dict(zip(system.parameters, p.tolist(), strict=True))
-        gaps = [element for element in system.elements if isinstance(element, Contact) for _ in element.gap_labels]
+        gaps = system.contact_elements
         for i, (contact, law, places) in enumerate(
             zip(gaps, system.compliance.laws, system.compliance.constants, strict=True)
         ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces, forget_pages
 
-__all__ = ["Columns", "UnknownName", "bounds"]
+__all__ = ["Columns", "UnknownName", "bounds", "largest"]
 
 #: rows of which something is computed at once
 AT_ONCE = 1 << 17
@@ -49,7 +49,7 @@ class Columns(Mapping[str, NDArray[Any]]):
     def __init__(self, what: str, names: Sequence[str], array: NDArray[Any] | Pieces, units: Sequence[str]) -> None:
         self.what, self.names, self.unit_list = what, tuple(names), tuple(units)
         self.table = array if isinstance(array, Pieces) else _frozen(array)
-        self._order = {name: i for i, name in enumerate(self.names)}
+        self._order = _order(self.names)
         sizes = {len(self._order), len(self.unit_list), len(self.names), *array.shape[1:2]}
         if len(array.shape) not in (2, 3) or len(sizes) > 1:
             raise InputError(f"{len(self.names)} {what} names do not fit an array of shape {array.shape}.")
@@ -98,6 +98,12 @@ class Columns(Mapping[str, NDArray[Any]]):
         return self._order[name]
 
 
+@lru_cache(maxsize=64)
+def _order(names: tuple[str, ...]) -> Mapping[str, int]:
+    """Positions of names, which many tables of many runs have."""
+    return {name: i for i, name in enumerate(names)}
+
+
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     found = array.view()
     found.flags.writeable = False
@@ -109,6 +115,16 @@ def bounds(array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     least, largest = array[0].copy(), array[0].copy()
     for k in range(0, len(array), AT_ONCE):
         part = array[k : k + AT_ONCE]
-        least, largest = np.minimum(least, np.min(part, axis=0)), np.maximum(largest, np.max(part, axis=0))
+        rows = np.ascontiguousarray(part.T)  # NumPy compares long rows far faster than short ones
+        least, largest = np.minimum(least, np.min(rows, axis=1)), np.maximum(largest, np.max(rows, axis=1))
         forget_pages(array)
     return least, largest
+
+
+def largest(array: NDArray[Any]) -> float:
+    """The largest number of an array (n, k), at least 0, of which little is in memory at once."""
+    found = 0.0
+    for k in range(0, len(array), AT_ONCE):
+        found = max(found, float(np.max(array[k : k + AT_ONCE], initial=0.0)))
+        forget_pages(array)
+    return found

@@ -26,17 +26,19 @@ KEPT_ENERGIES = ENERGIES[:-1]
 
 def means(impulse: Array, length: Array) -> Array:
     """Mean forces (n, k) of impulses (n, k) in steps of these lengths (n,); 0 at a start."""
-    time = length[:, None]
-    return np.divide(impulse, time, out=np.zeros_like(impulse), where=time > 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = impulse / length[:, None]
+    found[~(length > 0.0)] = 0.0
+    return found
 
 
 def differing(*pairs: tuple[Array, Array | float]) -> NDArray[np.intp]:
     """Rows in which one of the tables (n, k) has other bits than the one beside it."""
     found = [
-        np.any(one.view(np.int64) != np.broadcast_to(np.asarray(other), one.shape).view(np.int64), axis=1)
+        np.flatnonzero(one.view(np.int64) != np.asarray(other).view(np.int64)) // max(one.shape[1], 1)
         for one, other in pairs
     ]
-    return np.flatnonzero(np.any(found, axis=0))
+    return np.unique(np.concatenate(found))
 
 
 @dataclass(frozen=True, eq=False)

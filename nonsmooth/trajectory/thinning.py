@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.model.seen import Observe, Seen
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
+from nonsmooth.trajectory.columns import bounds
 from nonsmooth.trajectory.contact_forces import tangential_size
 from nonsmooth.trajectory.derived import KEPT_ENERGIES, differing, means
 from nonsmooth.trajectory.store import Store
@@ -104,7 +105,7 @@ class Thinned:
         views |= {name: a[name] for name in ("t", "q", "v", "v_left", "mode")}
         kept = self._kept(t.size)
         table = self._forces(a, kept) | {name: values[kept] for name, values in views.items()}
-        jumps = self._jumps(table)
+        jumps = self._jumps(table, a, kept)
         if self.record == 1:
             del table["dt"]
         self.store.put(self.kept, table)
@@ -113,7 +114,7 @@ class Thinned:
             worst_violation(-seen.gap), worst_violation(seen.closure), worst_violation(a["complementarity"]),
             worst_violation(a["residual"]),
         ])  # fmt: skip
-        least = np.min(seen.gap, axis=0)
+        least = bounds(seen.gap)[0]
         extremes = np.array([(np.min(one), np.max(one), one[-1]) for one in energy.values()]).T
         if self.worst is not None and self.least_gap is not None and self.extremes is not None:
             worst, least = np.maximum(self.worst, worst), np.minimum(self.least_gap, least)
@@ -133,35 +134,32 @@ class Thinned:
         return kept if kept.size and kept[-1] == rows - 1 else np.append(kept, rows - 1)
 
     def _forces(self, a: Part, kept: slice | NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-        """Impulses and mean forces of the steps of each kept row."""
-        spans = None if isinstance(kept, slice) else np.concatenate([[0], kept[:-1] + 1])  # first step of each
-
-        def total(array: Array) -> Array:
-            return array if spans is None else np.add.reduceat(array, spans, axis=0)
-
-        def mean(array: Array) -> Array:
-            return means(total(array), length)
-
-        reaction, dt = a["reaction"], a["dt"]
-        length = total(dt)
+        """Impulses of the steps of each kept row, and mean forces of joints."""
+        length, reaction = _summed(a["dt"], kept), a["reaction"]
         return {
-            "dt": length, "P_N": total(a["P_N"]), "P_T": total(a["P_T"]), "lam_N": mean(a["P_N"] - a["P_N_impact"]),
-            "lam_T": mean(a["P_T"] - a["P_T_impact"]), "reaction_impact": total(a["reaction_impact"]),
-            "reaction": reaction if self.record == 1 else mean(reaction * dt[:, None]),
+            "dt": length, "P_N": _summed(a["P_N"], kept), "P_T": _summed(a["P_T"], kept),
+            "reaction_impact": _summed(a["reaction_impact"], kept),
+            "reaction": reaction if self.record == 1 else means(_summed(reaction * a["dt"][:, None], kept), length),
         }  # fmt: skip
 
-    def _jumps(self, table: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    def _jumps(
+        self, table: dict[str, NDArray[Any]], a: Part, kept: slice | NDArray[np.intp]
+    ) -> dict[str, NDArray[Any]]:
         """The rows, taken from their table, of what follows from it in all others: `nonsmooth.trajectory.derived`."""
-        parts = {name: table.pop(name) for name in JUMPS}
+        parts = {name: table.pop(name) for name in JUMPS if name in table}
         t = table["t"]
-        length = np.diff(t, prepend=t[0] if self.balance is None else self.balance.t)
-        if self.record > 1:
-            length = table["dt"]
+        between = np.diff(t, prepend=t[0] if self.balance is None else self.balance.t)
+        length = table["dt"] if self.record > 1 else between
+        impacts = [_summed(np.abs(a[f"{name}_impact"]), kept) for name in ("P_N", "P_T")]
         rows = differing(
             (parts["v_left"], table["v"]), (parts["rate_left"], table["rate"]), (parts["reaction_impact"], 0.0),
-            (parts["lam_N"], means(table["P_N"], length)), (parts["lam_T"], means(table["P_T"], length)),
+            *((one, 0.0) for one in impacts), (table["dt"][:, None], length[:, None]),
         )  # fmt: skip
-        return {"row": rows + self.kept, **{name: values[rows] for name, values in parts.items()}}
+        parts = {name: values[rows] for name, values in parts.items()}
+        for name, impulse in (("lam_N", "P_N"), ("lam_T", "P_T")):
+            smooth = _summed(a[impulse] - a[f"{impulse}_impact"], kept)[rows]
+            parts[name] = means(smooth, table["dt"][rows])
+        return {"row": rows + self.kept, **parts}
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Tables of all kept rows, by name, but those of `jumping`."""
@@ -219,6 +217,13 @@ class Thinned:
         )  # fmt: skip
 
 
+def _summed(array: Array, kept: slice | NDArray[np.intp]) -> Array:
+    """Sums over the steps of each kept row."""
+    if isinstance(kept, slice):
+        return array
+    return np.asarray(np.add.reduceat(array, np.concatenate([[0], kept[:-1] + 1]), axis=0))
+
+
 def joined(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
     """Tables one after the other."""
     if len(parts) == 1:
@@ -261,7 +266,9 @@ def _impacts(t: Array, a: Mapping[str, Array], seen: Seen, system: System, last:
     its normal turns they may omit some and make up for them: that is no impact, unless another contact is hit as well.
     """
     struck = a["P_N_impact"] > 0.0
-    some = np.unique(np.nonzero(struck)[0])
+    some = np.unique(np.flatnonzero(struck) // max(system.nc, 1))
+    if not some.size:
+        return np.zeros((0, IMPACT))
     struck, before = struck[some], np.zeros((2, 1 + 2 * system.nc)) if last is None else last
     dt = np.concatenate([before[:, 0], a["dt"]])
     P_N = np.concatenate([before[:, 1 : 1 + system.nc], a["P_N"]])

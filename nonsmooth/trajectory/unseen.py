@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.model.contacts import Contact
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
 from nonsmooth.trajectory.trajectory import Trajectory
@@ -39,17 +38,27 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     if not system.nc or len(run.t) < 2 or len(run.t) - 1 < run.counts.get("steps", 0):
         return {}
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
-    forced, least = run.P_N.array[1:] > 0.0, -OVERLAP * system.elementwise.gap_sizes(parameters)
+    P_N, least = run.P_N.array[1:], -OVERLAP * system.elementwise.gap_sizes(parameters)
     missed: dict[int, float] = {}
-    row, contact = np.nonzero(gap[1:-1] < least)
+    row, contact = _places(gap[1:-1] < least)
     if row.size and not system.compliant:
-        free = ~np.any(forced[row] | forced[row + 1], axis=1)  # another contact may turn the motion
+        forced = np.zeros(len(P_N), dtype=bool)
+        forced[_places(P_N > 0.0)[0]] = True
+        free = ~(forced[row] | forced[row + 1])  # another contact may turn the motion
         for one, time in zip(contact[free].tolist(), run.t[1 + row[free]].tolist(), strict=True):
             missed.setdefault(one, time)
-    k, i = np.nonzero((right[:-1] < 0.0) & (left[1:] > 0.0) & (gap[:-1] > 0.0) & (gap[1:] > 0.0) & ~forced)
+    k, i = _places((right[:-1] < 0.0) & (left[1:] > 0.0))
+    free = (gap[k, i] > 0.0) & (gap[k + 1, i] > 0.0) & ~(P_N[k, i] > 0.0)
+    k, i = k[free], i[free]
     if k.size <= MOST:
         _divide(run, system, parameters, k, i, least, missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
+
+
+def _places(found: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns of a table (n, k) where it is true."""
+    row, column = np.divmod(np.flatnonzero(found), found.shape[1])
+    return row, column
 
 
 def _divide(
@@ -57,9 +66,9 @@ def _divide(
     missed: dict[int, float],
 ) -> None:  # fmt: skip
     """Divide intervals that begin with rows k, of contacts i, until their gaps are open or missed."""
-    gap, right, left, spin = run.gap.array, run.gap_rate.array, run.left.gap_rate.array, _spins(run, system)
+    gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     spans = np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])
-    turn = np.maximum(spin[k, i], spin[k + 1, i])
+    turn = np.maximum(_spins(run, system, k, i), _spins(run, system, k + 1, i))
     for _ in range(DIVISIONS):
         x = _meeting(spans, turn, least[i])
         some = np.isfinite(x)
@@ -113,18 +122,8 @@ def _gaps(run: Trajectory, system: System, parameters: Array, t: Array, i: NDArr
     return system.true_gaps(q, parameters)[rows, i], system.gap_rates(q, v, parameters)[rows, i]
 
 
-def _spins(run: Trajectory, system: System) -> Array:
-    """Sum of the angular speeds (n, nc) [rad/s] of the bodies of each contact."""
-    of_body: dict[str, Array] = {}
-    for k, (name, unit) in enumerate(zip(run.v.names, system.names.v_units, strict=True)):
-        if unit == "rad/s":
-            body = name.rpartition(".")[0]
-            of_body[body] = np.hypot(of_body.get(body, 0.0), run.v.array[:, k])
-    still = np.zeros(len(run.t))
-    columns = [
-        sum((of_body.get(name.partition(".")[0], still) for name in element.body_names()), still)
-        for element in system.elements
-        if isinstance(element, Contact)
-        for _ in element.gap_labels
-    ]
-    return np.column_stack(columns)
+def _spins(run: Trajectory, system: System, k: NDArray[np.intp], i: NDArray[np.intp]) -> Array:
+    """Sum of the angular speeds [rad/s] of the two bodies of contacts i in rows k."""
+    columns = system.angular_velocities[i]
+    v = np.where(columns < 0, 0.0, run.v.array[k[:, None, None], columns])
+    return np.asarray(np.sum(np.linalg.norm(v, axis=2), axis=1))
