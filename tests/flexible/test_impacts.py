@@ -52,7 +52,7 @@ STEPPERS = {
 
 @pytest.mark.parametrize("name", STEPPERS)
 @pytest.mark.parametrize("modes", [1, 5, 20])
-@pytest.mark.quick(3)
+@pytest.mark.sampled(3)
 def test_a_rod_strikes_a_wall_again_until_the_wave_has_come_back(name: str, modes: int) -> None:
     """The first impulse is that of the mass m / (1 + 2n), which does not converge; impulse and duration do.
 

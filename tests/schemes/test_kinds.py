@@ -217,7 +217,7 @@ def somewhere(rng: np.random.Generator, dimension: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_the_bits_are_those_of_casadi(name):
     it, rng = KINDS[name], np.random.default_rng(1)
     for _ in range(8):

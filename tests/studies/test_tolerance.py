@@ -122,7 +122,6 @@ def test_command_line(tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("runs", "fresh_runs", "workers"), [(80, 600, 1), (400, 10_000, None)])
 def test_the_stated_confidence_holds_on_a_fresh_sample(runs, fresh_runs, workers):
     """The slider-crank's worst impulse until 10 ms."""
