@@ -36,6 +36,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.loadscopereorder = False  # the order is that of `pytest_collection_modifyitems`
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Texts of schemes are compiled before all tests are run, and not by each process that runs them."""
+    config = session.config
+    named = config.args_source != pytest.Config.ArgsSource.TESTPATHS
+    if named or config.option.collectonly or hasattr(config, "workerinput"):
+        return
+    from entries import compile_texts
+
+    compile_texts(everything=config.getoption("all"), tell=config.get_terminal_writer().line)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out slow tests and cases that are not in the sample, except named ones; slow files come first."""
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
