@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib.util
 import re
 import shlex
@@ -97,6 +98,18 @@ def test_a_test_that_is_named_is_in_the_file_that_is_linked(page: Path) -> None:
         }  # fmt: skip
         for name in re.findall(r"`(test_\w+)(?:\.\.\.)?`", line) if files else []:
             assert any(one.startswith(name) for one in functions), f"{page.name}: there is no {name} in {files}"
+
+
+def test_the_recipes_of_contributing_run() -> None:
+    page = ROOT / "CONTRIBUTING.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.failed == 0 and found.attempted > 10
+    assert page.stat().st_size < 8000
+
+
+def test_the_changelog_is_a_page_per_release() -> None:
+    releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.M)[1:]
+    assert releases and all(len(text.encode()) <= 5000 for text in releases)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
