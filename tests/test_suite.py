@@ -1,4 +1,4 @@
-"""Which tests are run: without options, with ``--all``, or by name; and files that stay in one process."""
+"""Which tests are run: without options, with ``--all``, or by name; loops in a test, and what is compiled before."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import entries
 import pytest
 from loops import each
+
+from nonsmooth.compile import machine, objects
+from nonsmooth.records.schema import Shape
 
 CASES = """
 import pytest
@@ -66,3 +70,17 @@ def test_a_loop_lists_all_values_that_fail() -> None:
         small(most=2)
     with pytest.raises(AssertionError, match="no word is tested"):
         each("word", [])(lambda word: None)()
+
+
+def test_texts_are_compiled_by_processes_that_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes with the package is not compiled, nor what was compiled before, and this process compiles nothing."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(entries, "SHAPES", ())
+    monkeypatch.setattr(entries, "TEXTS", {Shape(2, 1): ("observation",), Shape(2, 2): ("observation",)})
+    monkeypatch.setattr(entries, "comes_along", lambda text, shape: shape == Shape(2, 2))
+    told: list[str] = []
+    monkeypatch.setattr(objects, "compiled_text", lambda *_: pytest.fail("compiled by the process of the tests"))
+    for _ in range(2):
+        entries.compile_texts(everything=False, tell=told.append)
+    assert told == ["compiling 1 texts of schemes, some minutes, once"]
+    assert len(list(machine.cache_folder().glob("*.o"))) == 1
