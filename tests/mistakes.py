@@ -1,8 +1,9 @@
 """Mistakes in the package, drawn by seed over its syntax trees, and whether its tests find them.
 
-``python tests/mistakes.py [family ..] [--count 8] [--seed 1] [--all]`` makes each mistake, of the kinds of `mutants`, in
-a copy of the tree and runs the tests of its family there until one fails. Mistakes in schemes are compiled for it, which
-takes minutes each. What is not found is printed, and is the exit status: it may be equivalent, which a reader decides.
+``python tests/mistakes.py [family ..] [--count 8] [--seed 1] [--all]`` makes each mistake, of the kinds of `mutants`,
+in a copy of the tree and runs the tests of its family there until one fails. Mistakes in schemes are compiled for it,
+which takes minutes each. What is not found is printed, and is the exit status: it may be equivalent, which a reader
+decides.
 """
 
 from __future__ import annotations
