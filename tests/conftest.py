@@ -21,7 +21,7 @@ tests_run = count(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all", action="store_true", help="run every case of the tests that are marked as sampled")
+    parser.addoption("--all", action="store_true", help="run slow tests too, and every case of sampled ones")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,29 +36,44 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.loadscopereorder = False  # the order is that of `pytest_collection_modifyitems`
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Leave out what is not in the sample; with several processes begin with the files that take longest."""
-    cases = Counter[str]()
-    for item in items:  # before ``-m`` is looked at
-        if quick := item.get_closest_marker("quick"):
-            name = item.nodeid.partition("[")[0]
-            if cases[name] % quick.args[0]:
-                item.add_marker(pytest.mark.slow)
-            cases[name] += 1
-    yield
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Texts of schemes are compiled before all tests are run, and not by each process that runs them."""
+    config = session.config
+    named = config.args_source != pytest.Config.ArgsSource.TESTPATHS
+    if named or config.option.collectonly or hasattr(config, "workerinput"):
+        return
+    from entries import compile_texts
+
+    compile_texts(everything=config.getoption("all"), tell=config.get_terminal_writer().line)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out slow tests and cases that are not in the sample, except named ones; slow files come first."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     if not config.getoption("all"):
         seen, kept, left_out = Counter[str](), [], []
         for item in items:
-            every = sampled.args[0] if (sampled := item.get_closest_marker("sampled")) else 1
-            name = item.nodeid.partition("[")[0]
-            (left_out if seen[name] % every else kept).append(item)
-            seen[name] += 1
+            out = item.get_closest_marker("slow") is not None and "slow" not in config.option.markexpr
+            if not out and (sampled := item.get_closest_marker("sampled")):
+                name = item.nodeid.partition("[")[0]
+                out = bool(seen[name] % sampled.args[0])
+                seen[name] += 1
+            (left_out if out and not _named(item, config) else kept).append(item)
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept
     if hasattr(config, "workerinput"):
-        slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
         items.sort(key=lambda item: -slow[item.path])
+
+
+def _named(item: pytest.Item, config: pytest.Config) -> bool:
+    """Whether the command line names this test, or the function whose case it is, with ``::``."""
+    words = (word.partition("::") for word in config.args)
+    test = item.nodeid.partition("::")[2]
+    return any(
+        name and f"{test}[".startswith(f"{name}[") and (config.invocation_params.dir / path).resolve() == item.path
+        for path, _, name in words
+    )
 
 
 @pytest.hookimpl(wrapper=True)

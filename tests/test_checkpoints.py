@@ -104,7 +104,7 @@ def dies_after(calls):
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.quick(5)
+@pytest.mark.sampled(5)
 def test_a_run_that_is_cut_three_times_has_the_bytes_of_one_that_is_not(systems, tmp_path, monkeypatch, case):
     name, stepper, dt, t_end, record = CASES[case]
     system, path = systems(name), tmp_path / "checkpoint.nc"
@@ -350,7 +350,6 @@ def test_words_of_a_forged_checkpoint_are_plain(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["moreau-jean", "gauss-qp landing in space", "compliant, radau"])
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(tmp_path, name):
     """SIGKILL, twice, at random times; `python -m benchmarks.kills` does so for all."""

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from loops import each
 
 from nonsmooth import (
     Compliant,
@@ -49,7 +50,7 @@ def doi(text: str) -> set[str]:
     return set(re.findall(r"10\.\d{4,}/[^\s,;]+[^\s,;.]", text))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_stepper_solver_and_law_has_an_entry_or_is_stated_to_have_none(name: str) -> None:
     assert name in CITED or quoted(name), (
         f"give {name} a section References in its docstring, or say in nonsmooth.citations.CITED what it is based on; "
@@ -62,7 +63,7 @@ def test_every_ready_problem_likewise() -> None:
     assert not missing, f"say in nonsmooth.citations.PROBLEMS where {', '.join(missing)} comes from; () if from nowhere"
 
 
-@pytest.mark.parametrize("name", BUILTIN)
+@each("name", BUILTIN)
 def test_the_source_of_a_problem_is_the_one_that_is_cited(name: str) -> None:
     cites = {ENTRIES[key][1].get("doi", "") for key in PROBLEMS.get(name, ())}
     assert doi(BUILTIN[name].source) <= cites
@@ -87,7 +88,7 @@ def test_flexible_bodies_are_cited_with_their_reduction() -> None:
     assert "@article{craig1968," in bibtex(run) and "% body PlanarFlexibleBody\n@book{shabana2013," in bibtex(run)
 
 
-@pytest.mark.parametrize("key", ENTRIES)
+@each("key", ENTRIES)
 def test_an_entry_is_well_formed(key: str) -> None:
     kind, fields = ENTRIES[key]
     needed = {"article": {"author", "title", "journal", "year"}, "book": {"author", "title", "publisher", "year"}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib.util
 import re
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from loops import each
 
 from nonsmooth.cli import main
 
@@ -46,7 +48,7 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each("page", PAGES)
 def test_every_relative_link_leads_somewhere(page: Path) -> None:
     broken = []
     for target in links(page.read_text(encoding="utf-8")):
@@ -61,7 +63,7 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
     assert not broken
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each("page", PAGES)
 def test_links_are_named_by_titles(page: Path) -> None:
     """A reader of a page knows no names of files."""
     assert not re.findall(r"\[`?[\w./-]+\.md`?\]\(", page.read_text(encoding="utf-8"))
@@ -83,7 +85,7 @@ def test_the_first_page_opens_with_a_picture_ten_lines_and_four_cards(
     assert (tmp_path / "run.png").is_file() and (tmp_path / "run.html").is_file()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each("page", PAGES)
 def test_a_test_that_is_named_is_in_the_file_that_is_linked(page: Path) -> None:
     """`test_...` in a document, with a linked file of tests in the same line, is a function of one of these files."""
     for line in page.read_text(encoding="utf-8").splitlines():
@@ -96,6 +98,18 @@ def test_a_test_that_is_named_is_in_the_file_that_is_linked(page: Path) -> None:
         }  # fmt: skip
         for name in re.findall(r"`(test_\w+)(?:\.\.\.)?`", line) if files else []:
             assert any(one.startswith(name) for one in functions), f"{page.name}: there is no {name} in {files}"
+
+
+def test_the_recipes_of_contributing_run() -> None:
+    page = ROOT / "CONTRIBUTING.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.failed == 0 and found.attempted > 10
+    assert page.stat().st_size < 8000
+
+
+def test_the_changelog_is_a_page_per_release() -> None:
+    releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.M)[1:]
+    assert releases and all(len(text.encode()) <= 5000 for text in releases)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -117,7 +131,7 @@ def test_every_problem_has_a_figure() -> None:
 FIGURES = sorted(path for kind in ("*.png", "*.svg") for path in DOCS.rglob(kind))
 
 
-@pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
+@each("path", FIGURES)
 def test_figures_are_small_and_used(path: Path) -> None:
     used = [page for page in PAGES if path.name in page.read_text(encoding="utf-8")]
     assert used, f"no document shows {path.name}"
@@ -172,7 +186,7 @@ EXAMPLES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for na
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.quick(3)
+@pytest.mark.sampled(3)
 def test_the_examples_of_the_command_line_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

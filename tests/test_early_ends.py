@@ -210,7 +210,6 @@ def test_ctrl_c_loses_no_step_that_is_taken_in_parts(system, step_by_step, monke
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("every", [3, 1])
 def test_ctrl_c_loses_no_step_at_any_line(system, whole, step_by_step, every):
     line = 1
@@ -309,7 +308,7 @@ def once(monkeypatch, where, name, act=None):
 
 @pytest.mark.parametrize("phase", ["tables", "write", "figure", "page", "show"])
 @pytest.mark.parametrize("output", [True, False])
-@pytest.mark.quick(3)
+@pytest.mark.sampled(3)
 def test_ctrl_c_in_every_phase_says_what_is_true(folder, monkeypatch, capsys, phase, output):
     import nonsmooth.cli.report
     import nonsmooth.cli.run

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loops import each
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = {"nonsmooth": ROOT / "nonsmooth", "nonsmooth_problems": ROOT / "problems"}
@@ -150,7 +151,7 @@ def part_imported(name: str) -> str | None:
     return _MODULE_OF[first].split(".")[1] if first in _MODULE_OF else first or "nonsmooth"
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if part_of(path) not in EVERYTHING], ids=identify)
+@each("path", [path for path in FILES if part_of(path) not in EVERYTHING])
 def test_imports_follow_the_table(path: Path) -> None:
     part = part_of(path)
     assert part in MAY_IMPORT, f"{part} is a new part: say in MAY_IMPORT what it may import"
@@ -165,7 +166,7 @@ def test_only_the_command_line_and_pages_import_plots() -> None:
     assert users <= {"cli", "plots", "report"}
 
 
-@pytest.mark.parametrize("path", FILES, ids=identify)
+@each("path", FILES)
 def test_slow_libraries_are_imported_where_they_are_used(path: Path) -> None:
     loaded = {name.split(".")[0] for name in imports_of(path, when_loaded=True)}
     assert not loaded & (SLOW_TO_IMPORT - MADE_OF.get(part_of(path), set()))

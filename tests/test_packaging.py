@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from loops import each
 
 import nonsmooth
 import nonsmooth_problems
@@ -71,7 +72,7 @@ def test_import_loads_no_library() -> None:
     assert not {"numpy", "scipy", "casadi", "numba", "matplotlib", "xarray", "typer", "rich", "pydantic"} & set(loaded)
 
 
-@pytest.mark.parametrize("name", nonsmooth.__all__)
+@each("name", nonsmooth.__all__)
 def test_every_exported_name_is_there(name: str) -> None:
     assert getattr(nonsmooth, name).__name__ == name
     assert name in dir(nonsmooth)

@@ -1,4 +1,4 @@
-"""How the suite is run: samples of tests with many cases, and files that stay in one process."""
+"""Which tests are run: without options, with ``--all``, or by name; loops in a test, and what is compiled before."""
 
 from __future__ import annotations
 
@@ -8,32 +8,79 @@ import subprocess
 import sys
 from pathlib import Path
 
+import entries
 import pytest
+from loops import each
+
+from nonsmooth.compile import machine, objects
+from nonsmooth.records.schema import Shape
 
 CASES = """
 import pytest
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", range(10))
-def test_case(case):
+def test_sampled(case):
+    pass
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(3))
+def test_slow(case):
     pass
 
 @pytest.mark.parametrize("case", range(3))
 def test_other(case):
     pass
 """
+EVERY = {"sampled": list(range(10)), "slow": [0, 1, 2], "other": [0, 1, 2]}
 
 
-@pytest.mark.parametrize(("options", "cases"), [([], [0, 3, 6, 9]), (["--all"], list(range(10)))])
-def test_one_case_in_so_many_is_run_and_all_of_them_on_request(options: list[str], cases: list[int], tmp_path: Path):
+@pytest.mark.parametrize(
+    ("options", "cases"),
+    [
+        ([], {"sampled": [0, 3, 6, 9], "other": [0, 1, 2]}),
+        (["--all"], EVERY),
+        (["-m", "slow"], {"slow": [0, 1, 2]}),
+        (["test_a.py::test_slow", "test_b.py::test_slow[1]"], {"slow": [0, 1, 2, 1]}),
+        (["test_a.py::test_sampled[4]", "test_b.py::test_sampled[6]"], {"sampled": [4, 6]}),
+    ],
+)
+def test_a_sample_is_run_and_everything_on_request(options: list[str], cases: dict[str, list[int]], tmp_path: Path):
     shutil.copy(Path(__file__).parent / "conftest.py", tmp_path)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = sampled", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  sampled\n  slow", encoding="utf-8")
     for name in ("test_a.py", "test_b.py"):
         (tmp_path / name).write_text(CASES, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-v", "-n", "2", "-p", "no:cacheprovider", *options]
     shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    for name in ("test_a.py", "test_b.py"):
-        passed = re.findall(rf"^\[(gw\d)\].* PASSED {name}::(\w+)\[(\d)\]", shown, re.M)
-        assert len({process for process, _, _ in passed}) == 1
-        assert sorted(int(case) for _, test, case in passed if test == "test_case") == cases
-        assert sum(test == "test_other" for _, test, _ in passed) == 3
+    passed = re.findall(r"^\[(gw\d)\].* PASSED (\w+)\.py::test_(\w+)\[(\d)\]", shown, re.M)
+    once = 1 if any("::" in option for option in options) else 2  # both files have all cases
+    found = {test: sorted(int(case) for *_, kind, case in passed if kind == test) for *_, test, _ in passed}
+    assert found == {test: sorted(numbers * once) for test, numbers in cases.items()}
+    for name in ("test_a", "test_b"):
+        assert len({process for process, file, *_ in passed if file == name}) == 1
+
+
+def test_a_loop_lists_all_values_that_fail() -> None:
+    @each("number", range(5))
+    def small(number: int, most: int) -> None:
+        assert number <= most, "too large"
+
+    small(most=4)
+    with pytest.raises(AssertionError, match=r"(?s)2 of 5 fail:\n3: AssertionError: too large.*\n4: "):
+        small(most=2)
+    with pytest.raises(AssertionError, match="no word is tested"):
+        each("word", [])(lambda word: None)()
+
+
+def test_texts_are_compiled_by_processes_that_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes with the package is not compiled, nor what was compiled before, and this process compiles nothing."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(entries, "SHAPES", ())
+    monkeypatch.setattr(entries, "TEXTS", {Shape(2, 1): ("observation",), Shape(2, 2): ("observation",)})
+    monkeypatch.setattr(entries, "comes_along", lambda text, shape: shape == Shape(2, 2))
+    told: list[str] = []
+    monkeypatch.setattr(objects, "compiled_text", lambda *_: pytest.fail("compiled by the process of the tests"))
+    for _ in range(2):
+        entries.compile_texts(everything=False, tell=told.append)
+    assert told == ["compiling 1 texts of schemes, some minutes, once"]
+    assert len(list(machine.cache_folder().glob("*.o"))) == 1

@@ -8,7 +8,7 @@ import re
 import tokenize
 from pathlib import Path
 
-import pytest
+from loops import each
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -76,12 +76,12 @@ def test_words_are_found_where_they_stand() -> None:
     assert len(coined(prose_of_source(source))) == 3
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each("page", PAGES)
 def test_pages_use_the_terms_of_the_literature(page: Path) -> None:
     assert not coined(prose_of_page(page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@each("folder", FOLDERS)
 def test_docstrings_and_messages_use_the_terms_of_the_literature(folder: str) -> None:
     found = {
         str(path.relative_to(ROOT)): coined(prose_of_source(path.read_text(encoding="utf-8")))

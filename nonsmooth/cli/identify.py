@@ -74,7 +74,7 @@ def excite_command(
     from nonsmooth.identification.base import as_dictionary
 
     _check(figure, output)
-    _check(None, example)
+    _check(None, example, "--example")
     bounds = Bounds(
         _numbers("--position", position), _numbers("--velocity", velocity), _numbers("--acceleration", acceleration)
     )
@@ -191,7 +191,7 @@ def fit_command(
     from nonsmooth.identification import FitMotion, fit_motion
 
     _check(figure, None)
-    request = Request(problem, None, tuple(settings or ()), stepper, None, 1.0, dt, dt_min, dt_max)
+    request = Request(problem, None, tuple(settings or ()), stepper, None, None, dt, dt_min, dt_max)
     control, scheme = request.step(), request.scheme()
     if control is None or scheme is None:
         raise InputError("A fit needs its step: give --dt, or --dt-min and --dt-max.")
@@ -221,7 +221,7 @@ def _mechanism(problem: str, settings: Sequence[str] | None) -> Any:
     """The built system of a problem or file."""
     from nonsmooth.cli.inputs import Request
 
-    made = Request(problem, None, tuple(settings or ()), None, None, 1.0, None, None, None).mechanism()
+    made = Request(problem, None, tuple(settings or ()), None, None, None, None, None, None).mechanism()
     if made.parameters:
         raise InputError(
             f"--set {next(iter(made.parameters))}: identify takes arguments of the problem, not parameters."
@@ -298,13 +298,13 @@ def _write_motion(motion: Any, drives: Sequence[str], samples: int, path: Path) 
     np.savetxt(path, table, delimiter=",", header=header, comments="", fmt="%.17g")
 
 
-def _check(figure: Path | None, output: Path | None) -> None:
+def _check(figure: Path | None, output: Path | None, option: str = "--output") -> None:
     from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable
 
     if figure is not None:
         check_writable("--figure", figure, FIGURE_FORMATS)
     if output is not None:
-        check_writable("--output", output, (".csv",))
+        check_writable(option, output, (".csv",))
 
 
 def _draw(figure: Path | None, draw: Callable[[Any], Any]) -> None:

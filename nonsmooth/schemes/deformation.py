@@ -43,6 +43,19 @@ def force_of_flexible_body(body, h):
 
 
 @kernel
+def end_velocity_of_rigid_body(body, h):
+    return 2.0 * body.u - body.v
+
+
+@kernel
+def growth_of_flexible_body(body, h):
+    """The change of velocity of a mode does not grow with h as that of a body of the same force: its stiffness counts
+    with h^2."""
+    change = body.u - body.v - weighed(body.u, h * h * body.stiffness)
+    return body.u + weighed(weighed(change, body.mass), body.implicit)
+
+
+@kernel
 def decrease_of_force(body, u, h):
     """What the forces of deformation become less by if u is added to the velocity of the step."""
     return weighed(u, h * body.stiffness + body.damping)
@@ -86,3 +99,5 @@ is_implicit = by_modes(never, always)  # (body)
 begin_implicit = by_modes(nothing, take_implicit)  # (system, h)
 end_implicit = by_modes(nothing, take_true_masses)  # (system, 0.0)
 implicit_force = by_modes(force_of_rigid_body, force_of_flexible_body)  # (body, h): f(u) + (h K + D) (u - v)
+#: (body, h): derivative of the displacement 2 h u with respect to the size 2 h of the step
+growth = by_modes(end_velocity_of_rigid_body, growth_of_flexible_body)

@@ -4,6 +4,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, solved_outside
 from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.deformation import growth
 from nonsmooth.schemes.first_half import (
     apply_forces,
     evaluate_solution,
@@ -16,10 +17,10 @@ from nonsmooth.tolerances.gauss import DIPPED, LANDED, TRIALS
 
 
 @kernel
-def end_rate(contact):
+def end_rate(contact, dt):
     """Derivative of a gap with respect to the step size; directions are those of the end."""
     a, b = contact.a, contact.b
-    return (a.along @ (2.0 * a.body.u - a.body.v) + b.along @ (2.0 * b.body.u - b.body.v))[0]
+    return (a.along @ growth(a.body, 0.5 * dt) + b.along @ growth(b.body, 0.5 * dt))[0]
 
 
 @kernel
@@ -28,7 +29,7 @@ def closes_at(contact, dt):
     tolerance, start = DIPPED * contact.scale, contact.start_g
     leaves = start <= tolerance
     start = 0.0 if leaves else start
-    a, slope = dt * contact.start_rate, dt * end_rate(contact)
+    a, slope = dt * contact.start_rate, dt * end_rate(contact, dt)
     rise = contact.g - start
     b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
     if contact.closed or not lowest(start, a, b, c) < -tolerance:
@@ -54,7 +55,7 @@ def locate_closing(system, contact, at, beyond):
     for _ in range(TRIALS):
         if not solve_first_half(system, dt):
             return math.inf
-        slope = end_rate(contact)
+        slope = end_rate(contact, dt)
         if contact.g > 0.0:
             low = dt
         else:

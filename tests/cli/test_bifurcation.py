@@ -143,7 +143,6 @@ def test_sections_are_checked():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("every", [2, 1])
 def test_slow_and_fast_slider_cranks(every):
     """The bifurcation diagram of the slider-crank with a loose pin: 1e5 steps per speed on the cores that there are.

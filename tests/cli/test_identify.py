@@ -21,6 +21,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.parametrize("option", ["--output", "--example", "--figure"])
+def test_files_that_cannot_be_written_are_refused_before_the_search(option, folder, monkeypatch, capsys):
+    monkeypatch.setattr("nonsmooth.identification.excite", lambda *_, **__: pytest.fail("it was searched"))
+    assert main(["identify", "excite", "xy-pointing", *BOUNDS, *QUICK, option, "found.txt"]) == 2
+    assert f"{option} " in capsys.readouterr().err and not list(folder.iterdir())
+
+
 @pytest.mark.slow
 def test_excite(folder, capsys):
     files = ["--output", "motion.csv", "--figure", "motion.png", "--example", "measured.csv"]

@@ -217,7 +217,7 @@ FILES = {
     "no archive": (b"what is this", "is not an .npz file of arrays"),
     "objects that run code": (written("", places=np.array([{}, {}, {}, {}], dtype=object)), "Object arrays cannot be"),
     "no names": (written("", names=None), "has no array names"),
-    "a bomb": (bomb(), "bytes of arrays, more than 200000000"),
+    "a bomb": (bomb, "bytes of arrays, more than 200000000"),
     "not finite": (written("", mass=np.full((24, 24), np.nan)), "array mass of the file .* must be finite"),
     "places of another number": (written("", places=np.zeros((2, 3))), r"needs names \(n,\)"),
     "not square": (written("", mass=np.zeros((24, 3))), "square matrices of one size"),
@@ -230,7 +230,7 @@ FILES = {
 def test_wrong_files_beside(case: str, tmp_path: Path) -> None:
     content, words = FILES[case]
     if content is not None:
-        (tmp_path / "plate.npz").write_bytes(content)
+        (tmp_path / "plate.npz").write_bytes(content() if callable(content) else content)
     (tmp_path / "plate.toml").write_text(FROM_FILE)
     tracemalloc.start()
     with pytest.raises(DeclarationError, match=rf"plate.toml:\d+: elements.plate.modes[\w.]*: .*{words}"):

@@ -74,7 +74,7 @@ def same(model, again):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_every_ready_problem(name, tmp_path):
     model = PROBLEMS[name]()
     if name in NOT_WRITTEN:

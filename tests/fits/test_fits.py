@@ -8,7 +8,6 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from nonsmooth import (
     Fit,
@@ -61,6 +60,8 @@ def test_a_basic_shaft_gives_the_same_clearance():
 
 def test_distributions():
     """Normal with T = 6 sigma of both parts; cut, uniform and at the limits on request."""
+    from scipy import stats  # takes half a second
+
     shares = np.array([0.001, 0.2, 0.5, 0.999])
     normal = stated("20 H7/g6")
     assert normal.ppf(shares) == pytest.approx(stats.norm(12e-6, 2.0581815e-6).ppf(shares), rel=1e-7)

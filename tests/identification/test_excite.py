@@ -62,7 +62,6 @@ def test_gradients_of_the_criteria(pointing, word):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("starts", [2, 8])
 @pytest.mark.parametrize(
     "bounds, omega, log_det, condition, workers", [(NARROW, 0.4, 45.4, 298, 2), (WIDE, 1.0, 89.1, 6.5, 1)]

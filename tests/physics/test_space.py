@@ -235,7 +235,6 @@ def test_a_cube_on_its_corners(name, tumbles):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "tumbles"),
     [("gauss-mpcc, landing", True), ("gauss-mpcc", True), ("gauss-mpcc", False), ("gauss-mpcc, landing", False)],

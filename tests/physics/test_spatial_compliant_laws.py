@@ -107,7 +107,6 @@ def thrown(place: str, contact: Compliant) -> System:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)  # each law in one or two of the three places
 @pytest.mark.parametrize("place", GEOMETRY)
 @pytest.mark.parametrize("name", laws.names("normal"))
 def test_every_normal_law_runs_in_space(name: str, place: str) -> None:

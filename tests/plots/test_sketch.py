@@ -44,7 +44,7 @@ def boxes(figure):
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.slow] * (one == "six-rss")) for one in PROBLEMS])
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_names_stand_apart(name):
     system = PROBLEMS[name]().build()
     figure = sketch(system)

@@ -239,7 +239,6 @@ def test_balanced_levers_keep_the_angular_momentum(case, theta):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("case", "impact"), [(2, "stronge"), (1, "newton")])
 def test_balanced_levers_keep_the_angular_momentum_over_the_whole_run(case, impact):
     linear, angular = momenta(run_rigid(MoreauJean(moment_arms="balanced"), 1e-3, case=case, impact=impact))
@@ -320,7 +319,6 @@ def test_facts_of_the_compliant_motion(compliant):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)  # one loose joint, and two
 @pytest.mark.parametrize("case", ["1", "3", "5", "4"])
 def test_rigid_agrees_with_compliant(compliant, case):
     """Rigid steppers against Lankarani and Nikravesh's law, within 0.01 deg, with an impulse of 8.1 mN s to 2 %."""
@@ -335,7 +333,6 @@ def test_rigid_agrees_with_compliant(compliant, case):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", ["2", "1", "3", "5", "4"])
 def test_stronges_law_agrees_with_compliant(compliant, case):
     """It follows the slip within an impact, which turns in case 2."""
@@ -353,7 +350,6 @@ def test_stronges_law_agrees_with_compliant(compliant, case):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("impact", ["stronge", "newton"])
 def test_the_mpcc_runs_as_the_qp_does(impact):
     """Through impacts and 3 s of lasting contact: no root across the bearing, no energy from nowhere."""

@@ -52,7 +52,7 @@ def built(name, soft):
 
 @pytest.mark.parametrize("word", steppers.names())
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_ten_steps_with_each_stepper_that_fits(name, word):
     """Rigid steppers with the problem's own contact, compliant ones with a law in its place, drawn with its panels."""
     one, stepper = PROBLEMS[name], steppers.by_name(word)()
@@ -71,7 +71,7 @@ def test_ten_steps_with_each_stepper_that_fits(name, word):
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_it_is_described(name, tmp_path, capsys):
     """With each of its bodies, joints and contacts, each origin, and a drawing."""
     path = tmp_path / "sketch.png"
@@ -95,11 +95,10 @@ def test_the_example_in_its_docstring(name):
     assert results.attempted >= 1 and results.failed == 0
 
 
-@pytest.mark.sampled(2)  # each problem with one of both, and the next with the other
+@pytest.mark.sampled(6)  # of each other problem one of both
 @pytest.mark.parametrize(
     ("name", "stepper"), [(name, word) for i, name in enumerate(PROBLEMS) for word in (RUNS, reversed(RUNS))[i % 2]]
 )
-@pytest.mark.quick(4)
 def test_it_runs_from_the_command_line(name, stepper, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     code = main(["run", name, *RUNS[stepper], "--json"])
@@ -112,7 +111,7 @@ def test_it_runs_from_the_command_line(name, stepper, tmp_path, monkeypatch, cap
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_its_panels_can_be_drawn(name):
     """With the exact solution where there is one; the names and units of the panels are then known to both."""
     one = PROBLEMS[name]

@@ -74,7 +74,6 @@ def test_known_facts(name):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", LONG)
 def test_known_facts_of_long_runs(name):
     """How far friction that is smoothed lets the platform creep where exact Coulomb friction holds it, and how far the

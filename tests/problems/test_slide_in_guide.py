@@ -39,7 +39,7 @@ def slide(friction):
 
 @pytest.mark.parametrize("friction", [0.0, 0.1, 0.3])
 @pytest.mark.parametrize(("stepper", "dt"), STEPPERS, ids=NAMES)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_walls_and_ends_bear_what_statics_says(stepper, dt, friction):
     """Within 1e-9 N of 98 and 171 N, whatever the stepper makes of the corners; pushed at a constant speed."""
     run = simulate(slide(friction), stepper, t_end=0.01, dt=dt)

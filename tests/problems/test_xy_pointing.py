@@ -59,7 +59,6 @@ def test_every_fact_but_those_of_long_searches():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("share", "rtol", "bounds"), [(0.5, 1e-4, (4e-4, 1e-4)), (1.0, 1e-5, (4e-5, 1e-5))])
 def test_friction_of_loose_joints_from_torque(share, rtol, bounds):
     """mu R within 3 % of 1 mm, first moments nearer to the truth than without friction in the model.

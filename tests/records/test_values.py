@@ -93,7 +93,7 @@ def _filled(shape):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.__name__)
-@pytest.mark.quick(3)
+@pytest.mark.sampled(3)
 def test_compiled_and_uncompiled_agree(shape, text):
     plain, compiled = _filled(shape), _filled(shape)
     text(Record("Sample", shape, plain.address("Sample")))

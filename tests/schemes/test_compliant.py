@@ -158,7 +158,7 @@ LOOSER = {"double pendulum": 1e-11}
 
 @pytest.mark.filterwarnings("ignore::nonsmooth.ValidityWarning")
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_rows_are_those_of_the_other_formulation(name):
     """All columns; impulses of a row are integrals over it, whose length is known to round-off of time."""
     model, t_end, dt = CASES[name]
@@ -296,7 +296,7 @@ def journal(contact, speed=0.5) -> Model:
 
 @pytest.mark.filterwarnings("ignore::nonsmooth.ValidityWarning")
 @pytest.mark.parametrize("name", NORMAL)
-@pytest.mark.quick(5)
+@pytest.mark.sampled(5)
 def test_every_normal_law(name):
     system = journal(Compliant(example(NORMAL[name]), SLIDING)).build()
     run, known = beside(f"law {name}", system, 2e-4, lengths(5e-7))
@@ -308,7 +308,7 @@ def test_every_normal_law(name):
 
 
 @pytest.mark.parametrize("name", FRICTION)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_every_friction_law(name):
     system = journal(Compliant(Flores(stiffness=1e8, restitution=0.8), example(FRICTION[name]))).build()
     run, known = beside(f"friction law {name}", system, 3e-4, lengths(1e-6))

@@ -90,7 +90,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_rows_are_those_of_the_other_formulation(name):
     """Positions to their round-off; velocities of stiff modes to some 1e-12 of the fastest, since round-off of
     positions is multiplied by their frequencies; impulses of a row are integrals over it of forces that follow overlaps
@@ -112,7 +112,7 @@ def test_rows_are_those_of_the_other_formulation(name):
 
 @pytest.mark.parametrize("integrator", [Radau(), Lsoda(), Cvodes()], ids=repr)
 @pytest.mark.parametrize(("make", "t_end"), [(beam, 1e-3), (rod, 4e-4)], ids=["plane", "space"])
-@pytest.mark.quick(3)
+@pytest.mark.sampled(3)
 def test_integrators_outside_move_modes_as_well(make, t_end, integrator):
     """They agree with steps of `Dop853`, each to 1e-9; errors of some thousand steps add up, as modes have hardly any
     damping that would reduce them."""

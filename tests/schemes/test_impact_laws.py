@@ -118,7 +118,7 @@ PARAMETERS = [pytest.param(name, marks=[pytest.mark.slow] * name.startswith(SLOW
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_all_columns_are_those_of_another_implementation(name):
     """A landing is located to 1e-13 of a clearance, by rates of millimetres per second; impacts make 1e-16 grow."""
     model, impact, stepper, dt, t_end = CASES[name]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -110,11 +113,16 @@ def kinds_of(dimension: int, *, rough: bool = True) -> Kinds:
 
 @dataclass
 class Made:
-    """A kind, the dimension that it is of, and the parameters of an element."""
+    """A kind, made where it is used, the dimension that it is of, and the parameters of an element."""
 
-    kind: Kind
+    make: Callable[[Any], Kind]
+    element: Element
     dimension: int
     numbers: list[float]
+
+    @functools.cached_property
+    def kind(self) -> Kind:
+        return self.make(self.element)
 
 
 def made() -> dict[str, Made]:
@@ -122,23 +130,23 @@ def made() -> dict[str, Made]:
     for dimension, where in ((2, "plane"), (3, "space")):
         rough, smooth = (kinds_of(dimension, rough=rough) for rough in (True, False))
 
-        def add(name: str, kind: Kind, e: Element, *first: float, where=where, dimension=dimension) -> None:
-            found[f"{name}, {where}"] = Made(kind, dimension, [*first, *e.numbers().values()])
+        def add(name: str, make: Any, e: Element, *first: float, where=where, dimension=dimension) -> None:
+            found[f"{name}, {where}"] = Made(make, e, dimension, [*first, *e.numbers().values()])
 
         for e in CONTACTS[dimension]:
-            add(f"{e.name} rough", rough.contact(e), e)
-            add(f"{e.name} smooth", smooth.contact(e), e)
-            add(f"{e.name} surface", rough.surface(e), e)
+            add(f"{e.name} rough", rough.contact, e)
+            add(f"{e.name} smooth", smooth.contact, e)
+            add(f"{e.name} surface", rough.surface, e)
         for e in JOINTS[dimension]:
-            add(e.name, rough.joint(e), e)
-            add(f"{e.name} bias", rough.bias(e), e)
-            add(f"{e.name} closure", rough.closure(e), e)
+            add(e.name, rough.joint, e)
+            add(f"{e.name} bias", rough.bias, e)
+            add(f"{e.name} closure", rough.closure, e)
         for e in FORCES[dimension]:
-            add(e.name, rough.force(e), e)
-            add(f"{e.name} powers", rough.powers(e), e)
+            add(e.name, rough.force, e)
+            add(f"{e.name} powers", rough.powers, e)
         gravity = GRAVITY[dimension]
-        add("gravity", rough.gravity(gravity), gravity, 2.0)
-        add("height", rough.height(gravity), gravity, 2.0)
+        add("gravity", rough.gravity, gravity, 2.0)
+        add("height", rough.height, gravity, 2.0)
     return found
 
 
@@ -217,7 +225,7 @@ def somewhere(rng: np.random.Generator, dimension: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_the_bits_are_those_of_casadi(name):
     it, rng = KINDS[name], np.random.default_rng(1)
     for _ in range(8):

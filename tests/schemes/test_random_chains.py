@@ -82,7 +82,6 @@ def test_twenty_thousand_steps_at_random(stepper, lost):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_a_million_steps_at_random(seed):
     taken, rescued, ended = walk(seed, 100_000)

@@ -171,7 +171,7 @@ def never_fails(kind: str, count: int) -> Counter[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.quick(3)
+@pytest.mark.sampled(3)
 def test_no_program_stays_unsolved(kind: str) -> None:
     used = never_fails(kind, SAMPLE)
     assert set(used) <= {"SemismoothNewton", "SmoothingNewton"}
@@ -189,7 +189,7 @@ def test_newtons_method_solves_nearly_all(count: int, record_property: Callable[
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.quick(3)
+@pytest.mark.sampled(3)
 def test_the_smoothed_path_alone_answers_to_round_off(kind: str) -> None:
     """The rescue has to hold by itself, also where Newton's method would have done."""
     session = SmoothingNewton().setup()

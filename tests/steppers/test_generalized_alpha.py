@@ -186,7 +186,7 @@ def test_slider_rod_comes_to_rest_exactly(case):
 
 @pytest.mark.parametrize("case", [1, 2, 3])
 @pytest.mark.parametrize("restitution", [0.5, 0.8])
-@pytest.mark.quick(3)
+@pytest.mark.sampled(3)
 def test_slider_rod_bounces_to_rest(case, restitution):
     """Bouncing ends, as constant steps end it: not later than the exact accumulation; then the forces are exact."""
     contact = Rigid(restitution=restitution, friction=0.0)

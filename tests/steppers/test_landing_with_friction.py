@@ -27,7 +27,6 @@ STEPPERS = [pytest.param(GaussQP(), id="QP"), pytest.param(GaussMPCC(), id="MPCC
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("stepper", STEPPERS)
 def test_second_order_through_impacts_and_sliding(stepper):
     errors = [error(stepper, dt_max)[0] for dt_max in (4e-4, 2e-4, 1e-4)]
@@ -36,7 +35,6 @@ def test_second_order_through_impacts_and_sliding(stepper):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("stepper", STEPPERS)
 def test_accuracy_for_its_steps(stepper):
     angle, trajectory = error(stepper, 1e-4)

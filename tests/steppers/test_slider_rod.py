@@ -84,7 +84,7 @@ def test_constant_step_keeps_the_total_impulse(case, dt, stepper):
 
 @pytest.mark.parametrize("restitution", [0.3, 0.5, 0.8])
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.quick(3)
+@pytest.mark.sampled(3)
 def test_bounces_end_where_they_must(case, restitution):
     """Impacts are the exact ones; bouncing ends within the last flights that dt_min leaves out; then it rests."""
     contact = Rigid(restitution=restitution, friction=0.0)

@@ -113,14 +113,13 @@ def check(run, name):
 
 @pytest.mark.parametrize("name", STEPPERS)
 @pytest.mark.parametrize("joint", JOINTS)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_one_throw(joint, name):
     for run in throw_many(joint, name, 1):
         check(run, name)
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)  # each stepper with two of the joints
 @pytest.mark.parametrize("name", STEPPERS)
 @pytest.mark.parametrize("joint", JOINTS)
 def test_many_throws(joint, name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -359,6 +360,20 @@ def test_allocation_of_fits_and_of_several_poses():
     ):
         with pytest.raises(InputError, match=message):
             allocate(crank(), 5e-5, cost=wrong, pose=POSE, **options)
+
+
+def test_the_printed_yield_has_quantiles_failures_bands_and_shares(capsys):
+    """Three dimensions vary, of which the worst case adds the magnitudes: it is more than the root of the squares."""
+    pytest.importorskip("SALib")
+    file = str(ROOT / "docs" / "examples" / "slider_crank_fit.toml")
+    words = ["study", "tolerance", file, "--metric", "deviation:slider.x", "--level", "kinematic", "--limit", "4e-5"]
+    words += ["--pose", "crank.angle=0.785398", "--runs", "200", "--sensitivity", "--failure", "monte-carlo"]
+    assert main(words) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "quantile of deviation:slider.x" in shown and "probability of failure method beta" in shown
+    bands = re.search(r"to first order: root sum of squares ±(\S+) m, worst case ±(\S+) m", shown)
+    assert bands is not None and 1e-5 < float(bands[1]) < float(bands[2]) < 1e-4
+    assert "share of the output's variance" in shown and shown.count("pin.clearance") >= 1
 
 
 def test_one_command_from_a_file(tmp_path, capsys):

@@ -11,6 +11,7 @@ from scipy import stats
 
 from nonsmooth import GaussQP, MoreauJean, plots
 from nonsmooth.cli import main
+from nonsmooth.cli.sweep import CUT, distribution_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import sensitivity, sweep, tolerance
 from nonsmooth.studies.designs import Design
@@ -108,6 +109,12 @@ def test_sensitivity():
     assert found["total"].values == pytest.approx([1.0, 0.0], abs=0.1)
 
 
+def test_a_normal_distribution_of_the_command_line_is_cut_alike_on_both_sides():
+    found = distribution_of("--sample", "slider.mass", "normal:5:0.1")
+    assert found.support() == pytest.approx((5 - 0.1 * CUT, 5 + 0.1 * CUT)) and CUT >= 3
+    assert found.mean() == pytest.approx(5.0) and found.std() == pytest.approx(0.1, rel=0.02)
+
+
 def test_command_line(tmp_path, capsys):
     pytest.importorskip("SALib")
     words = ["slider-rod", "--t-end", "5e-3", "--dt", "2.5e-4", "--metric", "amplitude:slider.y", "--limit", "2e-5"]
@@ -122,7 +129,6 @@ def test_command_line(tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("runs", "fresh_runs", "workers"), [(80, 600, 1), (400, 10_000, None)])
 def test_the_stated_confidence_holds_on_a_fresh_sample(runs, fresh_runs, workers):
     """The slider-crank's worst impulse until 10 ms."""

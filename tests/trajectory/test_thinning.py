@@ -34,7 +34,7 @@ def same_runs(a, b):
 
 @pytest.mark.parametrize("record", [2, 7, 25])
 @pytest.mark.parametrize("name", RUNS)
-@pytest.mark.quick(4)
+@pytest.mark.sampled(4)
 def test_rows_omitted_during_the_run_give_the_bits_of_rows_omitted_at_its_end(monkeypatch, step_by_step, name, record):
     problem, stepper, dt, t_end = RUNS[name]
     system = problem().build()
@@ -54,6 +54,24 @@ def test_rows_omitted_during_the_run_give_the_bits_of_rows_omitted_at_its_end(mo
     same_runs(during, at_the_end)
     assert during.counts["steps"] > 10 + 2 * record  # there was something to omit
     assert most <= 10 + record
+
+
+def test_rows_that_are_evaluated_are_handed_over_where_memory_lacks_at_the_end(monkeypatch, step_by_step):
+    """The run ends with the last of them, and can be continued from there."""
+    system, arguments = slider_rod(case=2).build(), {"t_end": 0.02, "dt": 1e-4}
+    whole = simulate(system, MoreauJean(), **arguments)
+    monkeypatch.setattr(module, "AT_ONCE", 16)
+
+    def lacking(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(Recorder, "_reduced", lacking)
+    run = simulate(system, MoreauJean(), **arguments)
+    rows = len(run.t)
+    assert run.status == f"failed: for lack of memory the rows after t = {run.t[-1]:.9g} s are missing."
+    assert len(whole.t) > rows > len(whole.t) - 18  # at most as many wait, and the last part
+    assert run.q.array.tobytes() == whole.q.array[:rows].tobytes()
+    assert run.end.t == run.t[-1] and run.end.q.tobytes() == run.q.array[-1].tobytes()
 
 
 @pytest.mark.parametrize("record", [1, 5])

@@ -1,0 +1,73 @@
+"""Texts of schemes that the tests run and that the package has no machine code of, compiled once before the tests.
+
+Each process compiles one shape and ends, since numba keeps some hundred megabytes of what it has compiled: the
+processes that run the tests only load machine code. Run by `conftest` where all tests are run; a file or test that is
+named compiles what it needs itself. A text or shape that is missing here costs time and memory, and nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+
+from nonsmooth.compile import machine, shipped
+from nonsmooth.compile.objects import SOURCES_AT_START, entry, name_of
+from nonsmooth.compile.ship import SCHEMAS, SHAPES, entries, texts_of
+from nonsmooth.records.schema import Shape
+
+#: besides those that come with the package: impact laws and balanced moment arms, and flexible bodies of few modes
+TEXTS = {
+    Shape(3, 3, 1): ("event_driven", "landing", "moreau_jean", "observation"),
+    Shape(2, 2, 1): ("event_driven", "implicit_euler", "landing", "moreau_jean", "observation"),
+    Shape(2, 2, 2): ("event_driven", "landing", "moreau_jean", "observation"),
+    Shape(2, 1, 1): ("event_driven", "implicit_euler", "landing", "moreau_jean", "observation"),
+    Shape(2, 1, 2): ("event_driven", "landing", "observation"),
+    Shape(3, 3, 0, 8): ("compliant", "generalized_alpha", "moreau_jean", "observation"),
+    Shape(2, 2, 0, 8): ("compliant", "event_driven", "moreau_jean", "observation"),
+}
+#: of slow tests and of cases that are not in the sample
+MORE = {
+    Shape(3, 1, 0, 8): ("event_driven", "moreau_jean", "observation"),
+    Shape(2, 1, 0, 8): ("event_driven", "landing", "moreau_jean", "observation"),
+    Shape(2, 2, 1, 16): ("moreau_jean", "observation"),
+    Shape(2, 1, 1, 8): ("moreau_jean", "observation"),
+}
+
+
+def compile_texts(*, everything: bool, tell: Callable[[str], None]) -> None:
+    """Compile what is neither in the package nor on disk, one process per core; with `everything` for all tests."""
+    wanted = {shape: texts_of(shape) for shape in SHAPES} | TEXTS | (MORE if everything else {})
+    versions = [importlib.metadata.version(package) for package in ("numba", "llvmlite")]
+    stamp = machine.cache_folder() / f"{machine._filed(repr((wanted, SOURCES_AT_START, versions)))}.compiled"
+    if stamp.exists() or not machine.keeps():
+        return
+    missing = {shape: [text for text in texts if not comes_along(text, shape)] for shape, texts in wanted.items()}
+    missing = {shape: texts for shape, texts in missing.items() if texts}
+    tell(f"compiling {sum(map(len, missing.values()))} texts of schemes, some minutes, once")
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), max_tasks_per_child=1) as pool:
+        for job in as_completed([pool.submit(compile_shape, shape, texts) for shape, texts in missing.items()]):
+            job.result()
+    stamp.touch(mode=0o600)
+
+
+def comes_along(text: str, shape: Shape) -> bool:
+    """Whether the package has the machine code of a text, for this processor."""
+    try:
+        for module, name, schema, _, integers in entries(text, shape):
+            shipped.code(SOURCES_AT_START, str(shape), name_of(module, name, schema, shape, integers))
+    except shipped.NotShipped:
+        return False
+    return True
+
+
+def compile_shape(shape: Shape, texts: list[str]) -> None:
+    """Make or load the entry points of some texts for a shape."""
+    for module in SCHEMAS:
+        importlib.import_module(f"nonsmooth.schemes.{module}")
+    for text in texts:
+        for one in entries(text, shape):
+            entry(*one)
