@@ -1,8 +1,11 @@
 """The benchmarks run and report what they promise; their hand-written loops move as the library does."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -198,3 +201,34 @@ def test_adversary(benchmarks):
     assert len(found) == len(KINDS)
     assert all(sum(counts.values()) == 2 and not counts["clean lie"] for counts in found.values())
     assert sum(counts["right"] for counts in found.values()) >= 8
+
+
+def test_busy_processes_end_with_the_one_that_started_them(benchmarks):
+    """By an exception, by SIGTERM, and where that one is killed and can do nothing."""
+    from benchmarks.loaded import busy
+
+    with pytest.raises(RuntimeError), busy(2) as processes:
+        raise RuntimeError
+    assert all(one.returncode is not None for one in processes)
+    text = (
+        "import sys, time\nfrom benchmarks.loaded import busy\nwith busy(1) as found:\n"
+        "    print(found[0].pid, flush=True)\n    time.sleep(600)"
+    )
+    for by in (signal.SIGTERM, signal.SIGKILL):
+        with subprocess.Popen([sys.executable, "-c", text], cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+            pid = int(parent.stdout.readline())
+            parent.send_signal(by)
+        ended = False
+        for _ in range(600):
+            ended = ended or not _runs(pid)
+            time.sleep(0 if ended else 0.1)
+        assert ended
+
+
+def _runs(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")  # an orphan that nobody waits for
+    return not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")

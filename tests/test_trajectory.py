@@ -131,6 +131,12 @@ def test_a_wrong_name_is_answered_with_near_matches(trajectory, kind):
         trajectory.q["bal.x"]
 
 
+def test_a_name_that_is_asked_for_is_not_compared_with_others(trajectory, monkeypatch):
+    """Seconds, of a mechanism with a hundred coordinates."""
+    monkeypatch.setattr("difflib.get_close_matches", lambda *_, **__: pytest.fail("names compared"))
+    assert "ball.x" in trajectory.q and "bal.x" not in trajectory.q
+
+
 def test_columns_are_read_only_and_fit(trajectory):
     with pytest.raises(ValueError, match="read-only"):
         trajectory.q["ball.x"][0] = 1.0

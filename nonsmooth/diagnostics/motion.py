@@ -15,6 +15,7 @@ __all__ = ["bow", "coordinates", "rate_of", "steps_without_impact_inside"]
 
 #: relative difference of a chord's slope from the mean of the rates that is regarded as zero
 ABOUT, LAST = 5e-3, 1e-9
+ALL = slice(None)
 QUATERNION = ("qw", "qx", "qy", "qz")
 
 
@@ -36,31 +37,35 @@ def coordinates(trajectory: Trajectory, t: Array) -> Array:
     t = np.clip(t, rows[0], rows[-1])
     k = np.clip(np.searchsorted(rows, t, side="right") - 1, 0, len(dt) - 1)
     s = (t - rows[k]) / dt[k]
-    whole = steps_without_impact_inside(trajectory)
+    steps, among = np.unique(k, return_inverse=True)  # those asked for, of a run of perhaps a million
+    whole = steps_without_impact_inside(trajectory)[steps]
     columns = []
     for name, values in trajectory.q.items():
         column = values[k] + s * (values[k + 1] - values[k])
-        start, end = rate_of(trajectory, name, "right"), rate_of(trajectory, name, "left")
+        start, end = rate_of(trajectory, name, "right", steps), rate_of(trajectory, name, "left", steps + 1)
         if start is not None and end is not None:
-            column = column + bow(values, dt, start[:-1], end[1:], whole)(k, s)
+            moved = values[steps + 1] - values[steps]
+            column = column + bow(moved, dt[steps], start, end, whole)(among, s)
         columns.append(column)
     return np.array(columns).reshape(len(trajectory.q), len(t)).T
 
 
-def rate_of(trajectory: Trajectory, name: str, side: Literal["left", "right"]) -> Array | None:
-    """Rate of a coordinate at the rows (n,), None if it does not follow from velocities.
+def rate_of(
+    trajectory: Trajectory, name: str, side: Literal["left", "right"], rows: NDArray[np.intp] | slice = ALL
+) -> Array | None:
+    """Rate of a coordinate at the rows (n,), or at those given, None if it does not follow from velocities.
 
     The velocity of the same name, q' = v; of an entry of a quaternion ``q' = q ∘ (0, omega) / 2`` with the angular
     velocity omega in the body frame.
     """
     v = trajectory.v if side == "right" else trajectory.left.v
     if name in v:
-        return v[name]
+        return v[name][rows]
     body, _, label = name.rpartition(".")
     if label not in QUATERNION or f"{body}.wx" not in v:
         return None
-    q = {entry: trajectory.q[f"{body}.{entry}"] for entry in QUATERNION}
-    a, b, c = (v[f"{body}.w{axis}"] for axis in "xyz")
+    q = {entry: trajectory.q[f"{body}.{entry}"][rows] for entry in QUATERNION}
+    a, b, c = (v[f"{body}.w{axis}"][rows] for axis in "xyz")
     rates = {
         "qw": -q["qx"] * a - q["qy"] * b - q["qz"] * c,
         "qx": q["qw"] * a - q["qz"] * b + q["qy"] * c,
@@ -79,13 +84,16 @@ def steps_without_impact_inside(trajectory: Trajectory) -> NDArray[np.bool_]:
     return whole
 
 
-def bow(q: Array, dt: Array, v_start: Array, v_end: Array, whole: NDArray[np.bool_]) -> Callable[[Any, Array], Array]:
-    """Difference of the cubic Hermite interpolant and the chord of step k at the fraction s of its length.
+def bow(
+    moved: Array, dt: Array, v_start: Array, v_end: Array, whole: NDArray[np.bool_]
+) -> Callable[[Any, Array], Array]:
+    """Difference of the cubic Hermite interpolant and the chord of step k, in which a coordinate moves by `moved`, at
+    the fraction s of its length.
 
     Zero if q and v do not belong to one smooth motion: in steps that are not `whole`, and in those of implicit Euler,
     which moves with its final velocity.
     """
-    slope = np.diff(q) / dt
+    slope = moved / dt
     # of one smooth motion the chord's slope is about the mean of the rates; of implicit Euler it is the last one
     off, size = np.abs(slope - (v_start + v_end) / 2), np.abs(v_start) + np.abs(v_end)
     turning = (off <= ABOUT * size) & (np.abs(slope - v_end) > LAST * size)  # where the rate has an extremum

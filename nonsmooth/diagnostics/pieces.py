@@ -92,7 +92,7 @@ def pieces(trajectory: Trajectory, kind: str, name: str) -> Pieces:
     if len(values) < 2 or rates is None:
         return Pieces(trajectory.t, straight, first, last)
     dt, x = np.diff(trajectory.t), getattr(trajectory, base)[name]
-    bulge = bow(x, dt, *rates, steps_without_impact_inside(trajectory))
+    bulge = bow(np.diff(x), dt, *rates, steps_without_impact_inside(trajectory))
     # bulge(s) = s (1 - s) ((1 - s) rise + s fall), of which a quarter and three quarters tell rise and fall
     k = np.arange(len(dt))
     low, high = bulge(k, np.full(len(dt), 0.25)) * 16 / 3, bulge(k, np.full(len(dt), 0.75)) * 16 / 3

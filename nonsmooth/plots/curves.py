@@ -114,7 +114,7 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
             values: Array = before[k] + s * (after[k + 1] - before[k])
             start, end = rates.get(name, (None, None)) if kind == "q" else (None, None)
             if start is not None and end is not None:
-                values = values + bow(before, dt, start[:-1], end[1:], whole)(k, s)
+                values = values + bow(np.diff(before), dt, start[:-1], end[1:], whole)(k, s)
             first = left if side == "left" else right
             values[0] = getattr(first, kind)[name][0]
             return values

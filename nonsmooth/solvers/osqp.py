@@ -17,6 +17,8 @@ from nonsmooth.solvers.polish import binding_rows, polished_qp
 __all__ = ["Osqp"]
 
 LOOSEST = 1e-9
+#: iterations after which OSQP may adapt its step size; with 0 it decides by the time that factorisations take
+INTERVAL = 50
 #: status of OSQP
 SOLVED = 1
 
@@ -154,6 +156,7 @@ class OsqpSession:
             eps_abs=self._settings.eps,
             eps_rel=self._settings.eps,
             max_iter=self._settings.max_iterations,
+            adaptive_rho_interval=INTERVAL,
             **({"rho": self._last[shape][0]} if shape in self._last else {}),
         )
         self._workspaces[shape] = workspace

@@ -26,6 +26,8 @@ LOSING = 1e-3
 PART = 1e-2
 #: displacement [m, rad] of bodies to check whether a redundant row is redundant elsewhere
 NEARBY = 1e-3
+#: share of the fastest velocity, in the metric of masses, below which a velocity is round-off
+AT_ROUND_OFF = 1e-10
 
 
 class Configuration(NamedTuple):
@@ -287,7 +289,9 @@ class Mechanism:
         struck = np.abs(self.metric.change(W_N)) * y
         driven = np.abs(self.metric.change(dt * self.force(t, q, v)))
         u = np.maximum(np.max(struck, axis=1, initial=0.0), np.maximum(driven, np.abs(v)))
-        u[u == 0.0] = np.max(u, initial=0.0) or 1.0
+        # those of round-off are no scales; in the metric of masses, where rad/s and m/s can be compared
+        share = np.sqrt(weight) * u
+        u[share <= AT_ROUND_OFF * np.max(share, initial=0.0)] = np.max(u, initial=0.0) or 1.0
         directions = np.abs(W_g)
         P_g = directions.T @ (weight * u) / np.maximum(np.sum(directions**2, axis=0), TINY)
         return np.concatenate(([dt], u, P_g)), y

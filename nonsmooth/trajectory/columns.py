@@ -62,6 +62,9 @@ class Columns(Mapping[str, NDArray[Any]]):
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.array[:, self._index(name)]
 
+    def __contains__(self, name: object) -> bool:  # that of mappings looks for similar names first
+        return name in self._order
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 

@@ -34,6 +34,7 @@ from nonsmooth.diagnostics import (
     spectrum,
     stroboscope,
 )
+from nonsmooth.diagnostics.motion import bow
 from nonsmooth.trajectory import Trajectory
 
 CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-2)
@@ -103,6 +104,22 @@ def test_orientations_are_cubic_between_rows() -> None:
         errors.append(np.abs(found - exact).max())
     orders = np.log2(np.divide(errors[:-1], errors[1:]))
     assert errors[-1] < 1e-6 and orders == pytest.approx([4.0, 4.0], abs=0.2)
+
+
+def test_positions_are_interpolated_only_where_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of a million steps is asked at a few thousand instants."""
+    body = SpatialBody("ball", mass=1.0, inertia=(1.0, 1.0, 1.0), angular_velocity=(3.0, -2.0, 1.0))
+    run = simulate(Model([body]).build(), EventDriven(), t_end=1.0, dt=ErrorControl(1e-6, 1e-6, 0.01, 0.01))
+    t, sizes = np.array([0.005, 0.415, 0.418, 0.995]), []
+
+    def counted(moved, *others):
+        sizes.append(len(moved))
+        return bow(moved, *others)
+
+    monkeypatch.setattr("nonsmooth.diagnostics.motion.bow", counted)
+    few = coordinates(run, t)
+    assert set(sizes) == {3}
+    assert np.array_equal(few, coordinates(run, np.union1d(t, run.t))[np.isin(np.union1d(t, run.t), t)])
 
 
 def test_orientations_are_straight_over_impacts_inside() -> None:
