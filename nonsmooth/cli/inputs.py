@@ -52,19 +52,19 @@ class Mechanism:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """The options of one `nonsmooth run`, as given."""
 
     problem: str
-    case: str | None
-    settings: tuple[str, ...]
-    stepper: str | None
-    solver: str | None
-    t_end: float | None
-    dt: float | None
-    dt_min: float | None
-    dt_max: float | None
+    case: str | None = None
+    settings: tuple[str, ...] = ()
+    stepper: str | None = None
+    solver: str | None = None
+    t_end: float | None = None
+    dt: float | None = None
+    dt_min: float | None = None
+    dt_max: float | None = None
     rtol: float | None = None
     atol: float | None = None
     contact: str | None = None
