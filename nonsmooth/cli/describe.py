@@ -54,8 +54,7 @@ def carry_out(asked: Describe) -> int:
     for owner, entries in (("solver", words.solver), ("stepper", words.stepper)):
         if entries:
             raise InputError(f"--set {owner}.{next(iter(entries))}: a description has no {owner}; leave that out.")
-    if figure is not None:
-        check_writable("--figure", figure, FIGURE_FORMATS)
+    check_writable("--figure", figure, FIGURE_FORMATS)
     ready = None if is_file(problem) else get_problem(problem)
     if ready is not None:
         given = {**words.arguments, **({} if case is None else {"case": case})}

@@ -303,10 +303,8 @@ def _write_motion(motion: Any, drives: Sequence[str], samples: int, path: Path) 
 def _check(figure: Path | None, output: Path | None) -> None:
     from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable
 
-    if figure is not None:
-        check_writable("--figure", figure, FIGURE_FORMATS)
-    if output is not None:
-        check_writable("--output", output, (".csv",))
+    check_writable("--figure", figure, FIGURE_FORMATS)
+    check_writable("--output", output, (".csv",))
 
 
 def _draw(figure: Path | None, draw: Callable[[Any], Any]) -> None:

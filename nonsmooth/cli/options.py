@@ -87,13 +87,11 @@ class Written(Command):
 
     def check(self) -> None:
         """Raise InputError, before the first run, for a file that cannot be written."""
-        from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable
-        from nonsmooth.cli.report_page import check_page
+        from nonsmooth.cli.inputs import FIGURE_FORMATS, PAGE_FORMATS, check_writable
 
-        check_page("--report", self.page)
-        for option, path, suffixes in (("--output", self.output, (".nc",)), ("--figure", self.figure, FIGURE_FORMATS)):
-            if path is not None:
-                check_writable(option, path, suffixes)
+        check_writable("--report", self.page, PAGE_FORMATS)
+        check_writable("--output", self.output, (".nc",))
+        check_writable("--figure", self.figure, FIGURE_FORMATS)
 
 
 @dataclass(frozen=True, kw_only=True)

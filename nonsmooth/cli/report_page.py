@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.inputs import check_writable
+from nonsmooth.cli.inputs import PAGE_FORMATS, check_writable
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
 from nonsmooth.stages import stage
@@ -19,21 +19,13 @@ if TYPE_CHECKING:
     from nonsmooth.cli.options import Written
     from nonsmooth.trajectory import Trajectory
 
-__all__ = ["carry_out_report", "check_page", "conclude"]
-
-FORMATS = (".html",)
-
-
-def check_page(option: str, path: Path | None) -> None:
-    """Raise InputError unless a page can be written there."""
-    if path is not None:
-        check_writable(option, path, FORMATS)
+__all__ = ["carry_out_report", "conclude"]
 
 
 def carry_out_report(files: Sequence[Path], *, output: Path | None, title: str, rows: int) -> int:
     """Write the page of runs that were saved; of several, two are shown side by side."""
     output = output or Path(f"{files[0].stem}.html")
-    check_page("--output", output)
+    check_writable("--output", output, PAGE_FORMATS)
     from nonsmooth.report import write
     from nonsmooth.trajectory import Trajectory
 

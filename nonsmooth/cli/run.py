@@ -11,10 +11,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
+from nonsmooth.cli.inputs import FIGURE_FORMATS, PAGE_FORMATS, Mechanism, Request, check_writable
 from nonsmooth.cli.plot import usual_figure
 from nonsmooth.cli.progress import progress_bar
-from nonsmooth.cli.report_page import check_page
 from nonsmooth.cli.resume import OUTPUTS, Kept, kept_by, request_of
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure
@@ -54,12 +53,11 @@ def _carried_out(asked: Run) -> int:
     request = request.completed()
     kept = kept_by(request, files, checkpoint, asked.every)
     output, figure, animation, page = (files[name] or request.written(name) for name in OUTPUTS)
-    for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
-        if path is not None:
-            check_writable(option, path, suffixes)
+    check_writable("--output", output, (".nc",))
+    check_writable("--figure", figure, FIGURE_FORMATS)
     if animation is not None:
         _check_animation(animation)
-    check_page("--report", page)
+    check_writable("--report", page, PAGE_FORMATS)
     dt, stepper = request.step(), request.scheme()
     mechanism = request.mechanism()
 
