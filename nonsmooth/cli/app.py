@@ -18,6 +18,7 @@ from nonsmooth import steppers
 from nonsmooth.cli.comparing import comparing, comparisons
 from nonsmooth.cli.identify import identify
 from nonsmooth.cli.looking import looking
+from nonsmooth.cli.measures import add_measures
 from nonsmooth.cli.options import (
     AsJson,
     CaseName,
@@ -265,6 +266,7 @@ app.add_typer(study, name="study")
 app.add_typer(identify, name="identify")
 study.add_typer(comparisons)
 study.add_typer(studies)
+add_measures(study)
 app.add_typer(looking)
 
 

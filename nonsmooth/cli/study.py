@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -21,7 +21,7 @@ from nonsmooth.cli.options import (
     seconds,
 )
 
-__all__ = ["Bifurcation", "StepSize", "Sweep", "Tolerance", "studies"]
+__all__ = ["Bifurcation", "StepSize", "Sweep", "Swept", "Tolerance", "studies"]
 
 studies = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
@@ -65,15 +65,14 @@ class StepSize(Written):
     workers: Workers = None
 
 
-@command(studies, "sweep", "sweep.carry_out_sweep")
 @dataclass(frozen=True, kw_only=True)
-class Sweep(Runs, Processes, Written):
-    """Run a mechanism for many values of parameters or arguments; an interrupted sweep is continued."""
+class Swept(Runs, Processes, Written):
+    """Values for which a mechanism is run, and what is measured."""
 
-    metrics: Annotated[
-        tuple[str, ...],
-        typer.Option("--metric", metavar="NAME", help="Such as peak-impulse or final:crank.angle; repeatable."),
-    ]
+    #: of a file of `nonsmooth.studies.measures`, with the names of its options; else metrics are given
+    measure: ClassVar[str] = ""
+    options: ClassVar[tuple[str, ...]] = ()
+
     grids: Annotated[
         tuple[str, ...],
         typer.Option(
@@ -100,6 +99,17 @@ class Sweep(Runs, Processes, Written):
     output: Annotated[
         Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc); makes the sweep resumable.")
     ] = None
+
+
+@command(studies, "sweep", "sweep.carry_out_sweep")
+@dataclass(frozen=True, kw_only=True)
+class Sweep(Swept):
+    """Run a mechanism for many values of parameters or arguments; an interrupted sweep is continued."""
+
+    metrics: Annotated[
+        tuple[str, ...],
+        typer.Option("--metric", metavar="NAME", help="Such as peak-impulse or final:crank.angle; repeatable."),
+    ]
 
 
 @command(studies, "tolerance", "sweep.carry_out_tolerance")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from nonsmooth.units import Wrong, in_unit
 if TYPE_CHECKING:
     import xarray
 
-    from nonsmooth.cli.study import Sweep, Tolerance
+    from nonsmooth.cli.study import Swept, Tolerance
     from nonsmooth.studies.designs import Design
     from nonsmooth.studies.tolerance import Tolerance as Found
 
@@ -107,7 +108,7 @@ def distribution_of(option: str, name: str, text: str, units: Callable[[str], st
     raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log, normal:MEAN:SD, or a fit, 20 H7/g6.")
 
 
-def carry_out_sweep(asked: Sweep) -> int:
+def carry_out_sweep(asked: Swept) -> int:
     """Sweep, write the requested files, and print a summary; 1 if every run failed."""
     request = asked.request(usual="gauss-qp", check=asked.check_runs)
     design = design_of(asked.grids, asked.lists, asked.samples, asked.runs, asked.method, asked.seed, units_of(request))
@@ -119,7 +120,7 @@ def carry_out_sweep(asked: Sweep) -> int:
 
     with study_bar() as progress:
         found = sweep(
-            mechanism, stepper, design, t_end=request.end, dt=dt, metrics=list(asked.metrics),
+            mechanism, stepper, design, t_end=request.end, dt=dt, metrics=_measured(asked),
             parameters=parameters, arguments=arguments, check=request.check, output=asked.output,
             workers=asked.workers, scheduler=asked.scheduler, progress=progress,
         )  # fmt: skip
@@ -127,10 +128,19 @@ def carry_out_sweep(asked: Sweep) -> int:
     lost = f"{len(failed)} of {len(design)} runs failed, the first: {failed[0]}" if failed else "no run failed"
     lost = f"{lost}; {_verdicts(found)}"
     conclude(
-        asked, f"{name}: sweep", [_value_table(found), "", _sweep_table(found), "", lost],
+        asked, f"{name}: {asked.measure or 'sweep'}", [_value_table(found), "", _sweep_table(found), "", lost],
         lambda: _plain(found, name, failed), head=f"{name}: {design!r}", draw=lambda plots: plots.sweep(found),
     )  # fmt: skip
     return 1 if len(failed) == len(design) else 0
+
+
+def _measured(asked: Swept) -> Any:
+    """The metrics that are given, or the function of a study with its options."""
+    if not asked.measure:
+        return list(getattr(asked, "metrics", ()))
+    module = importlib.import_module(f"nonsmooth.studies.measures.{asked.measure}")
+    options = {name: getattr(asked, name) for name in asked.options}
+    return {asked.measure: functools.partial(getattr(module, asked.measure), **options)}
 
 
 def _verdicts(found: xarray.Dataset) -> str:

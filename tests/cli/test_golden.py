@@ -62,7 +62,7 @@ RUNS = {
         "identify estimate xy-pointing --data measured.csv --friction viscous --method huber --json",
     ],
     "fit": [
-        "run bouncing-ball --dt-min 1e-6 --dt-max 2e-3 --t-end 0.4 --output ball.nc",
+        "run bouncing-ball --dt-min 1e-6 --dt-max 2e-3 --t-end 0.8 --output ball.nc",
         "export ball.nc --output ball.csv",
         "identify fit bouncing-ball --data ball.csv --noise ball.y=1e-4 --parameter floor.restitution=0.2:0.99 "
         "--dt-min 1e-6 --dt-max 2e-3 --starts 8 --json",
