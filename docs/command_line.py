@@ -13,6 +13,7 @@ from typing import Any
 from typer.main import get_command
 
 from nonsmooth.cli.app import app
+from nonsmooth.cli.measures import examples
 
 HEAD = """\
 # Command line
@@ -116,6 +117,8 @@ EXAMPLES = {
     ],
     "doctor": ["nonsmooth doctor"],
 }
+# a study of one file has its example in its docstring
+EXAMPLES |= examples()
 #: commands whose runs are too long for an example that is run each time, with where they are shown
 ELSEWHERE = {"study published": "[The dual manipulator](dual_manipulator.md)"}
 #: what the documents say of a command beyond its own help

@@ -17,7 +17,9 @@ version = release = __version__
 root_doc = "docs/index"
 include_patterns = ["docs/**", "notebooks/**", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 exclude_patterns = ["**/.ipynb_checkpoints", "docs/_templates"]
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "rendering"]
+extensions = [
+    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx_copybutton", "rendering",
+]  # fmt: skip
 templates_path = [str(Path(__file__).resolve().parent / "_templates")]
 
 myst_enable_extensions = ["dollarmath"]
@@ -42,4 +44,5 @@ html_theme = "furo"
 html_title = f"nonsmooth {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-html_js_files = ["copy.js"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # of a session its input alone
+copybutton_prompt_is_regexp = True

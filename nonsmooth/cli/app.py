@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,11 +18,25 @@ from nonsmooth import steppers
 from nonsmooth.cli.comparing import comparing, comparisons
 from nonsmooth.cli.identify import identify
 from nonsmooth.cli.looking import looking
-from nonsmooth.cli.options import AsJson, CaseName, Drawing, Page, ProblemName, SchemeWords, Words
+from nonsmooth.cli.measures import add_measures
+from nonsmooth.cli.options import (
+    AsJson,
+    CaseName,
+    Command,
+    Drawing,
+    DtMax,
+    Page,
+    ProblemName,
+    SchemeWords,
+    Words,
+    command,
+    names,
+    seconds,
+)
 from nonsmooth.cli.progress import line
 from nonsmooth.cli.signals import BEGIN, stoppable
 from nonsmooth.cli.study import studies
-from nonsmooth.cli.words import Quiet, completed, duration, hushed
+from nonsmooth.cli.words import Quiet, completed
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
 from nonsmooth.stages import collected, stage
 
@@ -102,19 +117,17 @@ def list_problems(
             typer.echo(f"{name}\t{one.summary}\t{', '.join(one.tags)}")
 
 
-@app.command()
-def describe(
-    problem: ProblemName,
-    case: CaseName = None,
-    settings: Words = None,
+@command(app, "describe", "describe.carry_out")
+@dataclass(frozen=True, kw_only=True)
+class Describe(Command):
+    """Show the source of a problem, its values with their origin, bodies, joints and contacts, and draw it."""
+
+    problem: ProblemName
+    case: CaseName = None
+    settings: Words = ()
     figure: Annotated[
         Path | None, typer.Option("--figure", help="Drawing of the mechanism to write (.png, .pdf, .svg).")
-    ] = None,
-) -> int:
-    """Show the source of a problem, its values with their origin, bodies, joints and contacts, and draw it."""
-    from nonsmooth.cli.describe import carry_out
-
-    return carry_out(problem, case, tuple(settings or ()), figure)
+    ] = None
 
 
 @app.command()
@@ -146,26 +159,23 @@ def new(
     )
 
 
-@app.command()
-def run(
+@command(app, "run", "run.carry_out")
+@dataclass(frozen=True, kw_only=True)
+class Run(Command):
+    """Simulate a problem, check the motion, and write the requested files."""
+
     problem: Annotated[
         str | None,
-        typer.Argument(
-            metavar="PROBLEM|FILE",
-            help="A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.",
-            autocompletion=completed("problem"),
+        names(
+            "problem",
+            "PROBLEM|FILE",
+            "A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.",
         ),
-    ] = None,
+    ] = None
     t_end: Annotated[
-        float | None,
-        typer.Option(
-            "--t-end",
-            parser=duration,
-            metavar="TIME",
-            help="End of the run, such as 0.02 or 20ms; required if no file has it.",
-        ),
-    ] = None,
-    case: CaseName = None,
+        float | None, seconds("--t-end", "End of the run, such as 0.02 or 20ms; required if no file has it.")
+    ] = None
+    case: CaseName = None
     stepper: Annotated[
         str | None,
         typer.Option(
@@ -174,37 +184,27 @@ def run(
             autocompletion=completed("stepper"),
             show_default="chosen with the step; with a step gauss-qp, or compliant-dae with --contact compliant",
         ),
-    ] = None,
+    ] = None
     solver: Annotated[
         str | None,
         typer.Option("--solver", help="Solver instead of the stepper's default.", autocompletion=completed("solver")),
-    ] = None,
-    dt: Annotated[
-        float | None, typer.Option("--dt", parser=duration, metavar="TIME", help="Constant step, such as 1e-5 or 10us.")
-    ] = None,
+    ] = None
+    dt: Annotated[float | None, seconds("--dt", "Constant step, such as 1e-5 or 10us.")] = None
     dt_min: Annotated[
-        float | None,
-        typer.Option(
-            "--dt-min",
-            parser=duration,
-            metavar="TIME",
-            help="Shortest step; with --dt-max, steps end exactly at impacts.",
-        ),
-    ] = None,
-    dt_max: Annotated[
-        float | None, typer.Option("--dt-max", parser=duration, metavar="TIME", help="Longest step.")
-    ] = None,
+        float | None, seconds("--dt-min", "Shortest step; with --dt-max, steps end exactly at impacts.")
+    ] = None
+    dt_max: DtMax = None
     rtol: Annotated[
         float | None,
         typer.Option(
             "--rtol",
             help="Relative error per step, with --atol, --dt-min and --dt-max; for event-driven and compliant-dae.",
         ),
-    ] = None,
+    ] = None
     atol: Annotated[
         float | None,
         typer.Option("--atol", help="Absolute error per step, in SI units; for event-driven and compliant-dae."),
-    ] = None,
+    ] = None
     accuracy: Annotated[
         float | None,
         typer.Option(
@@ -213,26 +213,20 @@ def run(
             "step is chosen for it.",
             show_default="0.01",
         ),
-    ] = None,
+    ] = None
     check: Annotated[
         bool, typer.Option("--check", help="Repeat a run of given steps with finer ones, for its verdict.")
-    ] = False,
+    ] = False
     max_steps: Annotated[
         int | None, typer.Option("--max-steps", help="Largest number of steps; a longer run fails.")
-    ] = None,
-    max_seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--max-seconds", parser=duration, metavar="TIME", help="Largest computing time; a longer run fails."
-        ),
-    ] = None,
+    ] = None
+    max_seconds: Annotated[float | None, seconds("--max-seconds", "Largest computing time; a longer run fails.")] = None
     record: Annotated[
-        int | None,
-        typer.Option("--record", help="Keep every N-th row of a long run of given steps.", metavar="N"),
-    ] = None,
+        int | None, typer.Option("--record", help="Keep every N-th row of a long run of given steps.", metavar="N")
+    ] = None
     contact: Annotated[
         str | None, typer.Option("--contact", help="rigid or compliant, instead of the problem's own.")
-    ] = None,
+    ] = None
     law: Annotated[
         str | None,
         typer.Option(
@@ -240,54 +234,30 @@ def run(
             help="Compliant normal law, such as flores; its numbers by --set, such as stiffness=1e10.",
             autocompletion=completed("law"),
         ),
-    ] = None,
+    ] = None
     friction_law: Annotated[
         str | None,
         typer.Option("--friction-law", help="Compliant friction law, such as ambrosio; none if omitted."),
-    ] = None,
-    settings: SchemeWords = None,
-    output: Annotated[Path | None, typer.Option("--output", help="Trajectory to write (NetCDF, .nc).")] = None,
-    figure: Drawing = None,
+    ] = None
+    settings: SchemeWords = ()
+    output: Annotated[Path | None, typer.Option("--output", help="Trajectory to write (NetCDF, .nc).")] = None
+    figure: Drawing = None
     animation: Annotated[
         Path | None,
         typer.Option("--animation", help="Animation of the mechanism to write (.gif, or .mp4 where ffmpeg is found)."),
-    ] = None,
-    page: Page = None,
+    ] = None
+    page: Page = None
     checkpoint: Annotated[
         Path | None,
         typer.Option("--checkpoint", help="Checkpoint file of the run (.nc); if it exists, the same run is continued."),
-    ] = None,
-    every: Annotated[
-        float | None,
-        typer.Option(
-            "--every", parser=duration, metavar="TIME", help="Time between two checkpoints.", show_default="60 s"
-        ),
-    ] = None,
+    ] = None
+    every: Annotated[float | None, seconds("--every", "Time between two checkpoints.", show_default="60 s")] = None
     resume: Annotated[
         Path | None,
         typer.Option("--resume", help="Continue the run of a checkpoint (.nc), with its options."),
-    ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> int:
-    """Simulate a problem, check the motion, and write the requested files."""
-    try:
-        from nonsmooth.cli.inputs import Request
-        from nonsmooth.cli.run import carry_out
-
-        request = Request(
-            problem or "", case, tuple(settings or ()), stepper, solver, t_end, dt, dt_min, dt_max, rtol, atol,
-            contact, law, friction_law, accuracy, check, max_steps, max_seconds,
-            record,
-        )  # fmt: skip
-        with hushed(quiet, as_json):
-            return carry_out(
-                request, output=output, figure=figure, animation=animation, page=page, as_json=as_json,
-                checkpoint=checkpoint, every=every, resume=resume,
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        _say("Interrupted before the first step; nothing was written.")
-        return 130
+    ] = None
+    as_json: AsJson = False
+    quiet: Quiet = False
 
 
 study = typer.Typer(help="Studies of many runs.", pretty_exceptions_enable=False, rich_markup_mode="markdown")
@@ -296,6 +266,7 @@ app.add_typer(study, name="study")
 app.add_typer(identify, name="identify")
 study.add_typer(comparisons)
 study.add_typer(studies)
+add_measures(study)
 app.add_typer(looking)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,73 +10,57 @@ from rich.table import Table
 
 from nonsmooth.cli.inputs import Request
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _write
+from nonsmooth.cli.report_page import conclude
 from nonsmooth.cli.sweep import _mechanism, _named, _number, _values, units_of
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
+    from nonsmooth.cli.study import Bifurcation
     from nonsmooth.step_control import StepControl
     from nonsmooth.steppers.base import Stepper
-    from nonsmooth.studies.bifurcation import Bifurcation
+    from nonsmooth.studies.bifurcation import Bifurcation as Found
     from nonsmooth.studies.sections import Crossings, PerPeriod
 
-__all__ = ["BifurcationRequest", "carry_out_bifurcation"]
+__all__ = ["carry_out_bifurcation"]
 
 #: share of the range of all points within which points are regarded as equal
 SAME = 1e-3
 
 
-@dataclass(frozen=True)
-class BifurcationRequest:
-    """The options of a bifurcation diagram, as given."""
+def _section(asked: Bifurcation, request: Request) -> PerPeriod | Crossings:
+    """The requested section."""
+    from nonsmooth.studies.sections import Crossings, PerPeriod
 
-    over: str
-    of: str
-    period: float | None
-    drive: str | None
-    steps: int | None
-    transient: int
-    points: int
-    crossing: str | None
-    direction: str
-    turn: float | None
-    after: float | None
-    same: float | None
+    kinds = {"--period": asked.period, "--drive": asked.drive, "--crossing": asked.crossing}
+    used = [option for option, value in kinds.items() if value is not None]
+    if len(used) != 1:
+        raise InputError(
+            f"A section takes one of --period, --drive and --crossing, got {' and '.join(used) or 'none'}."
+        )
+    if asked.crossing is None:
+        return PerPeriod(asked.drive or asked.period or 0.0, _steps(asked, request), asked.transient, asked.points)
+    if asked.steps is not None:
+        raise InputError("--steps is per period of a drive; with --crossing give --dt, or --dt-min and --dt-max.")
+    if request.t_end is None or asked.after is None:
+        raise InputError("--crossing needs --t-end, and --after, before which crossings are left out.")
+    name, value = _named("--crossing", asked.crossing)
+    kind, colon, rest = name.partition(":")
+    return Crossings(
+        rest if colon else kind, _number("--crossing", value), request.t_end, _given(request), asked.after,
+        kind if colon else "q", asked.direction, asked.turn,
+    )  # fmt: skip
 
-    def section(self, request: Request) -> PerPeriod | Crossings:
-        """The requested section."""
-        from nonsmooth.studies.sections import Crossings, PerPeriod
 
-        kinds = {"--period": self.period, "--drive": self.drive, "--crossing": self.crossing}
-        used = [option for option, value in kinds.items() if value is not None]
-        if len(used) != 1:
-            raise InputError(
-                f"A section takes one of --period, --drive and --crossing, got {' and '.join(used) or 'none'}."
-            )
-        if self.crossing is None:
-            return PerPeriod(self.drive or self.period or 0.0, self._steps(request), self.transient, self.points)
-        if self.steps is not None:
-            raise InputError("--steps is per period of a drive; with --crossing give --dt, or --dt-min and --dt-max.")
-        if request.t_end is None or self.after is None:
-            raise InputError("--crossing needs --t-end, and --after, before which crossings are left out.")
-        name, value = _named("--crossing", self.crossing)
-        kind, colon, rest = name.partition(":")
-        return Crossings(
-            rest if colon else kind, _number("--crossing", value), request.t_end, _given(request), self.after,
-            kind if colon else "q", self.direction, self.turn,
-        )  # fmt: skip
-
-    def _steps(self, request: Request) -> Any:
-        if request.t_end is not None or self.after is not None:
-            raise InputError("--t-end and --after are for --crossing; --transient and --points count periods.")
-        if self.steps is None:
-            if request.dt is not None:
-                raise InputError("--dt is for --crossing: give --steps, the constant steps per period.")
-            return _given(request)
-        if any(value is not None for value in (request.dt, request.dt_min, request.dt_max, request.rtol, request.atol)):
-            raise InputError("--steps per period excludes other steps: give one of them.")
-        return self.steps
+def _steps(asked: Bifurcation, request: Request) -> Any:
+    if request.t_end is not None or asked.after is not None:
+        raise InputError("--t-end and --after are for --crossing; --transient and --points count periods.")
+    if asked.steps is None:
+        if request.dt is not None:
+            raise InputError("--dt is for --crossing: give --steps, the constant steps per period.")
+        return _given(request)
+    if any(value is not None for value in (request.dt, request.dt_min, request.dt_max, request.rtol, request.atol)):
+        raise InputError("--steps per period excludes other steps: give one of them.")
+    return asked.steps
 
 
 def _given(request: Request) -> StepControl:
@@ -91,21 +74,16 @@ def _given(request: Request) -> StepControl:
     return step
 
 
-def carry_out_bifurcation(
-    request: Request, asked: BifurcationRequest, *, workers: int | None, scheduler: str | None, output: Path | None,
-    figure: Path | None, page: Path | None = None, as_json: bool,
-) -> int:  # fmt: skip
+def carry_out_bifurcation(asked: Bifurcation) -> int:
     """Run all values, write the requested files, and print a summary; 1 if every run failed."""
-    _check_paths(output, figure, page)
-    request = _completed(request, asked)
+    request = _completed(asked)
     varied, text = _named("--over", asked.over)
     values = _values("--over", varied, text, units_of(request))
-    section, stepper = asked.section(request), _stepper(request)
+    section, stepper = _section(asked, request), _stepper(request)
     mechanism, arguments, parameters, name = _mechanism(request, [varied])
     if varied in arguments:
         raise InputError(f"{varied} is given by --over and by --set: give it once.")
 
-    from nonsmooth.cli import report
     from nonsmooth.studies.bifurcation import bifurcation
     from nonsmooth.studies.sections import LongRun
 
@@ -117,23 +95,19 @@ def carry_out_bifurcation(
             if bar is not None:
                 bar(f"{round(share * len(values))} of {len(values)} values", share)
 
-        found = bifurcation(runs, values, workers=workers, scheduler=scheduler, progress=progress, **labels)
+        found = bifurcation(runs, values, workers=asked.workers, scheduler=asked.scheduler, progress=progress, **labels)
     failed = len(found.failures) == len(values)
-    _write(found, output, None if failed else figure, lambda plots: plots.bifurcation_diagram(found).figure)
     same = asked.same if asked.same is not None else SAME * _range(found)
-    if page is not None:
-        draw = None if failed else lambda plots: plots.bifurcation_diagram(found).figure
-        write_study(page, f"{name}: bifurcation", _report(found, name, same), draw)
-    if as_json:
-        report.print_object(_plain(found, name, same))
-    else:
-        written = [f"written  {path}" for path in (output, None if failed else figure, page) if path is not None]
-        report.show(*_report(found, name, same), *written)
+    conclude(
+        asked, f"{name}: bifurcation", _report(found, name, same), lambda: _plain(found, name, same),
+        draw=None if failed else lambda plots: plots.bifurcation_diagram(found).figure, save=found.save,
+    )  # fmt: skip
     return 1 if failed else 0
 
 
-def _completed(request: Request, asked: BifurcationRequest) -> Request:
+def _completed(asked: Bifurcation) -> Request:
     """Completed by a TOML file: its scheme, and for crossings its end and step as well."""
+    request = asked.request(usual="moreau-jean")
     if not request.problem.endswith(".toml"):
         return request
     from nonsmooth.declarative import read
@@ -156,12 +130,12 @@ def _stepper(request: Request) -> Stepper:
     return stepper
 
 
-def _range(found: Bifurcation) -> float:
+def _range(found: Found) -> float:
     points = np.concatenate(found.points)
     return float(np.ptp(points)) if points.size else 0.0
 
 
-def _plain(found: Bifurcation, name: str, same: float) -> dict[str, Any]:
+def _plain(found: Found, name: str, same: float) -> dict[str, Any]:
     return {
         "problem": name,
         "parameter": found.parameter,
@@ -177,7 +151,7 @@ def _plain(found: Bifurcation, name: str, same: float) -> dict[str, Any]:
     }
 
 
-def _report(found: Bifurcation, name: str, same: float) -> list[Any]:
+def _report(found: Found, name: str, same: float) -> list[Any]:
     periods = found.periods(same)
     ran = np.array([len(points) > 0 for points in found.points])
     table = Table("motion", "values", f"{found.parameter} [{found.unit or '-'}]", box=None, pad_edge=False)

@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import RenderableType
@@ -29,6 +29,9 @@ from nonsmooth.model.system import System
 from nonsmooth.registry import get_problem
 from nonsmooth.stages import stage
 
+if TYPE_CHECKING:
+    from nonsmooth.cli.app import Describe
+
 __all__ = ["carry_out", "mechanism_description"]
 
 #: columns of a body's start in space, with the labels of their components
@@ -44,14 +47,14 @@ ZERO, ROUND_OFF = 1e-14, 1e-13
 SHOWN = 6
 
 
-def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: Path | None) -> int:
+def carry_out(asked: Describe) -> int:
     """Describe a ready problem or a file's model, and draw it on request."""
+    problem, case, settings, figure = asked.problem, asked.case, asked.settings, asked.figure
     words = settings_from(settings)
     for owner, entries in (("solver", words.solver), ("stepper", words.stepper)):
         if entries:
             raise InputError(f"--set {owner}.{next(iter(entries))}: a description has no {owner}; leave that out.")
-    if figure is not None:
-        check_writable("--figure", figure, FIGURE_FORMATS)
+    check_writable("--figure", figure, FIGURE_FORMATS)
     ready = None if is_file(problem) else get_problem(problem)
     if ready is not None:
         given = {**words.arguments, **({} if case is None else {"case": case})}
@@ -60,11 +63,7 @@ def carry_out(problem: str, case: str | None, settings: Sequence[str], figure: P
             hint = f"Its bodies and joints are shown once {missing[0]!r} is given: --set {missing[0]}=VALUE."
             show(*problem_description(ready), "", hint)
             return 0
-    request = Request(
-        problem, case, tuple(settings), stepper=None, solver=None, t_end=0.0, dt=None, dt_min=None,
-        dt_max=None,
-    )  # fmt: skip
-    mechanism = request.mechanism()
+    mechanism = Request(problem=problem, case=case, settings=settings).mechanism()
     parts = [] if ready is None else [*problem_description(ready), ""]
     parts += mechanism_description(mechanism)
     if figure is not None:

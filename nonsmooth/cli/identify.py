@@ -191,7 +191,9 @@ def fit_command(
     from nonsmooth.identification import FitMotion, fit_motion
 
     _check(figure, None)
-    request = Request(problem, None, tuple(settings or ()), stepper, None, None, dt, dt_min, dt_max)
+    request = Request(
+        problem=problem, settings=tuple(settings or ()), stepper=stepper, dt=dt, dt_min=dt_min, dt_max=dt_max
+    )
     control, scheme = request.step(), request.scheme()
     if control is None or scheme is None:
         raise InputError("A fit needs its step: give --dt, or --dt-min and --dt-max.")
@@ -221,7 +223,7 @@ def _mechanism(problem: str, settings: Sequence[str] | None) -> Any:
     """The built system of a problem or file."""
     from nonsmooth.cli.inputs import Request
 
-    made = Request(problem, None, tuple(settings or ()), None, None, None, None, None, None).mechanism()
+    made = Request(problem=problem, settings=tuple(settings or ())).mechanism()
     if made.parameters:
         raise InputError(
             f"--set {next(iter(made.parameters))}: identify takes arguments of the problem, not parameters."
@@ -301,10 +303,8 @@ def _write_motion(motion: Any, drives: Sequence[str], samples: int, path: Path) 
 def _check(figure: Path | None, output: Path | None, option: str = "--output") -> None:
     from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable
 
-    if figure is not None:
-        check_writable("--figure", figure, FIGURE_FORMATS)
-    if output is not None:
-        check_writable(option, output, (".csv",))
+    check_writable("--figure", figure, FIGURE_FORMATS)
+    check_writable(option, output, (".csv",))
 
 
 def _draw(figure: Path | None, draw: Callable[[Any], Any]) -> None:

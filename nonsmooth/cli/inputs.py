@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FIGURE_FORMATS",
+    "PAGE_FORMATS",
     "Mechanism",
     "Request",
     "Settings",
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 FIGURE_FORMATS = (".png", ".pdf", ".svg")
+PAGE_FORMATS = (".html",)
 Value = int | float | bool | str
 
 
@@ -52,19 +54,19 @@ class Mechanism:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """The options of one `nonsmooth run`, as given."""
 
     problem: str
-    case: str | None
-    settings: tuple[str, ...]
-    stepper: str | None
-    solver: str | None
-    t_end: float | None
-    dt: float | None
-    dt_min: float | None
-    dt_max: float | None
+    case: str | None = None
+    settings: tuple[str, ...] = ()
+    stepper: str | None = None
+    solver: str | None = None
+    t_end: float | None = None
+    dt: float | None = None
+    dt_min: float | None = None
+    dt_max: float | None = None
     rtol: float | None = None
     atol: float | None = None
     contact: str | None = None
@@ -306,8 +308,10 @@ def kebab(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
-def check_writable(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
-    """Raise `InputError` unless a file of this name can be written; leaves nothing behind."""
+def check_writable(option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
+    """Raise `InputError` unless a file of this name, if one is given, can be written; leaves nothing behind."""
+    if path is None:
+        return
     path = path_of(path, option)
     if path.suffix.lower() not in suffixes:
         raise InputError(f"{option} {path}: the name must end in {_either(suffixes)}.")

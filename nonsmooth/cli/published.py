@@ -3,68 +3,55 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from nonsmooth.cli.inputs import in_units, settings_from
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _write
+from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from nonsmooth.cli.comparing import Published
 
 __all__ = ["carry_out_published"]
 
 
-def carry_out_published(
-    problem: str,
-    cases: tuple[str, ...],
-    settings: tuple[str, ...],
-    *,
-    output: Path | None,
-    figure: Path | None,
-    page: Path | None = None,
-    as_json: bool,
-) -> int:
+def carry_out_published(asked: Published) -> int:
     """Run, write the requested files, and print the table."""
-    _check_paths(output, figure, page)
-    words = settings_from(settings)
+    words = settings_from(asked.settings)
     if words.solver or words.stepper or words.parameters:
         raise InputError("study published takes arguments of the problem by --set, such as parameters=S1, only.")
 
-    from nonsmooth.cli import report
     from nonsmooth.registry import get_problem
     from nonsmooth.studies.published import published
 
-    chosen = get_problem(problem)
-    if figure is not None and not cases and chosen.published is not None and chosen.published.facts:
+    chosen = get_problem(asked.problem)
+    if asked.figure is not None and not asked.cases and chosen.published is not None and chosen.published.facts:
         raise InputError("Facts alone are not drawn; name a case by --case, or leave out --figure.")
     with study_bar() as progress:
         arguments = in_units(chosen, words.arguments)
-        found = published(chosen, cases or None, progress=progress, **arguments)
-    _write(found, output, figure, lambda plots: plots.published(found))
-    source = f"source: {chosen.source}"
-    shown: list[Any] = [_facts(found), ""] if found.facts else []
+        found = published(chosen, asked.cases or None, progress=progress, **arguments)
+    shown: list[Any] = [f"source: {chosen.source}", "", *([_facts(found), ""] if found.facts else [])]
     known = chosen.published.cases if chosen.published is not None else ()
     shown.append(_table(found) if found.table else f"cases that --case runs: {', '.join(known)}")
     shown += ["", *found.remarks()] if found.remarks() else []
-    if page is not None:
-        draw = (lambda plots: plots.published(found)) if found.table else None
-        runs = {f"{case}, {kind}": run for (case, kind), run in found.runs.items()}
-        write_study(page, f"{found.problem}: published cases", [source, *shown], draw, runs)
-    if as_json:
-        facts = {"facts": found.facts} if found.facts else {}
-        print_ready = facts | {
-            case: {kind: {"verdict": found.verdict(case, kind).kind} | dict(numbers) for kind, numbers in kinds.items()}
-            | {"published": dict(found.printed[case])}
-            for case, kinds in found.table.items()
-        }
-        report.print_object(print_ready)
-        return 0
-    written = [f"written: {path}" for path in (output, figure, page) if path is not None]
-    report.show(found.problem, source, "", *shown, *(["", *written] if written else []))
+    conclude(
+        asked, f"{found.problem}: published cases", [found.problem, *shown], lambda: _plain(found),
+        draw=(lambda plots: plots.published(found)) if found.table else None, save=found.save,
+        runs={f"{case}, {kind}": run for (case, kind), run in found.runs.items()},
+    )  # fmt: skip
     return 0
+
+
+def _plain(found: Any) -> dict[str, Any]:
+    cases = {
+        case: {kind: {"verdict": found.verdict(case, kind).kind} | dict(numbers) for kind, numbers in kinds.items()}
+        | {"published": dict(found.printed[case])}
+        for case, kinds in found.table.items()
+    }
+    return ({"facts": found.facts} if found.facts else {}) | cases
 
 
 def _facts(found: Any) -> Table:

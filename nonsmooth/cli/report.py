@@ -212,7 +212,7 @@ def _angular(state: Table, body: str, name: str, positions: Mapping[str, Any], v
     return following
 
 
-def comparison(found: Comparison, name: str, written: Sequence[Path]) -> list[RenderableType]:
+def comparison(found: Comparison, name: str) -> list[RenderableType]:
     """One column per case; of contacts the one with the largest impulse in the reference case."""
     table = _table(f"{name}\nto t = {found.edges[-1]:g} s", *(label.replace(", ", ",\n") for label in found.labels))
     for column in table.columns:
@@ -220,10 +220,10 @@ def comparison(found: Comparison, name: str, written: Sequence[Path]) -> list[Re
     for title, values in found.lines():
         table.add_row(title, *(_short(value) for value in values))
     remarks = found.remarks()
-    return [table, *(["", *remarks] if remarks else []), *[f"written  {path}" for path in written]]
+    return [table, *(["", *remarks] if remarks else [])]
 
 
-def limit(found: RigidLimit, name: str, written: Sequence[Path]) -> list[RenderableType]:
+def limit(found: RigidLimit) -> list[RenderableType]:
     """One row per stiffness, and the fitted powers."""
     headings = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
                 "steps\n[-]", "evaluations\n[-]", "own\nerror [-]", "verdict")  # fmt: skip
@@ -233,13 +233,13 @@ def limit(found: RigidLimit, name: str, written: Sequence[Path]) -> list[Rendera
                   row["own_error"], row["verdict"])  # fmt: skip
         table.add_row(f"{row['stiffness']:g}", *(_short(value) for value in values))
     powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
-    parts: list[RenderableType] = [f"{name}: towards rigid contact", "", table, "", powers, *found.remarks()]
+    parts: list[RenderableType] = [table, "", powers, *found.remarks()]
     if found.needed:
         parts.append(
             f"{found.needed['depth']:g} m deep: K = {found.needed['stiffness']:.4g}, with which a run is "
             f"{found.needed['found']:.4g} m deep"
         )
-    return [*parts, *[f"written  {path}" for path in written]]
+    return parts
 
 
 def _short(value: float | str) -> str:

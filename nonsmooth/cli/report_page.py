@@ -8,30 +8,24 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.inputs import check_writable
+from nonsmooth.cli.inputs import PAGE_FORMATS, check_writable
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import write_figure
 from nonsmooth.stages import stage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from nonsmooth.cli.options import Written
     from nonsmooth.trajectory import Trajectory
 
-__all__ = ["carry_out_report", "check_page", "write_study"]
-
-FORMATS = (".html",)
-
-
-def check_page(option: str, path: Path | None) -> None:
-    """Raise InputError unless a page can be written there."""
-    if path is not None:
-        check_writable(option, path, FORMATS)
+__all__ = ["carry_out_report", "conclude"]
 
 
 def carry_out_report(files: Sequence[Path], *, output: Path | None, title: str, rows: int) -> int:
     """Write the page of runs that were saved; of several, two are shown side by side."""
     output = output or Path(f"{files[0].stem}.html")
-    check_page("--output", output)
+    check_writable("--output", output, PAGE_FORMATS)
     from nonsmooth.report import write
     from nonsmooth.trajectory import Trajectory
 
@@ -52,24 +46,64 @@ def _labels(files: Sequence[Path]) -> dict[str, Path]:
     return dict(zip(labels, files, strict=True))
 
 
-def write_study(
-    path: Path,
+def conclude(
+    asked: Written,
     title: str,
     shown: Sequence[Any],
+    plain: Callable[[], Mapping[str, Any]],
+    *,
+    head: str = "",
     draw: Callable[[Any], Figure] | None = None,
+    save: Callable[[Path], None] | None = None,
     runs: Mapping[str, Trajectory] | None = None,
 ) -> None:
-    """Write what a study prints, its figure and, where it has kept them, its runs as a page.
+    """Write the requested files of a study, and print its tables, or the object that ``--json`` asks for.
 
     Parameters
     ----------
+    title
+        Of the page.
     shown
-        Lines and tables as they are printed.
+        Lines and tables.
+    plain
+        The object.
+    head
+        Line above what is shown.
     draw
-        Draws the figure, given `nonsmooth.plots`.
+        Draws the figure, given `nonsmooth.plots`; None where there is nothing to draw.
+    save
+        Writes the dataset; None where the study has written it.
     runs
-        By label.
+        For the page, by label, where the study has kept them.
     """
+    from nonsmooth.cli.report import print_object, show
+
+    written = [asked.output, asked.figure if draw is not None else None, asked.page]
+    if asked.output is not None and save is not None:
+        save(asked.output)
+    if asked.figure is not None and draw is not None:
+        os.environ.setdefault("MPLBACKEND", "agg")
+        with stage("drawing", asked.figure.name):
+            from nonsmooth import plots
+
+            write_figure(draw(plots), asked.figure)
+    if asked.page is not None:
+        told = [one for one in (head, *shown) if not (isinstance(one, str) and one in ("", title))]
+        _write_page(asked.page, title, told, draw, runs)
+    if asked.as_json:
+        print_object(plain())
+    else:
+        show(*([head, ""] if head else []), *shown, *[f"written  {path}" for path in written if path is not None])
+
+
+def _write_page(
+    path: Path,
+    title: str,
+    shown: Sequence[Any],
+    draw: Callable[[Any], Figure] | None,
+    runs: Mapping[str, Trajectory] | None,
+) -> None:
+    """What a study prints, its figure and, where it has kept them, its runs as a page."""
     from nonsmooth.report import Picture, study_page, write
     from nonsmooth.report.page import write_text
 

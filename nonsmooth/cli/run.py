@@ -7,19 +7,20 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
+from nonsmooth.cli.inputs import FIGURE_FORMATS, PAGE_FORMATS, Mechanism, Request, check_writable
 from nonsmooth.cli.plot import usual_figure
 from nonsmooth.cli.progress import progress_bar
-from nonsmooth.cli.report_page import check_page
 from nonsmooth.cli.resume import OUTPUTS, Kept, kept_by, request_of
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure
 from nonsmooth.stages import spent, stage
 
 if TYPE_CHECKING:
+    from nonsmooth.cli.app import Run
     from nonsmooth.step_control import StepControl
     from nonsmooth.steppers.base import Stepper
     from nonsmooth.trajectory import Trajectory
@@ -27,38 +28,36 @@ if TYPE_CHECKING:
 __all__ = ["carry_out"]
 
 
-def carry_out(
-    request: Request,
-    *,
-    output: Path | None,
-    figure: Path | None,
-    as_json: bool,
-    animation: Path | None = None,
-    page: Path | None = None,
-    checkpoint: Path | None = None,
-    every: float | None = None,
-    resume: Path | None = None,
-) -> int:
-    """Execute a request and return the exit code."""
-    files = {"output": output, "figure": figure, "animation": animation, "report": page}
+def carry_out(asked: Run) -> int:
+    """Execute a run and return the exit code."""
+    try:
+        return _carried_out(asked)
+    except KeyboardInterrupt:
+        print("nonsmooth: Interrupted before the first step; nothing was written.", file=sys.stderr)
+        return 130
+
+
+def _carried_out(asked: Run) -> int:
+    given = {one.name: getattr(asked, one.name) for one in fields(Request) if hasattr(asked, one.name)}
+    request = Request(**given | {"problem": asked.problem or ""})
+    files = {"output": asked.output, "figure": asked.figure, "animation": asked.animation, "report": asked.page}
+    checkpoint, resume = asked.checkpoint, asked.resume
     if resume is not None:
         if checkpoint is not None:
             raise InputError(f"--checkpoint {checkpoint} and --resume {resume} exclude each other: the run goes on in "
                              "the file that it is resumed from.")  # fmt: skip
         request, files = request_of(resume, request, files)
-        checkpoint, (output, figure, animation, page) = resume, (files[name] for name in OUTPUTS)
+        checkpoint = resume
     elif not request.problem:
         raise InputError("Name what to run: a problem of `nonsmooth list`, a TOML file, or a Python file.")
     request = request.completed()
-    kept = kept_by(request, files, checkpoint, every)
-    output, figure = output or request.written("output"), figure or request.written("figure")
-    animation, page = animation or request.written("animation"), page or request.written("report")
-    for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
-        if path is not None:
-            check_writable(option, path, suffixes)
+    kept = kept_by(request, files, checkpoint, asked.every)
+    output, figure, animation, page = (files[name] or request.written(name) for name in OUTPUTS)
+    check_writable("--output", output, (".nc",))
+    check_writable("--figure", figure, FIGURE_FORMATS)
     if animation is not None:
         _check_animation(animation)
-    check_page("--report", page)
+    check_writable("--report", page, PAGE_FORMATS)
     dt, stepper = request.step(), request.scheme()
     mechanism = request.mechanism()
 
@@ -83,7 +82,7 @@ def carry_out(
             _, complaint, output = _saved(trajectory, _free_name(f"{mechanism.name}-interrupted"))
             message = f"{message} {complaint}".strip()
             written += [] if output is None else [output]
-        _show(trajectory, mechanism, written, as_json=as_json)
+        _show(trajectory, mechanism, written, as_json=asked.as_json)
     except KeyboardInterrupt:
         code, message = 130, f"{message} Interrupted after the last step.".strip()
     if code:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -12,16 +10,17 @@ from rich.table import Table
 from nonsmooth.cli.files import problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _write, end_of
+from nonsmooth.cli.report_page import conclude
+from nonsmooth.cli.studies import end_of
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
+    from nonsmooth.cli.study import StepSize
     from nonsmooth.registry import Problem
     from nonsmooth.studies.comparison import Case
     from nonsmooth.studies.orders import StepSizes
 
-__all__ = ["StepSizeRequest", "carry_out_step_size"]
+__all__ = ["carry_out_step_size"]
 
 #: schemes where none are given
 STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
@@ -33,34 +32,8 @@ RTOL, ATOL = 1e-4, 1e-6
 LEAST = 4
 
 
-@dataclass(frozen=True)
-class StepSizeRequest:
-    """The options of one `nonsmooth study step-size`, as given."""
-
-    problem: str
-    case: str | None
-    t_end: float | None
-    steppers: tuple[str, ...]
-    dt: float | None
-    dt_min: float
-    dt_max: float | None
-    levels: int
-    jitter: int
-    reference: str
-    settings: tuple[str, ...]
-
-
-def carry_out_step_size(
-    request: StepSizeRequest,
-    *,
-    workers: int | None,
-    output: Path | None,
-    figure: Path | None,
-    page: Path | None = None,
-    as_json: bool,
-) -> int:
+def carry_out_step_size(request: StepSize) -> int:
     """Run the steps, write the requested files, and print the table."""
-    _check_paths(output, figure, page)
     problem = problem_of(request.problem)
     stated = problem.step_size
     given = {
@@ -82,7 +55,6 @@ def carry_out_step_size(
     ]
     landed = any(name.endswith(":landing") for name in request.steppers or STEPPERS)
 
-    from nonsmooth.cli import report
     from nonsmooth.studies.step_size import step_size
 
     contact = _contact(problem, arguments)
@@ -96,18 +68,14 @@ def carry_out_step_size(
         found = step_size(
             build,
             cases, t_end=t_end, levels=request.levels, jitter=request.jitter, reference=request.reference,
-            bounds=stated.bounds if stated and landed else None, workers=workers, progress=progress,
+            bounds=stated.bounds if stated and landed else None, workers=request.workers, progress=progress,
         )  # fmt: skip
-    _write(found, output, figure, lambda plots: plots.step_size(found))
     name = " ".join([problem.name, *(f"{key}={value}" for key, value in (fixed | words.parameters).items())])
-    shown: list[Any] = [_table(found), "", *_notes(found)]
-    if page is not None:
-        write_study(page, f"{name} to t = {t_end:g} s", shown, lambda plots: plots.step_size(found))
-    if as_json:
-        report.print_object(found.plain())
-        return 0
-    written = [f"written  {path}" for path in (output, figure, page) if path is not None]
-    report.show(f"{name} to t = {t_end:g} s", "", *shown, *written)
+    title = f"{name} to t = {t_end:g} s"
+    conclude(
+        request, title, [_table(found), "", *_notes(found)], found.plain, head=title,
+        draw=lambda plots: plots.step_size(found), save=found.save,
+    )  # fmt: skip
     return 0
 
 

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import problem_of
-from nonsmooth.cli.inputs import FIGURE_FORMATS, check_dimensions, check_writable, in_units, settings_from
+from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report_page import check_page, write_study
+from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
-from nonsmooth.files import write_figure
-from nonsmooth.stages import stage
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from nonsmooth.cli.comparing import Compare, Comparing, RigidLimit
     from nonsmooth.laws.compliant import Compliant
     from nonsmooth.model.model import Model
     from nonsmooth.registry import Problem
     from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.studies.comparison import Case
 
-__all__ = ["StudyRequest", "carry_out_comparison", "carry_out_rigid_limit", "end_of"]
+__all__ = ["carry_out_comparison", "carry_out_rigid_limit", "end_of"]
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
@@ -36,78 +31,6 @@ ROWS = 500
 LAW = "flores"
 #: stiffnesses of the rigid limit where none are given, as powers of ten
 DECADES = range(10, 17)
-
-
-@dataclass(frozen=True)
-class StudyRequest:
-    """Common options of the studies that compare rigid and compliant contact, as given."""
-
-    problem: str
-    case: str | None
-    t_end: float | None
-    restitution: float | None
-    stiffness: tuple[float, ...]
-    laws: tuple[str, ...]
-    solver: str
-    settings: tuple[str, ...]
-    rigid: tuple[str, ...] = ()
-    dt_max: float | None = None
-
-    def prepared(self) -> Prepared:
-        """Checked, and completed by the defaults of the problem."""
-        from nonsmooth import solvers
-        from nonsmooth.laws.rigid import Rigid
-        from nonsmooth.solvers.initial_value import Integrator
-        from nonsmooth.steppers.compliant import CompliantDae
-        from nonsmooth.studies.schemes import scheme
-
-        problem = problem_of(self.problem)
-        words = settings_from(self.settings)
-        if words.solver or words.stepper:
-            raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")
-        if "contact" not in inspect.signature(problem).parameters:
-            raise InputError(f"{problem.name} has no argument contact, so its contact laws cannot be compared.")
-        stated = problem.comparison
-        integrator = solvers.by_name(self.solver)()
-        if not isinstance(integrator, Integrator):
-            raise InputError(f"--solver {self.solver}: compliant cases take an integrator, such as dop853 or radau.")
-        own = inspect.signature(problem).parameters["contact"].default
-        own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
-        if stated is not None:
-            own_e = stated.restitution
-        given = {
-            "--t-end": self.t_end if self.t_end is not None else stated.t_end if stated else end_of(self.problem),
-            "--restitution": self.restitution if self.restitution is not None else own_e,
-            "--stiffness": self.stiffness or (stated and stated.stiffness),
-        }
-        missing = [option for option, value in given.items() if value is None]
-        if missing:
-            raise InputError(f"{problem.name} states no comparison of its own: give {', '.join(missing)}.")
-        arguments: dict[str, Any] = dict(stated.arguments if stated else {})
-        if self.case is not None:
-            words = settings_from((*self.settings, f"case={self.case}"))
-        arguments |= in_units(problem, words.arguments)
-        restitution = float(given["--restitution"])  # type: ignore[arg-type]
-        if not 0.0 < restitution < 1.0:
-            raise InputError(f"--restitution {restitution:g}: give a value between 0 and 1, both excluded.")
-        contact = Rigid(restitution=restitution, friction=0.0)
-        check_dimensions(lambda: problem(**arguments, contact=contact), words.texts)
-        stiffness = tuple(given["--stiffness"])  # type: ignore[arg-type]
-        longest = stated.dt_max if stated else float(given["--t-end"]) / ROWS  # type: ignore[arg-type]
-        return Prepared(
-            problem=problem,
-            arguments=arguments,
-            parameters=words.parameters,
-            t_end=float(given["--t-end"]),  # type: ignore[arg-type]
-            restitution=restitution,
-            stiffness=stiffness,
-            laws=tuple(map(_calibrated_law, self.laws)),
-            rigid=tuple(map(scheme, self.rigid)),
-            frictionless=isinstance(own, Rigid) and own.friction > 0.0,
-            stepper=CompliantDae(solver=integrator),
-            target=stated.target if stated else 1e-4,
-            dt_max=longest if self.dt_max is None else self.dt_max,
-        )
 
 
 @dataclass(frozen=True)
@@ -193,6 +116,63 @@ class Prepared:
             return None
 
 
+def prepared(asked: Comparing, laws: Sequence[str], rigid: Sequence[str]) -> Prepared:
+    """What the options describe, checked, and completed by the defaults of the problem."""
+    from nonsmooth import solvers
+    from nonsmooth.laws.rigid import Rigid
+    from nonsmooth.solvers.initial_value import Integrator
+    from nonsmooth.steppers.compliant import CompliantDae
+    from nonsmooth.studies.schemes import scheme
+
+    problem = problem_of(asked.problem)
+    words = settings_from(asked.settings)
+    if words.solver or words.stepper:
+        raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")
+    if "contact" not in inspect.signature(problem).parameters:
+        raise InputError(f"{problem.name} has no argument contact, so its contact laws cannot be compared.")
+    stated = problem.comparison
+    integrator = solvers.by_name(asked.solver)()
+    if not isinstance(integrator, Integrator):
+        raise InputError(f"--solver {asked.solver}: compliant cases take an integrator, such as dop853 or radau.")
+    own = inspect.signature(problem).parameters["contact"].default
+    own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
+    if stated is not None:
+        own_e = stated.restitution
+    given = {
+        "--t-end": asked.t_end if asked.t_end is not None else stated.t_end if stated else end_of(asked.problem),
+        "--restitution": asked.restitution if asked.restitution is not None else own_e,
+        "--stiffness": asked.stiffness or (stated and stated.stiffness),
+    }
+    missing = [option for option, value in given.items() if value is None]
+    if missing:
+        raise InputError(f"{problem.name} states no comparison of its own: give {', '.join(missing)}.")
+    arguments: dict[str, Any] = dict(stated.arguments if stated else {})
+    if asked.case is not None:
+        words = settings_from((*asked.settings, f"case={asked.case}"))
+    arguments |= in_units(problem, words.arguments)
+    restitution = float(given["--restitution"])  # type: ignore[arg-type]
+    if not 0.0 < restitution < 1.0:
+        raise InputError(f"--restitution {restitution:g}: give a value between 0 and 1, both excluded.")
+    contact = Rigid(restitution=restitution, friction=0.0)
+    check_dimensions(lambda: problem(**arguments, contact=contact), words.texts)
+    stiffness = tuple(given["--stiffness"])  # type: ignore[arg-type]
+    longest = stated.dt_max if stated else float(given["--t-end"]) / ROWS  # type: ignore[arg-type]
+    return Prepared(
+        problem=problem,
+        arguments=arguments,
+        parameters=words.parameters,
+        t_end=float(given["--t-end"]),  # type: ignore[arg-type]
+        restitution=restitution,
+        stiffness=stiffness,
+        laws=tuple(map(_calibrated_law, laws)),
+        rigid=tuple(map(scheme, rigid)),
+        frictionless=isinstance(own, Rigid) and own.friction > 0.0,
+        stepper=CompliantDae(solver=integrator),
+        target=stated.target if stated else 1e-4,
+        dt_max=longest if asked.dt_max is None else asked.dt_max,
+    )
+
+
 def end_of(problem: str) -> float | None:
     """End of the run of a TOML file [s], if it states one."""
     if not problem.endswith(".toml"):
@@ -219,92 +199,44 @@ def _calibrated_law(name: str) -> Any:
     return law
 
 
-def carry_out_comparison(
-    request: StudyRequest,
-    *,
-    target: float | None,
-    output: Path | None,
-    figure: Path | None,
-    page: Path | None = None,
-    as_json: bool,
-) -> int:
+def carry_out_comparison(asked: Compare) -> int:
     """Compare, write the requested files, and print the table."""
-    _check_paths(output, figure, page)
-    prepared = request.prepared()
+    study = prepared(asked, asked.laws or (LAW,), asked.rigid)
 
     from nonsmooth.cli import report
     from nonsmooth.studies.compare import compare
 
-    wanted = prepared.target if target is None else target
+    target = study.target if asked.target is None else asked.target
     with study_bar() as progress:
-        found = compare(prepared.build, prepared.cases(), t_end=prepared.t_end, target=wanted, progress=progress)
-    _write(found, output, figure, lambda plots: plots.comparison(found))
-    if page is not None:
-        shown = report.comparison(found, prepared.name, [])
-        write_study(page, prepared.name, shown, lambda plots: plots.comparison(found), found.runs)
-    if as_json:
-        report.print_object(found.table)
-    else:
-        written = [path for path in (output, figure, page) if path is not None]
-        report.show(*report.comparison(found, prepared.name, written))
+        found = compare(study.build, study.cases(), t_end=study.t_end, target=target, progress=progress)
+    conclude(
+        asked, study.name, report.comparison(found, study.name), lambda: found.table,
+        draw=lambda plots: plots.comparison(found), save=found.save, runs=found.runs,
+    )  # fmt: skip
     return 0
 
 
-def carry_out_rigid_limit(
-    request: StudyRequest,
-    *,
-    depth: float | None,
-    output: Path | None,
-    figure: Path | None,
-    page: Path | None = None,
-    as_json: bool,
-) -> int:
+def carry_out_rigid_limit(asked: RigidLimit) -> int:
     """Run the stiffnesses, write the requested files, and print the table."""
-    _check_paths(output, figure, page)
-    prepared = request.prepared()
-    stiffness = request.stiffness or tuple(10.0**decade for decade in DECADES)
+    study = prepared(asked, [asked.law], [] if asked.rigid is None else [asked.rigid])
 
     from nonsmooth.cli import report
     from nonsmooth.studies.rigid_limit import rigid_limit
 
     with study_bar() as progress:
         found = rigid_limit(
-            prepared.build,
-            prepared.rigid_case(),
-            prepared.compliant,
-            stiffness,
-            t_end=prepared.t_end,
-            depth=depth,
-            stepper=prepared.stepper,
-            progress=progress,
-        )
-    _write(found, output, figure, lambda plots: plots.rigid_limit(found))
-    if page is not None:
-        shown = report.limit(found, prepared.name, [])
-        write_study(page, f"{prepared.name}: towards rigid contact", shown[1:], lambda plots: plots.rigid_limit(found))
-    if as_json:
+            study.build, study.rigid_case(), study.compliant,
+            asked.stiffness or tuple(10.0**decade for decade in DECADES), t_end=study.t_end, depth=asked.depth,
+            stepper=study.stepper, progress=progress,
+        )  # fmt: skip
+
+    def plain() -> dict[str, Any]:
         rows = {row["stiffness"]: row for row in found.rows()}
-        report.print_object({"stiffness": rows, "orders": found.orders, "needed": found.needed})
-    else:
-        written = [path for path in (output, figure, page) if path is not None]
-        report.show(*report.limit(found, prepared.name, written))
+        return {"stiffness": rows, "orders": found.orders, "needed": found.needed}
+
+    title = f"{study.name}: towards rigid contact"
+    conclude(
+        asked, title, report.limit(found), plain, head=title, draw=lambda plots: plots.rigid_limit(found),
+        save=found.save,
+    )  # fmt: skip
     return 0
-
-
-def _check_paths(output: Path | None, figure: Path | None, page: Path | None = None) -> None:
-    check_page("--report", page)
-    for option, path, suffixes in (("--output", output, (".nc",)), ("--figure", figure, FIGURE_FORMATS)):
-        if path is not None:
-            check_writable(option, path, suffixes)
-
-
-def _write(found: Any, output: Path | None, figure: Path | None, draw: Callable[[Any], Figure]) -> None:
-    if output is not None:
-        found.save(output)
-    if figure is None:
-        return
-    os.environ.setdefault("MPLBACKEND", "agg")
-    with stage("drawing", figure.name):
-        from nonsmooth import plots
-
-        write_figure(draw(plots), figure)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,7 @@ from rich.table import Table
 from nonsmooth.cli.files import PythonFile
 from nonsmooth.cli.inputs import Request, unit_behind
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report_page import write_study
-from nonsmooth.cli.studies import _check_paths, _write
+from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import looks_stated, stated
 from nonsmooth.units import Wrong, in_unit
@@ -25,37 +24,16 @@ from nonsmooth.units import Wrong, in_unit
 if TYPE_CHECKING:
     import xarray
 
+    from nonsmooth.cli.study import Swept, Tolerance
     from nonsmooth.studies.designs import Design
-    from nonsmooth.studies.tolerance import Tolerance
+    from nonsmooth.studies.tolerance import Tolerance as Found
 
-__all__ = ["ToleranceRequest", "carry_out_sweep", "carry_out_tolerance", "design_of", "distribution_of", "units_of"]
+__all__ = ["carry_out_sweep", "carry_out_tolerance", "design_of", "distribution_of", "units_of"]
 
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0
 #: runs of which every one is printed; of more, so many of both ends
 MOST = 40
-
-
-@dataclass(frozen=True)
-class ToleranceRequest:
-    """The options of a tolerance study, as given."""
-
-    metric: str
-    limit: float
-    clearances: tuple[str, ...]
-    others: tuple[str, ...]
-    coverage: float
-    confidence: float
-    factors: str | None
-    runs: int
-    seed: int
-    sensitivity: bool
-    level: str
-    poses: tuple[str, ...]
-    directions: tuple[str, ...]
-    verdict: bool
-    accuracy: float
-    failure: tuple[str, ...]
 
 
 def no_units(name: str) -> str:
@@ -130,38 +108,39 @@ def distribution_of(option: str, name: str, text: str, units: Callable[[str], st
     raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log, normal:MEAN:SD, or a fit, 20 H7/g6.")
 
 
-def carry_out_sweep(
-    request: Request, design: Design, metrics: Sequence[str], *, workers: int | None, scheduler: str | None,
-    output: Path | None, figure: Path | None, page: Path | None = None, as_json: bool,
-) -> int:  # fmt: skip
+def carry_out_sweep(asked: Swept) -> int:
     """Sweep, write the requested files, and print a summary; 1 if every run failed."""
-    _check_paths(output, figure, page)
+    request = asked.request(usual="gauss-qp", check=asked.check_runs)
+    design = design_of(asked.grids, asked.lists, asked.samples, asked.runs, asked.method, asked.seed, units_of(request))
     request = request.completed()
     dt, stepper = request.step(), request.scheme()
     mechanism, arguments, parameters, name = _mechanism(request, design.names)
 
-    from nonsmooth.cli import report
     from nonsmooth.studies.sweep import sweep
 
     with study_bar() as progress:
         found = sweep(
-            mechanism, stepper, design, t_end=request.end, dt=dt, metrics=list(metrics), parameters=parameters,
-            arguments=arguments, check=request.check, output=output, workers=workers, scheduler=scheduler,
-            progress=progress,
+            mechanism, stepper, design, t_end=request.end, dt=dt, metrics=_measured(asked),
+            parameters=parameters, arguments=arguments, check=request.check, output=asked.output,
+            workers=asked.workers, scheduler=asked.scheduler, progress=progress,
         )  # fmt: skip
-    _write(found, None, figure, lambda plots: plots.sweep(found))
     failed = [str(message) for message in found["message"].values.ravel() if message]
     lost = f"{len(failed)} of {len(design)} runs failed, the first: {failed[0]}" if failed else "no run failed"
     lost = f"{lost}; {_verdicts(found)}"
-    if page is not None:
-        shown = [repr(design), _value_table(found), _sweep_table(found), lost]
-        write_study(page, f"{name}: sweep", shown, lambda plots: plots.sweep(found))
-    if as_json:
-        report.print_object(_plain(found, name, failed))
-    else:
-        written = [f"written  {path}" for path in (output, figure, page) if path is not None]
-        report.show(f"{name}: {design!r}", "", _value_table(found), "", _sweep_table(found), "", lost, *written)
+    conclude(
+        asked, f"{name}: {asked.measure or 'sweep'}", [_value_table(found), "", _sweep_table(found), "", lost],
+        lambda: _plain(found, name, failed), head=f"{name}: {design!r}", draw=lambda plots: plots.sweep(found),
+    )  # fmt: skip
     return 1 if len(failed) == len(design) else 0
+
+
+def _measured(asked: Swept) -> Any:
+    """The metrics that are given, or the function of a study with its options."""
+    if not asked.measure:
+        return list(getattr(asked, "metrics", ()))
+    module = importlib.import_module(f"nonsmooth.studies.measures.{asked.measure}")
+    options = {name: getattr(asked, name) for name in asked.options}
+    return {asked.measure: functools.partial(getattr(module, asked.measure), **options)}
 
 
 def _verdicts(found: xarray.Dataset) -> str:
@@ -208,13 +187,9 @@ def _written(value: Any) -> str:
     return f"{value:.6g}" if np.isfinite(value) else "-"
 
 
-def carry_out_tolerance(
-    request: Request, asked: ToleranceRequest, *, workers: int | None, scheduler: str | None, output: Path | None,
-    figure: Path | None, page: Path | None = None, as_json: bool,
-) -> int:  # fmt: skip
+def carry_out_tolerance(asked: Tolerance) -> int:
     """Run the tolerance study, write the requested files, and print the result."""
-    _check_paths(output, figure, page)
-    kinematic, end = asked.level == "kinematic", request.t_end
+    kinematic, end, request = asked.level == "kinematic", asked.t_end, asked.request(usual="gauss-qp")
     request = (dataclasses.replace(request, t_end=end or 0.0) if kinematic else request).completed()
     units = units_of(request)
     clearances, others = (
@@ -223,15 +198,14 @@ def carry_out_tolerance(
     )
     mechanism, arguments, parameters, name = _mechanism(request, (*clearances, *others))
 
-    from nonsmooth.cli import report
     from nonsmooth.studies.tolerance import tolerance
 
     poses = {key: _values("--pose", key, text) for key, text in (_named("--pose", word) for word in asked.poses)}
     common: dict[str, Any] = {"t_end": end, "pose": poses, "directions": _directions(asked.directions)}
     if not kinematic:
         common |= {
-            "t_end": request.end, "dt": request.step(), "verdict": asked.verdict, "workers": workers,
-            "scheduler": scheduler,
+            "t_end": request.end, "dt": request.step(), "verdict": asked.verdict,
+            "workers": asked.workers, "scheduler": asked.scheduler,
         }  # fmt: skip
     elif asked.verdict:
         raise InputError("--verdict is for the dynamic level: the kinematic level has no runs.")
@@ -243,18 +217,16 @@ def carry_out_tolerance(
             level=asked.level, accuracy=asked.accuracy, sensitivity=asked.sensitivity, failure=asked.failure,
             parameters=parameters, arguments=arguments, progress=progress, **common,
         )  # fmt: skip
-    _write(found, output, figure, lambda plots: plots.tolerance(found))
     parts: list[Any] = [f"{name}: {found.how}", "", _tolerance_table(found), "", found.statement]
     if found.as_drawn:
         parts = [f"{name}, {found.level} level: {found.how}", "", *_yield_tables(found), found.yield_statement]
     if found.shares is not None:
         parts += ["", "share of the output's variance", _index_table(found.shares)]
-    if page is not None:
-        write_study(page, f"{name}: tolerance", parts, lambda plots: plots.tolerance(found))
-    if as_json:
-        report.print_object(found.plain() | ({} if found.shares is None else {"sensitivity": _indices(found.shares)}))
-        return 0
-    report.show(*parts, *[f"written  {path}" for path in (output, figure, page) if path is not None])
+    shares = {} if found.shares is None else {"sensitivity": _indices(found.shares)}
+    conclude(
+        asked, f"{name}: tolerance", parts, lambda: found.plain() | shares,
+        draw=lambda plots: plots.tolerance(found), save=found.save,
+    )  # fmt: skip
     return 0
 
 
@@ -267,7 +239,7 @@ def _directions(words: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _yield_tables(found: Tolerance) -> list[Any]:
+def _yield_tables(found: Found) -> list[Any]:
     """Quantiles with bounds, probabilities of failure, and bands of one scale."""
     from nonsmooth.studies.tolerance import QUANTILES
 
@@ -375,7 +347,7 @@ def _plain(found: xarray.Dataset, name: str, failed: list[str]) -> dict[str, Any
     }
 
 
-def _tolerance_table(found: Tolerance) -> Table:
+def _tolerance_table(found: Found) -> Table:
     share = f"share bound, {100 * found.confidence:g} %"
     quantile = f"bound of the {100 * found.coverage:g} % quantile [{found.unit or '-'}]"
     ends = [f"{name} up to [m]" for name in found.scaled]

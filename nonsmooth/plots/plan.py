@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +11,7 @@ from nonsmooth.model.drawing import Coil, Dot, Guide, Line, Primitive, Round, Sp
 from nonsmooth.plots.drawing import Drawing
 from nonsmooth.plots.motion import COLOURS, INK
 
-__all__ = ["Label", "Labels", "Plan", "turned"]
+__all__ = ["Label", "Labels", "Plan"]
 
 
 @dataclass
@@ -104,8 +103,3 @@ class Plan(Labels):
         least = 0.25 * max(float(np.max(high - low)), 1e-3)
         grow = np.maximum(least - (high - low), 0.0) / 2
         return low - grow, high + grow
-
-
-def turned(vector: Array, angle: float) -> Array:
-    cosine, sine = math.cos(angle), math.sin(angle)
-    return np.array([cosine * vector[0] - sine * vector[1], sine * vector[0] + cosine * vector[1]])

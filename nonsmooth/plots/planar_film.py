@@ -12,13 +12,14 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.drawing import Bearing, Coil, Dot, Guide, Line, Mark, Primitive, Round, Slide, Touch, Wall
 from nonsmooth.plots.drawing import BLOCK, Drawing, bearing_radius, half_height, magnification
 from nonsmooth.plots.motion import COLOURS, FAINT, INK
+from nonsmooth.plots.shapes import hull
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["ARROW", "BODIES", "FORCE", "GROUND", "SHORTEST", "PlanarScene", "hull"]
+__all__ = ["ARROW", "BODIES", "FORCE", "GROUND", "SHORTEST", "PlanarScene"]
 
 #: of the picture's size: longest arrow, margin
 ARROW, MARGIN = 0.22, 0.09
@@ -267,18 +268,3 @@ class PlanarScene:
         ):
             room = 0.02 * self.size
             set_limits(min(axis[0], float(values.min()) - room), max(axis[1], float(values.max()) + room))
-
-
-def hull(points: Array) -> Array:
-    """Corners of the convex hull, counter-clockwise; the two ends of points on a line."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    spread = points - points.mean(axis=0)
-    _, extent, axes = np.linalg.svd(spread, full_matrices=False)
-    if len(points) == 2 or extent[1] < 1e-6 * extent[0]:
-        order = np.argsort(spread @ axes[0])
-        return points[order[[0, -1]]]
-    try:
-        return np.asarray(points[ConvexHull(points).vertices])
-    except QhullError:
-        return points

@@ -1,4 +1,4 @@
-"""Shapes in space as polylines and faces, at n times at once: rings, tubes, blocks, coils, arrow heads, hulls."""
+"""Shapes as polylines and faces, at n times at once: rings, tubes, blocks, coils, arrow heads, hulls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 
-__all__ = ["basis", "block", "coil", "faces_of_block", "head", "hull_faces", "joined", "ring", "star", "tube"]
+__all__ = ["basis", "block", "coil", "faces_of_block", "head", "hull", "hull_faces", "joined", "ring", "star", "tube"]
 
 ROUND = np.linspace(0.0, 2 * np.pi, 37)
 #: corners of the six faces of a block, whose corners are numbered with the last axis fastest
@@ -63,7 +63,7 @@ def star(centre: Array, points: Array) -> Array:
 
 
 def coil(start: Array, end: Array, across: Array, width: float) -> Array:
-    """A spring (n, 17, 3) as a zigzag of this half width along unit vectors `across` (n, 3)."""
+    """A spring (n, 17, d) as a zigzag of this half width along unit vectors `across` (n, d)."""
     share = np.concatenate([[0.0, 0.15], np.linspace(0.2, 0.8, 13), [0.85, 1.0]])
     side = np.concatenate([[0.0, 0.0], np.tile([1.0, -1.0], 7)[:13], [0.0, 0.0]]) * width
     return np.asarray(
@@ -96,3 +96,18 @@ def hull_faces(points: Array) -> list[Array]:
     if len(points) == 3 or extent[2] < 1e-6 * extent[0]:
         return [np.asarray(ConvexHull(spread @ axes[:2].T).vertices)]
     return list(np.asarray(ConvexHull(points).simplices))
+
+
+def hull(points: Array) -> Array:
+    """Corners of the convex hull of points (k, 2), counter-clockwise; the two ends of points on a line."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    spread = points - points.mean(axis=0)
+    _, extent, axes = np.linalg.svd(spread, full_matrices=False)
+    if len(points) == 2 or extent[1] < 1e-6 * extent[0]:
+        order = np.argsort(spread @ axes[0])
+        return points[order[[0, -1]]]
+    try:
+        return np.asarray(points[ConvexHull(points).vertices])
+    except QhullError:
+        return points

@@ -7,7 +7,6 @@ the other side. Clearances are too small to be seen and are drawn wider.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +18,7 @@ from nonsmooth.plots.drawing import drawing_of_state
 from nonsmooth.plots.labels import write_names
 from nonsmooth.plots.plan import Plan
 from nonsmooth.plots.scale_bar import draw_scale
+from nonsmooth.plots.shapes import hull
 from nonsmooth.plots.space import spatial_sketch
 from nonsmooth.plots.symbols import PAD, draw_element
 
@@ -130,7 +130,7 @@ def _draw_body(axes: Axes, plan: Plan, body: str) -> None:
     points = np.array([plan.at(Spot(body, tuple(pin))) for pin in plan.pins[body]] or [centre])
     spread = float(np.max(np.linalg.norm(points - centre, axis=1)))
     if spread > 1e-9 * plan.extent:
-        outline = _hull(np.vstack([points, centre]))
+        outline = hull(np.vstack([points, centre]))
         if len(outline) > 2:
             axes.fill(*outline.T, color=colour, alpha=0.2, lw=0, zorder=1)
             axes.plot(*np.vstack([outline, outline[:1]]).T, color=colour, lw=1.2, zorder=2, solid_joinstyle="round")
@@ -149,28 +149,6 @@ def _middle(points: Array, centre: Array) -> Array:
     if np.min(np.linalg.norm(points - centre, axis=1)) > 0.0:
         return centre
     return np.asarray(np.mean(points, axis=0))
-
-
-def _hull(points: Array) -> Array:
-    """Convex hull, counter-clockwise (Andrew's monotone chain); two points where all lie on a line."""
-    ordered = np.unique(np.round(points, 12), axis=0)
-    if len(ordered) < 3:
-        return ordered
-    size = float(np.max(np.ptp(ordered, axis=0)))
-
-    def half(sequence: Iterable[Array]) -> list[Array]:
-        kept: list[Array] = []
-        for point in sequence:
-            while len(kept) > 1 and _cross(kept[-1] - kept[-2], point - kept[-2]) <= 1e-9 * size**2:
-                kept.pop()
-            kept.append(point)
-        return kept[:-1]
-
-    return np.array(half(ordered) + half(ordered[::-1]))
-
-
-def _cross(a: Array, b: Array) -> float:
-    return float(a[0] * b[1] - a[1] * b[0])
 
 
 def _circle(axes: Axes, centre: Array, radius: float, colour: str) -> None:

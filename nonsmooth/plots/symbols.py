@@ -28,7 +28,8 @@ from nonsmooth.model.drawing import (
 )  # fmt: skip
 from nonsmooth.plots.drawing import Drawn
 from nonsmooth.plots.motion import FAINT, INK
-from nonsmooth.plots.plan import Plan, turned
+from nonsmooth.plots.plan import Plan
+from nonsmooth.plots.shapes import coil
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -201,13 +202,11 @@ def _coil(axes: Axes, plan: Plan, one: Coil) -> Anchor:
     start, end = plan.at(one.a), plan.at(one.b)
     length = float(np.linalg.norm(end - start))
     if length >= 1e-6 * plan.extent:
-        along, across = (end - start) / length, np.array([start[1] - end[1], end[0] - start[0]]) / length
-        share = np.concatenate([[0.0, 0.15], np.linspace(0.2, 0.8, 13), [0.85, 1.0]])
-        side = np.concatenate([[0.0, 0.0], np.tile([1.0, -1.0], 7)[:13], [0.0, 0.0]]) * 0.022 * plan.extent
-        path = start + np.outer(share * length, along) + np.outer(side, across)
+        across = np.array([start[1] - end[1], end[0] - start[0]]) / length
+        (path,) = coil(start[None], end[None], across[None], 0.022 * plan.extent)
         axes.plot(*path.T, color=INK, lw=0.9, zorder=4, solid_joinstyle="round")
         if not plan.moves(one.a.body):
-            _hatched(axes, plan, start, turned(along, -math.pi / 2), 0.045 * plan.extent, FAINT, strokes=6)
+            _hatched(axes, plan, start, -across, 0.045 * plan.extent, FAINT, strokes=6)
     return (start + end) / 2, INK
 
 

@@ -17,8 +17,7 @@ from nonsmooth.model.bodies import Body
 from nonsmooth.model.drawing import Bearing, Box, Cylinder, Field, Guide, Primitive, Round, Slide, Spot, Turn, Wall
 from nonsmooth.plots.deformed import Deformed
 from nonsmooth.plots.drawing import Drawing, Placed, magnification
-from nonsmooth.plots.planar_film import hull
-from nonsmooth.plots.shapes import hull_faces
+from nonsmooth.plots.shapes import hull, hull_faces
 from nonsmooth.plots.space import best_view, reach
 
 __all__ = ["scene", "touches"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from nonsmooth.settings import floats, is_number, shown
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.arguments import check_count, check_function, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
-from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.files import Result
 from nonsmooth.studies.workers import outcomes, packed, unpacked
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ __all__ = ["Bifurcation", "bifurcation", "periodic_section"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bifurcation:
+class Bifurcation(Result):
     """Points of a section of the long-run motion for each value of a parameter.
 
     Parameters
@@ -102,10 +101,6 @@ class Bifurcation:
         coordinates = {"value": ("value", self.values, {"units": self.unit, "long_name": name})}
         facts = {"Conventions": "nonsmooth-bifurcation-1", "wall_seconds": self.wall_seconds}
         return xarray.Dataset(data, coordinates, facts)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a NetCDF file."""
-        save_dataset(self.to_dataset(), path)
 
 
 @telling

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.run.arguments import check_stepper
 from nonsmooth.settings import Called, shown
 from nonsmooth.step_control import StepControl, step_control
-from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.files import Result, doubts
 from nonsmooth.studies.motions import Motion
 from nonsmooth.trajectory import Trajectory
 
@@ -101,7 +100,7 @@ def checked_cases(cases: Any) -> tuple[Case, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Result):
     """Result of `compare`.
 
     Parameters
@@ -153,8 +152,7 @@ class Comparison:
 
     def remarks(self) -> list[str]:
         """What the table says of runs that are not accurate, and of those that ended early."""
-        doubtful = {label: run.verdict for label, run in self.runs.items() if run.verdict.kind != "accurate"}
-        said = [f"{label}: {verdict}" for label, verdict in doubtful.items()]
+        said = doubts({label: run.verdict for label, run in self.runs.items()})
         return [*said, *(f"{label}: left out, it {reason}" for label, reason in self.failed.items())]
 
     def lines(self) -> list[tuple[str, list[Any]]]:
@@ -253,16 +251,6 @@ class Comparison:
             {"left out": "; ".join(f"{label} {reason}" for label, reason in self.failed.items())} if self.failed else {}
         )
         return xarray.Dataset(data, coordinates, facts | {name: str(value) for name, value in self.settings.items()})
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the dataset as NetCDF.
-
-        Raises
-        ------
-        InputError
-            If the path cannot be written.
-        """
-        save_dataset(self.to_dataset(), path)
 
 
 def _short(value: float | str) -> str:

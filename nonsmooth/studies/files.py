@@ -1,16 +1,17 @@
-"""Datasets of studies as files."""
+"""Results of studies: their datasets as files, and what they say of runs that are not accurate."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from nonsmooth.files import write_dataset
 
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["save_dataset"]
+__all__ = ["Result", "doubts", "save_dataset"]
 
 
 def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
@@ -22,3 +23,26 @@ def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
         If the path cannot be written; an existing file remains unchanged.
     """
     write_dataset(dataset, path, "The study")
+
+
+class Result:
+    """Base of results that have a dataset."""
+
+    def to_dataset(self) -> xarray.Dataset:
+        """Everything, with units and meanings as attributes."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the dataset as NetCDF.
+
+        Raises
+        ------
+        NotWritten
+            If the path cannot be written.
+        """
+        save_dataset(self.to_dataset(), path)
+
+
+def doubts(verdicts: Mapping[str, Any]) -> list[str]:
+    """A line for each run, by name, whose verdict is not that it is accurate."""
+    return [f"{name}: {verdict}" for name, verdict in verdicts.items() if verdict.kind != "accurate"]

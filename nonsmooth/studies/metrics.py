@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from nonsmooth.units import Wrong, in_unit
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["NAMED", "Batch", "Metric", "Metrics", "Named", "metrics_of"]
+__all__ = ["NAMED", "Batch", "Metric", "Metrics", "Named", "measured", "metrics_of"]
 
 Function = Callable[[Trajectory], Any]
 Metrics = str | Function | Sequence[str | Function] | Mapping[str, str | Function]
@@ -53,6 +54,8 @@ class Metric:
     meaning: str
     function: Function
     batch: Batch | None = None
+    #: of the numbers of a mapping, where they differ
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, run: Trajectory) -> dict[str, NDArray[np.float64]]:
         """Its numbers, by name; names of a mapping are prefixed with the metric's name."""
@@ -66,9 +69,10 @@ class Metric:
 
     @property
     def fingerprint(self) -> str:
-        """Distinguishes functions of the same name by their source, if it is available."""
+        """Distinguishes functions of the same name by their source, if it is available, and by their options."""
+        function, options = _bare(self.function)
         try:
-            source = inspect.getsource(self.function)
+            source = inspect.getsource(function) + options
         except (OSError, TypeError):
             return self.name
         return f"{self.name} {hashlib.sha256(source.encode()).hexdigest()[:12]}"
@@ -212,12 +216,31 @@ def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
     return tuple(_metric(name, one, system) for name, one in given.items())
 
 
+def measured(**units: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """State the units of the numbers that a function of a run returns by name, for datasets and tables."""
+
+    def stated(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.units = units  # type: ignore[attr-defined]
+        return function
+
+    return stated
+
+
+def _bare(function: Function) -> tuple[Function, str]:
+    """A function without the options that `functools.partial` has given it, and these."""
+    if isinstance(function, functools.partial):
+        return function.func, repr(sorted(function.keywords.items()))
+    return function, ""
+
+
 def _metric(name: str, one: str | Function, system: System) -> Metric:
     if not isinstance(one, str):
         if not callable(one):
             raise InputError(f'The metric "{name}" must be a name or a function of a trajectory, got {one!r}.')
-        meaning = (inspect.getdoc(one) or "").partition("\n")[0] if inspect.isfunction(one) else ""
-        return Metric(name, str(getattr(one, "unit", "")), meaning, one)
+        function, _ = _bare(one)
+        meaning = (inspect.getdoc(function) or "").partition("\n")[0] if inspect.isfunction(function) else ""
+        unit, parts = str(getattr(function, "unit", "")), getattr(function, "units", {})
+        return Metric(name, unit, meaning, one, units=parts)
     word, _, about = one.partition(":")
     known = _over(word) if word.startswith(OVER) else NAMED.get(word)
     if known is None:

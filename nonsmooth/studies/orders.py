@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.files import Result
 
 if TYPE_CHECKING:
     import xarray
@@ -107,7 +106,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, eq=False)
-class StepSizes:
+class StepSizes(Result):
     """Result of `step_size`: a `Series` per case and, with `Landing`, the `Bounds`."""
 
     series: tuple[Series, ...]
@@ -172,16 +171,6 @@ class StepSizes:
         }
         facts = {name: str(value) for name, value in self.settings.items()}
         return xarray.Dataset(data, coordinates, {"title": "errors and cost over the step size"} | facts)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the dataset as NetCDF.
-
-        Raises
-        ------
-        InputError
-            If the path cannot be written.
-        """
-        save_dataset(self.to_dataset(), path)
 
 
 def order(x: Array, errors: Array) -> float:

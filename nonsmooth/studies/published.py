@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from nonsmooth.solvers.initial_value import Dop853
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
-from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.files import Result, doubts
 from nonsmooth.studies.views import Twin, View, view_of, window_means
 from nonsmooth.trajectory import Trajectory, Verdict
 
@@ -59,7 +58,7 @@ SIZES = {
 
 
 @dataclass(frozen=True, eq=False)
-class PublishedRuns:
+class PublishedRuns(Result):
     """Result of `published`.
 
     Parameters
@@ -104,11 +103,7 @@ class PublishedRuns:
 
     def remarks(self) -> list[str]:
         """What the table says of runs that are not accurate."""
-        return [
-            f"{case}, {kind}: {run.verdict}"
-            for (case, kind), run in self.runs.items()
-            if run.verdict.kind != "accurate"
-        ]
+        return doubts({f"{case}, {kind}": run.verdict for (case, kind), run in self.runs.items()})
 
     def view(self, case: str, kind: str, of: str = "run") -> View:
         """Series of a run, of its ``"ideal"`` twin at the same times, or the ``"error"``."""
@@ -182,16 +177,6 @@ class PublishedRuns:
             }
         settings = {name: str(value) for name, value in self.settings.items()}
         return xarray.Dataset(data, coordinates, {"title": self.problem} | settings)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the dataset as NetCDF.
-
-        Raises
-        ------
-        InputError
-            If the path cannot be written.
-        """
-        save_dataset(self.to_dataset(), path)
 
 
 @telling

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.compare import motion_times
 from nonsmooth.studies.comparison import GRID, Case
 from nonsmooth.studies.equal_error import own_error
-from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.files import Result, doubts
 from nonsmooth.studies.motions import Motion, scaled_distance, scales
 from nonsmooth.trajectory import Trajectory, Verdict
 
@@ -41,7 +40,7 @@ FITTED = 3
 
 
 @dataclass(frozen=True, eq=False)
-class RigidLimit:
+class RigidLimit(Result):
     """Result of `rigid_limit`, over the stiffness.
 
     Parameters
@@ -94,8 +93,7 @@ class RigidLimit:
     def remarks(self) -> list[str]:
         """What the table says of runs that are not accurate."""
         known = {f"K = {K:g}": verdict for K, verdict in zip(self.stiffness, self.verdicts, strict=True)}
-        known = {"rigid": self.rigid_verdict} | known
-        return [f"{name}: {verdict}" for name, verdict in known.items() if verdict.kind != "accurate"]
+        return doubts({"rigid": self.rigid_verdict} | known)
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per stiffness."""
@@ -138,16 +136,6 @@ class RigidLimit:
         facts |= {f"needed_{name}": value for name, value in self.needed.items()}
         facts["rigid_impulse"] = self.rigid_impulse
         return xarray.Dataset(data, {"stiffness": ("stiffness", self.stiffness, {"units": "N/m^n"})}, facts)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the dataset as NetCDF.
-
-        Raises
-        ------
-        InputError
-            If the path cannot be written.
-        """
-        save_dataset(self.to_dataset(), path)
 
 
 @telling

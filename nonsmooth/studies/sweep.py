@@ -418,7 +418,8 @@ def _dataset(
         own = str(name).removesuffix(HALF)
         metric = known.get(own) or next((m for m in metrics if own.startswith(f"{m.name}.")), None)
         if metric is not None:
-            flat[name].attrs |= {"units": metric.unit, "long_name": metric.meaning}
+            unit = metric.units.get(own.removeprefix(f"{metric.name}."), metric.unit)
+            flat[name].attrs |= {"units": unit, "long_name": metric.meaning}
     flat["status"].attrs["long_name"] = f"{FINISHED} or {FAILED}"
     flat["message"].attrs["long_name"] = "why the run failed"
     flat["verdict"].attrs["long_name"] = "kind of the run's verdict"

@@ -34,7 +34,7 @@ from nonsmooth.step_control import StepControl
 from nonsmooth.studies.arguments import check_count, mapping, numbers
 from nonsmooth.studies.designs import quantiles
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
-from nonsmooth.studies.files import save_dataset
+from nonsmooth.studies.files import Result
 from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel, Products
 from nonsmooth.studies.sensitivity import shares, words
 from nonsmooth.studies.sweep import Mechanism, system_of
@@ -66,7 +66,7 @@ class Quantile:
 
 
 @dataclass(frozen=True, eq=False)
-class Tolerance:
+class Tolerance(Result):
     """Result of `tolerance`.
 
     Parameters
@@ -259,16 +259,6 @@ class Tolerance:
         facts |= {f"failure_{one.method}": one.probability for one in self.failures}
         inputs = {} if self.shares is None else {"input": [str(name) for name in self.shares["input"].values]}
         return xarray.Dataset(data, {"factor": ("factor", self.factors), **widest, **inputs}, facts)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the dataset as NetCDF.
-
-        Raises
-        ------
-        InputError
-            If the path cannot be written.
-        """
-        save_dataset(self.to_dataset(), path)
 
 
 @telling

@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.optimize import Bounds, differential_evolution
 from scipy.stats import t as student
 
 from nonsmooth.exceptions import InputError
@@ -154,6 +155,16 @@ def test_bees_reach_the_cost_of_the_truth_and_not_the_truth(pointing):
     assert found.on_bounds  # some end on their bounds
     error = np.abs(found.best - truth) / reach
     assert error[6] < 0.01 and np.max(error) > 0.9  # the first moment is found, the inertia is not
+
+
+def test_differential_evolution_needs_fewer_evaluations_than_bees(pointing):
+    """SciPy's search reaches the cost of the truth too, with less than half the 40 100 evaluations of the bees."""
+    Y, _, motion = pointing
+    cost, truth, reach = shaft_2(Y, simulated(Y, motion, noise=0.01), Y.values)
+    found = differential_evolution(
+        cost, Bounds(truth - reach, truth + reach), seed=0, maxiter=200, popsize=10, polish=False, tol=1e-6
+    )
+    assert found.nfev < 20_000 and found.fun < 1.01 * cost(truth)
 
 
 def test_bees_find_the_minimum_of_a_bowl():
