@@ -1,12 +1,12 @@
 """Velocity jumps without collision: where no consistent contact force exists, as in Painleve's paradox and jamming.
 
-Without a force that keeps gaps closed while contacts slide, an impulse ends their slip at an instant. With normal impulses
-P of a step, the closing of gaps that they resist while all slip goes on is
+Without a force that keeps gaps closed while contacts slide, an impulse ends their slip at an instant. With normal
+impulses P of a step, the change of gap velocities by them while all slip goes on is
 
     G P,    G = W_N' M^-1 (W_N - W_T mu s),
 
-with M^-1 within the joints and the contacts that stick, s the directions of slip. Forces that keep gaps closed against loads
-have P' G P > 0; where it is not, impulses are those of a jump, which are impacts.
+with M^-1 within the joints and the contacts that stick, s the directions of slip. Forces that keep gaps closed against
+loads have P' G P > 0; where it is not, impulses are those of a jump, which are impacts.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class _Change:
             return free, np.zeros((0, W.shape[1]))
         held = self.m.metric.change(bonds)
         P = -np.linalg.lstsq(bonds.T @ held, bonds.T @ free, rcond=None)[0]
-        return free + held @ P, P
+        return free + held @ P, np.asarray(P)
 
 
 def _is_jump(

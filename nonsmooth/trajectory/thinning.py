@@ -43,8 +43,8 @@ LASTS = 4.0
 OPEN_FOR = 2.5
 #: relative difference of steps that are equal
 EQUAL = 1e-6
-#: numbers of an impact: its time, the index of its contact, impulses, gap velocities before and after, 1 if it is a jump
-#: without collision
+#: numbers of an impact: its time, the index of its contact, impulses, gap velocities before and after, 1 if it is a
+#: jump without collision
 IMPACT = 7
 
 
@@ -100,7 +100,7 @@ class Thinned:
     def extended(self, a: Part, system: System, parameters: Array, observe: Observe) -> Thinned:
         """With the rows that follow, the last of which is kept."""
         t = a["t"]
-        a, collisionless = with_jumps(a, self.last, system, parameters)
+        a, jumped = with_jumps(a, self.last, system, parameters)
         seen = observe(t, a["q"], a["v_left"], a["v"])
         energy, balance = energy_series(t, seen.left, seen.right, {name: a[name] for name in SCALARS[3:]}, self.balance)
         views = {"gap": seen.gap, "rate_left": seen.rate_left, "rate": seen.rate}
@@ -125,7 +125,7 @@ class Thinned:
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
         return replace(
             self, count=self.count + t.size, kept=self.kept + len(table["t"]), jumped=self.jumped + len(jumps["row"]),
-            impacts=(*self.impacts, _impacts(t, a, seen, system, self.last, collisionless)), worst=worst, least_gap=least,
+            impacts=(*self.impacts, _impacts(t, a, seen, system, self.last, jumped)), worst=worst, least_gap=least,
             extremes=extremes, balance=balance, last=_last(a, seen.rate, self.last),
         )  # fmt: skip
 
