@@ -100,7 +100,7 @@ class _Change:
             return free, np.zeros((0, W.shape[1]))
         held = self.m.metric.change(bonds)
         P = -np.linalg.lstsq(bonds.T @ held, bonds.T @ free, rcond=None)[0]
-        return free + held @ P, np.asarray(P)
+        return np.asarray(free + held @ P), np.asarray(P, dtype=float)
 
 
 def _is_jump(

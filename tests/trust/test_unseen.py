@@ -18,6 +18,7 @@ from nonsmooth import (
     MoreauJean,
     PlanarBody,
     PointForce,
+    PointPlane,
     Revolute,
     Rigid,
     simulate,
@@ -118,3 +119,19 @@ def test_contacts_that_are_seen():
     for stepper, dt in ((EventDriven(), None), (MoreauJean(), 1e-3), (GaussQP(), Landing(1e-6, 1e-3))):
         run = simulate(system, stepper, t_end=2.0, dt=dt)
         assert missed_contacts(run, system, system.parameter_values) == {}
+
+
+def test_a_fine_tolerance_is_not_blind_before_the_default_call():
+    """The end of a rod that turns by 3000 rad/s while its centre sinks; with `dt_max` of 1/500 of the run for any rtol the
+    first impact was 6 ms late."""
+    speed = 3000.0
+    body = PlanarBody(
+        "b", mass=1.0, inertia=1 / 3, position=(0.0, 1.2), velocity=(0.0, -0.5), angular_velocity=speed
+    )
+    system = Model([Ground(), body, PointPlane("end", "ground", "b", at_b=(-1.0, 0.0), contact=RIGID)]).build()
+    t = np.linspace(0.3, 0.5, 2_000_001)
+    gap = 1.2 - 0.5 * t - np.sin(speed * t)
+    first = t[np.argmax(gap < 0.0)]
+    for stepper, dt in ((None, None), (EventDriven(), ErrorControl(1e-9))):
+        run = simulate(system, stepper, t_end=1.0, dt=dt)
+        assert run.impacts["t"][0] == pytest.approx(first, abs=2e-7)
