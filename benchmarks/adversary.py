@@ -57,8 +57,8 @@ from nonsmooth.solvers import Dop853
 
 #: error below which a result is right
 RIGHT = 0.01
-#: longest step of independent integrations, as a share of the time in which a body would pass through another one
-SHORT = 2e-4
+#: longest step of independent integrations, as a share of the time in which a body moves by the depth of its contact
+SHORT = 0.02
 #: seconds after which a run is given up
 PATIENCE = 20.0
 #: calls: name, stepper and steps of a run of 1 s with `check=True`; without them they are chosen
@@ -305,7 +305,7 @@ def _passing(random: np.random.Generator, dimension: int, compliant: bool) -> Ca
         v = speed * np.array([np.cos(turn), np.sin(turn)])
     elif sine < 1.0:
         met = np.array([-2.0 * radius * np.sqrt(1.0 - sine**2), 2.0 * radius * sine])
-        v = _scattered(met, v, 2.0 * radius, stiffness)
+        v = _scattered(met, v, 2.0 * radius, stiffness, SHORT * depth / speed)
 
     def error(run: Trajectory) -> float:
         return float(np.linalg.norm(_vector(run.v, "p", dimension) - v @ (along, across))) / speed
@@ -313,7 +313,7 @@ def _passing(random: np.random.Generator, dimension: int, compliant: bool) -> Ca
     return Case(model, 1.0, error)
 
 
-def _scattered(x: Any, v: Any, reach: float, stiffness: float) -> Any:
+def _scattered(x: Any, v: Any, reach: float, stiffness: float, step: float) -> Any:
     """Velocity of a body of mass 1 after its contact with a fixed centre, which it meets at x with v."""
 
     def rates(_: float, y: Any) -> Any:
@@ -324,10 +324,8 @@ def _scattered(x: Any, v: Any, reach: float, stiffness: float) -> Any:
         return float(np.linalg.norm(y[:2]) - reach * (1.0 + 1e-12))
 
     leaves.terminal, leaves.direction = True, 1.0  # type: ignore[attr-defined]
-    time = reach / float(np.linalg.norm(v))
-    found = solve_ivp(
-        rates, (0.0, 10.0 * time), [*x, *v], "DOP853", rtol=1e-12, atol=1e-14, events=leaves, max_step=SHORT * time
-    )
+    most = 10.0 * reach / float(np.linalg.norm(v))
+    found = solve_ivp(rates, (0.0, most), [*x, *v], "DOP853", rtol=1e-12, atol=1e-14, events=leaves, max_step=step)
     return found.y[2:, -1]
 
 
@@ -349,7 +347,7 @@ def _pegged(random: np.random.Generator, dimension: int, compliant: bool) -> Cas
         _pair(dimension, peg, 0.5 * along, radius, law),
     ])  # fmt: skip
     half = float(np.arccos((1.0 + at**2 - 4.0 * radius**2) / (2.0 * at)))
-    contact = _turning_back(half, speed, at, 2.0 * radius, stiffness) if compliant else None
+    contact = _turning_back(half, speed, at, 2.0 * radius, stiffness, SHORT * depth / speed) if compliant else None
     turned = angle + _turned(half, speed, (angle - half) / speed, contact)
     end = 0.5 * (np.cos(turned) * along + np.sin(turned) * across)
 
@@ -359,7 +357,7 @@ def _pegged(random: np.random.Generator, dimension: int, compliant: bool) -> Cas
     return Case(model, 1.0, error)
 
 
-def _turning_back(half: float, speed: float, at: float, reach: float, stiffness: float) -> Any:
+def _turning_back(half: float, speed: float, at: float, reach: float, stiffness: float, step: float) -> Any:
     """Angle from the peg of a bar that meets it from below, as a function of time until it is free again."""
 
     def rates(_: float, y: Any) -> Any:
@@ -371,10 +369,9 @@ def _turning_back(half: float, speed: float, at: float, reach: float, stiffness:
         return float(-y[0] - half * (1.0 + 1e-12))
 
     leaves.terminal, leaves.direction = True, 1.0  # type: ignore[attr-defined]
-    time = half / speed
     return solve_ivp(
-        rates, (0.0, 10.0 * time), [-half, speed], "DOP853", rtol=1e-12, atol=1e-15, events=leaves,
-        max_step=SHORT * time, dense_output=True,
+        rates, (0.0, 10.0 * half / speed), [-half, speed], "DOP853", rtol=1e-12, atol=1e-15, events=leaves,
+        max_step=step, dense_output=True,
     )  # fmt: skip
 
 
