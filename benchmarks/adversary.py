@@ -325,7 +325,7 @@ def _scattered(x: Any, v: Any, reach: float, stiffness: float, step: float) -> A
 
     leaves.terminal, leaves.direction = True, 1.0  # type: ignore[attr-defined]
     most = 10.0 * reach / float(np.linalg.norm(v))
-    found = solve_ivp(rates, (0.0, most), [*x, *v], "DOP853", rtol=1e-12, atol=1e-14, events=leaves, max_step=step)
+    found = solve_ivp(rates, (0.0, most), [*x, *v], "DOP853", rtol=1e-10, atol=1e-14, events=leaves, max_step=step)
     return found.y[2:, -1]
 
 
@@ -361,7 +361,7 @@ def _turning_back(half: float, speed: float, at: float, reach: float, stiffness:
     """Angle from the peg of a bar that meets it from below, as a function of time until it is free again."""
 
     def rates(_: float, y: Any) -> Any:
-        far = np.sqrt(1.0 + at**2 - 2.0 * at * np.cos(y[0]))
+        far = np.sqrt((at - 1.0) ** 2 + 4.0 * at * np.sin(0.5 * y[0]) ** 2)  # without cancellation
         push = stiffness * max(reach - far, 0.0) ** 1.5
         return [y[1], 3.0 * push * at * np.sin(y[0]) / far]
 
@@ -370,7 +370,7 @@ def _turning_back(half: float, speed: float, at: float, reach: float, stiffness:
 
     leaves.terminal, leaves.direction = True, 1.0  # type: ignore[attr-defined]
     return solve_ivp(
-        rates, (0.0, 10.0 * half / speed), [-half, speed], "DOP853", rtol=1e-12, atol=1e-15, events=leaves,
+        rates, (0.0, 10.0 * half / speed), [-half, speed], "DOP853", rtol=1e-10, atol=1e-15, events=leaves,
         max_step=step, dense_output=True,
     )  # fmt: skip
 
