@@ -9,6 +9,7 @@ from nonsmooth import (
     CompliantDae,
     ErrorControl,
     EventDriven,
+    GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
     Ground,
@@ -21,6 +22,7 @@ from nonsmooth import (
     PointPlane,
     Revolute,
     Rigid,
+    Table,
     simulate,
 )
 from nonsmooth.laws import Flores
@@ -135,3 +137,18 @@ def test_a_fine_tolerance_is_not_blind_before_the_default_call():
     for stepper, dt in ((None, None), (EventDriven(), ErrorControl(1e-9))):
         run = simulate(system, stepper, t_end=1.0, dt=dt)
         assert run.impacts["t"][0] == pytest.approx(first, abs=2e-7)
+
+
+def test_a_hammer_blow_on_a_free_body_with_programs_of_mpcc():
+    """Triangle of 20 us and 1 N s through nodes of a table; steps of 1 s / 100 cannot see it by themselves."""
+    blow = Table(times=(0.0, 0.49999, 0.5, 0.50001, 1.0), values=(0.0, 0.0, 1e5, 0.0, 0.0))
+    body = PlanarBody("b", mass=2.0, inertia=1.0)
+    system = Model([Ground(), body, PointForce("F", "b", force=lambda t: (blow(t), 0.0))]).build()
+    run = simulate(system, GaussMPCC(), t_end=1.0, dt=Landing(1e-5, 1e-2), check=True)
+    assert run.verdict.kind == "accurate"
+    assert run.v["b.x"][-1] == pytest.approx(0.5, rel=1e-6)
+    assert run.q["b.x"][-1] == pytest.approx(0.25, rel=1e-6)
+    constant = simulate(system, GaussMPCC(), t_end=1.0, dt=1e-2)
+    # implicit Euler in parts of the step: within 1 %, and not called right
+    assert constant.v["b.x"][-1] == pytest.approx(0.5, rel=1e-2)
+    assert constant.verdict.kind == "not accurate"
