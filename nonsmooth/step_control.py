@@ -16,7 +16,7 @@ __all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "step_contr
 FINEST = 1e-14
 #: default least number of steps of a run, and default time [s] within which impacts are simultaneous
 ROWS, WINDOW = 500, 1e-6
-#: tolerance up to which that number holds, the share of the longest step that is left per tenth of it, and tenths at most
+#: tolerance up to which it holds, share of the longest step that is left per tenth of that, and tenths at most
 COARSE, SHORTER, TENTHS = 1e-5, 0.6, 5
 #: placeholders for bounds that are not known yet
 BOUNDS = (1e-300, 1e300)

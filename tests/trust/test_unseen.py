@@ -124,12 +124,10 @@ def test_contacts_that_are_seen():
 
 
 def test_a_fine_tolerance_is_not_blind_before_the_default_call():
-    """The end of a rod that turns by 3000 rad/s while its centre sinks; with `dt_max` of 1/500 of the run for any rtol the
-    first impact was 6 ms late."""
+    """The end of a rod that turns by 3000 rad/s while its centre sinks; with `dt_max` of 1/500 of the run for any rtol
+    the first impact was 6 ms late."""
     speed = 3000.0
-    body = PlanarBody(
-        "b", mass=1.0, inertia=1 / 3, position=(0.0, 1.2), velocity=(0.0, -0.5), angular_velocity=speed
-    )
+    body = PlanarBody("b", mass=1.0, inertia=1 / 3, position=(0.0, 1.2), velocity=(0.0, -0.5), angular_velocity=speed)
     system = Model([Ground(), body, PointPlane("end", "ground", "b", at_b=(-1.0, 0.0), contact=RIGID)]).build()
     t = np.linspace(0.3, 0.5, 2_000_001)
     gap = 1.2 - 0.5 * t - np.sin(speed * t)
