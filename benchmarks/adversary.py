@@ -188,8 +188,8 @@ def rod(random: np.random.Generator) -> Case:
 
 
 def brake(random: np.random.Generator) -> Case:
-    """A block that slides under an arm, which is pressed against it and jams if friction times height exceed the lever:
-    the contact force at once, which does not exist then."""
+    """A block that slides under an arm, which is pressed against it and jams if friction times the height of its pin
+    exceeds the distance of its tip: the contact force at once, which does not exist then."""
     lever, height = random.uniform(0.05, 1.0, size=2)
     speed, mass, torque = random.uniform(0.5, 5.0), 10.0 ** random.uniform(-1.0, 1.0), random.uniform(1.0, 10.0)
     friction = random.uniform(0.2, 2.0) * lever / height
