@@ -16,6 +16,8 @@ __all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "step_contr
 FINEST = 1e-14
 #: default least number of steps of a run, and default time [s] within which impacts are simultaneous
 ROWS, WINDOW = 500, 1e-6
+#: tolerance up to which it holds, share of the longest step that is left per tenth of that, and tenths at most
+COARSE, SHORTER, TENTHS = 1e-5, 0.6, 5
 #: placeholders for bounds that are not known yet
 BOUNDS = (1e-300, 1e300)
 
@@ -109,11 +111,12 @@ class ErrorControl(metaclass=Called):
     atol : > 0, in the unit of each coordinate and velocity, optional
         rtol / 100 by default.
     dt_min, dt_max : [s], 0 < dt_min <= dt_max, optional
-        By default dt_max is 1/500 of the run, so that no event is missed and curves are smooth, and dt_min 1e-6, but at
-        most dt_max / 100. The values are recorded in the manifest of a run.
+        By default dt_max is 1/500 of the run, times 0.6 per tenth of rtol below 1e-5, at least 1/6430, so that a finer
+        tolerance sees shorter events, also where bodies turn far within a step; and dt_min 1e-6, but at most 1/50000
+        of the run, or dt_max / 100 if that is given. The values are recorded in the manifest of a run.
 
-    >>> ErrorControl(1e-10).over(0.0, 2.0)
-    ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-06, dt_max=0.004)
+    >>> ErrorControl(1e-7).over(0.0, 2.0)
+    ErrorControl(rtol=1e-07, atol=1e-09, dt_min=1e-06, dt_max=0.00144)
     """
 
     rtol: float
@@ -141,10 +144,13 @@ class ErrorControl(metaclass=Called):
         """With the bounds that depend on the length of the run."""
         if None not in self._bounds:
             return self
-        dt_max = self.dt_max
+        longest, dt_max = (t_end - t_start) / ROWS, self.dt_max
         if dt_max is None:
-            dt_max = max(_rounded((t_end - t_start) / ROWS), self.dt_min or 0.0)
-        dt_min = min(WINDOW, _rounded(dt_max / 100)) if self.dt_min is None else self.dt_min
+            tenths = min(max(math.log10(COARSE / self.rtol), 0.0), TENTHS)
+            dt_max = max(_rounded(longest * SHORTER**tenths), self.dt_min or 0.0)
+        else:
+            longest = dt_max
+        dt_min = min(WINDOW, _rounded(longest / 100)) if self.dt_min is None else self.dt_min
         return replace(self, dt_min=dt_min, dt_max=dt_max)
 
     def next_time(self, t: float, t_start: float, t_end: float) -> float:

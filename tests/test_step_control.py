@@ -99,13 +99,17 @@ def test_bounds_that_make_no_sense_are_refused(dt_min: float, dt_max: float, mes
 def test_an_error_control_of_one_number_takes_the_rest_from_the_run() -> None:
     control = ErrorControl(1e-10)
     assert control.atol == 1e-12
-    assert control.over(0.5, 1.5) == ErrorControl(1e-10, 1e-12, 1e-6, 2e-3)
-    assert control.over(0.0, 1e-3) == ErrorControl(1e-10, 1e-12, 2e-8, 2e-6)  # dt_min stays below dt_max
+    assert ErrorControl(1e-4).over(0.5, 1.5) == ErrorControl(1e-4, 1e-6, 1e-6, 2e-3)
+    # the longest step becomes shorter with rtol, down to that of the finest run with chosen steps
+    assert ErrorControl(1e-9).over(0.5, 1.5) == ErrorControl(1e-9, 1e-11, 1e-6, 2e-3 * 0.6**4)
+    assert control.over(0.5, 1.5) == ErrorControl(1e-10, 1e-12, 1e-6, 1.5552e-4)
+    assert ErrorControl(1e-12).over(0.5, 1.5).dt_max == 1.5552e-4
+    assert control.over(0.0, 1e-3) == ErrorControl(1e-10, 1e-12, 2e-8, 1.5552e-7)  # dt_min stays below dt_max
     assert ErrorControl(1e-7, dt_max=1e-2).over(0.0, 1.0) == ErrorControl(1e-7, 1e-9, 1e-6, 1e-2)
     assert ErrorControl(1e-7, dt_min=1e-2).over(0.0, 1.0).dt_max == 1e-2
     whole = ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)
     assert whole.over(0.0, 100.0) is whole
-    assert times(ErrorControl(1e-7), 0.0, 1.0) == pytest.approx(np.arange(501) * 2e-3, rel=1e-12)
+    assert times(ErrorControl(1e-5), 0.0, 1.0) == pytest.approx(np.arange(501) * 2e-3, rel=1e-12)
 
 
 @pytest.mark.parametrize(

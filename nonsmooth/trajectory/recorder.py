@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledge
 from nonsmooth.trajectory.columns import Columns, largest
 from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
 from nonsmooth.trajectory.derived import KEPT_ENERGIES, Energies, Mean, Mostly
+from nonsmooth.trajectory.jumps import jump_words
 from nonsmooth.trajectory.manifest import Manifest, plain
 from nonsmooth.trajectory.origin import Origin
 from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned, joined
@@ -237,7 +239,12 @@ class Recorder:
         )  # fmt: skip
         impacts = thinned.all_impacts()
         impacts = impacts[impacts[:, 2] > ROUND_OFF * (largest(a["P_N"]) if impacts.size else 0.0)]
-        numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, 1, axis=1).T, strict=True))
+        numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, (1, 6), axis=1).T, strict=True))
+        table = impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers)
+        jumps = table[impacts[:, 6] > 0.0]
+        if jumps.size and verdict.kind != "incomplete":
+            words = jump_words(str(jumps["contact"][0]), float(jumps["t"][0]), float(jumps["P_N"][0]))
+            verdict = replace(verdict, text=f"{words}; {verdict.text}")
 
         def mostly(usual: NDArray[Any] | Pieces, name: str) -> Mostly:
             return Mostly(usual, few["row"], few[name])
@@ -267,7 +274,7 @@ class Recorder:
             reaction=Columns("reaction", names.reactions, a["reaction"], r_units),
             reaction_impact=Columns("reaction", names.reactions, mostly(idle, "reaction_impact"), impulse_units),
             energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)),
-            impacts=impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers),
+            impacts=table,
             certificate=certificate,
             counts=plain(counts),
             manifest=self.manifest,
@@ -277,4 +284,5 @@ class Recorder:
             force_axes=ForceAxes(system, parameters, a["q"], lam_N, lam_T),
             origin=Origin(system, parameters, self._start),
             verdict=verdict,
+            jumps=jumps,
         )

@@ -15,6 +15,7 @@ from nonsmooth.trajectory.certificate import Balance, energy_series, worst_viola
 from nonsmooth.trajectory.columns import bounds
 from nonsmooth.trajectory.contact_forces import tangential_size
 from nonsmooth.trajectory.derived import KEPT_ENERGIES, differing, means
+from nonsmooth.trajectory.jumps import with_jumps
 from nonsmooth.trajectory.store import Store
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ LASTS = 4.0
 OPEN_FOR = 2.5
 #: relative difference of steps that are equal
 EQUAL = 1e-6
-#: numbers of an impact: its time, the index of its contact, impulses, gap velocities before and after
-IMPACT = 6
+#: numbers of an impact: its time, the index of its contact, impulses, gap velocities before and after, 1 if it is a
+#: jump without collision
+IMPACT = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,8 @@ class Thinned:
     jumped, jumps
         Number of those that are kept of tables which follow from others in most rows, and these.
     impacts
-        Parts of the table of impacts (k, 6): time, index of the contact, P_N, P_T, gap velocity before and after.
+        Parts of the table of impacts (k, 7): time, index of the contact, P_N, P_T, gap velocity before and after, and
+        whether it is a jump without collision.
     worst
         Largest gap violation [m], joint violation, complementarity and motion residual of all rows (4,).
     least_gap
@@ -74,8 +77,8 @@ class Thinned:
     balance
         From which the balance of energy is continued.
     last
-        Length [s], normal impulses [N s] and gap velocities [m/s] of the last two steps (2, 1 + 2 nc), which tell
-        whether a contact lasts.
+        Length [s], normal impulses [N s], gap velocities [m/s] and velocities of the last two steps (2, 1 + 2 nc + nv),
+        which tell whether a contact lasts.
     """
 
     record: int = 1
@@ -98,6 +101,7 @@ class Thinned:
     def extended(self, a: Part, system: System, parameters: Array, observe: Observe) -> Thinned:
         """With the rows that follow, the last of which is kept."""
         t = a["t"]
+        a, jumped = with_jumps(a, self.last, system, parameters)
         seen = observe(t, a["q"], a["v_left"], a["v"])
         energy, balance = energy_series(t, seen.left, seen.right, {name: a[name] for name in SCALARS[3:]}, self.balance)
         views = {"gap": seen.gap, "rate_left": seen.rate_left, "rate": seen.rate}
@@ -122,7 +126,7 @@ class Thinned:
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
         return replace(
             self, count=self.count + t.size, kept=self.kept + len(table["t"]), jumped=self.jumped + len(jumps["row"]),
-            impacts=(*self.impacts, _impacts(t, a, seen, system, self.last)), worst=worst, least_gap=least,
+            impacts=(*self.impacts, _impacts(t, a, seen, system, self.last, jumped)), worst=worst, least_gap=least,
             extremes=extremes, balance=balance, last=_last(a, seen.rate, self.last),
         )  # fmt: skip
 
@@ -170,7 +174,7 @@ class Thinned:
         return self.jumps.columns(self.jumped)
 
     def all_impacts(self) -> Array:
-        """The table of impacts (k, 6)."""
+        """The table of impacts (k, 7)."""
         return np.concatenate([np.zeros((0, IMPACT)), *self.impacts])
 
     def held(self) -> dict[str, Any] | None:
@@ -254,13 +258,15 @@ def loaded(
 
 
 def _last(a: Mapping[str, Array], rate: Array, last: Array | None) -> Array:
-    """Length, normal impulses and gap velocities of the last two steps (2, 1 + 2 nc), given those of the two before."""
-    steps = np.column_stack([a["dt"][-2:], a["P_N"][-2:], rate[-2:]])
+    """Length, normal impulses, gap velocities and velocities of the last two steps, given those of the two before."""
+    steps = np.column_stack([a["dt"][-2:], a["P_N"][-2:], rate[-2:], a["v"][-2:]])
     return np.concatenate([np.zeros((2, steps.shape[1])) if last is None else last, steps])[-2:]
 
 
-def _impacts(t: Array, a: Mapping[str, Array], seen: Seen, system: System, last: Array | None) -> Array:
-    """Impacts of rows (k, 6), with what they transmit to contacts that are closed.
+def _impacts(
+    t: Array, a: Mapping[str, Array], seen: Seen, system: System, last: Array | None, jumps: NDArray[np.bool_]
+) -> Array:
+    """Impacts of rows (k, 7), with what they transmit to contacts that are closed; `jumps`: those without collision.
 
     Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
     its normal turns they may omit some and make up for them: that is no impact, unless another contact is hit as well.
@@ -269,16 +275,16 @@ def _impacts(t: Array, a: Mapping[str, Array], seen: Seen, system: System, last:
     some = np.unique(np.flatnonzero(struck) // max(system.nc, 1))
     if not some.size:
         return np.zeros((0, IMPACT))
-    struck, before = struck[some], np.zeros((2, 1 + 2 * system.nc)) if last is None else last
+    struck, before = struck[some], np.zeros((2, 1 + 2 * system.nc)) if last is None else last[:, : 1 + 2 * system.nc]
     dt = np.concatenate([before[:, 0], a["dt"]])
     P_N = np.concatenate([before[:, 1 : 1 + system.nc], a["P_N"]])
     rate = np.concatenate([before[1:, 1 + system.nc :], seen.rate])[:-1]
     first, second, third = (dt[some + k] for k in range(3))
     equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
     makes_up = equal[:, None] & (P_N[some + 2] <= LASTS * np.maximum(P_N[some + 1], P_N[some]))
-    lasting = struck & (makes_up | loaded(seen.rate_left, rate, dt, some))
+    lasting = struck & ~jumps[some] & (makes_up | loaded(seen.rate_left, rate, dt, some))
     alone = ~np.any(struck & ~lasting, axis=1, keepdims=True)
     row, contact = np.nonzero(struck & ~(lasting & alone))
     row = some[row]
-    parts = (a["P_N_impact"], tangential_size(a["P_T_impact"], system), a["gamma_minus"], a["gamma_plus"])
+    parts = (a["P_N_impact"], tangential_size(a["P_T_impact"], system), a["gamma_minus"], a["gamma_plus"], jumps)
     return np.column_stack([t[row], contact, *(part[row, contact] for part in parts)])

@@ -80,6 +80,9 @@ class Trajectory(AnyTime, Views):
     impacts
         Structured array (t, contact, P_N, P_T, gamma_minus, gamma_plus): one row per contact and impact; gap
         velocities [m/s] before and after, closing < 0. P_T is that of the whole step, in space its length.
+    jumps
+        Rows of `impacts` of velocity jumps without collision, where no consistent contact force exists; their impulses
+        are those of the step. Files do not keep which these are.
     certificate
         The largest residuals of the run and its energy balance.
     counts
@@ -123,6 +126,7 @@ class Trajectory(AnyTime, Views):
     origin: Origin | None = None
     verdict: Verdict = UNKNOWN
     seconds: Mapping[str, float] = field(default_factory=dict)
+    jumps: NDArray[np.void] = field(default_factory=lambda: impact_table([], {}))
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the rows are pickled; objects that compute motion and forces between them are created anew."""

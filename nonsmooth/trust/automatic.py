@@ -83,6 +83,8 @@ def automatic(
         coarse = best.extends(start.t) or best.difference.lost - start.t < 2.5 * length / GRID
         remedy = "give shorter steps, or a shorter run" if coarse else "finer steps did not help"
         verdict = compare.verdict(best.coarser, fine, best.difference, remedy, sensitive=not coarse)
+        if fine.jumps.size:
+            verdict = _refused(verdict, climbs)
         if verdict.kind == "accurate" and stepper is None and system.dimension == 2:
             fine, verdict = _witnessed(run, compare, fine, fine, verdict)
     spent = next((one.failure for one in climbs if one.failure and _spends(one.failure)), None)
@@ -100,6 +102,16 @@ def _limited(run: Trajectory, verdict: Verdict, failure: SimulationFailed, what:
     said = str(failure.cause).rstrip(".").replace("is spent", f"ended {what}")
     status, text = f"{run.status}; {said}", f"{verdict.text}; {said}"
     return dataclasses.replace(run, status=status), dataclasses.replace(verdict, text=text)
+
+
+def _refused(verdict: Verdict, climbs: Sequence[Climb]) -> Verdict:
+    """With the methods of which no run ended, as the event-driven one where there is no force."""
+    refused = [
+        f"{type(one.ladder[0].stepper).__name__} fails at t = {one.failure.trajectory.t[-1]:.6g} s"
+        for one in climbs
+        if one.best is None and one.failure is not None and not _spends(one.failure)
+    ]
+    return dataclasses.replace(verdict, text="; ".join([verdict.text, *refused]))
 
 
 def _best(climbs: Sequence[Climb]) -> Climb:

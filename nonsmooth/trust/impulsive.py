@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.jumps import jump_words
 
-__all__ = ["Impulsive", "impulsive_force"]
+__all__ = ["Impulsive", "first_jump", "impulsive_force"]
 
 #: relative difference of the impulses of two steps of different length that are one and the same, and ratio of their
 #: lengths at most
@@ -17,37 +18,46 @@ SAME, SHORTER = 0.1, 0.7
 
 @dataclass(frozen=True)
 class Impulsive:
-    """The largest mean force of a contact in a step, which grows as one over the length of the step.
+    """A contact whose velocity jumps without collision, or the largest mean force of one in a step, which grows as one
+    over the length of the step.
 
     Parameters
     ----------
     contact
     t : [s]
         End of the step of the finer run.
-    forces : [N]
-        Of the coarser and the finer run.
     impulse : [N s]
         Of the step.
+    forces : [N]
+        Of the coarser and the finer run; none if the jump is in the table of impacts.
     """
 
     contact: str
     t: float
-    forces: tuple[float, float]
     impulse: float
+    forces: tuple[float, float] | None = None
 
     @property
     def text(self) -> str:
         """As a sentence."""
-        one, other = self.forces
-        return (
-            f'contact "{self.contact}" has no force near t = {self.t:.6g} s: the mean of a step grows as 1/dt, from '
-            f"{one:.3g} to {other:.3g} N, since velocities jump without collision; "
-            f"its impulse is {self.impulse:.3g} N s"
-        )
+        return jump_words(self.contact, self.t, self.impulse, self.forces)
+
+
+def first_jump(run: Trajectory) -> Impulsive | None:
+    """The contact with the largest impulse in the first jump of a run; None if there is none."""
+    if not run.jumps.size:
+        return None
+    first = run.jumps[run.jumps["t"] == np.min(run.jumps["t"])]
+    one = first[np.argmax(first["P_N"])]
+    return Impulsive(str(one["contact"]), float(one["t"]), float(one["P_N"]))
 
 
 def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Impulsive | None:
-    """The contact with the largest force in a step of the finer run, if it has the same impulse in a longer step."""
+    """The first jump of the finer run, or the contact with the largest force in one of its steps, if that has the same
+    impulse in a longer step."""
+    jump = first_jump(fine)
+    if jump is not None:
+        return jump
     if min(len(coarse.t), len(fine.t)) < 2 or not fine.gap.names:
         return None
     steps = [_largest(run) for run in (coarse, fine)]
@@ -59,7 +69,7 @@ def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Impulsive | None:
         return None
     i = int(found[np.argmax(force_2[found])])
     forces = float(force_1[i]), float(force_2[i])
-    return Impulsive(fine.gap.names[i], float(t_2[i]), forces, float(impulse_2[i]))
+    return Impulsive(fine.gap.names[i], float(t_2[i]), float(impulse_2[i]), forces)
 
 
 def _largest(run: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nonsmooth.exceptions import BudgetSpent, Interrupted, SimulationFailed, SolverFailed
-from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl
+from nonsmooth.step_control import COARSE, ROWS, SHORTER, ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_mpcc import GaussMPCC
@@ -21,7 +21,7 @@ __all__ = ["Climb", "Rung", "Run", "climb", "finer", "rungs"]
 #: tolerance and longest step (share of the run) of the first rung of a method with error control, and the factors of
 #: each further rung. The longest step decreases as well: if it alone determined the steps, two runs with the same error
 #: would agree
-RTOL, LONGEST, TENTH, SHORTER = 1e-5, 1 / 500, 0.1, 0.6
+RTOL, LONGEST, TENTH = COARSE, 1 / ROWS, 0.1
 #: absolute over relative tolerance; time within which impacts are simultaneous, [s] or share of the run
 ABSOLUTE, TOGETHER, TOGETHER_SHARE = 1e-2, 1e-6, 1e-5
 #: first step of time stepping (share of the run), and the factor of each further rung

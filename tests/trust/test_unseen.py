@@ -9,6 +9,7 @@ from nonsmooth import (
     CompliantDae,
     ErrorControl,
     EventDriven,
+    GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
     Ground,
@@ -18,8 +19,10 @@ from nonsmooth import (
     MoreauJean,
     PlanarBody,
     PointForce,
+    PointPlane,
     Revolute,
     Rigid,
+    Table,
     simulate,
 )
 from nonsmooth.laws import Flores
@@ -118,3 +121,32 @@ def test_contacts_that_are_seen():
     for stepper, dt in ((EventDriven(), None), (MoreauJean(), 1e-3), (GaussQP(), Landing(1e-6, 1e-3))):
         run = simulate(system, stepper, t_end=2.0, dt=dt)
         assert missed_contacts(run, system, system.parameter_values) == {}
+
+
+def test_a_fine_tolerance_is_not_blind_before_the_default_call():
+    """The end of a rod that turns by 3000 rad/s while its centre sinks; with `dt_max` of 1/500 of the run for any rtol
+    the first impact was 6 ms late."""
+    speed = 3000.0
+    body = PlanarBody("b", mass=1.0, inertia=1 / 3, position=(0.0, 1.2), velocity=(0.0, -0.5), angular_velocity=speed)
+    system = Model([Ground(), body, PointPlane("end", "ground", "b", at_b=(-1.0, 0.0), contact=RIGID)]).build()
+    t = np.linspace(0.3, 0.5, 2_000_001)
+    gap = 1.2 - 0.5 * t - np.sin(speed * t)
+    first = t[np.argmax(gap < 0.0)]
+    for stepper, dt in ((None, None), (EventDriven(), ErrorControl(1e-9))):
+        run = simulate(system, stepper, t_end=1.0, dt=dt)
+        assert run.impacts["t"][0] == pytest.approx(first, abs=2e-7)
+
+
+def test_a_hammer_blow_on_a_free_body_with_programs_of_mpcc():
+    """Triangle of 20 us and 1 N s through nodes of a table; steps of 1 s / 100 cannot see it by themselves."""
+    blow = Table(times=(0.0, 0.49999, 0.5, 0.50001, 1.0), values=(0.0, 0.0, 1e5, 0.0, 0.0))
+    body = PlanarBody("b", mass=2.0, inertia=1.0)
+    system = Model([Ground(), body, PointForce("F", "b", force=lambda t: (blow(t), 0.0))]).build()
+    run = simulate(system, GaussMPCC(), t_end=1.0, dt=Landing(1e-5, 1e-2), check=True)
+    assert run.verdict.kind == "accurate"
+    assert run.v["b.x"][-1] == pytest.approx(0.5, rel=1e-6)
+    assert run.q["b.x"][-1] == pytest.approx(0.25, rel=1e-6)
+    constant = simulate(system, GaussMPCC(), t_end=1.0, dt=1e-2)
+    # implicit Euler in parts of the step: within 1 %, and not called right
+    assert constant.v["b.x"][-1] == pytest.approx(0.5, rel=1e-2)
+    assert constant.verdict.kind == "not accurate"

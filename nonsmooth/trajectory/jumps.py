@@ -1,0 +1,144 @@
+"""Velocity jumps without collision: where no consistent contact force exists, as in Painleve's paradox and jamming.
+
+Without a force that keeps gaps closed while contacts slide, an impulse ends their slip at an instant. With normal
+impulses P of a step, the change of gap velocities by them while all slip goes on is
+
+    G P,    G = W_N' M^-1 (W_N - W_T mu s),
+
+with M^-1 within the joints and the contacts that stick, s the directions of slip. Forces that keep gaps closed against
+loads have P' G P > 0; where it is not, impulses are those of a jump, which are impacts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.evaluation import Array
+from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.trajectory.derived import means
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nonsmooth.model.system import System
+
+__all__ = ["jump_words", "with_jumps"]
+
+#: factor from the mean force of the two steps before to that of a step with a jump, at least
+LEAP = 5.0
+#: share of the slip by which loads change it in a step with a jump at most
+CHANGED = 0.5
+
+
+def with_jumps(
+    a: Mapping[str, NDArray[Any]], last: Array | None, system: System, parameters: Array
+) -> tuple[Mapping[str, NDArray[Any]], NDArray[np.bool_]]:
+    """Rows of steps, in which the impulses of jumps are those of impacts, and which contacts of which rows these are.
+
+    Parameters
+    ----------
+    a : tables of rows
+    last : of the two steps before: length, normal impulses, gap velocities, velocities (2, 1 + 2 nc + nv)
+    """
+    booked = np.zeros(a["P_N"].shape, dtype=bool)
+    if system.compliant or not np.any(a["P_N"]):
+        return a, booked
+    friction = system.numeric.contact_law(parameters)[1]
+    if not np.any(friction > 0.0):
+        return a, booked
+    leaps = _leaps(a, last, system)
+    rows = np.unique(np.flatnonzero(leaps & (friction > 0.0)) // system.nc)
+    if not rows.size:
+        return a, booked
+    m, changed = Mechanism(system, parameters, 1.0), dict[str, NDArray[Any]]()
+    for row in rows.tolist():
+        v_start = a["v"][row - 1] if row else (None if last is None else last[-1, 1 + 2 * system.nc :])
+        if v_start is not None and _is_jump(m, a, row, np.flatnonzero(leaps[row]), v_start):
+            if not changed:
+                names = ("v_left", "P_N_impact", "P_T_impact", "gamma_minus", "loss_friction", "reaction",
+                         "reaction_impact", "work_drivers_impact")  # fmt: skip
+                changed = {name: a[name].copy() for name in names}
+            booked[row] = leaps[row]
+            _book(m, {**a, **changed}, row, np.flatnonzero(leaps[row]), v_start)
+    return {**a, **changed}, booked
+
+
+def jump_words(contact: str, t: float, impulse: float, forces: tuple[float, float] | None = None) -> str:
+    """A sentence on a jump at a time [s] with an impulse [N s]; `forces` [N]: means of a step of two runs, if any."""
+    grows = ""
+    if forces is not None:
+        grows = f"the mean of a step grows as 1/dt, from {forces[0]:.3g} to {forces[1]:.3g} N, since "
+    return (
+        f'contact "{contact}" has no force near t = {t:.6g} s: {grows}velocities jump without collision; '
+        f"its impulse is {impulse:.3g} N s"
+    )
+
+
+def _leaps(a: Mapping[str, NDArray[Any]], last: Array | None, system: System) -> NDArray[np.bool_]:
+    """Contacts whose mean force is much larger than in both steps before, in steps without impact."""
+    before = np.zeros((2, 1 + system.nc)) if last is None else last[:, : 1 + system.nc]
+    dt, P_N = np.concatenate([before[:, 0], a["dt"]]), np.concatenate([before[:, 1:], a["P_N"]])
+    force, calm = means(P_N, dt), a["dt"] > 0.0
+    calm[np.flatnonzero(a["P_N_impact"] > 0.0) // system.nc] = False
+    return np.asarray(calm[:, None] & (force[2:] > LEAP * np.maximum(force[1:-1], force[:-2])))
+
+
+class _Change:
+    """The change of velocity by impulses of some contacts, with that of joints."""
+
+    def __init__(self, m: Mechanism, t: float, q: Array, index: NDArray[np.intp]) -> None:
+        self.m, at = m, m.at(t, q)
+        self.W_N, self.W_T = at.W_N[:, index], at.W_T[:, m.along(index)]
+        self.W_g, self.along = at.W_g, m.along(index)
+
+    def within(self, W: Array, bonds: Array) -> tuple[Array, Array]:
+        """M^-1 W within bonds, and their impulses."""
+        free = self.m.metric.change(W)
+        if not bonds.shape[1]:
+            return free, np.zeros((0, W.shape[1]))
+        held = self.m.metric.change(bonds)
+        P = -np.linalg.lstsq(bonds.T @ held, bonds.T @ free, rcond=None)[0]
+        return np.asarray(free + held @ P), np.asarray(P, dtype=float)
+
+
+def _is_jump(
+    m: Mechanism, a: Mapping[str, NDArray[Any]], row: int, index: NDArray[np.intp], v_start: Array
+) -> bool:  # fmt: skip
+    """Whether no forces of these contacts keep their gaps closed while they slide as at the start of the step."""
+    c = _Change(m, float(a["t"][row]), a["q"][row], index)
+    P_N, P_T = a["P_N"][row, index], a["P_T"][row, c.along]
+    v_left = a["v"][row] - c.within((c.W_N @ P_N + c.W_T @ P_T)[:, None], c.W_g)[0][:, 0]
+    slip, change = c.W_T.T @ v_start, c.W_T.T @ (v_left - v_start)
+    n = index.size
+    size, by_loads = (np.linalg.norm(one.reshape(n, m.tangents), axis=1) for one in (slip, change))
+    slides = (m.friction[index] > 0.0) & (by_loads < CHANGED * size)
+    if not np.any(slides):
+        return False
+    sticks = np.repeat(~slides & (m.friction[index] > 0.0), m.tangents)
+    tangential = (c.W_T * slip).reshape(len(c.W_N), n, m.tangents).sum(axis=2)
+    share = np.where(slides, m.friction[index] / np.where(size > 0.0, size, 1.0), 0.0)
+    pushed = c.within(((c.W_N - share * tangential) @ P_N)[:, None], np.hstack([c.W_g, c.W_T[:, sticks]]))[0][:, 0]
+    return float(P_N @ (c.W_N.T @ pushed)) <= 0.0
+
+
+def _book(
+    m: Mechanism, a: Mapping[str, NDArray[Any]], row: int, index: NDArray[np.intp], v_start: Array
+) -> None:  # fmt: skip
+    """Make the impulses of these contacts in a row those of an impact, with its joint impulses and its loss."""
+    t, q, dt = float(a["t"][row]), a["q"][row], float(a["dt"][row])
+    c = _Change(m, t, q, index)
+    P_N, P_T = a["P_N"][row, index], a["P_T"][row, c.along]
+    jump, P_g = (one[:, 0] for one in c.within((c.W_N @ P_N + c.W_T @ P_T)[:, None], c.W_g))
+    a["v_left"][row] = a["v"][row] - jump
+    a["P_N_impact"][row, index], a["P_T_impact"][row, c.along] = P_N, P_T
+    a["gamma_minus"][row, index] = 0.0
+    # of the schemes, with the mean of the slip at both ends of the step
+    a["loss_friction"][row] += P_T @ (c.W_T.T @ (0.5 * (v_start + a["v"][row])))
+    if m.system.ng:
+        answer = m.reaction(t, q, P_g)
+        a["reaction_impact"][row] += answer
+        a["reaction"][row] -= answer / dt
+        a["work_drivers_impact"][row] -= P_g @ m.at(t, q).g_t
