@@ -160,7 +160,11 @@ def result(
     parts += ["", state]
     if facts["impulse"]:
         contacts = _table("contact", "impulse [N s]", "last force [N]", "impacts")
-        struck = [str(name) for name in trajectory.impacts["contact"]]
+        found = trajectory.impacts
+        if trajectory.compliant:
+            found = trajectory.contacts
+            found = found[found["kind"] == "impact"]
+        struck = [str(name) for name in found["contact"]]
         impulses = _tidied(facts["impulse"], trajectory.P_N)
         forces = _tidied({name: float(trajectory.lam_N[name][-1]) for name in impulses}, trajectory.lam_N)
         for name, value in impulses.items():

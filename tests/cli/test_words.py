@@ -142,12 +142,13 @@ def test_small_numbers_that_are_no_round_off_stay():
     assert _tidied({"slider.angle": 1e-22, "crank.angle": -1e-13}, columns) == {"slider.angle": 0.0, "crank.angle": 0.0}
 
 
-def test_compliant_runs_count_evaluations(capsys):
-    words = ["--contact", "compliant", "--law", "flores", "--set", "stiffness=1e10", "--set", "restitution=0.5"]
-    assert main(["run", "slider-rod", *words, "--t-end", "2ms", "--rtol", "1e-6", "--atol", "1e-9", "--dt-min", "1e-7",
+def test_compliant_runs_count_evaluations_and_impacts(capsys):
+    words = ["--contact", "compliant", "--law", "flores", "--set", "stiffness=1e10", "--set", "restitution=0.9"]
+    assert main(["run", "slider-rod", *words, "--t-end", "4ms", "--rtol", "1e-6", "--atol", "1e-9", "--dt-min", "1e-7",
                  "--dt-max", "1e-4"]) == 0  # fmt: skip
     out = capsys.readouterr().out
     assert re.search(r"evaluations +[1-9]\d+ of the equations of motion", out) and "0 solves" not in out
+    assert re.search(r"guide\.left_lower .* [1-9] *\n", out), "the slider meets its rod after 1.4 ms and rebounds"
 
 
 def test_a_sweep_prints_its_values(capsys):
