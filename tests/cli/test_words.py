@@ -162,7 +162,7 @@ def test_a_command_says_each_warning_once(tmp_path):
     words = ["--level", "kinematic", "--pose", "crank.angle=0.785", "--metric", "deviation:slider.x", "--limit", "4e-5"]
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        assert main(["study", "tolerance", str(tmp_path / "floating.toml"), *words, "--runs", "50"]) == 0
+        assert main(["study", "tolerance", str(tmp_path / "floating.toml"), *words, "--runs", "60"]) == 0
     assert sum("the model has no gravity" in str(one.message) for one in said) == 1
 
 
