@@ -118,7 +118,8 @@ def check_call(
             raise error(f"{cls.__name__} has no field {name!r}.{hint} I{takes}")
     placed = [one.name for one in parameters.values() if one.kind is not one.KEYWORD_ONLY]
     if len(values) > len(placed):
-        most = f"at most {len(placed)} values by place ({', '.join(placed)})" if placed else "no values by place"
+        count = "1 value" if len(placed) == 1 else f"{len(placed)} values"
+        most = f"at most {count} by place ({', '.join(placed)})" if placed else "no values by place"
         example = next((f"; give others by name, as {one}=..." for one in parameters if one not in placed), "")
         raise error(f"{cls.__name__} takes {most}, got {len(values)}{example}; i{takes}")
     given = {*placed[: len(values)], *fields}

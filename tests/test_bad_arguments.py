@@ -368,6 +368,8 @@ def test_a_misspelt_field_is_refused_with_the_nearest_and_all_others(make, wrong
             lambda: Landing(1e-6, dtmax=1e-3),
             "Landing has no field 'dtmax'. Did you mean dt_max? It takes dt_min, dt_max",
         ),
+        (lambda: Model(elemnts=[]), "Model has no field 'elemnts'. Did you mean elements? It takes elements, name, "),
+        (lambda: Model([], "rod"), "Model takes at most 1 value by place (elements), got 2; give others by name"),
         (lambda: Landing(1e-6), "Landing needs dt_max, which is missing; it takes dt_min, dt_max, error."),
         (lambda: Gravity(), "Gravity needs acceleration, which is missing"),
         (

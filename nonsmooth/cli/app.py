@@ -317,6 +317,18 @@ def _warning(
     return f"nonsmooth: warning: {message}\n"
 
 
+def _once(show: Callable[..., None]) -> Callable[..., None]:
+    """Each text once a command: studies build a model several times, from several places."""
+    said: set[str] = set()
+
+    def shown(message: Warning | str, *where: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            show(message, *where)
+
+    return shown
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on `arguments` (default: those of the process) and return the exit code."""
     asked = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
@@ -324,8 +336,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "matplotlib" not in sys.modules:
         os.environ["MPLBACKEND"] = "agg"  # figures are written to files alone
     begin = BEGIN if arguments is None else None
-    usual = warnings.formatwarning
-    warnings.formatwarning = _warning
+    usual, show = warnings.formatwarning, warnings.showwarning
+    warnings.formatwarning, warnings.showwarning = _warning, _once(show)
     try:
         with stoppable(), _told(), collected(), stage("preparing", "the program and its input", begin=begin):
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
@@ -359,5 +371,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(INTERRUPTED)
         return 130
     finally:
-        warnings.formatwarning = usual
+        warnings.formatwarning, warnings.showwarning = usual, show
     return code if isinstance(code, int) else 0

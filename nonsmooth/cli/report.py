@@ -160,12 +160,14 @@ def result(
     parts += ["", state]
     if facts["impulse"]:
         contacts = _table("contact", "impulse [N s]", "last force [N]", "impacts")
-        struck = [str(name) for name in trajectory.impacts["contact"]]
+        from nonsmooth.diagnostics.contacts import impact_counts
+
+        struck = impact_counts(trajectory)
         impulses = _tidied(facts["impulse"], trajectory.P_N)
         forces = _tidied({name: float(trajectory.lam_N[name][-1]) for name in impulses}, trajectory.lam_N)
         for name, value in impulses.items():
             force = forces[name]
-            contacts.add_row(name, f"{value:.12g}", f"{force:.9g}", str(struck.count(name)))
+            contacts.add_row(name, f"{value:.12g}", f"{force:.9g}", str(struck.get(name, 0)))
         parts += ["", contacts]
     return parts
 

@@ -6,6 +6,7 @@ interval of length zero.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +21,7 @@ from nonsmooth.trajectory.thinning import loaded
 
 __all__ = [
     "CONTACTS", "INTERVALS", "agreement", "closed_time", "contact_intervals", "contact_share", "contact_table",
-    "impacts", "impulses", "largest_mean_force", "mean_forces",
+    "impact_counts", "impacts", "impulses", "largest_mean_force", "mean_forces",
 ]  # fmt: skip
 
 #: columns of `contact_intervals` with their units
@@ -75,6 +76,16 @@ def impacts(
         slowest = COUNTED * float(np.nanmax(contact_intervals(trajectory)["approach"], initial=0.0))
     table = contact_intervals(trajectory, contacts)
     return table[(table["approach"] > slowest) & ~_after_impact(table)]
+
+
+def impact_counts(trajectory: Trajectory) -> dict[str, int]:
+    """Number of `impacts` of each contact that has any; of rigid runs from the table of impacts, without the rows."""
+    if trajectory.compliant:
+        names = impacts(trajectory)["contact"]
+    else:
+        approach = -trajectory.impacts["gamma_minus"]
+        names = trajectory.impacts["contact"][approach > COUNTED * np.max(approach, initial=0.0)]
+    return dict(Counter(names.tolist()))
 
 
 def _after_impact(table: NDArray[np.void]) -> NDArray[np.bool_]:

@@ -49,6 +49,8 @@ DEPENDENT = 1e-12
 MINUTE = 1e-6
 #: share of its error below which half a step must be, if errors are not round-off, and the least error examined
 FALLS, LIMITING = 0.25, 0.05
+#: in how many examinations in a row it is not. Of smooth steps it is not in one of fifty, whose estimate is near a zero
+REPEATED = 3
 
 
 class _Rows(NamedTuple):
@@ -84,6 +86,7 @@ class EventPrograms:
         self.ng, self.nc, self.nd = system.ng, system.nc, system.ng + system.nc + system.nt
         self.tangents = system.dimension - 1
         self._whole, self._run = memory.of["System"], memory.of["EventRun"]
+        self._limited = 0  # examinations in a row in which half a step had an error as large
 
     def addresses(self) -> dict[str, int]:
         """Of the functions, by the fields of an `EventRun`."""
@@ -296,7 +299,9 @@ class EventPrograms:
                 "friction, or take the ideal joint."
             )
         error = float(run["error"][0])
-        if error >= LIMITING and float(run["half_error"][0]) > FALLS * error:
+        limited = error >= LIMITING and float(run["half_error"][0]) > FALLS * error
+        self._limited = self._limited + 1 if limited else 0
+        if self._limited == REPEATED:
             raise SolverFailed(f"{many}{_not_smooth(m, control, t, q, self._motion('v'), mean)}")
 
     # ---------------------------------------------------------------------------------------------------------- states

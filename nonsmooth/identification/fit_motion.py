@@ -59,7 +59,7 @@ class FitMotion:
     Parameters
     ----------
     starts : points of the parameters that are compared over the beginning of the motion
-    improved : how many of the best are improved at most; three with the same minimum suffice
+    improved : how many of the best are improved at most, all of fewer starts; three with the same minimum suffice
     iterations : of each improvement
     profile : largest number of values on each side of a profile likelihood, at doubled distances; 0 for none
     seed
@@ -72,8 +72,9 @@ class FitMotion:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.starts, self.improved, self.iterations) < 1 or self.improved > self.starts:
-            raise InputError(f"FitMotion: starts >= improved >= 1 and iterations >= 1 are needed, got {self!r}.")
+        for name in ("starts", "improved", "iterations"):
+            if getattr(self, name) < 1:
+                raise InputError(f"FitMotion: {name} must be at least 1, got {getattr(self, name)!r}.")
 
 
 @dataclass(frozen=True, eq=False)

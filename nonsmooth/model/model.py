@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from nonsmooth.exceptions import ModelError, ModelWarning
 from nonsmooth.model.assembly import check_dimension
@@ -18,7 +18,7 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.review import REMARKS, review
 from nonsmooth.model.state import Assembly
 from nonsmooth.model.system import System, start_of
-from nonsmooth.settings import shown
+from nonsmooth.settings import Called, shown
 from nonsmooth.stages import stage
 
 __all__ = ["CENTRED", "Assembled", "Model"]
@@ -29,7 +29,7 @@ CENTRED: Literal["centred"] = "centred"
 Assembled = bool | Literal["centred"]
 
 
-class Model:
+class Model(metaclass=Called):
     """A mechanism under construction, the only mutable object of the package.
 
     Parameters
@@ -52,6 +52,8 @@ class Model:
     >>> model.build()
     System('slider on a rod': 3 velocities, 0 constraints, 4 contacts, 15 parameters)
     """
+
+    misuse: ClassVar[type[ModelError]] = ModelError
 
     def __init__(
         self,

@@ -194,7 +194,8 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
         shown = np.array([max(float(value), lowest) for value in values])
         known = shown[np.isfinite(shown)] if np.isfinite(shown).any() else np.ones(1)
         axis.set_xscale("log")
-        low, high = float(known.min()) / 2.5, float(known.max()) * 2.5
+        room = max(2.5, float(known.max() / known.min()) ** 0.08)  # so that dots stand clear of the edges
+        low, high = float(known.min()) / room, float(known.max()) * room
         axis.set_xlim(low, high)
         for k, (_, _, style) in enumerate(_styled(found)):
             if np.isfinite(shown[k]):
@@ -202,10 +203,9 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
             note = (
                 "not reached" if not np.isfinite(shown[k]) else f"below {_number(lowest)}" if shown[k] <= lowest else ""
             )
-            start = 0.16 if np.isfinite(shown[k]) else 0.03
-            axis.text(
-                start, places[k], note, transform=axis.get_yaxis_transform(), fontsize=SIZE - 1.5, va="center",
-                color=FAINT, bbox={"fc": "white", "ec": "none", "pad": 1.0},
+            axis.annotate(
+                note, (shown[k] if np.isfinite(shown[k]) else low, places[k]), (6, 0), textcoords="offset points",
+                fontsize=SIZE - 1.5, va="center", color=FAINT, bbox={"fc": "white", "ec": "none", "pad": 1.0},
             )  # fmt: skip
         _ticks(axis.xaxis, low, high, plain=not lowest)
         _dress(axis, title, "")
@@ -216,12 +216,13 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
 
 
 def _ticks(axis: Axis, low: float, high: float, plain: bool) -> None:
-    """Four or so ticks on a logarithmic axis, as numbers or as powers of ten."""
+    """Three or so ticks on a logarithmic axis, as numbers or as powers of ten."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     decades = np.log10(high / low)
-    stride = max(1, int(np.ceil(decades / 4)))
-    powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1, stride)
+    stride = max(1, int(np.ceil(decades / 3)))
+    first = (np.floor if stride == 1 else np.ceil)(np.log10(low))
+    powers = np.arange(first, np.ceil(np.log10(high)) + 1, stride)
     dense = {0.7: (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), 1.5: (1.0, 2.0, 5.0), 2.0: (1.0, 3.0)}
     digits = next((digits for most, digits in dense.items() if decades < most), (1.0,))
     ticks = np.outer(10.0**powers, digits).ravel()

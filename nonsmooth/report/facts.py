@@ -51,6 +51,7 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
         "unusable": len(run.t) - len(usable),
         "error": reading_error(run.t, np.nan_to_num(run.q.array), keep),
         "impacts": len(run.impacts),
+        "compliant": run.compliant,
         "start": float(run.t[0]),
         "end": float(run.t[-1]),
         "names": {name: list(getattr(run, name).names) for name in CHARTS},

@@ -121,7 +121,7 @@ def stalls(run):
 
 #: least share of the step before that the step after a singular position has
 BEYOND = 1e-2
-#: how often the time that a failed step may take is halved
+#: how often the length of a failed step is halved
 HALVINGS = 4
 #: largest factor from one step size to the next, for which the error estimate of the former still tells something
 GROW = 5.0
@@ -535,7 +535,7 @@ def try_step(run):
         if run.failure == SLOW or k == HALVINGS:
             return False
         system.shortened += 1
-        limit = system.t + 0.5 * (limit - system.t)
+        limit = system.t + 0.5 * min(limit - system.t, run.tried)
     return False
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory.columns import Columns
-from nonsmooth.trajectory.dense import ORDERS, States
+from nonsmooth.trajectory.dense import ORDERS, Places, States, places
 from nonsmooth.trajectory.instants import Instants, Motions, acceleration_units, bare_states
 from nonsmooth.trajectory.origin import Origin, Run
 
@@ -38,6 +38,10 @@ class AnyTime:
                 "Trajectory.load(path, system), or ask at(t, order=4) for coordinates and velocities alone."
             )
         return Motions(self._rows, self.origin)
+
+    def _places(self, t: Any, side: str) -> Places:
+        """Where times lie among the rows; wrong ones are refused before anything is compiled."""
+        return places(self.t, self._rows.impacts["t"], t, side)
 
     def at(self, t: Any, *, side: str = "right", order: int = 6) -> States:
         """Coordinates and velocities at any times of the run, also between rows, never across an impact.
@@ -69,10 +73,10 @@ class AnyTime:
             raise InputError(f"order must be 6 or 4, got {order!r}.")
         if order == 4:
             return bare_states(self._rows, t, side)
-        places = self._motions.places(t, side)
-        q, v = self._motions.states(places, order)
+        at = self._places(t, side)
+        q, v = self._motions.states(at, order)
         return States(
-            places.t,
+            at.t,
             Columns("coordinate", self.q.names, q, self.q.unit_list),
             Columns("velocity", self.v.names, v, self.v.unit_list),
         )
@@ -105,7 +109,8 @@ class AnyTime:
         >>> found.a.names == run.v.names, found.contact_force.array.shape == (2, len(run.gap), 2)
         (True, True)
         """
-        return self._motions.instants(t, side)
+        at = self._places(t, side)
+        return self._motions.instants(at)
 
     @cached_property
     def acceleration(self) -> Columns:

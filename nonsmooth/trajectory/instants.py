@@ -66,16 +66,12 @@ class Motions:
     """Motion between rows of a trajectory whose mechanism is known, and forces there."""
 
     def __init__(self, run: Run, origin: Origin) -> None:
-        self.origin, self.rows, self.struck = origin, run.t, run.impacts["t"]
+        self.origin, self.rows = origin, run.t
         self.names, self.columns = origin.system.names, (run.q, run.v)
         self.q, self.v = run.q.array, {"right": run.v.array, "left": run.left.v.array}
         self.coordinates = coordinates_of(run)
         self.law = _law(run, origin)
         self._accelerations = {side: np.full_like(self.v[side], np.nan) for side in self.v}
-
-    def places(self, t: object, side: str) -> Places:
-        """Where times lie among the rows."""
-        return places(self.rows, self.struck, t, side)
 
     def states(self, at: Places, order: int) -> tuple[Array, Array]:
         """q (n, nq) and v (n, nv)."""
@@ -89,9 +85,9 @@ class Motions:
             known[row] = self.law.forces(float(self.rows[row]), self.q[row], self.v[side][row], int(step)).a
         return np.asarray(known[rows])
 
-    def instants(self, t: object, side: str) -> Instants:
+    def instants(self, at: Places) -> Instants:
         """Accelerations and forces at times."""
-        at, system, names = self.places(t, side), self.origin.system, self.names
+        system, names = self.origin.system, self.names
         q, v = self.states(at, max(ORDERS))
         found = [
             self.law.forces(float(time), q[i], v[i], int(step))

@@ -79,7 +79,8 @@ class Trajectory(AnyTime, Views):
         ``loss_friction``, ``loss_damping``, ``remainder`` [J]; see `EnergyLedger`.
     impacts
         Structured array (t, contact, P_N, P_T, gamma_minus, gamma_plus): one row per contact and impact; gap
-        velocities [m/s] before and after, closing < 0. P_T is that of the whole step, in space its length.
+        velocities [m/s] before and after, closing < 0. P_T is the friction impulse of the impact, in space its length.
+        Empty for compliant contact, which lasts: `contacts` lists its intervals with forces, depths and velocities.
     jumps
         Rows of `impacts` of velocity jumps without collision, where no consistent contact force exists; their impulses
         are those of the step. Files do not keep which these are.
@@ -158,13 +159,14 @@ class Trajectory(AnyTime, Views):
         )
 
     def __repr__(self) -> str:
+        found = "compliant, listed in .contacts" if self.compliant else f"{len(self.impacts)} rows of impacts"
         c, status = self.certificate, textwrap.shorten(self.status, 90, placeholder=" ...")
         return "\n".join(
             [
                 f"<Trajectory {status}: {len(self.t) - 1} steps, t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, "
                 f"{self.wall_seconds:.3g} s of computing>",
                 f"  coordinates  {', '.join(self.q.names)}",
-                f"  contacts     {', '.join(self.gap.names) or 'none'}; {len(self.impacts)} rows of impacts",
+                f"  contacts     {', '.join(self.gap.names) or 'none'}; {found}",
                 f"  certificate  gap {c.gap_violation:.2g} m, joints {c.joint_violation:.2g}, "
                 f"complementarity {c.complementarity:.2g}, motion {c.motion_residual:.2g}, "
                 f"energy remainder {c.energy.remainder:.2g} J",

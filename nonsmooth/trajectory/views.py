@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,9 @@ def _above(name: str) -> Any:
 
 class Views:
     """Methods of a trajectory that draw it or convert it; each imports what it needs."""
+
+    if TYPE_CHECKING:
+        manifest: Mapping[str, Any]
 
     def _repr_html_(self) -> str:
         """Display in a notebook: the mechanism in motion and its contact modes, in a frame; see `report`."""
@@ -101,6 +104,11 @@ class Views:
         from nonsmooth.trajectory.export import table_of
 
         return table_of(self, kinds)
+
+    @property
+    def compliant(self) -> bool:
+        """Whether contacts are compliant: they last, so that `contacts` lists them and `impacts` is empty."""
+        return str(self.manifest.get("settings", {}).get("stepper", "")).startswith("CompliantDae")
 
     @property
     def contacts(self) -> NDArray[np.void]:

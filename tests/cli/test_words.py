@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.main import get_command
 
+from nonsmooth import read_model
 from nonsmooth.cli import main
 from nonsmooth.cli.app import app
 from nonsmooth.cli.report import _tidied
@@ -22,6 +24,8 @@ from nonsmooth.cli.words import completed, duration
 from nonsmooth.progress import Advance
 from nonsmooth.stages import stage
 from nonsmooth.trajectory import Columns
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
 SHORT = ["--dt", "1e-4", "--t-end", "4ms", "--case", "2"]
 
@@ -142,12 +146,31 @@ def test_small_numbers_that_are_no_round_off_stay():
     assert _tidied({"slider.angle": 1e-22, "crank.angle": -1e-13}, columns) == {"slider.angle": 0.0, "crank.angle": 0.0}
 
 
-def test_compliant_runs_count_evaluations(capsys):
-    words = ["--contact", "compliant", "--law", "flores", "--set", "stiffness=1e10", "--set", "restitution=0.5"]
-    assert main(["run", "slider-rod", *words, "--t-end", "2ms", "--rtol", "1e-6", "--atol", "1e-9", "--dt-min", "1e-7",
+def test_compliant_runs_count_evaluations_and_impacts(capsys):
+    words = ["--contact", "compliant", "--law", "flores", "--set", "stiffness=1e10", "--set", "restitution=0.9"]
+    assert main(["run", "slider-rod", *words, "--t-end", "4ms", "--rtol", "1e-6", "--atol", "1e-9", "--dt-min", "1e-7",
                  "--dt-max", "1e-4"]) == 0  # fmt: skip
     out = capsys.readouterr().out
     assert re.search(r"evaluations +[1-9]\d+ of the equations of motion", out) and "0 solves" not in out
+    assert re.search(r"guide\.left_lower .* [1-9] *\n", out), "the slider meets its rod after 1.4 ms and rebounds"
+
+
+def test_a_command_says_each_warning_once(tmp_path):
+    """The study builds the model in two places."""
+    text = (EXAMPLES / "slider_crank_fit.toml").read_text(encoding="utf-8")
+    (tmp_path / "floating.toml").write_text(text.replace('silence = ["no-gravity"]', ""), encoding="utf-8")
+    words = ["--level", "kinematic", "--pose", "crank.angle=0.785", "--metric", "deviation:slider.x", "--limit", "4e-5"]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert main(["study", "tolerance", str(tmp_path / "floating.toml"), *words, "--runs", "60"]) == 0
+    assert sum("the model has no gravity" in str(one.message) for one in said) == 1
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_no_example_gives_a_warning(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_model(path).build()
 
 
 def test_a_sweep_prints_its_values(capsys):

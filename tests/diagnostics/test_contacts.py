@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,7 @@ from nonsmooth.diagnostics import (
     largest_mean_force,
     mean_forces,
 )
+from nonsmooth.diagnostics.contacts import impact_counts
 from nonsmooth.laws import Flores
 from nonsmooth.studies.metrics import metrics_of
 from nonsmooth_problems import slider_rod
@@ -182,6 +185,9 @@ def test_one_table_of_contacts_for_rigid_and_compliant_runs(rigid, compliant, tm
     assert soft[0]["energy"] == pytest.approx(first["energy"], rel=0.02) and soft[0]["peak_force"] > 0
     assert np.all(hard["start"] == hard["end"]) and np.all(soft["start"] < soft["end"])
     assert hard["energy"].sum() == pytest.approx(rigid.energy["loss_impacts"][-1], rel=1e-3)
+    assert impact_counts(compliant) == Counter(impacts(compliant)["contact"].tolist())
+    assert len(compliant.impacts) == 0 and compliant.compliant and not rigid.compliant
+    assert repr(compliant).splitlines()[2].endswith("compliant, listed in .contacts")  # not: 0 rows of impacts
     rigid.to_csv(tmp_path / "contacts.csv", "contacts")
     lines = (tmp_path / "contacts.csv").read_text().splitlines()
     assert lines[0].startswith("contact,kind,start [s],end [s],approach [m/s]") and len(lines) == 1 + len(

@@ -24,6 +24,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.diagnostics import impacts
+from nonsmooth.diagnostics.contacts import impact_counts
 from nonsmooth.trajectory.thinning import loaded
 from nonsmooth_problems import chain, four_bar, newtons_cradle, painleve_rod, pendulum_with_stop, socket_pendulum
 
@@ -59,6 +60,7 @@ def test_of_ready_problems(problem, end, rows, count, scheme):
         run = simulate(system, stepper, t_end=end, dt=dt)
         assert (len(run.impacts), len(impacts(run))) == (rows, count)
         assert np.count_nonzero(run.contacts["kind"] == "impact") == rows
+        assert sum(impact_counts(run).values()) == count  # what the command line prints
 
 
 def slider_crank(length, mass, time, restitution):

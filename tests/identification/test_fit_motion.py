@@ -166,5 +166,6 @@ def test_messages():
         fit_motion(system, SCHEME, other, {rest: (0.1, 0.9)}, dt=step)
     with pytest.raises(InputError, match="positive standard deviation"):
         MotionData(t, {name: height}, {})
-    with pytest.raises(InputError, match="starts >= improved"):
-        FitMotion(starts=2, improved=3)
+    with pytest.raises(InputError, match="FitMotion: starts must be at least 1, got 0"):
+        FitMotion(starts=0)
+    assert FitMotion(starts=4).starts == 4  # fewer than are improved at most: it was refused

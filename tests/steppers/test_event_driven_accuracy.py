@@ -241,9 +241,9 @@ def test_a_row_at_an_impact_has_the_mode_of_the_impact(friction, along, mode):
         assert [int(k) for k in trajectory.mode["floor"] if k] == [mode], stepper
 
 
-def loose_bar(clearance):
+def loose_bar(clearance, restitution=0.0):
     body = PlanarBody("bar", mass=1.0, inertia=1 / 12, position=(0.5, 0.0))
-    contact = Rigid(restitution=0.0, friction=0.0)
+    contact = Rigid(restitution=restitution, friction=0.0)
     pin = RevoluteClearance("pin", "ground", body, at_b=(-0.5, 0.0), clearance=clearance, contact=contact)
     return Model([Ground(), body, pin, Gravity(acceleration=(0.0, -G))]).build()
 
@@ -253,6 +253,14 @@ def test_a_clearance_too_small_to_be_followed_is_named(clearance):
     """Without friction a journal swings in its bearing at sqrt(F / (m c)), 5 kHz at 1e-8 m: 1e5 steps a second."""
     with pytest.raises(SimulationFailed, match=f'contact "pin", which oscillates in its clearance of {clearance:g} m'):
         simulate(loose_bar(clearance), EventDriven(), t_end=1.0, dt=ErrorControl(1e-8, 1e-10, 1e-6, 1e-2))
+
+
+@pytest.mark.parametrize("tolerance", [3e-6, 1e-5])
+def test_one_step_whose_estimate_is_near_a_zero_does_not_end_a_run(tolerance):
+    """Half of such a step has an error as large, as those of round-off have; the runs ended at 8 and 20 s of 50."""
+    control = ErrorControl(tolerance, tolerance * 1e-2, 1e-6, 1.0)
+    run = simulate(loose_bar(1e-4, restitution=0.5), EventDriven(), t_end=50.0, dt=control, record=100)
+    assert run.status == "finished" and run.counts["steps"] > 20_000  # examined each 1000, being far below dt_max
 
 
 def test_tolerances_below_round_off_are_named():

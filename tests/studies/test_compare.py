@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -131,6 +132,20 @@ def test_figure(found, tmp_path) -> None:
     assert titles[0] == "slider.y" and "mean force over 0.3 ms" in titles[2]
     assert all("[" in axis.get_ylabel() + axis.get_xlabel() for axis in figure.axes)
     figure.savefig(tmp_path / "comparison.png")
+
+
+@pytest.mark.parametrize("largest", [3e-8, 1e-3])
+def test_dots_are_clear_of_edges_and_of_the_words_beside_them(found, largest) -> None:
+    errors = [1e-12, *np.geomspace(largest / 3, largest, len(found.labels) - 1)]
+    table = {one: {**found.table[one], "own_error": e} for one, e in zip(found.labels, errors, strict=True)}
+    figure = plots.comparison(dataclasses.replace(found, table=table))
+    figure.draw_without_rendering()
+    for axis in figure.axes[4:]:
+        inside, dots = axis.get_window_extent(), [axis.transData.transform(line.get_xydata()[0]) for line in axis.lines]
+        assert all(inside.x0 + 8 < x < inside.x1 - 8 for x, _ in dots)  # [pixels], of a radius of 7
+        for words in (one for one in axis.texts if one.get_text()):
+            beside = words.get_window_extent()
+            assert all(abs(y - (beside.y0 + beside.y1) / 2) > 8 or x + 7 < beside.x0 for x, y in dots)
 
 
 def test_converged_run_stands_in_for_an_exact_solution(found) -> None:

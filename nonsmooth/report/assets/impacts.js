@@ -22,7 +22,9 @@ class Impacts {
     this.note = element("p", { class: "note" });
     host.append(this.note);
     if (!this.list.length) {
-      this.note.textContent = "There are no impacts.";
+      this.note.textContent = runs.every((run) => run.info.compliant)
+        ? "Compliant contact lasts: contact modes and forces show it, and run.contacts lists it."
+        : "There are no impacts.";
       return;
     }
     this.head = element("tr");

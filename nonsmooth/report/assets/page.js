@@ -178,6 +178,7 @@ function tellTime() {
   if (now) line.replaceChildren("impact now: ", ...contactsAt(now, t));
   else if (next)
     line.replaceChildren(`next impact in ${quantity(next[1] - t, "s")}: `, ...contactsAt(next[0], next[1]));
+  else if (runs.every((run) => run.info.compliant)) line.replaceChildren();
   else line.replaceChildren(runs.some((run) => run.impactT.length) ? "no further impact" : "no impacts");
 }
 
