@@ -20,6 +20,7 @@ import subprocess
 import sys
 import uuid
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -258,7 +259,7 @@ def write_contents(
     _write_netcdf(fill, path, what)
 
 
-class Pieces:
+class Pieces(ABC):
     """Values of 8 bytes each that are computed when they are read, by rows, from `sources`.
 
     A subclass defines `shape`, `sources` and ``rows(first, last)``.
@@ -267,20 +268,20 @@ class Pieces:
     dtype = np.dtype(float)
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        raise NotImplementedError
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]: ...
 
     @property
-    def sources(self) -> tuple[NDArray[Any], ...]:
-        raise NotImplementedError
+    @abstractmethod
+    def sources(self) -> tuple[NDArray[Any], ...]: ...
 
     @property
     def size(self) -> int:
         return math.prod(self.shape)
 
+    @abstractmethod
     def rows(self, first: int, last: int) -> NDArray[Any]:
         """Those from `first` to before `last`."""
-        raise NotImplementedError
 
     def __getitem__(self, part: slice) -> NDArray[Any]:
         first, last, _ = part.indices(self.shape[0])

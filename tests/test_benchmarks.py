@@ -193,6 +193,7 @@ def test_a_document_without_a_place_for_tables_is_refused_before_the_clock_runs(
         assert f"{path} has no place for tables" in refused("--write", str(path))
 
 
+@pytest.mark.slow
 def test_adversary(benchmarks):
     """Two cases of each kind by the default call: none is certified with a wrong result."""
     from benchmarks.adversary import KINDS, main

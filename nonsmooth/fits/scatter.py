@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ DISTRIBUTIONS = ("normal", "truncated", "uniform", "worst")
 SIGMAS = 6.0
 
 
-class Scatter(float):
+class Scatter(ABC, float):
     """A number, used as such in a model, with the limits and the distribution from which studies draw products.
 
     Attributes
@@ -39,9 +40,9 @@ class Scatter(float):
     kind: ClassVar[str] = "dimension"
 
     @property
+    @abstractmethod
     def text(self) -> str:
         """As it is written in files and on the command line."""
-        raise NotImplementedError
 
     @property
     def middle(self) -> float:

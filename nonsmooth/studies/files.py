@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +26,12 @@ def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
     write_dataset(dataset, path, "The study")
 
 
-class Result:
+class Result(ABC):
     """Base of results that have a dataset."""
 
+    @abstractmethod
     def to_dataset(self) -> xarray.Dataset:
         """Everything, with units and meanings as attributes."""
-        raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the dataset as NetCDF.
