@@ -245,6 +245,23 @@ def test_balanced_levers_keep_the_angular_momentum_over_the_whole_run(case, impa
     assert linear <= 1e-12 and angular <= 1e-10
 
 
+@pytest.mark.parametrize(("contact", "stepper"), [("rigid", EventDriven()), ("compliant", None)])
+def test_contact_that_gives_both_angle_errors_of_case_1(contact, stepper):
+    """A thick journal with little friction in set S2, in either world: 1 %, of which their difference is half."""
+    times, found = np.linspace(0, 3, 3001), []
+    numbers = {"friction": 0.035, "restitution": 0.957, "radius": 0.0428}
+    if contact == "compliant":
+        numbers["static_friction"] = 0.035
+    for case in (0, 1):
+        system = dual_manipulator(case=case, parameters="S2", contact=contact, impact="stronge").build()
+        changes = {f"joint2.{key}": value for key, value in numbers.items()} if case else {}
+        options = {"dt": EVENTS} if stepper else {}
+        run = simulate(system, stepper, t_end=3.0, parameters=changes, **options)
+        found.append(np.degrees([np.interp(times, run.t, run.q[f"{arm}.angle"]) for arm in ARMS[:2]]))
+    errors = np.max(np.abs(found[1] - found[0]), axis=1)
+    assert errors == pytest.approx([FIGURES["1"][f"angle error, {arm}"] for arm in ARMS[:2]], rel=0.01)
+
+
 def test_journals_that_rest_where_the_load_presses_them_do_not_impact():
     run = run_rigid(case=1, offset=-1.0)
     assert len(run.impacts) == 0
