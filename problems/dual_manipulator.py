@@ -220,6 +220,7 @@ PUBLISHED = Published(
         ("Angular velocity", "deg/s", "run", _lines("v")),
         ("Velocity error", "deg/s", "error", _lines("v")),
         ("Angular acceleration", "deg/s^2", "run", _lines("a")),
+        ("Acceleration error", "deg/s^2", "error", _lines("a")),
         ("Force in the joint", "N", "run", ((_loose_force("x"), "x"), (_loose_force("y"), "y"))),
     ),
 )
