@@ -22,6 +22,8 @@ from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
 from nonsmooth.model.signals import Harmonic
 from nonsmooth.registry import Measure, Provenance, Published, problem
+from nonsmooth.step_control import Landing
+from nonsmooth.steppers.gauss_mpcc import GaussMPCC
 
 __all__ = ["COMPLIANT", "RIGID", "dual_manipulator"]
 
@@ -210,7 +212,9 @@ PUBLISHED = Published(
     arguments={"parameters": "S2"},
     cases={name: {"case": int(name)} for name in FIGURES},
     ideal={"case": 0},
-    kinds={"rigid": {"contact": "rigid"}, "compliant": {"contact": "compliant"}},
+    kinds={"rigid": {"contact": "rigid"}, "compliant": {"contact": "compliant"}, "MPCC": {"contact": "rigid"}},
+    settings={"MPCC": (GaussMPCC(), Landing(1e-4, 1e-3))},
+    beside={"MPCC": "rigid"},
     duration=_duration,
     measures=MEASURES,
     figures=FIGURES,
