@@ -10,6 +10,7 @@ import sys
 
 from nonsmooth import ErrorControl, EventDriven, GaussMPCC, GaussQP, Landing, MoreauJean, plots
 from nonsmooth.studies import published
+from nonsmooth.studies.published import KINDS as SETTINGS
 from nonsmooth_problems import dual_manipulator
 
 ARMS = ("arm1", "arm2", "arm3", "arm4")
@@ -54,7 +55,7 @@ def table(title: str, sets: dict, columns: tuple[tuple[str, list[str]], ...], ki
 
 def agreement() -> None:
     """Largest difference of the four angle errors from those of the compliant law, set S1."""
-    soft = published(dual_manipulator, parameters="S1").table
+    soft = published(dual_manipulator, parameters="S1", kinds={"compliant": SETTINGS["compliant"]}).table
     print("| stepper, step [s] | impacts | " + " | ".join(f"case {case}" for case in soft) + " | impulse |")
     print("|---" * (len(soft) + 3) + "|")
     for stepper, dt in STEPS:
@@ -75,7 +76,7 @@ def agreement() -> None:
 
 
 def main() -> None:
-    sets = {name: published(dual_manipulator, parameters=name) for name in ("S1", "S2")}
+    sets = {name: published(dual_manipulator, parameters=name, kinds=SETTINGS) for name in ("S1", "S2")}
     for name, found in sets.items():
         followed = published(
             dual_manipulator, parameters=name, impact="stronge", kinds={"rigid": RIGID}, measures=MOTION
@@ -98,7 +99,7 @@ def main() -> None:
         row = (found["rigid"][name] for name in ("largest impulse", "angle error, arm2"))
         print(f"| {dt:g} | " + " | ".join(f"{value:.4f}" for value in row) + " |")
     if len(sys.argv) > 1:
-        plots.published(sets["S2"]).savefig(sys.argv[1], dpi=100)
+        plots.published(sets["S2"]).savefig(sys.argv[1], dpi=96)
 
 
 if __name__ == "__main__":

@@ -199,6 +199,9 @@ class Published:
         Known numbers, measured first. If there are any, cases are run on request only.
     settings
         Stepper and step of each kind, ``{"rigid": (MoreauJean(), 1e-4)}``, if those of the study are not suitable.
+    beside
+        Kinds whose verdict is their difference from an accurate run of another kind of the same mechanism,
+        ``{"MPCC": "rigid"}``, since a run with finer steps takes too long.
     """
 
     arguments: Mapping[str, Any]
@@ -211,6 +214,7 @@ class Published:
     panels: tuple[Any, ...] = ()
     facts: tuple[Facts, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 #: types of arguments stored in the file of a run

@@ -22,6 +22,8 @@ from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
 from nonsmooth.model.signals import Harmonic
 from nonsmooth.registry import Measure, Provenance, Published, problem
+from nonsmooth.step_control import Landing
+from nonsmooth.steppers.gauss_mpcc import GaussMPCC
 
 __all__ = ["COMPLIANT", "RIGID", "dual_manipulator"]
 
@@ -210,7 +212,9 @@ PUBLISHED = Published(
     arguments={"parameters": "S2"},
     cases={name: {"case": int(name)} for name in FIGURES},
     ideal={"case": 0},
-    kinds={"rigid": {"contact": "rigid"}, "compliant": {"contact": "compliant"}},
+    kinds={"rigid": {"contact": "rigid"}, "compliant": {"contact": "compliant"}, "MPCC": {"contact": "rigid"}},
+    settings={"MPCC": (GaussMPCC(), Landing(1e-4, 1e-3))},
+    beside={"MPCC": "rigid"},
     duration=_duration,
     measures=MEASURES,
     figures=FIGURES,
@@ -220,6 +224,7 @@ PUBLISHED = Published(
         ("Angular velocity", "deg/s", "run", _lines("v")),
         ("Velocity error", "deg/s", "error", _lines("v")),
         ("Angular acceleration", "deg/s^2", "run", _lines("a")),
+        ("Acceleration error", "deg/s^2", "error", _lines("a")),
         ("Force in the joint", "N", "run", ((_loose_force("x"), "x"), (_loose_force("y"), "y"))),
     ),
 )

@@ -109,28 +109,43 @@ def _table() -> dict[str, float]:
     }
 
 
-def bees(noise: float = 0.01) -> tuple[Any, dict[str, Any]]:
+def bees(noise: float = 0.01, measured: Any = None, *, journal: bool = False) -> tuple[Any, dict[str, Any]]:
     """The paper's search for the ten parameters of link 2 from the torque of motor 2, and what to compare it with.
 
     The range is the true value more or less its magnitude, or 0.005 kg m^2, 0.01 kg m, 0.1 kg where this is less.
+
+    Parameters
+    ----------
+    noise : share of the largest torque, of ideal joints
+    measured : with clearance, as `measured_means(loose_run())`, instead of ideal joints with noise
+    journal : whether the model has the friction mu R N of joint 2, mu R as an eleventh parameter from 0 to 2 mm;
+        torques at less than `SLOWEST` of the largest speed are then left out
     """
     from nonsmooth.identification.bee_colony import bee_colony
+    from nonsmooth.identification.joint_friction import load_columns
     from nonsmooth.identification.measurement import simulated
-    from nonsmooth_problems.xy_pointing import published_motion
+    from nonsmooth_problems.xy_pointing import VALUE, published_motion
 
     Y = _regressor()
-    measured = simulated(Y, published_motion(), noise=noise, samples=SAMPLES)
+    if measured is None:
+        measured = simulated(Y, published_motion(), noise=noise, samples=SAMPLES)
     columns = [i for i, name in enumerate(Y.names) if name.startswith("link2")]
-    truth = Y.values[columns]
+    names, truth = [Y.names[i] for i in columns], Y.values[columns]
     floor = {"kg m^2": 0.005, "kg m": 0.01, "kg": 0.1}
     reach = np.maximum(np.abs(truth), [floor[Y.units[i]] for i in columns])
     A, force = Y(*measured.states)[:, 1, columns], measured.force[:, 1]
+    if journal:
+        speed = np.abs(measured.states[1][:, 1])
+        rows = speed > SLOWEST * np.max(speed)
+        load = load_columns(Y, measured.states, {"joint2": "motor2"})[:, 1]
+        A, force = np.hstack([A, load])[rows], force[rows]
+        product = VALUE["friction"] * VALUE["radius"]
+        names, truth, reach = [*names, "joint2.mu_R"], np.append(truth, product), np.append(reach, product)
 
     def cost(x: Array) -> float:
         return float(np.mean(np.abs(A @ x - force)))
 
     found = bee_colony(cost, truth - reach, truth + reach)
-    names = [Y.names[i] for i in columns]
     return found, {"cost of the truth": cost(truth), "names": names, "truth": truth, "reach": reach}
 
 

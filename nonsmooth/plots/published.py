@@ -27,7 +27,7 @@ IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder":
 
 def published(found: PublishedRuns) -> Figure:
     """The panels that the source draws, one column per case, with the verdicts of its runs: lines are full for
-    compliant, dashed for rigid contact.
+    compliant, dashed for rigid contact, dotted for a further kind of runs.
 
     The ideal twin is dotted where runs are drawn, not errors. Accelerations and forces of runs with rigid impacts,
     which are not finite there, are left out.
@@ -40,7 +40,7 @@ def published(found: PublishedRuns) -> Figure:
         figsize=(max(2.5 * len(cases), 4.0), 1.6 * len(found.panels) + 0.5), dpi=200, layout="constrained"
     )  # fmt: skip
     axes = figure.subplots(len(found.panels), len(cases), squeeze=False, sharex=True, sharey="row")
-    kinds = sorted(found.kinds)
+    kinds = sorted(found.kinds, key=lambda kind: (kind != "compliant", kind != "rigid", kind))
     for j, case in enumerate(cases):
         for i, (title, unit, of, series) in enumerate(found.panels):
             axis = axes[i][j]
@@ -79,7 +79,8 @@ def _draw(
             if impacts and not smooth(which):
                 continue
             style = {"color": colour, "zorder": 2 + k, **STYLES[k % len(STYLES)]}
-            axis.plot(view.t, view.series(which) / size, label=label if k == 0 else None, **style)
+            new = label not in axis.get_legend_handles_labels()[1]
+            axis.plot(view.t, view.series(which) / size, label=label if new else None, **style)
             if ideal is not None:
                 axis.plot(*_thinned(ideal.t, ideal.series(which) / size), **IDEAL)
 

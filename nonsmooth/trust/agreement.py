@@ -97,7 +97,7 @@ def verdict_against(
         As of `simulate`: of positions relative to the smallest clearance, and of peak forces to the largest.
     parted : [s]
         Time at which two accurate runs differ by a tenth of the clearance. A run that follows them as far is sensitive,
-        not inaccurate.
+        not inaccurate. Infinite if they never do: then each difference is an error of the run.
     """
     if run.verdict.kind == "incomplete":
         return run.verdict
@@ -106,5 +106,5 @@ def verdict_against(
     if run.verdict.signs:
         return replace(run.verdict, position=found.position, force=found.force, parted=found.parted)
     begin = float(run.t[0])
-    follows = found.parted - begin >= PREDICTABLE * (parted - begin)
+    follows = parted < math.inf and found.parted - begin >= PREDICTABLE * (parted - begin)
     return compare.verdict(run, accurate, found, "shorten the step, or leave it out", sensitive=follows)

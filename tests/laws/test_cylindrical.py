@@ -252,6 +252,60 @@ def test_fractal_stiffness_by_direct_integration_over_asperities():
     assert share == pytest.approx(real, rel=1e-6)  # the asperities' areas add up to the real area of contact
 
 
+@pytest.mark.parametrize("d", [fractal_surface(0.8e-6)[0], 8 / 3])  # at 8/3 the elastic work is a logarithm
+@pytest.mark.parametrize("depth", [1e-8, 1e-5])
+def test_loss_factor_by_direct_integration_over_asperities(d, depth):
+    """Work of each asperity by quadrature over its interference, summed over areas by quadrature: 1e-10 of either."""
+    law, geometry = rough(fractal_dimension=d), {name: joint()[name] for name in ("radius", "clearance", "length")}
+    g, spread = law.fractal_scale, float(domain_extension(d)) ** ((3 - d) / 2)
+    real = 2 * 0.1 * geometry["radius"] * LENGTH * np.sqrt(depth / (2 * (geometry["clearance"] + depth)))
+    largest = (3 - d) / (d - 1) / spread * real
+    weak = (1 - 0.228 * 0.1) * 3.5e8
+    yielding, hard = 33 * np.pi * weak / (40 * MODULUS), 3.3 / 2.06 * weak
+
+    def interference(a):
+        return (
+            2 ** ((11 - 3 * d) / 2) * g ** (d - 2) * np.sqrt(np.log(1.5)) * np.pi ** ((d - 3) / 2) * a ** ((3 - d) / 2)
+        )
+
+    def ratio(log_a):  # omega / omega_c
+        omega = interference(np.exp(log_a))
+        return omega / (yielding**2 * np.exp(log_a) / (np.pi * omega))
+
+    loads = {
+        "elastic": lambda omega, tip: 4 / 3 * MODULUS * np.sqrt(tip) * omega**1.5,
+        "first": lambda omega, tip: 2.06 / 3 * hard * np.pi * tip * omega * (omega / (yielding**2 * tip)) ** 0.425,
+        "second": lambda omega, tip: 2.8 / 3 * hard * np.pi * tip * omega * (omega / (yielding**2 * tip)) ** 0.263,
+        "plastic": lambda omega, tip: 2 * np.pi * tip * omega * 2.8 * 3.5e8,
+    }
+
+    def work(load, log_a):
+        a = np.exp(log_a)
+        omega = interference(a)
+        done = quad(lambda share: load(share * omega, a / (np.pi * omega)) * omega, 0, 1, epsabs=0, epsrel=1e-11)[0]
+        return done * a ** (-(d + 1) / 2) * a
+
+    low = np.log(largest) - 120
+    area = {r: brentq(lambda x, r=r: np.log(ratio(x) / r), low, 10, xtol=1e-13) for r in (1, 6, 110)}
+    stops = [low, *(min(area[r], np.log(largest)) for r in (110, 6, 1)), np.log(largest)]
+    parts = dict(zip(("plastic", "second", "first", "elastic"), zip(stops, stops[1:], strict=False), strict=True))
+    total = {
+        name: quad(lambda x, name=name: work(loads[name], x), *ends, epsabs=0, epsrel=1e-10, limit=200)[0]
+        for name, ends in parts.items()
+    }
+    expected = (total["second"] + total["plastic"]) / (total["elastic"] + total["first"])
+    assert law.loss_factor(depth, **geometry) == pytest.approx(expected, rel=1e-8)
+
+
+def test_loss_factor_falls_with_the_depth_from_infinity():
+    """At a depth of 1e-14 m the largest asperity is plastic, so that nothing is stored."""
+    geometry = {name: joint()[name] for name in ("radius", "clearance", "length")}
+    found = [rough().loss_factor(depth, **geometry) for depth in (1e-14, 1e-8, 1e-6, 1e-4)]
+    assert found[0] == np.inf and all(a > b > 0 for a, b in zip(found, found[1:], strict=False))
+    with pytest.raises(InputError, match="depth must be a positive number in m, got 0"):
+        rough().loss_factor(0.0, **geometry)
+
+
 @pytest.mark.parametrize("d", [2.01, 2.3, 2.56, 2.8, 2.99])
 def test_domain_extension(d):
     phi = float(domain_extension(d))

@@ -23,6 +23,7 @@ LOG_GAMMA = math.log(1.5)
 TINY = 1e-30  # depth / dR below which the force is linear, so that its slope is finite at 0
 _points, _weights = np.polynomial.legendre.leggauss(12)
 NODES = [(float(x), float(w)) for x, w in zip((_points + 1) / 2, _weights / 2, strict=True)]
+HARDNESS = 2.8  # of the softer material, by its yield strength
 #: elastic-plastic stages of an asperity: factor and power of omega/omega_c of its force, reaching up to omega_c times
 STAGES = ((2.06 / 3, 0.425, 6.0), (2.8 / 3, 0.263, 110.0))
 
@@ -76,7 +77,8 @@ class FractalStiffness(MaterialPair, ElasticLaw):
       P continuous at omega_c (at 6 omega_c it still jumps by 2 %).
     - the end of the last stage, printed as 1/100 and as 1/110, is 110.
     - ``F = K_m delta^1.5`` has no unit of force, since K_m is dF/ddelta; it is integrated, by Gauss quadrature.
-    - The additional damping ``eta M K_m`` does not have the unit of a damping coefficient; it is omitted. Combine the
+    - The additional damping ``eta M K_m`` does not have the unit of a damping coefficient; it is omitted, but
+      `loss_factor` gives eta. Combine the
       law with the hysteresis of the paper: ``LankaraniNikravesh(stiffness=FractalStiffness(...), restitution=e)``.
 
     Parameters
@@ -133,20 +135,7 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         dimension, modulus = p.fractal_dimension, contact_modulus(p)
         yielding = _friction_factor(p.asperity_friction) * p.yield_strength
         spread = domain_extension(dimension) ** ((3 - dimension) / 2)
-        # a_c and omega(a) = w0 a^((3-D)/2) of the paper's eq. (2)
-        critical = (
-            2 ** ((3 * dimension - 11) / (2 - dimension))
-            * (33 * yielding / (40 * modulus)) ** (2 / (2 - dimension))
-            * math.pi ** ((4 - dimension) / (2 - dimension))
-            * LOG_GAMMA ** (1 / (dimension - 2))
-            * p.fractal_scale**2
-        )
-        w0 = (
-            2 ** ((11 - 3 * dimension) / 2)
-            * p.fractal_scale ** (dimension - 2)
-            * math.sqrt(LOG_GAMMA)
-            * math.pi ** ((dimension - 3) / 2)
-        )
+        critical, w0 = _critical_area(p, yielding), _interference(p)
         # K n = c a^(r - 1) a_l^((D-1)/2), with K = P/omega times the ratio of the powers of a in P and omega
         density, power = (dimension - 1) / 2 * spread, (3 - dimension) / 2
         found = {
@@ -182,9 +171,97 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         inside = ca.fmax(depth, TINY * k.clearance)
         return depth * sum(4 * x**3 * w * self.stiffness(inside * x**4, k) for x, w in NODES)
 
+    def loss_factor(self, depth: float, *, radius: float, clearance: float, length: float) -> float:
+        """eta = W_p / W_e [-]: work lost in plastic asperities by elastic energy, at a depth of a journal [m]. ::
+
+            W_e = ∫ w(P_1, a) n da, a_c to a_l      + ∫ w(P_2, a) n da, a_6 to a_c,      w(P, a) = ∫ P domega
+            W_p = ∫ w(P_3, a) n da, a_110 to a_6    + ∫ w(P_4, a) n da, 0 to a_110
+
+        P_1 to P_3 are the loads above, P_4 = 2 pi R omega 2.8 sigma_y that of fully plastic asperities; a_6 and a_110
+        are the areas at 6 and 110 omega_c, and no area exceeds a_l. As in the paper each load is integrated over
+        omega from 0 at a fixed radius, as if its stage began there. Differences from its print: w(P_2) ends at a_c, as
+        in K_m, not at a_l, beyond which asperities are elastic; a_110 stands for 1/100; a_l is that of A_r.
+
+        The force does not contain it, since the paper's damping eta M K_m has no unit of damping. Small asperities
+        yield first, so that eta falls with the depth. It is infinite where a_l < a_6: all asperities are plastic.
+
+        Parameters
+        ----------
+        depth : delta [m], > 0
+        radius, clearance, length : R_j, dR, b [m], > 0
+
+        Raises
+        ------
+        InputError
+            For a length that is not a positive number.
+
+        References
+        ----------
+        Sun and others (2021), section 2.1.
+
+        >>> from nonsmooth.laws import Material
+        >>> steel, (dimension, scale) = Material(2.07e11, 0.3), fractal_surface(0.8e-6)
+        >>> law = FractalStiffness(
+        ...     steel, steel, yield_strength=3.5e8, fractal_dimension=dimension, fractal_scale=scale, area_share=0.1,
+        ...     asperity_friction=0.1,
+        ... )
+        >>> [round(law.loss_factor(d, radius=10e-3, clearance=20e-6, length=20e-3), 4) for d in (1e-8, 1e-6)]
+        [0.4578, 0.245]
+        """
+        geometry = {"radius": radius, "clearance": clearance, "length": length}
+        for name, value in {"depth": depth, **geometry}.items():
+            if not (isinstance(value, (int, float)) and 0 < value < math.inf):
+                raise InputError(f"FractalStiffness.loss_factor: {name} must be a positive number in m, got {value!r}.")
+        p = SimpleNamespace(**self.numbers(), **geometry)
+        k = SimpleNamespace(**{name: float(value) for name, value in self.coefficients(p).items()})
+        largest = k.area * math.sqrt(depth / (2 * (clearance + depth)))
+        bend, hard = 2 - self.fractal_dimension, 3.3 / 2.06 * float(_friction_factor(p.asperity_friction))
+        # w n = c a^(power - 1), without the factors that W_e and W_p share
+        w0, power = float(_interference(p)), 1 + bend
+        elastic = 8 / 15 * float(contact_modulus(p)) / math.sqrt(math.pi) * w0
+        stored = elastic * _area_integral(k.critical, largest, power + bend / 2)
+        ends = (k.critical, k.critical_1, k.critical_2)
+        works = []
+        for (factor, q, _), high, low in zip(STAGES, ends, ends[1:], strict=False):
+            load = factor * hard * self.yield_strength / (2 + q) * k.critical ** (-bend * q)
+            works.append(load * _area_integral(low, min(high, largest), power + bend * q))
+        lost = works[1] + HARDNESS * self.yield_strength * min(k.critical_2, largest) ** power / power
+        return lost / total if (total := stored + works[0]) > 0 else math.inf
+
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
         """Of D, also where it is swept as a parameter."""
         return (Limit("fractal_dimension", low=2.0, high=3.0, reason="no surface has another dimension"),)
+
+
+def _critical_area(p: SimpleNamespace, yielding: Expression) -> Expression:
+    """a_c [m^2] of the paper's eq. (2)."""
+    dimension = p.fractal_dimension
+    return (
+        2 ** ((3 * dimension - 11) / (2 - dimension))
+        * (33 * yielding / (40 * contact_modulus(p))) ** (2 / (2 - dimension))
+        * math.pi ** ((4 - dimension) / (2 - dimension))
+        * LOG_GAMMA ** (1 / (dimension - 2))
+        * p.fractal_scale**2
+    )
+
+
+def _interference(p: SimpleNamespace) -> Expression:
+    """w0 of ``omega(a) = w0 a^((3-D)/2)``."""
+    dimension = p.fractal_dimension
+    return (
+        2 ** ((11 - 3 * dimension) / 2)
+        * p.fractal_scale ** (dimension - 2)
+        * math.sqrt(LOG_GAMMA)
+        * math.pi ** ((dimension - 3) / 2)
+    )
+
+
+def _area_integral(low: float, high: float, power: float) -> float:
+    """Integral of ``a^(power - 1)``, 0 for an empty range, also where the power is 0."""
+    span = math.log(high / low)
+    if span <= 0:
+        return 0.0
+    return low**power * (math.expm1(power * span) / power if power else span)
 
 
 def _between(low: Expression, high: Expression, power: Expression) -> Expression:
