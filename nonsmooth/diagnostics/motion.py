@@ -37,7 +37,7 @@ def coordinates(trajectory: Trajectory, t: Array) -> Array:
     t = np.clip(t, rows[0], rows[-1])
     k = np.clip(np.searchsorted(rows, t, side="right") - 1, 0, len(dt) - 1)
     s = (t - rows[k]) / dt[k]
-    steps, among = np.unique(k, return_inverse=True)  # those asked for, of a run of perhaps a million
+    steps, among = np.unique(k, return_inverse=True)  # those required, of a run of perhaps a million
     whole = steps_without_impact_inside(trajectory)[steps]
     columns = []
     for name, values in trajectory.q.items():
