@@ -46,6 +46,7 @@ RUNS = {
     "painleve-rod": "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-3 --t-end 0.2",
     "pendulum-with-stop": f"{EVENTS} --t-end 4",
     "polishing-robot": "--stepper moreau-jean --dt 1e-4 --t-end 0.05",
+    "rattleback": f"{EVENTS} --t-end 5",
     "six-rss": "--stepper moreau-jean --dt 2e-4 --t-end 0.1",
     "slide-in-guide": f"{EVENTS} --t-end 0.05",
     "slider-crank-revolute": f"{EVENTS} --t-end 0.012",

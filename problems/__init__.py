@@ -20,6 +20,7 @@ from nonsmooth_problems.newtons_cradle import newtons_cradle
 from nonsmooth_problems.painleve_rod import painleve_rod
 from nonsmooth_problems.pendulum_with_stop import pendulum_with_stop
 from nonsmooth_problems.polishing_robot import polishing_robot
+from nonsmooth_problems.rattleback import rattleback
 from nonsmooth_problems.six_rss import six_rss
 from nonsmooth_problems.slide_in_guide import slide_in_guide
 from nonsmooth_problems.slider_crank_revolute import slider_crank_revolute
@@ -51,6 +52,7 @@ __all__ = [
     "painleve_rod",
     "pendulum_with_stop",
     "polishing_robot",
+    "rattleback",
     "six_rss",
     "slide_in_guide",
     "slider_crank_revolute",
