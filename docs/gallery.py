@@ -55,6 +55,7 @@ RUNS = {
     "socket-pendulum": f"{EVENTS} --t-end 0.1",
     "spatial-slider-crank": f"{EVENTS} --t-end 1",
     "stick-slip-oscillator": f"{EVENTS} --t-end 6",
+    "tippe-top": f"{EVENTS} --t-end 16",
     "turntable-ball": f"{EVENTS} --t-end 3.2",
     "universal-shaft": f"{EVENTS} --t-end 1",
     "xy-pointing": f"{EVENTS} --t-end 4",

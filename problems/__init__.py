@@ -29,6 +29,7 @@ from nonsmooth_problems.slider_rod import slider_rod
 from nonsmooth_problems.socket_pendulum import socket_pendulum
 from nonsmooth_problems.spatial_slider_crank import spatial_slider_crank
 from nonsmooth_problems.stick_slip_oscillator import stick_slip_oscillator
+from nonsmooth_problems.tippe_top import tippe_top
 from nonsmooth_problems.turntable_ball import turntable_ball
 from nonsmooth_problems.universal_shaft import universal_shaft
 from nonsmooth_problems.xy_pointing import xy_pointing
@@ -61,6 +62,7 @@ __all__ = [
     "socket_pendulum",
     "spatial_slider_crank",
     "stick_slip_oscillator",
+    "tippe_top",
     "turntable_ball",
     "universal_shaft",
     "xy_pointing",
