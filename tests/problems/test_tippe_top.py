@@ -93,7 +93,7 @@ def test_the_verdict_of_the_default_call_is_right(t_end):
 
 
 def test_it_turns_over_onto_its_stem():
-    """The stem touches at 12.71 s, the head leaves the plane at 13.0 s, and the top stands on its stem within 0.05 rad."""
+    """The stem touches at 12.71 s, the head leaves the plane at 13.0 s, and it spins on its stem within 0.05 rad."""
     run = simulate(tippe_top().build(), t_end=16.0)
     assert run.verdict.kind == "accurate"
     touched = run.t[np.flatnonzero(run.gap["stem"] < 1e-12)[0]]
