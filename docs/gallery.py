@@ -40,6 +40,7 @@ RUNS = {
     "double-pendulum-clearance": f"{EVENTS} --t-end 1",
     "dual-manipulator": f"{EVENTS} --t-end 1",
     "flexible-slider-crank": "--stepper moreau-jean --dt 1e-5 --t-end 0.02",
+    "euler-disc": f"{EVENTS} --t-end 0.5",
     "four-bar": f"{EVENTS} --t-end 1.5",
     "heavy-top": f"{EVENTS} --t-end 0.5",
     "newtons-cradle": f"{EVENTS} --t-end 2.4",

@@ -12,6 +12,7 @@ from nonsmooth_problems.chain import chain
 from nonsmooth_problems.crank_rocker import crank_rocker
 from nonsmooth_problems.double_pendulum_clearance import double_pendulum_clearance
 from nonsmooth_problems.dual_manipulator import dual_manipulator
+from nonsmooth_problems.euler_disc import euler_disc
 from nonsmooth_problems.flexible_slider_crank import flexible_slider_crank
 from nonsmooth_problems.four_bar import four_bar
 from nonsmooth_problems.heavy_top import heavy_top
@@ -45,6 +46,7 @@ __all__ = [
     "crank_rocker",
     "double_pendulum_clearance",
     "dual_manipulator",
+    "euler_disc",
     "flexible_slider_crank",
     "four_bar",
     "heavy_top",
