@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.point_masses import PointMass, with_point_masses
     from nonsmooth.model.signals import AxisAngle, FourierSignal, Harmonic, Ramp, Table, TimeVector
     from nonsmooth.model.spatial_clearances import CylindricalClearance, SpatialPrismaticClearance, SphericalClearance
-    from nonsmooth.model.spatial_contacts import BoxPlane, CylinderPlane, SpherePlane, SphereSphere
+    from nonsmooth.model.spatial_contacts import BoxPlane, CylinderPlane, EllipsoidPlane, SpherePlane, SphereSphere
     from nonsmooth.model.spatial_joints import (
         Cylindrical,
         Distance,
@@ -106,6 +106,7 @@ __all__ = [
     "DeclarationError",
     "Distance",
     "Dop853",
+    "EllipsoidPlane",
     "ErrorControl",
     "EventDriven",
     "Fit",
@@ -217,7 +218,7 @@ _NAMES_OF = {
     "model.point_masses": ("PointMass", "with_point_masses"),
     "model.signals": ("AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Table", "TimeVector"),
     "model.spatial_clearances": ("CylindricalClearance", "SpatialPrismaticClearance", "SphericalClearance"),
-    "model.spatial_contacts": ("BoxPlane", "CylinderPlane", "SpherePlane", "SphereSphere"),
+    "model.spatial_contacts": ("BoxPlane", "CylinderPlane", "EllipsoidPlane", "SpherePlane", "SphereSphere"),
     "model.spatial_joints": (
         "Cylindrical",
         "Distance",

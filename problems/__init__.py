@@ -12,6 +12,7 @@ from nonsmooth_problems.chain import chain
 from nonsmooth_problems.crank_rocker import crank_rocker
 from nonsmooth_problems.double_pendulum_clearance import double_pendulum_clearance
 from nonsmooth_problems.dual_manipulator import dual_manipulator
+from nonsmooth_problems.euler_disc import euler_disc
 from nonsmooth_problems.flexible_slider_crank import flexible_slider_crank
 from nonsmooth_problems.four_bar import four_bar
 from nonsmooth_problems.heavy_top import heavy_top
@@ -20,6 +21,7 @@ from nonsmooth_problems.newtons_cradle import newtons_cradle
 from nonsmooth_problems.painleve_rod import painleve_rod
 from nonsmooth_problems.pendulum_with_stop import pendulum_with_stop
 from nonsmooth_problems.polishing_robot import polishing_robot
+from nonsmooth_problems.rattleback import rattleback
 from nonsmooth_problems.six_rss import six_rss
 from nonsmooth_problems.slide_in_guide import slide_in_guide
 from nonsmooth_problems.slider_crank_revolute import slider_crank_revolute
@@ -28,6 +30,7 @@ from nonsmooth_problems.slider_rod import slider_rod
 from nonsmooth_problems.socket_pendulum import socket_pendulum
 from nonsmooth_problems.spatial_slider_crank import spatial_slider_crank
 from nonsmooth_problems.stick_slip_oscillator import stick_slip_oscillator
+from nonsmooth_problems.tippe_top import tippe_top
 from nonsmooth_problems.turntable_ball import turntable_ball
 from nonsmooth_problems.universal_shaft import universal_shaft
 from nonsmooth_problems.xy_pointing import xy_pointing
@@ -43,6 +46,7 @@ __all__ = [
     "crank_rocker",
     "double_pendulum_clearance",
     "dual_manipulator",
+    "euler_disc",
     "flexible_slider_crank",
     "four_bar",
     "heavy_top",
@@ -51,6 +55,7 @@ __all__ = [
     "painleve_rod",
     "pendulum_with_stop",
     "polishing_robot",
+    "rattleback",
     "six_rss",
     "slide_in_guide",
     "slider_crank_revolute",
@@ -59,6 +64,7 @@ __all__ = [
     "socket_pendulum",
     "spatial_slider_crank",
     "stick_slip_oscillator",
+    "tippe_top",
     "turntable_ball",
     "universal_shaft",
     "xy_pointing",

@@ -287,7 +287,8 @@ class Reference:
             u = free + W @ np.linalg.lstsq(at.W_g.T @ W, at.W_g.T @ (u - free) - at.g / dt, rcond=1e-13)[0]
         at = self.at(t + dt, self.moved(q, u, dt))
         ways = [x for one in (at, last) for x in (one.W_g, one.W_N[:, closed])]
-        self.balance("projection", moved - u, (), ways, self.noise / dt)
+        shift = self.velocity(self.moved(q, u, dt), end, dt)  # after a rotation by u dt: rotations do not commute
+        self.balance("projection", shift, (), ways, self.noise / dt)
         return u
 
     def balanced(self, mid, displaced):

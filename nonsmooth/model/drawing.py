@@ -18,8 +18,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 __all__ = [
-    "Arrow", "Axle", "Bearing", "Box", "Coil", "Cylinder", "Dot", "Drive", "Field", "Guide", "Line", "Mark",
-    "Primitive", "Round", "Slide", "Spot", "Symbol", "Touch", "Turn", "Vector", "Wall", "joint_drawing", "vector",
+    "Arrow", "Axle", "Bearing", "Box", "Coil", "Cylinder", "Dot", "Drive", "Ellipsoid", "Field", "Guide", "Line",
+    "Mark", "Primitive", "Round", "Slide", "Spot", "Symbol", "Touch", "Turn", "Vector", "Wall", "joint_drawing",
+    "vector",
 ]  # fmt: skip
 
 Vector = tuple[float, ...]
@@ -206,6 +207,16 @@ class Cylinder(Primitive):
     along: Vector
     radius: float
     length: float = 0.0
+
+    spot_fields = ("spot",)
+
+
+@dataclass(frozen=True)
+class Ellipsoid(Primitive):
+    """An ellipsoid of a body in space: its centre and its semi-axes [m] as vectors of the body's frame."""
+
+    spot: Spot
+    semi_axes: tuple[Vector, ...]
 
     spot_fields = ("spot",)
 

@@ -1,4 +1,4 @@
-"""Free contacts in space: spheres, boxes and cylinders on planes and on each other.
+"""Free contacts in space: spheres, ellipsoids, boxes and cylinders on planes and on each other.
 
 `PointPlane` is defined in `nonsmooth.model.contacts`, since it exists in the plane as well. Body a has the plane, its
 normal n pointing to the free side. Points, axes and normals are given in the frames of the bodies.
@@ -16,15 +16,15 @@ from typing import Annotated
 import casadi as ca
 
 from nonsmooth.model.contacts import FreeContact, Touches, check_points
-from nonsmooth.model.drawing import Box, Cylinder, Primitive, Round, Touch, Wall, vector
+from nonsmooth.model.drawing import Box, Cylinder, Ellipsoid, Primitive, Round, Touch, Wall, vector
 from nonsmooth.model.engagement import ENDS, NOWHERE, rim_labels
-from nonsmooth.model.frames import SpatialPlacement
-from nonsmooth.model.joints import Direction
+from nonsmooth.model.frames import SpatialPlacement, rotation_matrix
+from nonsmooth.model.joints import IDENTITY, Direction, Orientation, check_directions
 from nonsmooth.model.rows import unit
 from nonsmooth.model.tangents import tangents
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
-__all__ = ["BoxPlane", "CylinderPlane", "SpherePlane", "SphereSphere"]
+__all__ = ["BoxPlane", "CylinderPlane", "EllipsoidPlane", "SpherePlane", "SphereSphere"]
 
 SPACE = (0.0, 0.0, 0.0)
 #: by corner of a box the sides on which it lies
@@ -100,6 +100,65 @@ class SpherePlane(_OnPlane):
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         wall, centre = self.spots(p)
         return (Round(centre, p.radius), Wall(wall, vector(p.normal), near=centre, radius=p.radius))
+
+
+@dataclass(frozen=True, eq=False)
+class EllipsoidPlane(_OnPlane):
+    """An ellipsoid of body b above a plane of body a, by its point nearest to the plane.
+
+    With D the squares of the semi-axes and m the plane's normal in the ellipsoid's axes::
+
+        g_N = n . (r_centre - r_plane) - sqrt(m . D m)
+
+    The contact point is ``r_centre - D m / sqrt(m . D m)``. Exact and smooth in every position. It has no radius, since
+    that changes with the contact point: a compliant law is given its stiffness as a number.
+
+    Parameters
+    ----------
+    a, b : body with the plane, body with the ellipsoid
+    semi_axes : [m], each > 0
+        Half of the ellipsoid's lengths along its x, y and z axis.
+    quaternion : [-]
+        Orientation of the ellipsoid's axes in the frame of b; by default they are parallel.
+    normal, at_a : as in `SpherePlane`
+    at_b : [m]
+        Centre of the ellipsoid, in the frame of b.
+    size : [m], > 0
+        Typical gap, for tolerances only.
+    contact : the contact law
+
+    Raises
+    ------
+    ModelError
+        If a number is out of its range, the normal is zero, or the quaternion is not of norm 1.
+
+    >>> from nonsmooth import Rigid
+    >>> EllipsoidPlane("floor", "ground", "stone", semi_axes=(0.2, 0.03, 0.02), normal=(0, 0, 1),
+    ...                contact=Rigid(restitution=0.0, friction=0.8)).gap_names()
+    ('floor',)
+    """
+
+    semi_axes: Annotated[tuple[float, float, float], Quantity("m", positive=True)] = field(kw_only=True)
+    quaternion: Orientation = field(default=IDENTITY, kw_only=True)
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        """Raise ModelError if the quaternion is not of norm 1, or numbers are inconsistent."""
+        super().check_together(numbers)
+        check_directions(self, numbers)
+
+    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+        return self._heights(a, b, p)
+
+    def _points(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[ca.SX]:
+        own = rotation_matrix(p.quaternion)
+        scaled = p.semi_axes * (own.T @ b.unrotate(self._normal(a, p)))  # of the length m . D m, never zero
+        return [b.point(p.at_b - own @ (p.semi_axes * scaled) / ca.norm_2(scaled))]
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        wall, centre = self.spots(p)
+        semi_axes, own = vector(p.semi_axes), rotation_matrix(ca.DM(p.quaternion))
+        axes = tuple(vector(length * own[:, i]) for i, length in enumerate(semi_axes))
+        return (Ellipsoid(centre, axes), Wall(wall, vector(p.normal), near=centre, radius=max(semi_axes)))
 
 
 @dataclass(frozen=True, eq=False)

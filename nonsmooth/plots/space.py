@@ -22,6 +22,7 @@ from nonsmooth.model.drawing import (
     Cylinder,
     Dot,
     Drive,
+    Ellipsoid,
     Field,
     Guide,
     Line,
@@ -134,7 +135,7 @@ class SpatialScene:
             if points
         ]
         for one in self.drawing.primitives():
-            if isinstance(one, Bearing | Box | Cylinder | Guide | Round):
+            if isinstance(one, Bearing | Box | Cylinder | Ellipsoid | Guide | Round):
                 spot = one.b if isinstance(one, Bearing | Guide) else one.spot
                 steps = reach(one) * np.vstack([np.eye(3), -np.eye(3)])
                 found += [self.placed.spot(spot) + step for step in steps]
@@ -309,10 +310,12 @@ def mean_vectors(trajectory: Trajectory, t: Array) -> Array:
     return np.concatenate([np.zeros((1, *rows.shape[1:])), np.diff(total, axis=0) / np.diff(t)[:, None, None]])
 
 
-def reach(one: Bearing | Box | Cylinder | Guide | Round) -> float:
+def reach(one: Bearing | Box | Cylinder | Ellipsoid | Guide | Round) -> float:
     """Distance from the middle of a part to its farthest side, about [m]."""
     if isinstance(one, Box):
         return max(one.edges) / 2
+    if isinstance(one, Ellipsoid):
+        return float(np.linalg.norm(one.semi_axes, axis=1).max())
     if isinstance(one, Guide):
         return max(one.length, one.height, one.width) / 2
     return max(one.radius, 0.0 if isinstance(one, Round) else one.length / 2)
@@ -588,6 +591,22 @@ def _round(scene: SpatialScene, part: Drawn, one: Round) -> Array:
     return np.asarray(centre[0])
 
 
+def _ellipsoid(scene: SpatialScene, part: Drawn, one: Ellipsoid) -> Array:
+    """Its outline as it is seen, and three ellipses in its planes of symmetry, by which its turning shows."""
+    centre, colour = scene.placed.spot(one.spot), scene.colour(one.spot.body)
+    x, y, z = axes = [scene.placed.vectors(one.spot.body, axis) for axis in one.semi_axes]
+    # x(s) = centre + A s with a unit vector s has the normal A^-T s, in the picture's plane where s . A^-1 toward = 0
+    seen = np.stack([axis @ scene.toward / np.sum(axis * axis, axis=1) for axis in axes], axis=1)
+    _, first, second = basis(seen)
+    u, v = (np.einsum("ni,nij->nj", side, np.stack(axes, axis=1)) for side in (first, second))
+    outline = ring(centre, u, v, 1.0)
+    scene.faces(outline[:, None, :-1], colour, 0.25)
+    scene.line(outline, color=colour, lw=1.2)
+    circles = [ring(centre, *pair, 1.0) for pair in ((x, y), (y, z), (z, x))]
+    scene.line(joined(*circles), color=colour, lw=0.7, alpha=0.8)
+    return np.asarray(centre[0])
+
+
 def _cylinder(scene: SpatialScene, part: Drawn, one: Cylinder) -> Array:
     centre, colour = scene.placed.spot(one.spot), scene.colour(one.spot.body)
     # perpendiculars that turn with the body, so that its turning shows
@@ -665,6 +684,6 @@ def _field(scene: SpatialScene, part: Drawn, one: Field) -> Array:
 
 DRAWINGS: dict[type[Primitive], Draw] = {
     Arrow: _force, Axle: _axle, Bearing: _bearing, Box: _box, Coil: _coil, Cylinder: _cylinder, Dot: _dot,
-    Drive: _drive, Field: _field, Guide: _guide, Line: _line, Mark: _mark, Round: _round, Slide: _slide,
-    Touch: _touch, Turn: _turn, Wall: _wall,
+    Drive: _drive, Ellipsoid: _ellipsoid, Field: _field, Guide: _guide, Line: _line, Mark: _mark, Round: _round,
+    Slide: _slide, Touch: _touch, Turn: _turn, Wall: _wall,
 }  # fmt: skip

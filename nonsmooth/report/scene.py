@@ -14,7 +14,20 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body
-from nonsmooth.model.drawing import Bearing, Box, Cylinder, Field, Guide, Primitive, Round, Slide, Spot, Turn, Wall
+from nonsmooth.model.drawing import (
+    Bearing,
+    Box,
+    Cylinder,
+    Ellipsoid,
+    Field,
+    Guide,
+    Primitive,
+    Round,
+    Slide,
+    Spot,
+    Turn,
+    Wall,
+)  # fmt: skip
 from nonsmooth.plots.deformed import Deformed
 from nonsmooth.plots.drawing import Drawing, Placed, magnification
 from nonsmooth.plots.shapes import hull, hull_faces
@@ -163,7 +176,7 @@ def _cloud(drawing: Drawing) -> Array:
         if points:
             found.append(placed.points(body, np.array(points)).reshape(-1, d))
     for one in drawing.primitives():
-        if isinstance(one, Round | Box | Cylinder):
+        if isinstance(one, Round | Box | Cylinder | Ellipsoid):
             found += _around(placed, one.spot, reach(one))
         elif isinstance(one, Guide) and d == 2:
             block = SQUARE * np.array([one.length, one.height]) / 2 @ np.array([one.along_b, one.across_b])

@@ -106,6 +106,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "sphere-sphere": [{**AT, "radius_a": 0.15, "radius_b": 0.25}],
     "box-plane": [{**PLANE, "edges": (0.2, 0.3, 0.5)}],
     "cylinder-plane": [{**PLANE, "radius": 0.2, "length": 0.5, "axis": (1.0, 0.5, 0.0), "points": 3}],
+    "ellipsoid-plane": [{**PLANE, "semi_axes": (0.2, 0.3, 0.5), "quaternion": QUATERNION}],
     "prescribed-motion": [
         {"coordinate": "angle", "motion": Ramp(7.1, start=1 / 3)},
         {"coordinate": "z", "motion": Harmonic(0.1, 0.7, phase=1e-3, offset=-0.0), **AT},

@@ -68,6 +68,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "sphere-sphere": [SPACE | {"radius_a": 0.1, "radius_b": 0.2}],
     "box-plane": [SPACE | NORMAL | {"edges": (0.2, 0.3, 0.5)}],
     "cylinder-plane": [SPACE | NORMAL | {"axis": (1.0, 0.5, 0.0), "radius": 0.2, "length": 0.5}],
+    "ellipsoid-plane": [SPACE | NORMAL | {"semi_axes": (0.2, 0.3, 0.5), "quaternion": (0.8, 0.0, 0.6, 0.0)}],
 }  # fmt: skip
 KINDS = {
     kind: cls

@@ -50,6 +50,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "cylinder-plane": [
         PLANE | {"radius": 0.2, "length": 0.5, "axis": (1.0, 0.5, 0.0), "points": points} for points in (0, 3)
     ],
+    "ellipsoid-plane": [
+        PLANE | {"semi_axes": (0.2, 0.3, 0.5)},
+        PLANE | {"semi_axes": (0.4, 0.03, 0.2), "quaternion": (0.1, 0.7, -0.5, 0.5)},
+    ],
     "spherical-clearance": [
         {"clearance": 0.02, "radius": 0.3, "at_a": (0.3, -0.1, 0.2), "at_b": (0.2, 0.4, 0.1)},
     ],

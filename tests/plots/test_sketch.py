@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from mpl_toolkits.mplot3d.proj3d import proj_transform
+from scipy.spatial.transform import Rotation
 
 from nonsmooth import (
     Damper,
+    EllipsoidPlane,
     Gravity,
     Ground,
     InputError,
@@ -182,6 +184,28 @@ def test_clearances_in_space_are_magnified_by_the_stated_factor():
     ]
     assert ball - centre == pytest.approx(5 * offset, abs=1e-12)
     assert radius - ball_radius == pytest.approx(5 * clearance)
+
+
+def test_the_outline_of_an_ellipsoid_touches_its_ellipses():
+    """No point of the surface is seen beyond the outline, whose extent across any direction d is |A' d|."""
+    semi_axes, turn, at = np.array([0.3, 0.05, 0.1]), np.array([0.48, -0.6, 0.0, 0.64]), np.array([0.1, 0.2, 0.4])
+    stone = SpatialBody("stone", mass=1.0, inertia=(1.0, 1.0, 1.0), position=tuple(at), quaternion=(0.6, 0, 0, 0.8))
+    floor = EllipsoidPlane(
+        "floor", "ground", "stone", semi_axes=tuple(semi_axes), quaternion=tuple(turn), normal=(0, 0, 1),
+        contact=Rigid(restitution=0, friction=0),
+    )  # fmt: skip
+    space = sketch(Model([Ground(), stone, floor]).build()).axes[0]
+    rings = [np.transpose(line.get_data_3d()) for line in space.lines if len(line.get_data_3d()[0]) == 37]
+    (outline,) = rings  # ellipses of the planes of symmetry are one line with gaps
+    A = Rotation.from_quat([0.0, 0.0, 0.8, 0.6]) * Rotation.from_quat(turn, scalar_first=True)
+    local = A.inv().apply(outline - at) / semi_axes
+    assert np.linalg.norm(local, axis=1) == pytest.approx(np.ones(37), abs=1e-12)
+    # pixels of three unit vectors: the picture's two axes, at one scale
+    images = np.diff(pixels(space, [[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]), axis=0)[::2].T
+    for angle in np.linspace(0, np.pi, 7):
+        d = np.array([np.cos(angle), np.sin(angle)]) @ images
+        extent = np.max((outline - at) @ d) / np.linalg.norm(semi_axes * A.inv().apply(d))
+        assert np.cos(np.pi / 36) <= extent < 1 + 1e-12
 
 
 def test_a_lone_body_in_space():

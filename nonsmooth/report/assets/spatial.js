@@ -210,6 +210,28 @@ const SPATIAL = {
     }
   },
 
+  // Its outline where the line of sight touches it, as in plots/space.py.
+  Ellipsoid(m, one) {
+    const centre = m.spot(one.spot),
+      colour = m.colour(one.spot.body),
+      axes = one.semi_axes.map((axis) => m.vector(one.spot.body, axis)),
+      seen = axes.map((axis) => dot(axis, m.ink.camera.toward) / dot(axis, axis));
+    const [u, v] = perpendicular(unit(seen)).map((side) =>
+      axes.reduce((sum, axis, i) => add(sum, axis, side[i]), [0, 0, 0]),
+    );
+    const outline = ring(centre, u, v, 1, 36);
+    m.ink.face(outline, { fill: colour, inner: 0.4 });
+    m.ink.line([...outline, outline[0]], { colour, width: 1.2 });
+    for (const [i, j] of [
+      [0, 1],
+      [1, 2],
+      [2, 0],
+    ]) {
+      const points = ring(centre, axes[i], axes[j], 1, 36);
+      m.ink.line([...points, points[0]], { colour, width: 0.7, alpha: 0.8, nearer: m.w });
+    }
+  },
+
   Cylinder(m, one) {
     const at = m.spot(one.spot),
       along = unit(m.vector(one.spot.body, one.along)),
