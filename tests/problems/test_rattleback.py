@@ -115,6 +115,17 @@ def test_the_verdict_of_the_default_call_is_right(t_end):
     assert error < 1e-6 and error < run.verdict.position * 0.01  # of the contact's size
 
 
+@pytest.mark.slow
+def test_the_horizon_of_a_long_run_is_right():
+    """Sensitive after some reversals; until the horizon it is as near as stated to a run that follows rolling."""
+    system = rattleback().build()
+    run = simulate(system, t_end=60.0)
+    assert run.verdict.kind == "sensitive" and 10.0 < run.verdict.horizon < 60.0
+    k = np.flatnonzero(run.t <= run.verdict.horizon)[-1]
+    fine = simulate(system, ACCURATE, t_end=run.t[k], dt=FINE)
+    assert np.max(np.abs(run.q.array[k, :3] - fine.end.q[:3])) < run.verdict.position * 0.01
+
+
 def test_spun_the_other_way_it_does_not_reverse():
     run = simulate(rattleback(spin=5.0).build(), t_end=5.0)
     assert run.verdict.kind == "accurate"
