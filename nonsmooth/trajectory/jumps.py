@@ -46,7 +46,7 @@ def with_jumps(
     booked = np.zeros(a["P_N"].shape, dtype=bool)
     if system.compliant or not np.any(a["P_N"]):
         return a, booked
-    friction = system.numeric.contact_law(parameters)[1]
+    friction = system.elementwise.contact_law(parameters)[1]
     if not np.any(friction > 0.0):
         return a, booked
     leaps = _leaps(a, last, system)
