@@ -35,7 +35,9 @@ class Ball:
     dimension, nc, nt, nr, compliant = 2, 1, 1, 1, False
     #: size [m] of the contact's gap
     elementwise = SimpleNamespace(
-        gap_sizes=lambda parameters: np.ones(1), size_words=lambda i, parameters: "size (1 m)"
+        gap_sizes=lambda parameters: np.ones(1),
+        size_words=lambda i, parameters: "size (1 m)",
+        contact_law=lambda parameters: np.zeros((4, 1)),
     )
 
     def gyration(self, parameters):

@@ -92,7 +92,9 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.sampled(4)
 def test_rows_are_those_of_the_other_formulation(name):
-    """Positions to their round-off; velocities of stiff modes to some 1e-12 of the fastest, since round-off of
+    """On other processors LAPACK finds the modes with other round-off: ten times what one processor needs.
+
+    Positions to their round-off; velocities of stiff modes to some 1e-12 of the fastest, since round-off of
     positions is multiplied by their frequencies; impulses of a row are integrals over it of forces that follow overlaps
     of 1e-6 m, known to 1e-10 of them."""
     make, t_end, dt = CASES[name]
@@ -102,7 +104,7 @@ def test_rows_are_those_of_the_other_formulation(name):
     assert np.array_equal(run.mode.array[known.rows], known.mode)
     assert np.any(run.mode.array > 0) and np.max(np.abs(run.q.array)) > 0.0
     for table, tolerance in (
-        ("q", 1e-12), ("v", 1e-10), ("gap", 1e-10), ("P_N", 1e-8), ("P_T", 1e-7), ("energy", 1e-9), ("reaction", 1e-7),
+        ("q", 1e-11), ("v", 1e-9), ("gap", 1e-9), ("P_N", 1e-7), ("P_T", 1e-6), ("energy", 1e-8), ("reaction", 1e-6),
     ):  # fmt: skip
         assert difference(run, known, table) <= tolerance, table
     assert run.certificate.motion_residual <= 1e-12
