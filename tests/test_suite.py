@@ -76,7 +76,7 @@ def test_texts_are_compiled_by_processes_that_end(tmp_path: Path, monkeypatch: p
     """What comes with the package is not compiled, nor what was compiled before, and this process compiles nothing."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(entries, "SHAPES", ())
-    monkeypatch.setattr(entries, "TEXTS", {Shape(2, 1): ("observation",), Shape(2, 2): ("observation",)})
+    monkeypatch.setattr(entries, "TEXTS", {Shape(2, 1, 1): ("observation",), Shape(2, 2): ("observation",)})
     monkeypatch.setattr(entries, "comes_along", lambda text, shape: shape == Shape(2, 2))
     told: list[str] = []
     monkeypatch.setattr(objects, "compiled_text", lambda *_: pytest.fail("compiled by the process of the tests"))
