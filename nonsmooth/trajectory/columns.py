@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces, forget_pages
 
-__all__ = ["Columns", "UnknownName", "bounds", "largest"]
+__all__ = ["Columns", "UnknownName", "bounds", "where"]
 
 #: rows of which something is computed at once
 AT_ONCE = 1 << 17
@@ -124,10 +124,7 @@ def bounds(array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return least, largest
 
 
-def largest(array: NDArray[Any]) -> float:
-    """The largest number of an array (n, k), at least 0, of which little is in memory at once."""
-    found = 0.0
-    for k in range(0, len(array), AT_ONCE):
-        found = max(found, float(np.max(array[k : k + AT_ONCE], initial=0.0)))
-        forget_pages(array)
-    return found
+def where(found: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns of a table (n, k) in which it is true; of narrow tables far faster than `numpy.nonzero`."""
+    row, column = np.divmod(np.flatnonzero(found), max(found.shape[1], 1))
+    return row, column

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.files import Pieces
 from nonsmooth.trajectory.certificate import ENERGIES, remainder
+from nonsmooth.trajectory.columns import where
 
 __all__ = ["KEPT_ENERGIES", "Energies", "Mean", "Mostly", "differing", "means"]
 
@@ -34,10 +35,7 @@ def means(impulse: Array, length: Array) -> Array:
 
 def differing(*pairs: tuple[Array, Array | float]) -> NDArray[np.intp]:
     """Rows in which one of the tables (n, k) has other bits than the one beside it."""
-    found = [
-        np.flatnonzero(one.view(np.int64) != np.asarray(other).view(np.int64)) // max(one.shape[1], 1)
-        for one, other in pairs
-    ]
+    found = [where(one.view(np.int64) != np.asarray(other).view(np.int64))[0] for one, other in pairs]
     return np.unique(np.concatenate(found))
 
 

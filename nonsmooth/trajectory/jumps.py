@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.trajectory.columns import where
 from nonsmooth.trajectory.derived import means
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def with_jumps(
     if not np.any(friction > 0.0):
         return a, booked
     leaps = _leaps(a, last, system)
-    rows = np.unique(np.flatnonzero(leaps & (friction > 0.0)) // system.nc)
+    rows = np.unique(where(leaps & (friction > 0.0))[0])
     if not rows.size:
         return a, booked
     m, changed = Mechanism(system, parameters, 1.0), dict[str, NDArray[Any]]()
@@ -82,7 +83,7 @@ def _leaps(a: Mapping[str, NDArray[Any]], last: Array | None, system: System) ->
     before = np.zeros((2, 1 + system.nc)) if last is None else last[:, : 1 + system.nc]
     dt, P_N = np.concatenate([before[:, 0], a["dt"]]), np.concatenate([before[:, 1:], a["P_N"]])
     force, calm = means(P_N, dt), a["dt"] > 0.0
-    calm[np.flatnonzero(a["P_N_impact"] > 0.0) // system.nc] = False
+    calm[where(a["P_N_impact"] > 0.0)[0]] = False
     return np.asarray(calm[:, None] & (force[2:] > LEAP * np.maximum(force[1:-1], force[:-2])))
 
 

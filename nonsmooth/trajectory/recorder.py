@@ -16,7 +16,7 @@ from nonsmooth.files import Pieces
 from nonsmooth.model.seen import Observe, observed_by
 from nonsmooth.model.state import State
 from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledger
-from nonsmooth.trajectory.columns import Columns, largest
+from nonsmooth.trajectory.columns import Columns, bounds
 from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
 from nonsmooth.trajectory.derived import KEPT_ENERGIES, Energies, Mean, Mostly
 from nonsmooth.trajectory.jumps import jump_words
@@ -238,7 +238,7 @@ class Recorder:
             energy=dict(zip(ENERGIES, thinned.extremes.T, strict=True)), counts=counts, status=status,
         )  # fmt: skip
         impacts = thinned.all_impacts()
-        impacts = impacts[impacts[:, 2] > ROUND_OFF * (largest(a["P_N"]) if impacts.size else 0.0)]
+        impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(bounds(a["P_N"])[1], initial=0.0)]
         numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, (1, 6), axis=1).T, strict=True))
         table = impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers)
         jumps = table[impacts[:, 6] > 0.0]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
+from nonsmooth.trajectory.columns import where
 from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import signed
 
@@ -40,25 +41,19 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     P_N, least = run.P_N.array[1:], -OVERLAP * system.elementwise.gap_sizes(parameters)
     missed: dict[int, float] = {}
-    row, contact = _places(gap[1:-1] < least)
+    row, contact = where(gap[1:-1] < least)
     if row.size and not system.compliant:
         forced = np.zeros(len(P_N), dtype=bool)
-        forced[_places(P_N > 0.0)[0]] = True
+        forced[where(P_N > 0.0)[0]] = True
         free = ~(forced[row] | forced[row + 1])  # another contact may turn the motion
         for one, time in zip(contact[free].tolist(), run.t[1 + row[free]].tolist(), strict=True):
             missed.setdefault(one, time)
-    k, i = _places((right[:-1] < 0.0) & (left[1:] > 0.0))
+    k, i = where((right[:-1] < 0.0) & (left[1:] > 0.0))
     free = (gap[k, i] > 0.0) & (gap[k + 1, i] > 0.0) & ~(P_N[k, i] > 0.0)
     k, i = k[free], i[free]
     if k.size <= MOST:
         _divide(run, system, parameters, k, i, least, missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
-
-
-def _places(found: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of a table (n, k) where it is true."""
-    row, column = np.divmod(np.flatnonzero(found), found.shape[1])
-    return row, column
 
 
 def _divide(
