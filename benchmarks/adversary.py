@@ -99,7 +99,20 @@ def _blow(force: Callable[[Any], Any], at: float, mass: float) -> Case:
 
 def _drawn(random: np.random.Generator) -> tuple[float, float, float]:
     """Time, half width and mass."""
-    return random.uniform(0.1, 0.9), 10.0 ** random.uniform(-6.0, -2.5), 10.0 ** random.uniform(-1.0, 1.0)
+    return random.uniform(0.2, 0.8), 10.0 ** random.uniform(-7.0, -1.5), 10.0 ** random.uniform(-1.0, 1.0)
+
+
+def _smooth(random: np.random.Generator, at: float, width: float) -> Callable[[Any], Any]:
+    """A smooth function of time whose integral is 1, in one of several forms."""
+    forms: tuple[Callable[[Any], Any], ...] = (
+        lambda t: np.exp(-(((t - at) / width) ** 2)) / (width * np.sqrt(np.pi)),
+        lambda t: 0.5 / (width * np.cosh((t - at) / width) ** 2),
+        lambda t: (np.tanh((t - at) / width + 1.0) - np.tanh((t - at) / width - 1.0)) / (4.0 * width),
+        lambda t: np.exp((np.cos(2.0 * np.pi * (t - at)) - 1.0) / (2.0 * np.pi * width) ** 2)
+        / (width * np.sqrt(2.0 * np.pi)),
+        lambda t: 2.0 / (np.pi * width * (1.0 + ((t - at) / width) ** 2) ** 2),
+    )
+    return forms[random.integers(len(forms))]
 
 
 def table(random: np.random.Generator) -> Case:
@@ -122,14 +135,14 @@ def condition(random: np.random.Generator) -> Case:
 
 
 def smooth(random: np.random.Generator) -> Case:
-    """A bell-shaped force."""
+    """A smooth force."""
     at, width, mass = _drawn(random)
-    return _blow(lambda t: np.exp(-(((t - at) / width) ** 2)) / (width * np.sqrt(np.pi)), at, mass)
+    return _blow(_smooth(random, at, width), at, mass)
 
 
 def peg(random: np.random.Generator) -> Case:
     """A bar that turns about a pin, whose tip meets a small peg and turns back, elastically."""
-    radius, speed = 10.0 ** random.uniform(-4.5, -2.5), 10.0 ** random.uniform(0.5, 2.0)
+    radius, speed = 10.0 ** random.uniform(-6.5, -1.5), 10.0 ** random.uniform(0.5, 2.0)
     angle, offset = random.uniform(0.5, 3.0), random.uniform(0.2, 1.2)
     at = 1.0 + offset * radius
     law = Rigid(restitution=1.0, friction=0.0)
@@ -241,7 +254,7 @@ def _blown(random: np.random.Generator, dimension: int, compliant: bool) -> Case
     forms: tuple[Callable[[Any], Any], ...] = (
         Table(times=(0.0, at - width, at, at + width, 1.0), values=(0.0, 0.0, 1.0 / width, 0.0, 0.0)),
         lambda t: ca.if_else(ca.fabs(t - at) < width, 0.5 / width, 0.0),
-        lambda t: np.exp(-(((t - at) / width) ** 2)) / (width * np.sqrt(np.pi)),
+        _smooth(random, at, width),
     )
     force = forms[random.integers(len(forms))]
     load = PointForce("blow", "b", force=lambda t: tuple(float(entry) * force(t) for entry in way))

@@ -2,8 +2,8 @@
 
 Expressions of time and parameters alone are found among the operations of loads and drivers. Where one of them is
 compared, rounded, clamped or has its sign taken, the time at which the result changes is a corner. Between corners they
-are sampled at `SAMPLES` times; where the samples bend sharply, corners are added that divide the pulse into parts in
-which it is nearly linear.
+are sampled at `SAMPLES` times, and at more where their `Bounds` leave room between samples; where the samples bend
+sharply, corners are added that divide the pulse into parts in which it is nearly linear.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.assembly import ElementFunctions
+from nonsmooth.model.bounds import Bounds
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["SAMPLES", "Corners", "before", "next_after"]
 
@@ -35,8 +33,6 @@ UNEVEN = 0.5
 #: deviation from the line through both neighbours, as a share of the largest of the three, from which samples bend
 #: sharply if it is several times the median deviation; or so many times the latter
 BENT, SEVERAL, UNUSUAL = 0.1, 10.0, 1e4
-#: share of the largest value below which a deviation is round-off
-ROUND_OFF = 1e-9
 #: share of the samples above which a function has too many pulses, and median deviation as a share of its range above
 #: which it varies faster than it is sampled: less than seven samples per period
 MANY, FAST = 0.05, 0.15
@@ -48,6 +44,9 @@ MOST, MOST_ROUNDED = 4000, 100_000
 ULPS = 16
 #: share of a time within which corners are one
 ONE = 1e-12
+#: room of bounds outside samples, as a share of the range of a function, from which an interval is divided, share of it
+#: below which a half has less in proportion, and most intervals that are divided
+HIDDEN, SHRUNK, MOST_DIVIDED = 1e-5, 0.7, 2**16
 #: degree of piecewise polynomials of time that have no pulses between corners
 SMOOTH = 3
 
@@ -147,35 +146,82 @@ class Corners:
         known = _inside(known, t_start, t_end)
         for level, zero, whole, slope in self._levels:
             roots = _affine_roots(zero, slope, whole, t_start, t_end, values)
-            known = _inside(
-                np.concatenate([known, _changes(level, zero, roots, known, t_start, t_end, values)]), t_start, t_end
-            )
+            changes, often = _changes(level, roots, known, t_start, t_end, values)
+            known, fast = _inside(np.concatenate([known, changes]), t_start, t_end), fast or often
         if self._found.functions:
-            pulses, fast = _pulses(lambda t: self._functions(t, values), known, t_start, t_end)
-            known = _inside(np.concatenate([known, pulses]), t_start, t_end)
+            pulses, often = _pulses(self._functions, known, t_start, t_end, values)
+            known, fast = _inside(np.concatenate([known, pulses]), t_start, t_end), fast or often
         return known, fast
 
     def _of_parameters(self, expressions: Sequence[ca.SX]) -> Callable[[Array], Array]:
         function = ca.Function("times", [self._p], [ca.vertcat(*expressions)])
         return lambda values: np.array(function(values)).ravel()
 
-    def _of_time(self, expressions: Sequence[ca.SX]) -> Callable[[Array, Array], Array]:
-        """(times, parameters) -> (expressions, times)."""
-        function = ca.Function("of_time", [self._t, self._p], [ca.densify(ca.vertcat(*expressions))])
+    def _of_time(self, expressions: Sequence[ca.SX]) -> _OfTime:
+        return _OfTime(ca.Function("of_time", [self._t, self._p], [ca.densify(ca.vertcat(*expressions))]))
 
-        def evaluate(t: Array, values: Array) -> Array:
-            columns = [
-                np.array(function(part[None], values)).reshape(len(expressions), -1)
-                for part in np.array_split(t, len(t) * len(expressions) // 2**21 + 1)
-            ]
-            return np.concatenate(columns, axis=1)
-
-        return evaluate
-
-    def _slope(self, zero: ca.SX) -> Callable[[Array, Array], Array] | None:
+    def _slope(self, zero: ca.SX) -> _OfTime | None:
         """The slope of a function that is linear in time."""
         slope = ca.jacobian(zero, self._t)
         return None if ca.depends_on(slope, self._t) else self._of_time([slope])
+
+
+class _OfTime:
+    """Functions (t, parameters) -> (functions,) at many times."""
+
+    def __init__(self, function: ca.Function) -> None:
+        self._function, self._number = function, function.numel_out(0)
+        self.bounds = Bounds(function)
+
+    def __call__(self, t: Array, values: Array) -> Array:
+        """Values (functions, times)."""
+        columns = [
+            np.array(self._function(part[None], values)).reshape(self._number, -1)
+            for part in np.array_split(t, len(t) * self._number // 2**21 + 1)
+        ]
+        return np.concatenate(columns, axis=1)
+
+    def divided(self, t: Array, values: Array, several: float, hidden: float) -> tuple[Array, Array, bool]:
+        """Times (n,) and those that divide intervals in which something may hide, the functions at these times
+        (functions, n), and whether these intervals are too many.
+
+        Something may hide where the bounds leave room outside the values at both ends: more than the median room
+        `several` times, more than a share `hidden` of the range of a function, and, once divided, not less in
+        proportion. For what is wide since operands occur often in the bounds shrinks with the interval, a peak within
+        it does not.
+        """
+        y = self(t, values)
+        used = np.flatnonzero(np.all(np.isfinite(y), axis=1))
+        a, b, left, right = t[:-1], t[1:], y[used, :-1], y[used, 1:]
+        least, most = np.min(y[used], axis=1, keepdims=True), np.max(y[used], axis=1, keepdims=True)
+        room = self._room(a, b, used, left, right, values)
+        usual, many = several * np.median(room, axis=1, keepdims=True), False
+        hides, added = room > usual, [(t, y)]
+        if not np.all(np.isfinite(usual)):
+            return t, y, True
+        while used.size and a.size:
+            chosen = np.any(hides & (room > hidden * (most - least)), axis=0) & (b - a > 4.0 * _one(b))
+            a, b, left, right, room = a[chosen], b[chosen], left[:, chosen], right[:, chosen], room[:, chosen]
+            if many := sum(len(x) for x, _ in added[1:]) + len(a) > MOST_DIVIDED:
+                break
+            middle = 0.5 * (a + b)
+            y = self(middle, values)
+            added.append((middle, y))
+            least = np.minimum(least, np.min(y[used], axis=1, keepdims=True, initial=np.inf))
+            most = np.maximum(most, np.max(y[used], axis=1, keepdims=True, initial=-np.inf))
+            a, b = np.concatenate([a, middle]), np.concatenate([middle, b])
+            left, right = np.hstack([left, y[used]]), np.hstack([y[used], right])
+            before = np.hstack([room, room])
+            room = self._room(a, b, used, left, right, values)
+            hides = ~(room < SHRUNK * before)
+        t, y = np.concatenate([x for x, _ in added]), np.hstack([x for _, x in added])
+        order = np.argsort(t)
+        return t[order], y[:, order], many
+
+    def _room(self, a: Array, b: Array, used: NDArray[np.intp], left: Array, right: Array, values: Array) -> Array:
+        """Of the bounds of functions (used,) over intervals, outside their values at both ends."""
+        lower, upper = (bound[used] for bound in self.bounds(a, b, values))
+        return np.asarray(np.maximum(upper - np.maximum(left, right), np.minimum(left, right) - lower))
 
 
 def _in_time(element: Element, functions: ElementFunctions) -> ca.Function | None:
@@ -295,20 +341,18 @@ def _affine_roots(
 
 
 def _changes(
-    level: Callable[[Array, Array], Array], zero: Callable[[Array, Array], Array], roots: Array, known: Array,
-    t_start: float, t_end: float, values: Array,
-) -> Array:  # fmt: skip
-    """Times at which a piecewise constant function has a new value: each the first number with it."""
+    level: _OfTime, roots: Array, known: Array, t_start: float, t_end: float, values: Array
+) -> tuple[Array, bool]:
+    """Times at which a piecewise constant function has a new value: each the first number with it. And whether it may
+    have more."""
+    often = False
     t = np.concatenate([[t_start, t_end], known, np.nextafter(known, -np.inf)])
     if roots.size:
         near = ULPS * np.spacing(np.maximum(np.abs(roots), abs(t_end)))
-        t = np.concatenate([t, roots - near, roots + near])
+        t = np.unique(np.clip(np.concatenate([t, roots - near, roots + near]), t_start, t_end))
     else:
-        t = np.concatenate([t, np.linspace(t_start, t_end, SAMPLES + 1)])
-    t = np.unique(np.clip(t, t_start, t_end))
-    if not roots.size:
-        extremes = [_least(lambda x, sign=sign: sign * zero(x, values)[0], t) for sign in (1.0, -1.0)]  # type: ignore[misc]
-        t = np.unique(np.concatenate([t, *extremes]))
+        t = np.unique(np.clip(np.concatenate([t, np.linspace(t_start, t_end, SAMPLES + 1)]), t_start, t_end))
+        t, _, often = level.divided(t, values, 0.0, 0.0)
     at = level(t, values)[0]
     k = np.flatnonzero(at[1:] != at[:-1])
     a, b, of = t[k], t[k + 1], at[k]
@@ -316,55 +360,42 @@ def _changes(
         middle = 0.5 * (a + b)
         inside = (middle > a) & (middle < b)
         if not inside.any():
-            return np.asarray(b)
+            return np.asarray(b), often
         same = level(middle, values)[0] == of
         a, b = np.where(inside & same, middle, a), np.where(inside & ~same, middle, b)
-
-
-def _least(function: Callable[[Array], Array], t: Array) -> Array:
-    """Where a function is least between three samples, by ternary search."""
-    y = function(t)
-    k = np.flatnonzero((y[1:-1] <= y[:-2]) & (y[1:-1] < y[2:])) + 1
-    a, b = t[k - 1], t[k + 1]
-    for _ in range(60):
-        c, d = a + (b - a) / 3.0, b - (b - a) / 3.0
-        lower = function(c) < function(d)
-        a, b = np.where(lower, a, c), np.where(lower, d, b)
-    return 0.5 * (a + b)
 
 
 # ---- pulses
 
 
-def _pulses(functions: Callable[[Array], Array], known: Array, t_start: float, t_end: float) -> tuple[Array, bool]:
-    """Times that divide pulses, which last a few samples, into parts in which they are nearly linear, and whether a
-    function bends sharply at too many samples for pulses."""
+def _pulses(functions: _OfTime, known: Array, t_start: float, t_end: float, values: Array) -> tuple[Array, bool]:
+    """Times that divide pulses, which last a few samples or less, into parts in which they are nearly linear, and
+    whether a function bends sharply, or may do so, at too many samples for pulses."""
     ends = before(np.append(known, t_end))
     starts = t_start + (t_start - before(np.array([t_start])))
     # at random, always the same, so that no period looks like a longer one
     t = np.arange(1, SAMPLES) + UNEVEN * (np.random.default_rng(0).random(SAMPLES - 1) - 0.5)
     t = t_start + (t_end - t_start) / SAMPLES * t
-    t = np.unique(np.concatenate([starts, t, known, ends]))
-    values, found, fast = functions(t), [], False
+    t, y, fast = functions.divided(np.unique(np.concatenate([starts, t, known, ends])), values, SEVERAL, HIDDEN)
+    found: list[Array] = []
     part = np.searchsorted(known, t, side="right")
     within = part[:-2] == part[2:]
     share = (t[1:-1] - t[:-2]) / (t[2:] - t[:-2])
-    for i, y in enumerate(values):
-        if not np.all(np.isfinite(y)):
-            continue
-        off = np.where(within, np.abs(y[1:-1] - (y[:-2] + share * (y[2:] - y[:-2]))), 0.0)
-        size = np.maximum(np.maximum(np.abs(y[:-2]), np.abs(y[1:-1])), np.abs(y[2:]))
+    for i in np.flatnonzero(np.all(np.isfinite(y), axis=1)):
+        one = y[i]
+        off = np.where(within, np.abs(one[1:-1] - (one[:-2] + share * (one[2:] - one[:-2]))), 0.0)
+        size = np.maximum(np.maximum(np.abs(one[:-2]), np.abs(one[1:-1])), np.abs(one[2:]))
         usual, largest = float(np.median(off)), float(np.max(size))
-        bent = (off > BENT * size) & (off > SEVERAL * usual) | (off > max(UNUSUAL * usual, ROUND_OFF * largest))
+        bent = (off > BENT * size) & (off > SEVERAL * usual) | (off > max(UNUSUAL * usual, HIDDEN * largest))
         bent = np.flatnonzero(bent) + 1
         if 0 < bent.size <= MANY * len(t):
-            found += _clusters(partial(_one_of, functions, i), t, bent)
-        fast = fast or bent.size > MANY * len(t) or usual > FAST * float(np.max(y) - np.min(y))
+            found += _clusters(partial(_one_of, functions, values, int(i)), t, bent)
+        fast = fast or bent.size > MANY * len(t) or usual > FAST * float(np.max(one) - np.min(one))
     return np.concatenate(found) if found else np.zeros(0), fast
 
 
-def _one_of(functions: Callable[[Array], Array], i: int, t: Array) -> Array:
-    return np.asarray(functions(t)[i])
+def _one_of(functions: _OfTime, values: Array, i: int, t: Array) -> Array:
+    return functions(t, values)[i]
 
 
 def _clusters(function: Callable[[Array], Array], t: Array, bent: NDArray[np.intp]) -> list[Array]:

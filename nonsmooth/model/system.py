@@ -127,8 +127,8 @@ class System:
         not smooth: each run ends a step there.
 
         Nodes of a `Table`, changes of conditions on time, of signs, of clamped and of rounded functions of time.
-        Besides these, functions of time are sampled at intervals of 1/16384 of the run: of a pulse that bends between
-        samples, such as a hammer blow, the times that divide it into parts in which it is nearly linear.
+        Besides these, functions of time are sampled at intervals of 1/16384 of the run, and bounded within them: of a
+        pulse such as a hammer blow, however short, the times that divide it into parts in which it is nearly linear.
 
         >>> from nonsmooth import Ground, Model, PlanarBody, PointForce, Table
         >>> blow = Table(times=(0.0, 0.3, 0.30001, 0.30002), values=(0.0, 0.0, 1e5, 0.0))
@@ -141,7 +141,7 @@ class System:
         return found if closed else found[found < t_end]
 
     def varies_fast(self, t_start: float, t_end: float, parameters: Array) -> bool:
-        """Whether a load or driver is a function of time that varies faster than the samples of `corners` show."""
+        """Whether a load or driver is a function of time that may vary faster than the samples of `corners` show."""
         return self._corners(float(t_start), float(t_end), parameters)[1]
 
     @cached_property

@@ -80,13 +80,13 @@ def _divide(
 
 
 def with_unseen(run: Trajectory, system: System, parameters: Array) -> Trajectory:
-    """The run; with a verdict that says so if contacts are missed, or if a load varies faster than its samples show and
-    steps are longer than these."""
+    """The run; with a verdict that says so if contacts are missed, or if a load may vary faster than its samples
+    show and steps are longer than these."""
     start, end = float(run.t[0]), float(run.t[-1])
     if end > start and system.varies_fast(start, end, parameters):
         spacing = (end - start) / SAMPLES
         if float(np.max(np.diff(run.t))) > spacing:
-            sign = f"a load or driver varies within {spacing:.2g} s, and steps are longer"
+            sign = f"a load or driver may vary within {spacing:.2g} s, and steps are longer"
             run = dataclasses.replace(run, verdict=signed(run.verdict, sign))
     missed = missed_contacts(run, system, parameters)
     if not missed:

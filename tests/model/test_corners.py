@@ -75,7 +75,7 @@ def test_of_a_driver():
 
 
 @pytest.mark.parametrize("offset", [0.0, 10.0])
-@pytest.mark.parametrize("width", [1e-4, 1e-5])
+@pytest.mark.parametrize("width", [1e-4, 1e-5, 1e-8])
 def test_that_divide_a_pulse(width, offset):
     def pulse(t):
         return np.exp(-(((t - 0.3712) / width) ** 2)) / width
