@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -38,13 +39,15 @@ class Budget:
     tell : progress of the user
     steps, seconds : of the user's budget
     most : steps beyond which steps of this length are given up
+    afforded : unless the run, from t_start, needs no more steps than these at its pace so far
     """
 
     def __init__(
         self, tell: Callable[[float, float, int], None] | None, steps: int | None, seconds: float | None,
-        most: int | None = None,
+        most: int | None = None, afforded: int = 0, t_start: float = 0.0,
     ) -> None:  # fmt: skip
         self.tell, self.steps, self.seconds, self.most = tell, steps, seconds, most
+        self.afforded, self.t_start = afforded, t_start
         self.begin()
 
     def begin(self) -> None:
@@ -71,6 +74,10 @@ class Budget:
             raise BudgetSpent(f"the budget of {self.steps} steps is spent.")
         self.in_time()
         if self.most is not None and steps >= self.most:
+            reached = (t - self.t_start) / (t_end - self.t_start)
+            if self.most <= self.afforded * reached:
+                self.most, self.afforded = 2 * math.ceil(self.most / reached), 0
+                return
             raise SolverFailed(f"{self.most} steps, after which such steps are given up, have not reached the end.")
 
 

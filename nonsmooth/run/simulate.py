@@ -195,8 +195,8 @@ def _simulated(
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None, "interpreted": interpreted}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
-    def run(stepper: Stepper, control: StepControl, most: int | None = None) -> Trajectory:
-        budget, made = Budget(progress, max_steps, most_seconds, most), None
+    def run(stepper: Stepper, control: StepControl, most: int | None = None, afforded: int = 0) -> Trajectory:
+        budget, made = Budget(progress, max_steps, most_seconds, most, afforded, first.t), None
         try:
             with text_interpreted() if interpreted else contextlib.nullcontext():
                 made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
@@ -219,7 +219,7 @@ def _simulated(
     complete: dict[type, Trajectory] = {}
 
     def rung(one: Rung) -> Trajectory:
-        trajectory = run(one.stepper, one.control, one.most)
+        trajectory = run(one.stepper, one.control, one.most, one.afforded)
         if chosen:
             complete[type(one.stepper)] = trajectory
         return trajectory

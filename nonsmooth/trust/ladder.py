@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from nonsmooth.exceptions import BudgetSpent, Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
 from nonsmooth.step_control import COARSE, ROWS, SHORTER, ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
@@ -34,7 +34,7 @@ ASKED = 3
 CRAWLING = 30
 #: factor of the time for which a finer run is valid beyond which its error is not that of a sensitive motion
 LONGER = 2.0
-#: steps that such a run may take where they are compiled and of one length: as many as the finest time stepping takes
+#: steps that a run with error control may take if it advances as fast as it began: as many as the finest time stepping
 AFFORDED = 512_000
 #: failures of rungs after which a method is abandoned
 FAILURES = 2
@@ -42,11 +42,14 @@ FAILURES = 2
 
 @dataclass(frozen=True)
 class Rung:
-    """A scheme with its steps, and the number of steps at which it is abandoned."""
+    """A scheme with its steps, and the number of steps at which it is abandoned, unless these advance so fast that it
+    needs no more than `afforded`: as with a natural frequency that is high beside the length of the run, where others
+    would take as many."""
 
     stepper: Any
     control: StepControl
     most: int | None = None
+    afforded: int = 0
 
 
 #: runs a rung; raises SimulationFailed
@@ -99,7 +102,9 @@ def rungs(stepper: Any, length: float) -> list[Rung]:
             rtol, longest = RTOL * TENTH**level, length * LONGEST * SHORTER**level
             together = min(TOGETHER, TOGETHER_SHARE * length)
             controls.append(ErrorControl(float(f"{rtol:.1g}"), float(f"{ABSOLUTE * rtol:.1g}"), together, longest))
-        return [Rung(stepper, one, int(CRAWLING / LONGEST / SHORTER**level)) for level, one in enumerate(controls)]
+        return [
+            Rung(stepper, one, int(CRAWLING / LONGEST / SHORTER**level), AFFORDED) for level, one in enumerate(controls)
+        ]
     found = []
     for level in range(RUNGS):
         dt = length * FIRST * QUARTER**level
@@ -133,7 +138,7 @@ def climb(
     for rung in ladder:
         said = f"{type(rung.stepper).__name__}, {rung.control}"
         try:
-            one = _patiently(run, rung)
+            one = run(rung)
         except SimulationFailed as failure:
             if not isinstance(failure.cause, SolverFailed):  # finer steps are no remedy
                 raise
@@ -158,30 +163,6 @@ def climb(
         if failures >= FAILURES:
             break
     return found
-
-
-def _patiently(run: Run, rung: Rung) -> Trajectory:
-    """The run of a rung; one that is given up goes on if its steps advance as fast as they began, as with a natural
-    frequency that is high beside the length of the run: others would take as many."""
-    try:
-        return run(rung)
-    except SimulationFailed as failure:
-        steps = _needed(rung, failure)
-        if steps is None:
-            raise
-    return run(replace(rung, most=2 * steps))
-
-
-def _needed(rung: Rung, failure: SimulationFailed) -> int | None:
-    """Steps that a run that was given up needs to its end at the pace so far; None where these are too many, slow, or
-    another reason ended it."""
-    so_far, settings = failure.trajectory, failure.trajectory.manifest["settings"]
-    begin, end = float(settings["t_start"]), float(settings["t_end"])
-    reached = (float(so_far.t[-1]) - begin) / (end - begin)
-    given_up = rung.most is not None and so_far.counts["steps"] >= rung.most
-    if not (given_up and isinstance(rung.control, ErrorControl)) or isinstance(failure.cause, BudgetSpent):
-        return None
-    return math.ceil(rung.most / reached) if rung.most <= AFFORDED * reached else None  # type: ignore[operator]
 
 
 def _without_frames(failure: SimulationFailed) -> SimulationFailed:

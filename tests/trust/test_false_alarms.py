@@ -30,6 +30,8 @@ from nonsmooth import (
     Spring,
     simulate,
 )
+from nonsmooth.exceptions import SolverFailed
+from nonsmooth.run.loop import Budget
 from nonsmooth.trust.difference import Difference
 from nonsmooth.trust.ladder import Climb
 
@@ -55,6 +57,18 @@ def test_a_fast_linear_oscillator_is_computed():
     assert run.manifest["settings"]["stepper"].startswith("EventDriven")
     off = abs(run.q["b.x"][-1] - 1.0 - 0.1 * math.cos(1e4))
     assert off <= 2 * run.verdict.position * 1e-3 * 0.2  # of a thousandth of the largest displacement
+
+
+@pytest.mark.parametrize(("reached", "goes_on"), [(0.2, True), (0.05, False)])
+def test_a_run_that_is_not_crawling_goes_on(reached, goes_on):
+    """100 steps reached a fifth of the run: 500 are needed, of 1000 afforded; or a twentieth: 2000. It goes on to twice
+    the number needed."""
+    budget = Budget(None, None, None, most=100, afforded=1000, t_start=1.0)
+    if goes_on:
+        budget.progress(1.0 + 2.0 * reached, 3.0, 100)
+        budget.progress(2.9, 3.0, 999)
+    with pytest.raises(SolverFailed, match="1000 steps, after which" if goes_on else "100 steps, after which"):
+        budget.progress(1.0 + 2.0 * reached, 3.0, 1000 if goes_on else 100)
 
 
 @pytest.mark.parametrize("end", [0.1, 0.3])
