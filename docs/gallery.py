@@ -34,6 +34,7 @@ RUNS = {
     "bennett": f"{EVENTS} --t-end 2",
     "block-on-incline": "--stepper gauss-qp --dt-min 1e-6 --dt-max 1e-2 --t-end 0.3",
     "bouncing-ball": "--stepper gauss-qp --dt-min 1e-6 --dt-max 2e-2 --t-end 8.2",
+    "brick-on-steps": f"{EVENTS} --t-end 1.2",
     "cam-follower": f"{EVENTS} --t-end 0.1",
     "chain": f"{EVENTS} --t-end 1",
     "crank-rocker": f"{EVENTS} --t-end 0.1",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.bodies import Ground, PlanarBody, SpatialBody
     from nonsmooth.model.bushings import Bushing
     from nonsmooth.model.clearances import PrismaticClearance, RevoluteClearance
-    from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointPlane
+    from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointBox, PointPlane
     from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
     from nonsmooth.model.flexible_bodies import PlanarFlexibleBody, SpatialFlexibleBody
     from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
@@ -138,6 +138,7 @@ __all__ = [
     "Planar",
     "PlanarBody",
     "PlanarFlexibleBody",
+    "PointBox",
     "PointForce",
     "PointInPlane",
     "PointMass",
@@ -208,7 +209,7 @@ _NAMES_OF = {
     "model.bodies": ("Ground", "PlanarBody", "SpatialBody"),
     "model.bushings": ("Bushing",),
     "model.clearances": ("PrismaticClearance", "RevoluteClearance"),
-    "model.contacts": ("CircleCircle", "CirclePlane", "PointPlane"),
+    "model.contacts": ("CircleCircle", "CirclePlane", "PointBox", "PointPlane"),
     "model.drivers": ("PrescribedMotion", "PrescribedPose"),
     "model.flexible_bodies": ("PlanarFlexibleBody", "SpatialFlexibleBody"),
     "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),

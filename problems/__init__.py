@@ -7,6 +7,7 @@ from nonsmooth_problems.beam_on_stop import beam_on_stop
 from nonsmooth_problems.bennett import bennett
 from nonsmooth_problems.block_on_incline import block_on_incline
 from nonsmooth_problems.bouncing_ball import bouncing_ball
+from nonsmooth_problems.brick_on_steps import brick_on_steps
 from nonsmooth_problems.cam_follower import cam_follower
 from nonsmooth_problems.chain import chain
 from nonsmooth_problems.crank_rocker import crank_rocker
@@ -41,6 +42,7 @@ __all__ = [
     "bennett",
     "block_on_incline",
     "bouncing_ball",
+    "brick_on_steps",
     "cam_follower",
     "chain",
     "crank_rocker",

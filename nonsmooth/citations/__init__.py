@@ -137,6 +137,7 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
     "bennett": ("bennett1903",),
     "block-on-incline": (),
     "bouncing-ball": (),
+    "brick-on-steps": (),
     "cam-follower": (),
     "chain": (),
     "crank-rocker": (),

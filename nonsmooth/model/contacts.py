@@ -20,7 +20,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.fits import Fit, Toleranced
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.drawing import Dot, Primitive, Round, Touch, Wall, vector
+from nonsmooth.model.drawing import Box, Dot, Line, Primitive, Round, Spot, Touch, Wall, vector
 from nonsmooth.model.elements import Element
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
 from nonsmooth.model.joints import ORIGIN, BodyRef, Direction
@@ -29,7 +29,7 @@ from nonsmooth.model.tangents import slip_at
 from nonsmooth.quantities import AXES, Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
 
-__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointPlane", "Touches", "check_points", "with_law"]
+__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointBox", "PointPlane", "Touches", "check_points", "with_law"]
 
 #: for each gap the contact point in the ground frame, and the unit normal there, from a towards b
 Touches = Sequence[tuple[ca.SX, ca.SX]]
@@ -326,6 +326,108 @@ class CircleCircle(FreeContact):
         a, b = self.spots(p)
         share = p.radius_a / (p.radius_a + p.radius_b)
         return (Round(a, p.radius_a), Round(b, p.radius_b), Touch(a, b, share))
+
+
+@dataclass(frozen=True, eq=False)
+class PointBox(FreeContact):
+    """A point of body b, or a circle or ball about it, outside a rectangle of body a, in space a box.
+
+    With x the point in the axes of a, from the middle of the rectangle, and s its sides ``(width, height)``, in space
+    with `depth`::
+
+        d = |x| - s / 2
+        g_N = |max(d, 0)| - radius    outside
+        g_N = max(d) - radius         inside
+
+    the distance from the nearest side, edge or corner, which is exact everywhere. A wide rectangle is a finite wall or
+    a table with edges; a rectangular body whose corners meet a step, and the edge of the step on the body, are one
+    contact for each corner of each. Two edges of boxes that cross in space do not meet by such contacts.
+
+    Parameters
+    ----------
+    a, b : body with the rectangle or box, body with the point
+    width, height, depth : [m], > 0
+        Lengths along the x, y and z axis of a; with a depth the contact is spatial.
+    radius : [m], >= 0
+        Of a circle or ball about the point.
+    at_a : [m]
+        Middle of the rectangle or box, in the frame of a.
+    at_b : [m]
+        The point, or the centre of the circle or ball, in the frame of b.
+    size : [m], > 0
+        Typical gap, for tolerances only: gaps below 1e-8 of it count as closed.
+    contact : the contact law
+
+    Raises
+    ------
+    ModelError
+        If a number is out of range, or planar and spatial fields are mixed.
+
+    >>> stick = Rigid(restitution=0.0, friction=0.8)
+    >>> PointBox("corner", "ground", "brick", width=1.0, height=0.2, at_b=(0.1, -0.05), contact=stick).gap_names()
+    ('corner',)
+    """
+
+    width: PositiveLength = field(kw_only=True)
+    height: PositiveLength = field(kw_only=True)
+    depth: PositiveLength | None = field(default=None, kw_only=True)
+    radius: Annotated[float, Quantity("m", nonnegative=True)] = field(default=0.0, kw_only=True)
+    at_a: Point = field(default=ORIGIN, kw_only=True)
+    at_b: Point = field(default=ORIGIN, kw_only=True)
+
+    in_space = "depth"
+
+    def __post_init__(self) -> None:
+        self._fill_origin("at_a", "at_b")
+        super().__post_init__()
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (2,) if self.depth is None else (3,)
+
+    def _sides(self, p: SimpleNamespace) -> ca.SX:
+        return ca.vertcat(p.width, p.height) if self.depth is None else ca.vertcat(p.width, p.height, p.depth)
+
+    def _nearest(self, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        """Distance of the point from the surface, and the normal there, in the frame of a."""
+        x = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
+        d = ca.fabs(x) - self._sides(p) / 2
+        most = ca.mmax(d)
+        outside, nearest = ca.fmax(d, 0), ca.if_else(d == most, 1, 0)
+        # within the box as well a vector that is not zero, whose length has derivatives
+        away = ca.if_else(most > 0, outside, nearest)
+        length = ca.norm_2(away)
+        return ca.if_else(most > 0, length, most), ca.sign(x) * away / length
+
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        return self._nearest(a, b, p)[0] - p.radius
+
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        return {"radius": p.radius, "effective_radius": p.radius} if self.radius > 0.0 else {}
+
+    def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        if self.depth is not None:
+            return super().slip(a, b, p)
+        point, normal = self._touch(a, b, p)
+        return _slip_at(point, ca.vertcat(normal[1], -normal[0]), a, b)
+
+    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
+        return [self._touch(a, b, p)]
+
+    def _touch(self, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        normal = a.rotate(self._nearest(a, b, p)[1])
+        return b.point(p.at_b) - p.radius * normal, normal
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        middle, point = self.spots(p)
+        sides = vector(self._sides(p))
+        body = Round(point, p.radius) if p.radius > 0.0 else Dot(point, corner=True)
+        if self.depth is not None:
+            return (Box(middle, sides), body)
+        x, y = middle.at
+        signs = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+        corners = [Spot(middle.body, (x + i * sides[0] / 2, y + k * sides[1] / 2)) for i, k in signs]
+        return (*(Line(one, other) for one, other in zip(corners, corners[1:] + corners[:1], strict=True)), body)
 
 
 def with_law(elements: Iterable[Element], contact: Rigid | Compliant) -> tuple[Element, ...]:

@@ -106,6 +106,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "sphere-sphere": [{**AT, "radius_a": 0.15, "radius_b": 0.25}],
     "box-plane": [{**PLANE, "edges": (0.2, 0.3, 0.5)}],
     "cylinder-plane": [{**PLANE, "radius": 0.2, "length": 0.5, "axis": (1.0, 0.5, 0.0), "points": 3}],
+    "point-box": [{**AT, "width": 0.2, "height": 0.3, "depth": 0.5, "radius": 0.01}],
     "ellipsoid-plane": [{**PLANE, "semi_axes": (0.2, 0.3, 0.5), "quaternion": QUATERNION}],
     "prescribed-motion": [
         {"coordinate": "angle", "motion": Ramp(7.1, start=1 / 3)},

@@ -7,9 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nonsmooth import Model, ModelError, PlanarBody, PrismaticClearance, RevoluteClearance, Rigid
+from nonsmooth import (
+    Ground,
+    Model,
+    ModelError,
+    PlanarBody,
+    PrismaticClearance,
+    RevoluteClearance,
+    Rigid,
+    SpatialBody,
+)
 from nonsmooth.evaluation import Array
-from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointPlane
+from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointBox, PointPlane
 from nonsmooth.model.system import System
 
 ROUGH = Rigid(restitution=0.3, friction=0.2, tangential=0.1)
@@ -96,6 +105,33 @@ def test_circle_beside_a_circle() -> None:
         relative = material_velocity(q, v, 1, point) - material_velocity(q, v, 0, point)
         assert n.W_N(q, p)[0].T @ v == pytest.approx([normal @ relative], abs=TOLERANCE)
         assert n.W_T(q, p)[0].T @ v == pytest.approx([turned(-np.pi / 2, normal) @ relative], abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("depth", [None, 0.5])
+def test_point_outside_a_box_by_its_nearest_point(depth) -> None:
+    """And within it by its nearest side; the gap's slope is the normal."""
+    sides = np.array([0.4, 0.2] if depth is None else [0.4, 0.2, depth])
+    number = len(sides)
+    body = PlanarBody if depth is None else SpatialBody
+    inertia = 1.0 if depth is None else (1.0,) * 3
+    at = (0.1,) * number
+    model = Model([
+        Ground(), body("b", mass=1.0, inertia=inertia, position=(9.0,) * number),
+        PointBox("it", "ground", "b", width=0.4, height=0.2, depth=depth, radius=0.03, at_a=at, contact=ROUGH),
+    ])  # fmt: skip
+    system, random = model.build(), np.random.default_rng(1)
+    q = system.start.q.copy()
+    for _ in range(50):
+        x = random.uniform(-0.5, 0.5, number)
+        q[:number] = 0.1 + x
+        away = x - np.clip(x, -sides / 2, sides / 2)
+        inside = np.max(np.abs(x) - sides / 2)
+        expected = np.linalg.norm(away) if inside > 0.0 else inside
+        assert system.numeric.g_N(q, system.parameter_values)[0] == pytest.approx([expected - 0.03], abs=TOLERANCE)
+        side = np.where(np.abs(x) - sides / 2 == inside, np.sign(x), 0.0)
+        normal = away / np.linalg.norm(away) if inside > 0.0 else side
+        slope = system.numeric.W_N(q, system.parameter_values)[0].ravel()[:number]
+        np.testing.assert_allclose(slope, normal, atol=TOLERANCE)
 
 
 def test_gears_that_roll_on_each_other_do_not_slip() -> None:

@@ -35,6 +35,11 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "point-plane": [{"at_a": (0.3, -0.1), "at_b": (0.2, 0.4), "direction": 0.7}, PLANE],
     "circle-plane": [{"radius": 0.25, "at_a": (0.3, -0.1), "at_b": (0.2, 0.4), "direction": 0.7}],
     "circle-circle": [{"radius_a": 0.15, "radius_b": 0.25, "at_a": (0.3, -0.1), "at_b": (0.2, 0.4)}],
+    "point-box": [
+        {"width": 0.3, "height": 0.2, "radius": 0.1, "at_a": (0.3, -0.1), "at_b": (0.2, 0.4)},
+        {"width": 0.3, "height": 0.2, "at_a": (0.3, -0.1), "at_b": (0.2, 0.4)},
+        {"width": 0.3, "height": 0.2, "depth": 0.4, "radius": 0.1, "at_a": (0.3, -0.1, 0.2), "at_b": (0.2, 0.4, 0.1)},
+    ],
     "revolute-clearance": [
         {"clearance": 0.02, "radius": 0.3, "at_a": (0.3, -0.1), "at_b": (0.2, 0.4)},
         SPATIAL_BEARING,

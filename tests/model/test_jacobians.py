@@ -30,7 +30,7 @@ from nonsmooth import (
     Table,
 )
 from nonsmooth.evaluation import Array
-from nonsmooth.model.contacts import CircleCircle, CirclePlane, Contact, PointPlane
+from nonsmooth.model.contacts import CircleCircle, CirclePlane, Contact, PointBox, PointPlane
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
 
@@ -57,6 +57,10 @@ CASES: dict[type, list[Case]] = {
     ],
     CircleCircle: [
         lambda a, b: CircleCircle("it", a, b, radius_a=0.2, radius_b=0.3, **APART),
+    ],
+    PointBox: [
+        lambda a, b: PointBox("it", a, b, width=0.3, height=0.2, **APART),
+        lambda a, b: PointBox("it", a, b, width=0.3, height=0.9, radius=0.1, **APART),
     ],
     Revolute: [lambda a, b: Revolute("it", a, b, **POINTS)],
     Prismatic: [lambda a, b: Prismatic("it", a, b, direction=0.7, angle=-0.4, **POINTS)],
