@@ -24,6 +24,7 @@ from nonsmooth import (
     Interrupted,
     Landing,
     Lsoda,
+    ModeEnumeration,
     MoreauJean,
     Radau,
     SimulationFailed,
@@ -442,5 +443,25 @@ def test_the_time_of_a_run_ends_within_a_step_of_an_integrator(integrator, monke
         simulate(system, scheme, t_end=0.002, dt=control, max_seconds=1.0)
     run = stopped.value.trajectory
     assert counts[0] <= evaluations + 3  # which are asked by the loop
+    assert 1 < len(run.t) < len(complete.t)
+    assert np.array_equal(run.q.array, complete.q.array[: len(run.t)])
+
+
+def test_the_time_of_a_run_ends_between_two_programs_of_a_step(monkeypatch):
+    """Where a step that fails is tried in parts and by other solvers, these tries end with the time of the run."""
+    system, scheme = slider_rod(case=2).build(), GaussQP(solver=ModeEnumeration())
+    complete = simulate(system, scheme, t_end=0.02, dt=1e-4)
+    asked, programs = [0], complete.counts["solves"] // 2
+
+    def in_time(self):
+        asked[0] += 1
+        if asked[0] > programs:
+            raise BudgetSpent("the budget of 1 s is spent.")
+
+    monkeypatch.setattr(Budget, "in_time", in_time)
+    with pytest.raises(SimulationFailed, match="at t = .* the budget of 1 s is spent") as stopped:
+        simulate(system, scheme, t_end=0.02, dt=1e-4, max_seconds=1.0)
+    run = stopped.value.trajectory
+    assert asked[0] <= programs + 3  # which are asked by the loop
     assert 1 < len(run.t) < len(complete.t)
     assert np.array_equal(run.q.array, complete.q.array[: len(run.t)])

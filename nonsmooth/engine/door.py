@@ -51,7 +51,7 @@ class Outside:
     ----------
     raised : what ended a call other than the failure of its solvers; further calls solve nothing
     failure : why the last program was not solved; empty if it was
-    in_time : raises `BudgetSpent` where the time of the run is spent; called by what may take long
+    in_time : raises `BudgetSpent` where the time of the run is spent; called before each program
     """
 
     def __init__(self) -> None:
@@ -77,6 +77,7 @@ def _answered(outside: weakref.ref[Outside], solve: weakref.WeakMethod[Callable[
         call = solve()
         if call is None or kept.raised is not None:
             return 0
+        kept.in_time()
         call()
         kept.failure = ""
         return 1

@@ -257,6 +257,7 @@ class CompiledSteps:
             for parts, chained in ways:
                 if self._whole["asks"][0] and not chained:  # about rest, which shorter steps do not decide
                     continue
+                self.outside.in_time()
                 taken = self._again(state, origin, parts, chained)
                 if taken is not None:
                     return taken

@@ -20,7 +20,7 @@ __all__ = ["element_kinds", "time_functions"]
 
 T = TypeVar("T")
 
-#: a subclass of one of these is a kind if it defines the method; the others are bases
+#: a subclass of one of these is a kind if it defines the method and has a public name; the others are bases
 METHODS: tuple[tuple[type, str], ...] = (
     (Body, "mass_matrix"), (Joint, "constraint"), (Contact, "gaps"), (Force, "forces"),
 )  # fmt: skip
@@ -39,7 +39,7 @@ def element_kinds() -> dict[str, type[Element]]:
             if getattr(value, "__module__", "") == module:  # defined there, not imported
                 places[id(value)] = len(places)
     bases = {Element, Node, *(base for base, _ in METHODS)}
-    kinds = [cls for cls in _below(Element) if cls not in bases and _complete(cls)]
+    kinds = [cls for cls in _below(Element) if cls not in bases and not cls.__name__.startswith("_") and _complete(cls)]
     # in the order of the source, independent of the order of imports
     return _by_name(sorted(kinds, key=lambda cls: places.get(id(cls), len(places))))
 

@@ -48,7 +48,7 @@ class _OnPlane(FreeContact):
         """Lowest points of the surface, in the ground frame."""
         raise TypeError(f"{type(self).__name__} has no points.")
 
-    def _heights(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
+    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         normal, wall = self._normal(a, p), a.point(p.at_a)
         return ca.vertcat(*(ca.dot(normal, point - wall) for point in self._points(a, b, p)))
 
@@ -87,9 +87,6 @@ class SpherePlane(_OnPlane):
     """
 
     radius: PositiveLength = field(kw_only=True)
-
-    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return self._heights(a, b, p)
 
     def _points(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[ca.SX]:
         return [b.point(p.at_b) - p.radius * self._normal(a, p)]
@@ -145,9 +142,6 @@ class EllipsoidPlane(_OnPlane):
         """Raise ModelError if the quaternion is not of norm 1, or numbers are inconsistent."""
         super().check_together(numbers)
         check_directions(self, numbers)
-
-    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return self._heights(a, b, p)
 
     def _points(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[ca.SX]:
         own = rotation_matrix(p.quaternion)
@@ -223,9 +217,6 @@ class BoxPlane(_OnPlane):
 
     gap_labels = tuple("_".join(side for side, _ in corner) for corner in CORNERS)
 
-    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return self._heights(a, b, p)
-
     def _points(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[ca.SX]:
         corners = (ca.vertcat(*(sign * p.edges[i] / 2 for i, (_, sign) in enumerate(corner))) for corner in CORNERS)
         return [b.point(p.at_b + corner) for corner in corners]
@@ -283,9 +274,6 @@ class CylinderPlane(_OnPlane):
     @property
     def gap_labels(self) -> tuple[str, ...]:  # type: ignore[override]
         return rim_labels(self.points)
-
-    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return self._heights(a, b, p)
 
     def _points(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[ca.SX]:
         axis = unit(p.axis)
