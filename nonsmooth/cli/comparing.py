@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nonsmooth.cli.options import CaseName, Command, RunsEnd, Words, Written, command, names, seconds
+from nonsmooth.cli.options import CaseName, Command, ProblemWords, RunsEnd, Words, Written, command, names, seconds
 
 __all__ = ["Compare", "Comparing", "Published", "RigidLimit", "comparing", "comparisons"]
 
@@ -95,4 +95,4 @@ class Published(Written):
     cases: Annotated[
         tuple[str, ...], typer.Option("--case", help="Published case; repeatable. All where omitted.")
     ] = ()
-    settings: Words = ()
+    settings: ProblemWords = ()

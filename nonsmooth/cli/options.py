@@ -49,6 +49,10 @@ Words = Annotated[
     tuple[str, ...],
     typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, or element.parameter; repeatable."),
 ]
+ProblemWords = Annotated[
+    tuple[str, ...],
+    typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, such as parameters=S1; repeatable."),
+]
 SchemeWords = Annotated[
     tuple[str, ...],
     typer.Option(
