@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from nonsmooth.model.system import System
 
-__all__ = ["jump_words", "with_jumps"]
+__all__ = ["first_jump", "jump_words", "with_jumps"]
 
 #: factor from the mean force of the two steps before to that of a step with a jump, at least
 LEAP = 5.0
@@ -76,6 +76,13 @@ def jump_words(contact: str, t: float, impulse: float, forces: tuple[float, floa
         f'contact "{contact}" has no force near t = {t:.6g} s: {grows}velocities jump without collision; '
         f"its impulse is {impulse:.3g} N s"
     )
+
+
+def first_jump(jumps: NDArray[Any]) -> tuple[str, float, float]:
+    """The contact with the largest impulse in the first of some jumps, its time [s] and its impulse [N s]."""
+    first = jumps[jumps["t"] == np.min(jumps["t"])]
+    one = first[np.argmax(first["P_N"])]
+    return str(one["contact"]), float(one["t"]), float(one["P_N"])
 
 
 def _leaps(a: Mapping[str, NDArray[Any]], last: Array | None, system: System) -> NDArray[np.bool_]:

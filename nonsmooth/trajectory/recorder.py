@@ -19,7 +19,7 @@ from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledge
 from nonsmooth.trajectory.columns import Columns, bounds
 from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
 from nonsmooth.trajectory.derived import KEPT_ENERGIES, Energies, Mean, Mostly
-from nonsmooth.trajectory.jumps import jump_words
+from nonsmooth.trajectory.jumps import first_jump, jump_words
 from nonsmooth.trajectory.manifest import Manifest, plain
 from nonsmooth.trajectory.origin import Origin
 from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned, joined
@@ -243,8 +243,7 @@ class Recorder:
         table = impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers)
         jumps = table[impacts[:, 6] > 0.0]
         if jumps.size and verdict.kind != "incomplete":
-            words = jump_words(str(jumps["contact"][0]), float(jumps["t"][0]), float(jumps["P_N"][0]))
-            verdict = replace(verdict, text=f"{words}; {verdict.text}")
+            verdict = replace(verdict, text=f"{jump_words(*first_jump(jumps))}; {verdict.text}")
 
         def mostly(usual: NDArray[Any] | Pieces, name: str) -> Mostly:
             return Mostly(usual, few["row"], few[name])

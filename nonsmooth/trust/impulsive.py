@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nonsmooth.trajectory import Trajectory
-from nonsmooth.trajectory.jumps import jump_words
+from nonsmooth.trajectory.jumps import first_jump, jump_words
 
-__all__ = ["Impulsive", "first_jump", "impulsive_force"]
+__all__ = ["Impulsive", "impulsive_force"]
 
 #: relative difference of the impulses of two steps of different length that are one and the same, and ratio of their
 #: lengths at most
@@ -43,21 +43,11 @@ class Impulsive:
         return jump_words(self.contact, self.t, self.impulse, self.forces)
 
 
-def first_jump(run: Trajectory) -> Impulsive | None:
-    """The contact with the largest impulse in the first jump of a run; None if there is none."""
-    if not run.jumps.size:
-        return None
-    first = run.jumps[run.jumps["t"] == np.min(run.jumps["t"])]
-    one = first[np.argmax(first["P_N"])]
-    return Impulsive(str(one["contact"]), float(one["t"]), float(one["P_N"]))
-
-
 def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Impulsive | None:
     """The first jump of the finer run, or the contact with the largest force in one of its steps, if that has the same
     impulse in a longer step."""
-    jump = first_jump(fine)
-    if jump is not None:
-        return jump
+    if fine.jumps.size:
+        return Impulsive(*first_jump(fine.jumps))
     if min(len(coarse.t), len(fine.t)) < 2 or not fine.gap.names:
         return None
     steps = [_largest(run) for run in (coarse, fine)]
