@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, MPCC, QP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
@@ -59,17 +59,9 @@ class ActiveSet:
         return isinstance(program, (LCP, QP)) or (isinstance(program, MPCC) and program.determined)
 
     def setup(self) -> ActiveSetSession:
-        """Load the compiled kernels.
+        """Load the compiled kernels."""
+        from nonsmooth.solvers.kernels import active_set as kernels
 
-        Raises
-        ------
-        SolverMissing
-            If numba is not installed.
-        """
-        try:
-            from nonsmooth.solvers.kernels import active_set as kernels
-        except ImportError as error:
-            raise SolverMissing("ActiveSet needs numba, which cannot be imported: pip install numba.") from error
         return ActiveSetSession(kernels, self.max_iterations)
 
 

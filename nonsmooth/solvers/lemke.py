@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
@@ -48,17 +48,9 @@ class Lemke:
         return isinstance(program, LCP) or (isinstance(program, FrictionContact) and program.dimension == 2)
 
     def setup(self) -> LemkeSession:
-        """Load the compiled kernel.
+        """Load the compiled kernel."""
+        from nonsmooth.solvers.kernels.lemke import lemke
 
-        Raises
-        ------
-        SolverMissing
-            If numba is not installed.
-        """
-        try:
-            from nonsmooth.solvers.kernels.lemke import lemke
-        except ImportError as error:
-            raise SolverMissing("Lemke needs numba, which cannot be imported: pip install numba.") from error
         return LemkeSession(lemke, self.max_pivots)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact, unanswered
@@ -44,17 +44,9 @@ class ModeEnumeration:
         return planar and 4**program.contacts <= self.max_modes  # type: ignore[attr-defined]
 
     def setup(self) -> ModeEnumerationSession:
-        """Load the compiled kernel.
+        """Load the compiled kernel."""
+        from nonsmooth.solvers.kernels.mode_enumeration import enumerate_modes
 
-        Raises
-        ------
-        SolverMissing
-            If numba is not installed.
-        """
-        try:
-            from nonsmooth.solvers.kernels.mode_enumeration import enumerate_modes
-        except ImportError as error:
-            raise SolverMissing("ModeEnumeration needs numba, which cannot be imported: pip install numba.") from error
         return ModeEnumerationSession(enumerate_modes, self)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution, lcp_from_qp
 from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
@@ -52,19 +52,9 @@ class ProjectedGaussSeidel:
         return isinstance(program, (QP, FrictionContact))
 
     def setup(self) -> ProjectedGaussSeidelSession:
-        """Load the compiled kernel.
+        """Load the compiled kernel."""
+        from nonsmooth.solvers.kernels.friction import sweep
 
-        Raises
-        ------
-        SolverMissing
-            If numba is not installed.
-        """
-        try:
-            from nonsmooth.solvers.kernels.friction import sweep
-        except ImportError as error:
-            raise SolverMissing(
-                "ProjectedGaussSeidel needs numba, which cannot be imported: pip install numba."
-            ) from error
         return ProjectedGaussSeidelSession(sweep, self.max_sweeps)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
@@ -64,17 +64,9 @@ class SemismoothNewton:
         return isinstance(program, (LCP, FrictionContact))
 
     def setup(self) -> SemismoothNewtonSession:
-        """Load the compiled kernel.
+        """Load the compiled kernel."""
+        from nonsmooth.solvers.kernels.friction import newton
 
-        Raises
-        ------
-        SolverMissing
-            If numba is not installed.
-        """
-        try:
-            from nonsmooth.solvers.kernels.friction import newton
-        except ImportError as error:
-            raise SolverMissing("SemismoothNewton needs numba, which cannot be imported: pip install numba.") from error
         return SemismoothNewtonSession(newton, self)
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nonsmooth.exceptions import InputError, SolverMissing
+from nonsmooth.exceptions import InputError
 from nonsmooth.programs import FrictionContact, Program, Solution
 from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
@@ -58,17 +58,9 @@ class SmoothingNewton:
         return isinstance(program, FrictionContact) and program.dimension == 3
 
     def setup(self) -> SmoothingNewtonSession:
-        """Load the compiled kernel.
+        """Load the compiled kernel."""
+        from nonsmooth.solvers.kernels.smoothing import follow, uncompiled
 
-        Raises
-        ------
-        SolverMissing
-            If numba is not installed.
-        """
-        try:
-            from nonsmooth.solvers.kernels.smoothing import follow, uncompiled
-        except ImportError as error:
-            raise SolverMissing("SmoothingNewton needs numba, which cannot be imported: pip install numba.") from error
         return SmoothingNewtonSession(follow, uncompiled(), self)
 
 

@@ -99,12 +99,6 @@ def test_what_is_available_is_listed_with_versions() -> None:
 @pytest.mark.parametrize(
     ("solver", "library"),
     [
-        (ActiveSet(), "numba"),
-        (SemismoothNewton(), "numba"),
-        (SmoothingNewton(), "numba"),
-        (Lemke(), "numba"),
-        (ModeEnumeration(), "numba"),
-        (ProjectedGaussSeidel(), "numba"),
         (Osqp(), "osqp"),
         (Conic(), "cvxpy"),
         (Conic(), "clarabel"),
@@ -112,7 +106,7 @@ def test_what_is_available_is_listed_with_versions() -> None:
     ids=str,
 )
 def test_a_missing_library_gives_one_clear_sentence(
-    solver: ActiveSet | Osqp | Conic, library: str, monkeypatch: pytest.MonkeyPatch
+    solver: Osqp | Conic, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = builtins.__import__
 
@@ -121,8 +115,6 @@ def test_a_missing_library_gives_one_clear_sentence(
             raise ImportError(f"No module named {library!r}")
         return original(name, *arguments, **keywords)  # type: ignore[arg-type]
 
-    for module in [m for m in sys.modules if m.startswith("nonsmooth.solvers.kernels")]:
-        monkeypatch.delitem(sys.modules, module)
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(SolverMissing, match=f"needs .*{library}.*pip install"):
         solver.setup()
