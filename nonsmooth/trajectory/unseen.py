@@ -16,8 +16,9 @@ from nonsmooth.trajectory.verdict import signed
 
 __all__ = ["missed_contacts", "with_unseen"]
 
-#: overlap between two rows, as a share of the clearance, from which a contact is missed
-OVERLAP = 1e-3
+#: overlap between two rows, as a share of the clearance, from which a contact is missed, and in a step without any
+#: impulse, in which polynomials between rows are accurate
+OVERLAP, FREE = 1e-3, 1e-6
 #: how often an interval between two rows is divided, and most of them
 DIVISIONS, MOST = 40, 20_000
 
@@ -42,9 +43,9 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     P_N, least = run.P_N.array[1:], -OVERLAP * system.elementwise.gap_sizes(parameters)
     missed: dict[int, float] = {}
     row, contact = where(gap[1:-1] < least)
+    forced = np.zeros(len(P_N), dtype=bool)
+    forced[where(P_N > 0.0)[0]] = True
     if row.size and not system.compliant:
-        forced = np.zeros(len(P_N), dtype=bool)
-        forced[where(P_N > 0.0)[0]] = True
         free = ~(forced[row] | forced[row + 1])  # another contact may turn the motion
         for one, time in zip(contact[free].tolist(), run.t[1 + row[free]].tolist(), strict=True):
             missed.setdefault(one, time)
@@ -52,7 +53,7 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     free = (gap[k, i] > 0.0) & (gap[k + 1, i] > 0.0) & ~(P_N[k, i] > 0.0)
     k, i = k[free], i[free]
     if k.size <= MOST:
-        _divide(run, system, parameters, k, i, least, missed)
+        _divide(run, system, parameters, k, i, least[i] * np.where(forced[k], 1.0, FREE / OVERLAP), missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
 
 
@@ -60,23 +61,24 @@ def _divide(
     run: Trajectory, system: System, parameters: Array, k: NDArray[np.intp], i: NDArray[np.intp], least: Array,
     missed: dict[int, float],
 ) -> None:  # fmt: skip
-    """Divide intervals that begin with rows k, of contacts i, until their gaps are open or missed."""
+    """Divide intervals that begin with rows k, of contacts i, until their gaps are open, or missed as below `least`."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     spans = np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])
     turn = np.maximum(_spins(run, system, k, i), _spins(run, system, k + 1, i))
     for _ in range(DIVISIONS):
-        x = _meeting(spans, turn, least[i])
+        x = _meeting(spans, turn, least)
         some = np.isfinite(x)
-        spans, turn, i, x = spans[some], turn[some], i[some], x[some]
+        spans, turn, i, least, x = spans[some], turn[some], i[some], least[some], x[some]
         if not x.size:
             break
         g, rate = _gaps(run, system, parameters, x, i)
-        for contact, time in zip(i[g < least[i]].tolist(), x[g < least[i]].tolist(), strict=True):
+        for contact, time in zip(i[g < least].tolist(), x[g < least].tolist(), strict=True):
             missed[contact] = min(missed.get(contact, np.inf), time)
         middle = np.column_stack([x, g, rate])
-        open_ = g >= least[i]
+        open_ = g >= least
         before, after = np.hstack([spans[:, :3], middle])[open_], np.hstack([middle, spans[:, 3:]])[open_]
-        spans, turn, i = np.vstack([before, after]), np.tile(turn[open_], 2), np.tile(i[open_], 2)
+        spans = np.vstack([before, after])
+        turn, i, least = np.tile(turn[open_], 2), np.tile(i[open_], 2), np.tile(least[open_], 2)
 
 
 def with_unseen(run: Trajectory, system: System, parameters: Array) -> Trajectory:

@@ -83,6 +83,14 @@ def test_constant_steps_say_which_contact_they_miss(stepper, t):
     assert list(missed_contacts(run, system, system.parameter_values)) == ["c"]
 
 
+@pytest.mark.parametrize("stepper", [MoreauJean(), GeneralizedAlpha()])
+def test_an_obstacle_much_smaller_than_the_size_of_its_contact(stepper):
+    """A peg of 0.4 um, in steps of 5 mm; the size of the contact is 10 mm by default."""
+    run = simulate(bar(4e-7, 5.0), stepper, t_end=1.0, dt=1e-3, check=True)
+    assert len(run.impacts) == 0 and run.verdict.kind == "not accurate"
+    assert 'contact "c" is missed near t = 0.4' in run.verdict.text
+
+
 def test_a_row_within_an_obstacle():
     # the row at 0.42 s is in the middle of the peg; the scheme of velocities moves on
     run = simulate(bar(2e-4, 5.0), MoreauJean(), t_end=0.5, dt=1e-3)
