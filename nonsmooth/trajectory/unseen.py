@@ -42,12 +42,14 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     P_N, least = run.P_N.array[1:], -OVERLAP * system.elementwise.gap_sizes(parameters)
     missed: dict[int, float] = {}
-    row, contact = where(gap[1:-1] < least)
     forced = np.zeros(len(P_N), dtype=bool)
     forced[where(P_N > 0.0)[0]] = True
-    if row.size and not system.compliant:
-        free = ~(forced[row] | forced[row + 1])  # another contact may turn the motion
-        for one, time in zip(contact[free].tolist(), run.t[1 + row[free]].tolist(), strict=True):
+    if not system.compliant:
+        row, contact = where(gap[1:-1] < FREE / OVERLAP * least)
+        open_ = (gap[row, contact] > 0.0) & (gap[row + 2, contact] > 0.0)
+        # steps of velocities overlap a little; in steps with forces another contact may turn the motion
+        some = ~(forced[row] | forced[row + 1]) & (open_ | (gap[row + 1, contact] < least[contact]))
+        for one, time in zip(contact[some].tolist(), run.t[1 + row[some]].tolist(), strict=True):
             missed.setdefault(one, time)
     k, i = where((right[:-1] < 0.0) & (left[1:] > 0.0))
     free = (gap[k, i] > 0.0) & (gap[k + 1, i] > 0.0) & ~(P_N[k, i] > 0.0)

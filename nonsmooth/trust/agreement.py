@@ -38,10 +38,11 @@ class Agreement:
         return moved <= self.accuracy * self.scale.length
 
     def verdict(
-        self, coarse: Trajectory, fine: Trajectory, found: Difference, remedy: str, *, sensitive: bool
-    ) -> Verdict:
-        """The verdict on either run; `sensitive`: the steps are so fine that only sensitive motions still separate."""
-        signs = fine.verdict.signs
+        self, coarse: Trajectory, fine: Trajectory, found: Difference, remedy: str, signs: tuple[str, ...], *,
+        sensitive: bool,
+    ) -> Verdict:  # fmt: skip
+        """The verdict on the run that has these signs of error; `sensitive`: the steps are so fine that only sensitive
+        motions still separate."""
         impulsive = None if self.system.compliant else impulsive_force(coarse, fine)
         if found.within(self.accuracy) and not signs and impulsive is not None:
             text = f"{impulsive.text}; {self._words(found)}"
@@ -105,6 +106,6 @@ def verdict_against(
     found = compare.difference(run, accurate)
     if run.verdict.signs:
         return replace(run.verdict, position=found.position, force=found.force, parted=found.parted)
-    begin = float(run.t[0])
+    begin, signs = float(run.t[0]), accurate.verdict.signs
     follows = parted < math.inf and found.parted - begin >= PREDICTABLE * (parted - begin)
-    return compare.verdict(run, accurate, found, "shorten the step, or leave it out", sensitive=follows)
+    return compare.verdict(run, accurate, found, "shorten the step, or leave it out", signs, sensitive=follows)

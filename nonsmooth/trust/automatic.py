@@ -82,7 +82,8 @@ def automatic(
         # a motion that is lost between two instants at which runs are compared is not resolved
         coarse = best.extends(start.t) or best.difference.lost - start.t < 2.5 * length / GRID
         remedy = "give shorter steps, or a shorter run" if coarse else "finer steps did not help"
-        verdict = compare.verdict(best.coarser, fine, best.difference, remedy, sensitive=not coarse)
+        signs = fine.verdict.signs
+        verdict = compare.verdict(best.coarser, fine, best.difference, remedy, signs, sensitive=not coarse)
         if fine.jumps.size:
             verdict = _refused(verdict, climbs)
         if verdict.kind == "accurate" and stepper is None and system.dimension == 2:
@@ -139,7 +140,8 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
             first, verdict = _limited(first, verdict, failure, "the finer run")
         return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
     found = compare.difference(first, fine)
-    verdict = compare.verdict(first, fine, found, "shorten the step, or leave it out", sensitive=False)
+    signs = tuple(dict.fromkeys((*first.verdict.signs, *fine.verdict.signs)))
+    verdict = compare.verdict(first, fine, found, "shorten the step, or leave it out", signs, sensitive=False)
     if verdict.kind == "accurate":
         first, verdict = _witnessed(run, compare, first, fine, verdict)
     return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
