@@ -14,7 +14,7 @@ from nonsmooth.trajectory.columns import where
 from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import signed
 
-__all__ = ["missed_contacts", "with_unseen"]
+__all__ = ["missed_contacts", "unseen", "with_unseen"]
 
 #: overlap between two rows, as a share of the clearance, from which a contact is missed, and in a step without any
 #: impulse, in which polynomials between rows are accurate
@@ -83,22 +83,27 @@ def _divide(
         turn, i, least = np.tile(turn[open_], 2), np.tile(i[open_], 2), np.tile(least[open_], 2)
 
 
-def with_unseen(run: Trajectory, system: System, parameters: Array) -> Trajectory:
-    """The run; with a verdict that says so if contacts are missed, or if a load may vary faster than its samples
-    show and steps are longer than these."""
+def unseen(run: Trajectory, system: System, parameters: Array) -> tuple[str, ...]:
+    """Signs that a load may vary faster than its samples show, if steps are longer than these, and that contacts are
+    missed."""
+    signs = []
     start, end = float(run.t[0]), float(run.t[-1])
     if end > start and system.varies_fast(start, end, parameters):
         spacing = (end - start) / SAMPLES
         if float(np.max(np.diff(run.t))) > spacing:
-            sign = f"a load or driver may vary within {spacing:.2g} s, and steps are longer"
-            run = dataclasses.replace(run, verdict=signed(run.verdict, sign))
+            signs.append(f"a load or driver may vary within {spacing:.2g} s, and steps are longer")
     missed = missed_contacts(run, system, parameters)
-    if not missed:
-        return run
-    name, t = min(missed.items(), key=lambda item: item[1])
-    more = f" ({len(missed) - 1} more)" if len(missed) > 1 else ""
-    sign = f'contact "{name}" is missed near t = {t:.6g} s{more}'
-    return dataclasses.replace(run, verdict=signed(run.verdict, sign))
+    if missed:
+        name, t = min(missed.items(), key=lambda item: item[1])
+        more = f" ({len(missed) - 1} more)" if len(missed) > 1 else ""
+        signs.append(f'contact "{name}" is missed near t = {t:.6g} s{more}')
+    return tuple(signs)
+
+
+def with_unseen(run: Trajectory, system: System, parameters: Array) -> Trajectory:
+    """The run, whose verdict has these signs."""
+    signs = unseen(run, system, parameters)
+    return dataclasses.replace(run, verdict=signed(run.verdict, *signs)) if signs else run
 
 
 def _meeting(spans: Array, turn: Array, least: Array) -> Array:

@@ -136,9 +136,9 @@ def first_verdict(
     return status, Verdict("not checked", "no sign of error; check=True (--check) compares with a finer run")
 
 
-def signed(verdict: Verdict, sign: str) -> Verdict:
-    """The verdict on a single run with a further sign of error."""
-    signs = (*verdict.signs, sign)
+def signed(verdict: Verdict, *further: str) -> Verdict:
+    """The verdict on a single run with further signs of error."""
+    signs = (*verdict.signs, *further)
     if verdict.kind == "incomplete":
         return replace(verdict, signs=signs)
     return Verdict("not accurate", f"{'; '.join(signs)}; {ADVICE}", signs=signs)

@@ -26,6 +26,7 @@ from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
+from nonsmooth.trajectory.unseen import unseen
 from nonsmooth.trust.agreement import Agreement, percent
 from nonsmooth.trust.difference import GRID
 from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
@@ -140,7 +141,8 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
             first, verdict = _limited(first, verdict, failure, "the finer run")
         return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
     found = compare.difference(first, fine)
-    signs = tuple(dict.fromkeys((*first.verdict.signs, *fine.verdict.signs)))
+    # a contact that the run itself misses is missed in its motion; other signs matter in the finer run only
+    signs = tuple(dict.fromkeys((*unseen(first, system, values), *fine.verdict.signs)))
     verdict = compare.verdict(first, fine, found, "shorten the step, or leave it out", signs, sensitive=False)
     if verdict.kind == "accurate":
         first, verdict = _witnessed(run, compare, first, fine, verdict)
