@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -159,6 +161,17 @@ def test_rare_failures(method, case):
     assert found.probability == pytest.approx(EXACT[5e-5][case], rel=within)
     assert found.low < EXACT[5e-5][case] < found.high and found.evaluations < 7 * runs
     assert METHODS == ("monte-carlo", "form", "importance", "subset")
+
+
+def test_nothing_is_kept_of_the_products():
+    """Python's numbers and lists after some 100 000 products, of which OpenTURNS kept each."""
+    pytest.importorskip("openturns")
+    kept = []
+    for _ in range(2):
+        failure_probability(*linear("loaded"), 5e-5, two_sided=True, method="subset", runs=20_000)
+        gc.collect()
+        kept.append(sys.getallocatedblocks())
+    assert kept[1] - kept[0] < 10_000
 
 
 def test_directions_of_loads():
