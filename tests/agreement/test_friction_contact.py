@@ -129,12 +129,10 @@ def certified_by_the_chain(programs: Iterator[FrictionContact]) -> tuple[int, in
 SHARES = [(2, False, 1.0), (3, False, 0.99), (2, True, 0.95), pytest.param(3, True, 0.99, marks=pytest.mark.slow)]
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("count", [25, 250])
 @pytest.mark.parametrize(("dimension", "redundant", "share"), SHARES)
-def test_mechanisms_of_up_to_fifty_contacts(count: int, dimension: int, redundant: bool, share: float) -> None:
-    answered, asked = certified_by_the_chain(mechanisms(count, dimension, redundant, 50, seed=2))
-    assert answered >= share * asked - (share < 1.0 and count == 25)  # one in 25 may fail where one in 20 may
+def test_mechanisms_of_up_to_fifty_contacts(dimension: int, redundant: bool, share: float) -> None:
+    answered, asked = certified_by_the_chain(mechanisms(100, dimension, redundant, 50, seed=2))
+    assert answered >= share * asked
 
 
 @pytest.mark.parametrize("solver", EVERYBODY, ids=str)

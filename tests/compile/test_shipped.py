@@ -238,14 +238,14 @@ observe(memory.address("System"), 4)
 assert list(memory.of["View"]["kinetic"]) == [9.0] * 4
 found = memory.of["View"].tobytes()
 """
-#: impacts with friction, 2000 steps
+#: impacts, 2000 steps
 RUN = """
 from nonsmooth import MoreauJean, Rigid, simulate
-from nonsmooth_problems import slider_crank_revolute
-system = slider_crank_revolute(contact=Rigid(restitution=0.5, friction=0.1)).build()
+from nonsmooth_problems import slider_rod
+system = slider_rod(case=2, contact=Rigid(restitution=0.5, friction=0.0)).build()
 run = simulate(system, MoreauJean(), t_end=0.02, dt=1e-5)
-assert len(run.t) > 2000 and run.gap.array.max() > 0.0 and run.P_T.array.any()
-found = b"".join(getattr(run, name).array.tobytes() for name in ("q", "v", "P_N", "P_T", "gap"))
+assert len(run.t) > 2000 and run.gap.array.max() > 0.0 and run.P_N.array.any()
+found = b"".join(getattr(run, name).array.tobytes() for name in ("q", "v", "P_N", "gap"))
 """
 END = """
 print(json.dumps([hashlib.sha256(found).hexdigest(), "numba" in sys.modules]))
@@ -254,9 +254,9 @@ print(json.dumps([hashlib.sha256(found).hexdigest(), "numba" in sys.modules]))
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Machine code for all targets: a scheme in the plane with friction, and what evaluates its rows."""
+    """Machine code for all targets: a scheme in the plane without friction, and what evaluates its rows."""
     made = tmp_path_factory.mktemp("shipped")
-    ship.make(made, {Shape(2, 2): ["moreau_jean", "observation"], Shape(2, 1): ["observation"]})
+    ship.make(made, {Shape(2, 1): ["moreau_jean", "observation"]})
     return made
 
 
