@@ -295,6 +295,18 @@ def test_what_rows_do_not_know_is_refused():
 BRUSH = LuGre(friction=0.3, static_friction=0.4, stribeck_speed=1e-2, bristle_stiffness=1e4, bristle_damping=0.1)
 
 
+def test_bristles_begin_anew_with_each_contact():
+    """In the second contact of a ball that gravity brings back the bristle has not yet the length at which it slides."""
+    ball = PlanarBody("ball", mass=0.5, inertia=2.5e-3, position=(0.0, 0.101), velocity=(3.0, -1.0))
+    floor = CirclePlane("floor", "ground", "ball", radius=0.1, contact=Compliant(FLORES, BRUSH))
+    system = Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -300.0))]).build()
+    run = simulate(system, CompliantDae(solver=Dop853()), t_end=9e-3, dt=ErrorControl(1e-9, 1e-11, 1e-6, 1e-2))
+    assert np.count_nonzero(np.diff((run.gap["floor"] < 0.0).astype(int))) == 3
+    bent = run.end.memory["Overlap.bristle_row"]
+    assert 1e-5 < bent[0] < 2.5e-5
+    assert run._motions.law._bristles(float(run.t[-1]), len(run.t) - 1) == pytest.approx(bent, rel=1e-6)
+
+
 @pytest.mark.parametrize("space", [False, True], ids=["plane", "space"])
 def test_bristles_are_those_of_the_run(space):
     contact = Compliant(FLORES, BRUSH)
