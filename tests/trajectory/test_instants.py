@@ -296,7 +296,7 @@ BRUSH = LuGre(friction=0.3, static_friction=0.4, stribeck_speed=1e-2, bristle_st
 
 
 def test_bristles_begin_anew_with_each_contact():
-    """In the second contact of a ball that gravity brings back the bristle has not yet the length at which it slides."""
+    """In the second contact of a ball that gravity brings back the bristle is not yet as long as where it slides."""
     ball = PlanarBody("ball", mass=0.5, inertia=2.5e-3, position=(0.0, 0.101), velocity=(3.0, -1.0))
     floor = CirclePlane("floor", "ground", "ball", radius=0.1, contact=Compliant(FLORES, BRUSH))
     system = Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -300.0))]).build()
