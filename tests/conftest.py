@@ -13,9 +13,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 
-from nonsmooth import Gravity, Ground, Model, PlanarBody, RevoluteClearance, Rigid
-from nonsmooth.engine.steps import CompiledSteps
-
 LENGTH = 0.1
 tests_run = count(1)
 
@@ -91,6 +88,8 @@ def pytest_runtest_protocol() -> Iterator[None]:
 def loose_chain():
     """A horizontal chain of links under gravity, each journal centred in a bearing with clearance."""
 
+    from nonsmooth import Gravity, Ground, Model, PlanarBody, RevoluteClearance, Rigid
+
     def build(links, clearance=5e-3, contact=Rigid(restitution=0.0, friction=0.0)):  # noqa: B008
         elements = [Ground(), Gravity(acceleration=(0.0, -9.81))]
         for i in range(1, links + 1):
@@ -115,6 +114,8 @@ def loose_chain():
 @pytest.fixture
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps of time loops are taken one at a time, so that progress is told after each."""
+    from nonsmooth.engine.steps import CompiledSteps
+
     run = CompiledSteps.run
 
     def one(self: CompiledSteps, *arguments: Any) -> Any:

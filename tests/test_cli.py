@@ -72,6 +72,15 @@ def test_main_job_writes_trajectory_and_figure(folder: Path, capsys: pytest.Capt
     assert (folder / "run.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_stages_of_a_command_are_printed_by_their_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    """The longest first, and together their sum, to the digits printed."""
+    assert main(["run", "slider-rod", "--stepper", "moreau-jean", "--dt", "1e-4", "--t-end", "1e-3"]) == 0
+    whole, stages = re.findall(r"^seconds +(\S+): (.*)$", capsys.readouterr().out, re.M)[0]
+    spent = [float(stage.split()[-1]) for stage in stages.split(", ")]
+    assert len(spent) >= 2 and spent == sorted(spent, reverse=True)
+    assert sum(spent) == pytest.approx(float(whole), rel=0.1)
+
+
 def test_json_is_the_only_object_on_standard_output() -> None:
     words = [*MAIN_JOB, "--set", "friction=0", "--json"]
     done = subprocess.run([*COMMAND, *words], capture_output=True, text=True)

@@ -15,7 +15,7 @@ import xarray
 from nonsmooth import GaussQP, InputError, Landing, ValidityWarning, simulate
 from nonsmooth.cli import main
 from nonsmooth.exceptions import NotWritten
-from nonsmooth.files import LENGTH, dataset_bytes, read_dataset, write_bytes
+from nonsmooth.files import LENGTH, dataset_bytes, read_dataset, write_bytes, write_dataset
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.trajectory import Trajectory
 from nonsmooth_problems import slider_rod
@@ -57,6 +57,15 @@ def test_a_file_comes_back_to_the_same_bits(trajectory, written):
 def test_others_read_the_file_and_find_the_checksum_explained(written):
     with xarray.open_dataset(written) as dataset:
         assert "SHA-256" in dataset.attrs["checksum"]
+
+
+def test_what_a_file_cannot_hold_leaves_the_old_one(tmp_path):
+    """An error of what is written, not of the disk, is told as it is."""
+    path = tmp_path / "a.nc"
+    path.write_bytes(b"old")
+    with pytest.raises(ValueError, match="infer dtype on variable 'a'"):
+        write_dataset(xarray.Dataset({"a": ("x", np.array([{}, {}], dtype=object))}), path, "The dataset")
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
 def test_a_full_disk_leaves_the_old_file_whole(written, monkeypatch):

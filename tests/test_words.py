@@ -33,6 +33,7 @@ TERMS = {
     r"far side": "second root, opposite wall",
     r"rough contacts?": "frictional contacts",
 }
+ANY = re.compile(rf"\b({'|'.join(TERMS)})\b", re.I)
 
 
 def prose_of_page(text: str) -> str:
@@ -61,6 +62,7 @@ def coined(text: str) -> list[str]:
     return [
         f"{line.strip()[:100]!r}: say {term}"
         for line in text.splitlines()
+        if ANY.search(line)
         for word, term in TERMS.items()
         if re.search(rf"\b({word})\b", line, re.I)
     ]

@@ -220,7 +220,7 @@ def _event(ot: Any, function: Callable[[Array], Array], inputs: int) -> Any:
     """The event that a function of standard normal inputs (n, k) -> (n,) is positive."""
     made = ot.PythonFunction(
         inputs, 1, func=lambda u: [float(function(np.asarray(u, dtype=float)[None])[0])],
-        func_sample=lambda u: function(np.asarray(u, dtype=float))[:, None].tolist(),
+        func_sample=lambda u: function(np.asarray(u, dtype=float))[:, None],  # of lists it keeps every number
     )  # fmt: skip
     vector = ot.CompositeRandomVector(ot.MemoizeFunction(made), ot.RandomVector(ot.Normal(inputs)))
     return ot.ThresholdEvent(vector, ot.Greater(), 0.0)

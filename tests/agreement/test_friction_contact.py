@@ -126,15 +126,16 @@ def certified_by_the_chain(programs: Iterator[FrictionContact]) -> tuple[int, in
     return answered, asked
 
 
-SHARES = [(2, False, 1.0), (3, False, 0.99), (2, True, 0.95), pytest.param(3, True, 0.99, marks=pytest.mark.slow)]
+SHARES = [
+    (100, 2, False, 1.0), (100, 3, False, 0.99), (100, 2, True, 0.95),
+    pytest.param(50, 3, True, 0.98, marks=pytest.mark.slow),
+]  # fmt: skip
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("count", [25, 250])
-@pytest.mark.parametrize(("dimension", "redundant", "share"), SHARES)
+@pytest.mark.parametrize(("count", "dimension", "redundant", "share"), SHARES)
 def test_mechanisms_of_up_to_fifty_contacts(count: int, dimension: int, redundant: bool, share: float) -> None:
     answered, asked = certified_by_the_chain(mechanisms(count, dimension, redundant, 50, seed=2))
-    assert answered >= share * asked - (share < 1.0 and count == 25)  # one in 25 may fail where one in 20 may
+    assert answered >= share * asked
 
 
 @pytest.mark.parametrize("solver", EVERYBODY, ids=str)

@@ -28,6 +28,12 @@ def test_files_that_cannot_be_written_are_refused_before_the_search(option, fold
     assert f"{option} " in capsys.readouterr().err and not list(folder.iterdir())
 
 
+def test_a_cutoff_filters_the_measurement(capsys):
+    simulated(regressor(xy_pointing().build(), DRIVES), published_motion(), noise=0.01).to_csv("data.csv")
+    assert main(["identify", "estimate", "xy-pointing", "--data", "data.csv", "--cutoff", "1e6"]) == 2
+    assert "cutoff must be between 0 and" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_excite(folder, capsys):
     files = ["--output", "motion.csv", "--figure", "motion.png", "--example", "measured.csv"]

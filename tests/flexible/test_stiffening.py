@@ -38,6 +38,9 @@ MODES, PLAIN = (
 )
 
 
+FEWER = modes(BEAM, interface=("left", "right"), keep=2, damping=0.0, method="free", stiffening=True)
+
+
 def deflection(tension: float, load: float, found: Modes) -> float:
     """Of the middle of a simply supported beam under a load there and a tension, by statics of the model."""
     rod = PlanarFlexibleBody("rod", found, position=(LENGTH / 2, 0.0))
@@ -94,7 +97,7 @@ def test_a_spinning_bent_rod_keeps_energy_and_moment_of_momentum() -> None:
     """
     changes = []
     for dt in (2e-5, 1e-5):
-        run = simulate(Model([bent(MODES, 300.0)]).build(), MoreauJean(), t_end=4e-3, dt=dt)
+        run = simulate(Model([bent(FEWER, 300.0)]).build(), MoreauJean(), t_end=4e-3, dt=dt)
         energy, moments = run.certificate.energy, momentum(run).total_angular
         assert energy.work_loads == 0.0
         assert abs(energy.remainder) < 1e-10 * energy.potential_start

@@ -62,20 +62,19 @@ def test_gradients_of_the_criteria(pointing, word):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("starts", [2, 8])
 @pytest.mark.parametrize(
     "bounds, omega, log_det, condition, workers", [(NARROW, 0.4, 45.4, 298, 2), (WIDE, 1.0, 89.1, 6.5, 1)]
 )
-def test_better_than_published(pointing, bounds, omega, log_det, condition, workers, starts):
-    """D-optimal motions of the first starts reach at least these, as those of all eight do; every bound is kept."""
+def test_better_than_published(pointing, bounds, omega, log_det, condition, workers):
+    """D-optimal motions of two starts reach at least these; every bound is kept."""
     Y, base = pointing
     shares = []
-    options = {"settings": Excite(starts=starts), "progress": lambda what, share: shares.append(share)}
+    options = {"settings": Excite(starts=2), "progress": lambda what, share: shares.append(share)}
     found = excite(Y, Bounds(*bounds), omega, base=base, workers=workers, **options)
     assert found.measures["log det"] >= log_det and found.measures["condition"] <= condition
     assert np.max(Bounds(*bounds).share(found.motion, 10_000)) <= 1.0
     assert np.max(np.abs(found.motion.ends())) < 1e-12
-    assert shares[-1] == 1.0 and len(found.reached) == starts and "log det" in str(found)
+    assert shares[-1] == 1.0 and len(found.reached) == 2 and "log det" in str(found)
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,21 @@ def gaps(system: System, q: list[float] | Array) -> dict[str, float]:
 
 
 # PrismaticClearance: a rectangle between two walls
+
+
+def test_corners_of_a_tilted_slider_slip_by_their_own_arms() -> None:
+    """By the rotation alone a corner at (x, y) moves along the guide with -(x sin + y cos) of the tilt."""
+    system, tilt = slider_in_guide(), 0.2
+    rates = system.numeric.W_T(np.array([0.0, 0.0, 0.0, 0.05, 0.01, tilt]), system.parameter_values)[0][5]
+    corners = [(-0.1, -0.05), (-0.1, 0.05), (0.1, -0.05), (0.1, 0.05)]
+    assert rates == pytest.approx([-(x * np.sin(tilt) + y * np.cos(tilt)) for x, y in corners], abs=1e-15)
+
+
+def test_a_journal_is_as_curved_as_its_effective_radius_says() -> None:
+    """A ball of 1 / (1/r - 1/(r + c)) on a plane: laws of Hertz's kind take that radius."""
+    joint = RevoluteClearance("pin", "a", "b", clearance=1e-3, radius=0.01, contact=SMOOTH)
+    found = joint.geometry(SimpleNamespace(radius=0.01, clearance=1e-3))
+    assert found["effective_radius"] == pytest.approx(1 / (1 / 0.01 - 1 / 0.011), rel=1e-13)
 
 
 @pytest.mark.parametrize("height", [0.0, 0.1])

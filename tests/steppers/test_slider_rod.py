@@ -170,16 +170,16 @@ class Stop:
 @pytest.mark.parametrize("dt", [1e-4, Landing(1e-6, 1e-3)], ids=["constant", "landing"])
 @pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC()], ids=["QP", "MPCC"])
 def test_an_interrupted_run_goes_on_to_the_same_bits(stepper, dt, tmp_path):
-    system = slider_rod(case=2).build()
-    whole = simulate(system, stepper, t_end=0.2, dt=dt)
+    system, t_end = slider_rod(case=2).build(), 0.05
+    whole = simulate(system, stepper, t_end=t_end, dt=dt)
     with pytest.raises(Interrupted, match=r"after \d+ steps") as stopped:
-        simulate(system, stepper, t_end=0.2, dt=dt, progress=Stop(5))
+        simulate(system, stepper, t_end=t_end, dt=dt, progress=Stop(5))
     first = stopped.value.trajectory
     n = len(first.t) - 1
     assert 5 <= n < len(whole.t) - 1
     first.save(tmp_path / "run.nc")
     end = Trajectory.load(tmp_path / "run.nc").end
-    second = simulate(system, stepper, t_end=0.2, dt=dt, state=end)
+    second = simulate(system, stepper, t_end=t_end, dt=dt, state=end)
     assert np.array_equal(second.q.array, whole.q.array[n:])
     assert np.array_equal(second.P_N.array[1:], whole.P_N.array[n + 1 :])
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -97,25 +99,22 @@ def test_sensitivities_are_those_of_the_closed_form():
     assert found.bands()["worst"] == pytest.approx(4.1175e-5 + 20.5e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("limit", EXACT)
-def test_mechanism_against_exact_probabilities(limit):
-    """By closing the joints of 200 000 products, within five standard errors: the linear function errs by 1e-4 of sd.
+@pytest.mark.parametrize("case", ["none", "loaded", "uniform"])
+def test_mechanism_against_exact_probabilities(case):
+    """By closing the joints of 100 000 products, within five standard errors: the linear function errs by 1e-4 of sd.
 
     A clearance vector of uniform direction has the amplitude dx/dl c here, not c: the rod turns as well.
     """
-    for case, direction in (("none", 0.0), ("loaded", 0.0), ("uniform", "any")):
-        clearance = 1e-12 if case == "none" else "20 H7/g6 uniform"
-        kinematics = Kinematics(crank(clearance=clearance), "slider.x", pose=POSE, directions={"pin": direction})
-        values = draws(kinematics.inputs, 200_000, 5)
-        share = float(np.mean(np.abs(kinematics.deviations(list(kinematics.inputs), values)) > limit))
-        exact = EXACT[limit][case]
+    clearance, direction = 1e-12 if case == "none" else "20 H7/g6 uniform", "any" if case == "uniform" else 0.0
+    kinematics = Kinematics(crank(clearance=clearance), "slider.x", pose=POSE, directions={"pin": direction})
+    found = np.abs(kinematics.deviations(list(kinematics.inputs), draws(kinematics.inputs, 100_000, 5)))
+    sd = np.hypot(DR * CRANK.sd, DL * ROD.sd)
+    psi, c = np.meshgrid((np.arange(400) + 0.5) / 400 * 2 * np.pi, 3.5e-6 + 17e-6 * (np.arange(400) + 0.5) / 400)
+    for limit, exact in EXACT.items():
+        exact = exact[case]
         if case == "uniform":
-            sd = np.hypot(DR * CRANK.sd, DL * ROD.sd)
-            psi, c = np.meshgrid(
-                (np.arange(400) + 0.5) / 400 * 2 * np.pi, 3.5e-6 + 17e-6 * (np.arange(400) + 0.5) / 400
-            )
             exact = float(np.mean(norm.sf((limit - DL * c * np.cos(psi)) / sd) * 2))
-        assert share == pytest.approx(exact, abs=5 * np.sqrt(exact / 200_000) + 1e-6)
+        assert np.mean(found > limit) == pytest.approx(exact, abs=5 * np.sqrt(exact / 100_000) + 1e-6), limit
 
 
 def test_linearised_products_deviate_by_terms_of_second_order():
@@ -155,13 +154,24 @@ def test_form_is_not_exact_for_clearance_vectors():
 @pytest.mark.parametrize("case", ["none", "uniform", "loaded"])
 @pytest.mark.parametrize("method", ["importance", "subset"])
 def test_rare_failures(method, case):
-    """One in a million to one in a thousand: within 10 %, and within their own bounds of 99 %."""
+    """One in a million to one in a thousand: within 5 or 15 %, and within their own bounds of 99 %."""
     pytest.importorskip("openturns")
-    runs = {"importance": 100_000, "subset": 400_000}[method]  # coefficients of variation of 1 % and 3 %
-    found = failure_probability(*linear(case), 5e-5, two_sided=True, method=method, runs=runs, seed=1)
-    assert found.probability == pytest.approx(EXACT[5e-5][case], rel=0.1)
+    runs, within = {"importance": (30_000, 0.05), "subset": (100_000, 0.15)}[method]  # some three standard deviations
+    found = failure_probability(*linear(case), 5e-5, two_sided=True, method=method, runs=runs, seed=2)
+    assert found.probability == pytest.approx(EXACT[5e-5][case], rel=within)
     assert found.low < EXACT[5e-5][case] < found.high and found.evaluations < 7 * runs
     assert METHODS == ("monte-carlo", "form", "importance", "subset")
+
+
+def test_nothing_is_kept_of_the_products():
+    """Python's numbers and lists after some 100 000 products, of which OpenTURNS kept each."""
+    pytest.importorskip("openturns")
+    kept = []
+    for _ in range(2):
+        failure_probability(*linear("loaded"), 5e-5, two_sided=True, method="subset", runs=20_000)
+        gc.collect()
+        kept.append(sys.getallocatedblocks())
+    assert kept[1] - kept[0] < 10_000
 
 
 def test_directions_of_loads():

@@ -23,7 +23,7 @@ from nonsmooth.studies.workers import WorkersLost, outcomes
 from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod
 
 #: runs of a sweep that is disturbed
-SETS = 300
+SETS = 150
 #: case 2; each run is logged by the one number that tells it from the others
 SCRIPT = '''
 import os, sys

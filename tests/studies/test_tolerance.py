@@ -129,19 +129,18 @@ def test_command_line(tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("runs", "fresh_runs", "workers"), [(80, 600, 1), (400, 10_000, None)])
-def test_the_stated_confidence_holds_on_a_fresh_sample(runs, fresh_runs, workers):
-    """The slider-crank's worst impulse until 10 ms."""
+def test_the_stated_confidence_holds_on_a_fresh_sample():
+    """The slider-crank's worst impulse until 10 ms; the fresh share has a standard error of 0.5 %."""
     clearances = {"guide.clearance": (2e-4, 1e-3)}
     others = {"guide.friction": (0.0, 0.05), "guide.restitution": (0.2, 0.6)}
-    settings = {"t_end": 0.01, "dt": 2e-5, "workers": workers}
+    settings = {"t_end": 0.01, "dt": 2e-5, "workers": 1}
     found = tolerance(
         slider_crank_translational, MoreauJean(), "peak-impulse", limit=0.03, clearances=clearances, others=others,
-        runs=runs, factors=np.linspace(0.2, 0.32, 7), seed=1, **settings,
+        runs=100, factors=np.linspace(0.2, 0.32, 4), seed=1, **settings,
     )  # fmt: skip
     assert 0 < found.passed < len(found.factors) and found.share[-1] < found.coverage
     scale = [found.factors[found.passed - 1], 1.0, 1.0]
-    design = Design(found.names, draws(clearances | others, fresh_runs, 987) * scale)
+    design = Design(found.names, draws(clearances | others, 1000, 987) * scale)
     fresh = sweep(
         slider_crank_translational, MoreauJean(), design,
         metrics=["peak-impulse"], **settings,

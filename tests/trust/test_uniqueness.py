@@ -154,11 +154,14 @@ def body_on_feet(rng: np.random.Generator, dimension: int):
 
 
 def dimension_by_extremes(effects, edges, forces):
-    """Dimension of the set of forces: linear programs walk to its ends along directions not found yet."""
+    """Dimension of the set of forces: linear programs walk to its ends along directions not found yet.
+
+    A set of more dimensions than found has an extent along almost every other direction: two without end the search.
+    """
     from scipy.optimize import linprog
 
-    found = np.zeros((0, len(forces)))
-    for axis in np.random.default_rng(0).normal(size=(2 * len(forces), len(forces))):
+    found, without = np.zeros((0, len(forces))), 0
+    for axis in np.random.default_rng(0).normal(size=(len(forces) + 2, len(forces))):
         axis = axis - found.T @ (found @ axis)
         if np.linalg.norm(axis) < 1e-9:
             break
@@ -172,20 +175,19 @@ def dimension_by_extremes(effects, edges, forces):
             assert program.status == 0
             ends.append(edges @ program.x)
         change = ends[1] - ends[0]
-        if np.linalg.norm(change) < 1e-6:
-            continue
         change -= found.T @ (found @ change)
         if np.linalg.norm(change) > 1e-6:
             found = np.vstack([found, change / np.linalg.norm(change)])
+        elif (without := without + 1) == 2:
+            break
     return len(found)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("states", [60, pytest.param(500, marks=pytest.mark.slow)])
-def test_changes_are_those_that_linear_programs_find(dimension, states):
+def test_changes_are_those_that_linear_programs_find(dimension):
     """Feet of one body at random points of a grid, sticking, slipping, smooth, some of them without force."""
-    rng, met = np.random.default_rng(states + dimension), set()
-    for _ in range(states):
+    rng, met = np.random.default_rng(dimension), set()
+    for _ in range(100):
         effects, edges, forces = body_on_feet(rng, dimension)
         if np.max(np.abs(forces)) == 0.0:
             continue
