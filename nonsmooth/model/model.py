@@ -155,9 +155,10 @@ class Model(metaclass=Called):
             object.__setattr__(system, "assembly", report)
             object.__setattr__(system, "start", report.start)
         check_start(system, system.start, system.parameter_values)
-        for remark in review(self.elements, assembled=assemble is not False, freedom=system.nv - system.ng):
-            # redundant constraints, which are searched for here alone, leave freedom
-            if remark.name in self.silence or (remark.name == "immobile" and system.redundant):
+        freedom = system.nv - system.ng + len(system.redundant)
+        moved = assemble is not False
+        for remark in review(self.elements, assembled=moved, freedom=freedom, redundant=system.redundant):
+            if remark.name in self.silence:
                 continue
             said = f"{self.name}: {remark.text} Silence {remark.name!r} if it is meant."
             warnings.warn(said, ModelWarning, stacklevel=2)

@@ -71,7 +71,10 @@ class Budget:
             raise BudgetSpent(f"the budget of {self.steps} steps is spent.")
         self.in_time()
         if self.most is not None and steps >= self.most:
-            raise SolverFailed(f"{self.most} steps, after which such steps are given up, have not reached the end.")
+            raise SolverFailed(
+                f"{self.most} steps, after which such steps are given up, have come to t = {t:.3g} s of t_end = "
+                f"{t_end:g} s."
+            )
 
 
 class TimeLoop:
