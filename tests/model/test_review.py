@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from contextlib import suppress
 
 import pytest
 
@@ -12,6 +13,7 @@ from nonsmooth import (
     Compliant,
     Damper,
     Fixed,
+    GaussQP,
     Gravity,
     Ground,
     InputError,
@@ -27,6 +29,7 @@ from nonsmooth import (
     Revolute,
     RevoluteClearance,
     Rigid,
+    SimulationFailed,
     SpatialBody,
     Spring,
     Table,
@@ -241,6 +244,27 @@ def test_a_right_model_gets_no_remark():
 
 def test_all_remarks_are_met():
     assert {name.partition(": ")[0] for _, name in MISTAKES.values()} & set(REMARKS) == set(REMARKS)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ((0.0, 10.0, 20.0), 'motor": its table has times from 0 to 20 s, of which none is within .* t_end = 0.02 s'),
+        (
+            (0.0, 0.001, 0.002),
+            'motor": its table ends at t = 0.002 s, before t_end = 0.02 s, .* from 1e\\+03 per second',
+        ),
+        ((0.0, 0.01, 0.02), ""),
+    ],
+)
+def test_tables_outside_a_run_are_told(times, said):
+    system = built(crank(motor=dict(motion=Table(times, (0.0, 1.0, 2.0)))))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        with suppress(SimulationFailed):
+            simulate(system, GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-4), max_steps=1)
+    told = [str(one.message) for one in found]
+    assert len(told) == bool(said) and all(re.search(said, one) for one in told)
 
 
 PROBLEMS = find_problems()
