@@ -161,7 +161,7 @@ class Model(metaclass=Called):
             if remark.name in self.silence:
                 continue
             said = f"{self.name}: {remark.text} Silence {remark.name!r} if it is meant."
-            warnings.warn(said, ModelWarning, stacklevel=2)
+            warnings.warn(said, ModelWarning, stacklevel=3)
         return system
 
     def assemble(self) -> Assembly:
