@@ -437,6 +437,12 @@ def test_dark_light_and_print(shown: Shown, crank: Trajectory) -> None:
     pages = page.tell("Page.printToPDF", printBackground=True)
     assert len(pages["data"]) > 10_000
     page.until("document.documentElement.dataset.theme === 'dark'")  # as before
+    page.tell("Emulation.setEmulatedMedia", media="print")
+    shapes = page.run(
+        "[...document.querySelectorAll('.stage canvas, .plot canvas')].map(c => getComputedStyle(c).objectFit)"
+    )
+    page.tell("Emulation.setEmulatedMedia", media="")
+    assert set(shapes) == {"contain"}  # circles remain circles on paper of another width
     clean(page)
 
 
