@@ -1,6 +1,7 @@
 """How often the 95 % intervals of fits of motion contain the truth: seeded data of three mechanisms.
 
-    python benchmarks/fit_coverage.py 67        # sets per mechanism; some ten minutes on one core
+    python -m benchmarks.fit_coverage 67                # sets per mechanism; half an hour on one core
+    python -m benchmarks.fit_coverage 67 ball pendulum  # these alone
 
 For each mechanism: sets whose estimate lies in its own intervals, sets whose interval contains the truth by parameter,
 and sets whose sum of squares is within 1 % of that of a search that begins at the truth; what misses is listed by seed.
@@ -104,4 +105,5 @@ def measured(make: Any, sets: int) -> None:
 
 if __name__ == "__main__":
     for make in (crank, ball, pendulum):
-        measured(make, int(sys.argv[1]) if len(sys.argv) > 1 else 67)
+        if make.__name__ in (sys.argv[2:] or [make.__name__]):
+            measured(make, int(sys.argv[1]) if len(sys.argv) > 1 else 67)
