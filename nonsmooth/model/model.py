@@ -242,7 +242,7 @@ class Model(metaclass=Called):
         }  # fmt: skip
         return System(
             self.name, dimension, self.elements, start_of(self.elements), {**self.provenance, **origins},
-            dict(self.origin),
+            dict(self.origin), silence=self.silence,
         )  # fmt: skip
 
     def _check_references(self) -> None:

@@ -7,7 +7,7 @@ mechanisms have, near the factors of wrong units: 1000 for mm, g and kN, 1e6 for
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from nonsmooth.model.redundancy import Redundant
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
 
-__all__ = ["REMARKS", "Remark", "review"]
+__all__ = ["REMARKS", "Remark", "review", "review_parameters"]
 
 #: names of remarks, and what each is about
 REMARKS = {
@@ -169,6 +169,20 @@ def review(
     return [Remark(name, text) for part in parts for name, text in part]
 
 
+def review_parameters(elements: Sequence[Element], parameters: Mapping[str, float]) -> list[Remark]:
+    """Remarks on a built model whose parameters are changed, by name, without those that it had before."""
+    changed = []
+    for one in elements:
+        own = {
+            label: float(parameters[f"{one.name}.{label}"])
+            for label in one.numbers()
+            if f"{one.name}.{label}" in parameters
+        }
+        changed.append(one.with_numbers(own) if own else one)
+    before = review(elements, assembled=False, freedom=1)
+    return [one for one in review(changed, assembled=False, freedom=1) if one not in before]
+
+
 Found = Iterator[tuple[str, str]]
 
 
@@ -296,13 +310,12 @@ def _fixed(m: _Placed, redundant: Sequence[Redundant]) -> Found:
     for found in redundant:
         rows = [found.name, *found.follows_from]
         moving = [name for name in dict.fromkeys(row.partition(".")[0] for row in rows) if name in drivers]
-        motions = [getattr(drivers[name], "motion", None) for name in moving]
-        if len(moving) == 1 and callable(motions[0]) and not _still(drivers[moving[0]]):
-            others = dict.fromkeys(f'"{row.partition(".")[0]}"' for row in rows if row.partition(".")[0] != moving[0])
-            which = getattr(drivers[moving[0]], "coordinate", "pose")
+        one = drivers[moving[0]] if len(moving) == 1 else None
+        if isinstance(one, PrescribedMotion) and callable(one.motion) and not _still(one):
+            others = dict.fromkeys(f'"{row.partition(".")[0]}"' for row in rows if row.partition(".")[0] != one.name)
             yield (
                 "driven-fixed",
-                f'"{moving[0]}" drives the {which} of "{drivers[moving[0]].body_names()[-1]}", which '
+                f'"{one.name}" drives the {one.coordinate} of "{one.body_names()[-1]}", which '
                 f"{' and '.join(others)} hold at the start; drive a coordinate that is free.",
             )
 

@@ -35,6 +35,7 @@ from nonsmooth import (
     Table,
     simulate,
 )
+from nonsmooth.cli import main
 from nonsmooth.declarative import model_text, read_text
 from nonsmooth.exceptions import DeclarationError
 from nonsmooth.laws import Flores
@@ -285,6 +286,24 @@ def test_each_is_silenced_by_name():
     ]
     with pytest.raises(ModelError, match="there is no remark 'no-gravty'. Did you mean no-gravity"):
         Model(silence=["no-gravty"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ("pin.clearance=0.2", 'clearance "pin" of 0.2 m is large'),
+        ("pin.friction=5", 'contact "pin" has the coefficient of friction 5'),
+        ("rod.mass=210", 'body "rod" of 210 kg has a radius of gyration'),
+        ("gravity.acceleration_y=9810", "gravity is 9810 m/s"),
+        ("pin.clearance=2e-4", ""),
+    ],
+)
+def test_parameters_of_the_command_line_are_reviewed(changed, said, capsys):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        main(["describe", "slider-crank-revolute", "--set", changed])
+    told = [str(one.message) for one in found] + [capsys.readouterr().err]
+    assert said in " ".join(told) and ("warning" in told[-1] or bool(found)) == bool(said)
 
 
 TOML = """
