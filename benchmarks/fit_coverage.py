@@ -97,10 +97,10 @@ def measured(make: Any, sets: int) -> None:
         if not inside or found.cost > 1.01 * cost:
             print(f"  {make.__name__}, seed {seed}: {found.values}, intervals {ends.tolist()}, truth {truth}")
             print(f"    cost {found.cost:.6g}, from the truth {cost:.6g}", flush=True)
-    shares = ", ".join(f"{name} {count}" for name, count in zip(ranges, covered, strict=True))
-    print(
-        f"{make.__name__}: {sets} sets, estimate inside {own}, truth inside: {shares}, minimum found {near}", flush=True
-    )
+        if seed % 5 == 4 or seed == sets - 1:
+            shares = ", ".join(f"{name} {count}" for name, count in zip(ranges, covered, strict=True))
+            said = f"{seed + 1} of {sets} sets, estimate inside {own}, truth inside: {shares}, minimum found {near}"
+            print(f"{make.__name__}: {said}", flush=True)
 
 
 if __name__ == "__main__":
