@@ -108,8 +108,9 @@ def _smooth(random: np.random.Generator, at: float, width: float) -> Callable[[A
         lambda t: np.exp(-(((t - at) / width) ** 2)) / (width * np.sqrt(np.pi)),
         lambda t: 0.5 / (width * np.cosh((t - at) / width) ** 2),
         lambda t: (np.tanh((t - at) / width + 1.0) - np.tanh((t - at) / width - 1.0)) / (4.0 * width),
-        lambda t: np.exp((np.cos(2.0 * np.pi * (t - at)) - 1.0) / (2.0 * np.pi * width) ** 2)
-        / (width * np.sqrt(2.0 * np.pi)),
+        lambda t: (
+            np.exp((np.cos(2.0 * np.pi * (t - at)) - 1.0) / (2.0 * np.pi * width) ** 2) / (width * np.sqrt(2.0 * np.pi))
+        ),
         lambda t: 2.0 / (np.pi * width * (1.0 + ((t - at) / width) ** 2) ** 2),
     )
     return forms[random.integers(len(forms))]
