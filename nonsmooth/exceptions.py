@@ -65,7 +65,7 @@ class ModelWarning(UserWarning):
 
 
 class ValidityWarning(UserWarning):
-    """A law used outside its range of validity."""
+    """A law used outside its range of validity, or a table outside its times."""
 
 
 class SolverMissing(NonsmoothError, ImportError):

@@ -73,7 +73,8 @@ def contents(
         raise Refused("its addresses are not those of a file of this package")
     own, left = _attributes(file["/"], "the file", size)
     if conventions and str(own.get("Conventions")) != conventions:
-        raise Refused(f"its Conventions should be {conventions!r}")
+        given = str(own.get("Conventions"))[:60]
+        raise Refused(f"its Conventions should be {conventions!r}, they are {given!r}")
     count = root.get_num_objs()
     if count > DATA_SETS:
         raise Refused(f"it has {count} names; at most {DATA_SETS} are read")

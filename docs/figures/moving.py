@@ -123,7 +123,7 @@ def picture(run: Trajectory) -> str:
 <g id="crank"><path d="M0,0H{SCALE * CRANK:.1f}" stroke="{BLUE}" stroke-width="7"/>
 <circle r="5.5" fill="#fff" {edge}/><circle cx="{SCALE * CRANK:.1f}" r="5.5" fill="#fff" {edge}/></g>
 <text x="16" y="25">slider-crank, 5000 rpm, clearance in the pin</text>
-<text x="484" y="25" text-anchor="end" class="small">{slower} times slower, clearance × {magnified}</text>
+<text x="484" y="44" text-anchor="end" class="small">{slower} times slower, clearance × {magnified}</text>
 <text x="16" y="{CIRCLE[1] - ORBIT - 20}">journal in its bearing</text>
 <circle cx="{CIRCLE[0]}" cy="{CIRCLE[1]}" r="{ORBIT}" {line} stroke-width="1.5"/>
 <path d="M{CIRCLE[0] - 5},{CIRCLE[1]}h10m-5,-5v10" {line}/>

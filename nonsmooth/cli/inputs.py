@@ -8,13 +8,14 @@ import inspect
 import os
 import re
 import tempfile
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.files import path_of
 from nonsmooth.fits import Scatter, looks_stated, stated
 from nonsmooth.settings import is_number, shown
@@ -212,6 +213,11 @@ class Request:
             if owner in elements:
                 elements[owner].check_stated(label, value)
         made.system.parameter_vector(words.texts)  # whose dimensions are known now
+        from nonsmooth.model.review import review_parameters
+
+        for remark in review_parameters(made.system.elements, made.parameters):
+            if remark.name not in made.system.silence:
+                warnings.warn(f"{made.system.name}: {remark.text}", ModelWarning, stacklevel=2)
         return made
 
     def _made(self, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import InUnits, Quantity, declarations
@@ -93,6 +93,17 @@ class Law(metaclass=InUnits):
             value = getattr(self, field.name)
             if isinstance(value, Law):
                 yield from value.parts()
+
+    def with_numbers(self, changes: Mapping[str, float]) -> Self:
+        """The law with other numbers, its own and those of its parts, by field."""
+        numbers: dict[str, Any] = {}
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, Law):
+                numbers[one.name] = value.with_numbers(changes)
+            elif one.name in changes and one.name in declarations(type(self)):
+                numbers[one.name] = changes[one.name]
+        return dataclasses.replace(self, **numbers)
 
     def numbers(self) -> dict[str, float]:
         """The numbers of the law and of its parts, by field.

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
@@ -63,6 +63,10 @@ class Contact(Element):
 
     def numbers(self) -> dict[str, float]:
         return super().numbers() | self.contact.numbers()
+
+    def with_numbers(self, changes: Mapping[str, float]) -> Self:
+        own = super().with_numbers(changes)
+        return replace(own, contact=own.contact.with_numbers(changes))
 
     def toleranced(self) -> dict[str, Fit | Toleranced]:
         of_law = ((field, getattr(part, field)) for part in self.contact.parts() for field in declarations(type(part)))

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType, SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import casadi as ca
 import numpy as np
@@ -228,6 +228,18 @@ class Element(metaclass=Called):
             elif found:
                 fields[field] = np.array(found, dtype=float)
         return SimpleNamespace(**fields)
+
+    def with_numbers(self, changes: Mapping[str, float]) -> Self:
+        """The element with other numbers, by local name."""
+        values = vars(self.values({f"{self.name}.{label}": x for label, x in (self.numbers() | dict(changes)).items()}))
+        labels = {
+            field: {field, *(f"{field}_{one}" for one in quantity.labels)} for field, quantity in self.quantities()
+        }
+        changed = {field: values[field] for field, own in labels.items() if own & changes.keys() and field in values}
+        numbers: dict[str, Any] = {
+            field: x if isinstance(x, float) else tuple(x.tolist()) for field, x in changed.items()
+        }
+        return dataclasses.replace(self, **numbers) if numbers else self
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """Its primitives, with the parameter values p as numbers; see `nonsmooth.model.drawing`."""

@@ -7,7 +7,7 @@ such as the checks of the initial state, use this module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -270,15 +270,27 @@ class Elementwise:
             shared = np.tile(p[places], count)
             weights = weight(at.z[1 : count + 1].ravel(), p[self._masses], shared)[0].reshape(count, -1)
             total[1:, : self.rigid] += weights
+        for group, found in self._forces(t, at, p):
+            for body, force in zip(group.bodies.T, found[1:], strict=True):
+                along = force if at.maps is None else np.einsum("fij,fi->fj", at.maps[body], force)
+                np.add.at(total, self._carriers[body], along)
+        return self.in_order(total[1:])
+
+    def undefined_forces(self, t: float, at: Placements, p: Array) -> list[int]:
+        """Which of the forces, in order of the model, are not finite."""
+        found: list[int] = []
+        for group, values in self._forces(t, at, p):
+            bad = ~np.all([np.isfinite(force).all(axis=1) for force in values[1:]], axis=0)
+            found += group.members[bad].tolist()
+        return sorted(found)
+
+    def _forces(self, t: float, at: Placements, p: Array) -> Iterator[tuple[_Group, list[Array]]]:
+        """Forces of one kind, and their outputs: the second and the following act on their bodies."""
         for group in self._force_groups:
             bodies = group.bodies.T
             turning = [np.hstack([at.z[body], at.angles[body]]) for body in bodies]
             arguments = [*turning, *(at.twists[body] for body in bodies)]
-            found = group(np.full(group.count, t), *arguments, p[group.parameters])
-            for body, force in zip(bodies, found[1:], strict=True):
-                along = force if at.maps is None else np.einsum("fij,fi->fj", at.maps[body], force)
-                np.add.at(total, self._carriers[body], along)
-        return self.in_order(total[1:])
+            yield group, group(np.full(group.count, t), *arguments, p[group.parameters])
 
     def constraints(self, t: float, at: Placements, p: Array) -> tuple[ConstraintRows, Array]:
         """The joints' g with its rates, and their constraint residuals."""

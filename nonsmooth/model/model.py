@@ -155,12 +155,13 @@ class Model(metaclass=Called):
             object.__setattr__(system, "assembly", report)
             object.__setattr__(system, "start", report.start)
         check_start(system, system.start, system.parameter_values)
-        for remark in review(self.elements, assembled=assemble is not False, freedom=system.nv - system.ng):
-            # redundant constraints, which are searched for here alone, leave freedom
-            if remark.name in self.silence or (remark.name == "immobile" and system.redundant):
+        freedom = system.nv - system.ng + len(system.redundant)
+        moved = assemble is not False
+        for remark in review(self.elements, assembled=moved, freedom=freedom, redundant=system.redundant):
+            if remark.name in self.silence:
                 continue
             said = f"{self.name}: {remark.text} Silence {remark.name!r} if it is meant."
-            warnings.warn(said, ModelWarning, stacklevel=2)
+            warnings.warn(said, ModelWarning, stacklevel=3)
         return system
 
     def assemble(self) -> Assembly:
@@ -241,7 +242,7 @@ class Model(metaclass=Called):
         }  # fmt: skip
         return System(
             self.name, dimension, self.elements, start_of(self.elements), {**self.provenance, **origins},
-            dict(self.origin),
+            dict(self.origin), silence=self.silence,
         )  # fmt: skip
 
     def _check_references(self) -> None:

@@ -7,7 +7,7 @@ mechanisms have, near the factors of wrong units: 1000 for mm, g and kN, 1e6 for
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -21,22 +21,25 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground, PlanarBody, SpatialBody
 from nonsmooth.model.clearances import Clearance, RevoluteClearance
 from nonsmooth.model.contacts import Contact
+from nonsmooth.model.drawing import Spot
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity, Spring
 from nonsmooth.model.frames import rotation_matrix
 from nonsmooth.model.joints import Joint, Revolute
+from nonsmooth.model.redundancy import Redundant
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
 
-__all__ = ["REMARKS", "Remark", "review"]
+__all__ = ["REMARKS", "Remark", "review", "review_parameters"]
 
 #: names of remarks, and what each is about
 REMARKS = {
     "no-gravity": "no gravity anywhere",
-    "gravity": "an acceleration of gravity that is not that of the earth, or points upwards",
+    "gravity": "an acceleration of gravity that is not that of the earth, points upwards, or is given twice",
     "large-clearance": "a clearance that is large beside the mechanism or its journal",
     "small-clearance": "a clearance below a nanometre",
+    "large-radius": "a journal, ball or pin that is larger than the mechanism",
     "size": "a mechanism of more than 100 m",
     "inertia": "a moment of inertia that no body of this mass and size has",
     "mass": "masses that differ by more than 1e5",
@@ -44,12 +47,14 @@ REMARKS = {
     "speed": "a speed as of revolutions per minute, or above that of sound",
     "still-driver": "a prescribed motion that stands still",
     "driven-twice": "two drivers of one coordinate",
+    "driven-fixed": "a driver that moves what the joints hold",
     "held-twice": "a bearing that has two joints or clearances",
-    "unheld": "a body that no joint, contact or force holds",
+    "unheld": "a body that no joint, contact or force holds, or bodies that nothing connects to the ground",
     "open-point": "a single joint whose points are apart where all others meet",
     "friction": "a coefficient of friction above 1.5",
     "soft-contact": "a contact that its load would press in by more than its clearance",
-    "spring": "a spring that begins at a multiple of its free length",
+    "hard-contact": "a contact that its load would press in by less than a hundredth of the diameter of an atom",
+    "spring": "a spring that begins at a multiple of its free length, or vibrates at more than 1 MHz",
     "at-rest": "nothing that sets the mechanism in motion",
     "immobile": "as many constraints as velocities, and no driver that moves",
 }
@@ -67,7 +72,13 @@ ROUGH = 1.5
 #: points of joints that meet, and that do not, as shares of the size
 MEET, APART = 1e-4, 0.02
 STRETCH = 4.0
+#: [Hz] above the vibrations of any part of a mechanism
+VIBRATES = 1e6
+#: [m] a hundredth of the diameter of an atom
+DEPTH = 1e-12
 HUGE = 100.0
+#: in place of the ground among names of bodies
+HELD = ""
 #: fields of elements that tell how far their bodies extend
 EXTENTS = ("length", "height", "width", "radius")
 
@@ -79,6 +90,12 @@ class Remark(NamedTuple):
     text: str
 
 
+def _oversized(one: Element, spread: float) -> bool:
+    """Whether a clearance has a journal larger than itself and the mechanism, whose points lie within `spread`."""
+    radius, length = (float(getattr(one, field, None) or 0.0) for field in ("radius", "length"))
+    return isinstance(one, Clearance) and radius > max(spread, length) > 0.0
+
+
 class _Placed:
     """Bodies at the given start, and points of elements on them."""
 
@@ -86,20 +103,27 @@ class _Placed:
         self.elements = elements
         self.bodies = {one.name: one for one in elements if isinstance(one, Body)}
         self.grounds = [one.name for one in elements if isinstance(one, Ground)]
-        self.reach = dict.fromkeys(self.bodies, 0.0)
         self.spots: dict[str, list[tuple[str, Array]]] = {}
-        for element in elements:
-            numbers = {f"{element.name}.{label}": value for label, value in element.numbers().items()}
-            spots = element.spots(element.values(numbers)) if element.body_fields else ()
-            self.spots[element.name] = [(one.body, self.point(one.body, np.asarray(one.at, float))) for one in spots]
-            extent = max((float(getattr(element, field, None) or 0.0) for field in EXTENTS), default=0.0)
-            for one in spots:
-                if one.body in self.reach:
-                    self.reach[one.body] = max(self.reach[one.body], float(np.linalg.norm(one.at)) + extent / 2)
-        centres = [self.point(name, np.zeros(3)) for name in self.bodies]
-        points = np.array(centres + [point for spots in self.spots.values() for _, point in spots])
-        self.size = float(np.max(np.ptp(points, axis=0), initial=0.0)) if len(points) else 0.0
-        self.size = max(self.size, *self.reach.values(), 0.0) if self.reach else self.size
+        local: dict[str, Sequence[Spot]] = {}
+        for one in elements:
+            numbers = {f"{one.name}.{label}": value for label, value in one.numbers().items()}
+            local[one.name] = one.spots(one.values(numbers)) if one.body_fields else ()
+            self.spots[one.name] = [(spot.body, self.point(spot.body, np.asarray(spot.at))) for spot in local[one.name]]
+        named = [(f'body "{name}"', self.point(name, np.zeros(3))) for name in self.bodies if name not in self.grounds]
+        named += [(f'a point of "{name}"', point) for name, spots in self.spots.items() for _, point in spots]
+        points = np.array([point for _, point in named]).reshape(-1, 3)
+        #: extent of all centres and points, and what is farthest from their middle, a body rather than a point
+        self.spread = float(np.max(np.ptp(points, axis=0), initial=0.0)) if named else 0.0
+        far = np.linalg.norm(points - np.median(points, axis=0), axis=1) if named else np.zeros(1)
+        self.farthest = named[int(np.argmax(far >= 0.9 * np.max(far)))][0] if named else ""
+        self.reach = dict.fromkeys(self.bodies, 0.0)
+        for one in elements:
+            extents = [float(getattr(one, field, None) or 0.0) for field in EXTENTS]
+            extent = 0.0 if _oversized(one, self.spread) else max(extents)
+            for spot in local[one.name]:
+                if spot.body in self.reach:
+                    self.reach[spot.body] = max(self.reach[spot.body], float(np.linalg.norm(spot.at)) + extent / 2)
+        self.size = max(self.spread, *self.reach.values(), 0.0)
 
     def point(self, name: str, at: Array) -> Array:
         """A point of a body in space."""
@@ -122,7 +146,9 @@ class _Placed:
         return float(np.linalg.norm(b - a))
 
 
-def review(elements: Sequence[Element], *, assembled: bool, freedom: int) -> list[Remark]:
+def review(
+    elements: Sequence[Element], *, assembled: bool, freedom: int, redundant: Sequence[Redundant] = ()
+) -> list[Remark]:
     """Remarks on the elements of a model that can be built.
 
     Parameters
@@ -131,13 +157,30 @@ def review(elements: Sequence[Element], *, assembled: bool, freedom: int) -> lis
         Whether positions are a guess that has been closed.
     freedom
         Velocities less constraints.
+    redundant
+        Rows of joints and drivers that follow from others at the start.
     """
     placed = _Placed(elements)
     parts = (
-        _gravity(placed), _clearances(placed), _bodies(placed), _drivers(placed), _bearings(placed),
+        _gravity(placed), _clearances(placed), _bodies(placed), _ground(placed), _drivers(placed),
+        _fixed(placed, redundant), _bearings(placed),
         _points(placed) if assembled else (), _laws(placed), _motion(placed, freedom),
     )  # fmt: skip
     return [Remark(name, text) for part in parts for name, text in part]
+
+
+def review_parameters(elements: Sequence[Element], parameters: Mapping[str, float]) -> list[Remark]:
+    """Remarks on a built model whose parameters are changed, by name, without those that it had before."""
+    changed = []
+    for one in elements:
+        own = {
+            label: float(parameters[f"{one.name}.{label}"])
+            for label in one.numbers()
+            if f"{one.name}.{label}" in parameters
+        }
+        changed.append(one.with_numbers(own) if own else one)
+    before = review(elements, assembled=False, freedom=1)
+    return [one for one in review(changed, assembled=False, freedom=1) if one not in before]
 
 
 Found = Iterator[tuple[str, str]]
@@ -151,6 +194,9 @@ def _gravity(m: _Placed) -> Found:
         yield "no-gravity", "the model has no gravity; add Gravity(acceleration=...), unless it lies level or floats."
     elif not 0.1 * EARTH < length < 3 * EARTH:
         yield "gravity", f"gravity is {length:g} m/s^2, that of the earth 9.81 m/s^2; lengths are in m, not in mm."
+    elif len(found) > 1:
+        names = ", ".join(f'"{one.name}"' for one in found)
+        yield "gravity", f"the accelerations of {names} add up to {length:g} m/s^2; keep one of them."
     elif total[-1] > 0.9 * length:
         yield (
             "gravity",
@@ -164,6 +210,14 @@ def _clearances(m: _Placed) -> Found:
             continue
         radius = getattr(one, "radius", None)
         length = getattr(one, "length", None) or 0.0
+        if _oversized(one, m.spread):
+            yield (
+                "large-radius",
+                (
+                    f'clearance "{one.name}" has a radius of {radius:g} m, but all points of the mechanism lie within '
+                    f"{m.spread:.2g} m; is it {radius:g} mm?"
+                ),
+            )
         if one.clearance > LARGE * max(m.size, length):
             yield (
                 "large-clearance",
@@ -183,7 +237,10 @@ def _clearances(m: _Placed) -> Found:
         elif one.clearance < SMALL:
             yield "small-clearance", f'clearance "{one.name}" of {one.clearance:g} m is below a nanometre; it is in m.'
     if m.size > HUGE:
-        yield "size", f"the mechanism is {m.size:.3g} m large; lengths are in m, not in mm."
+        yield (
+            "size",
+            f"the mechanism is {m.size:.3g} m large, {m.farthest} is the farthest; lengths are in m, not in mm.",
+        )
 
 
 def _bodies(m: _Placed) -> Found:
@@ -231,20 +288,62 @@ def _bodies(m: _Placed) -> Found:
         )
 
 
+def _ground(m: _Placed) -> Found:
+    """Bodies that fall because nothing connects them to the ground."""
+    gravity = any(isinstance(one, Gravity) and any(one.acceleration) for one in m.elements)
+    groups: list[set[str]] = []
+    for one in m.elements:
+        joined = {name.partition(".")[0] for name in one.body_names()}
+        if joined & set(m.grounds) or (len(joined) == 1 and isinstance(one, Force)):  # a load may carry its body
+            joined.add(HELD)
+        touching = [group for group in groups if group & joined]
+        groups = [group for group in groups if not group & joined] + [joined.union(*touching)]
+    for group in groups if gravity else ():
+        if len(group) > 1 and HELD not in group:
+            listed = ", ".join(f'"{name}"' for name in m.bodies if name in group)
+            yield "unheld", f"nothing connects the bodies {listed} to the ground, so that they fall together."
+
+
+def _fixed(m: _Placed, redundant: Sequence[Redundant]) -> Found:
+    """Drivers that move along a direction in which joints alone hold their bodies."""
+    drivers = {one.name: one for one in m.elements if isinstance(one, PrescribedMotion | PrescribedPose)}
+    for found in redundant:
+        rows = [found.name, *found.follows_from]
+        moving = [name for name in dict.fromkeys(row.partition(".")[0] for row in rows) if name in drivers]
+        one = drivers[moving[0]] if len(moving) == 1 else None
+        if isinstance(one, PrescribedMotion) and callable(one.motion) and not _still(one):
+            others = dict.fromkeys(f'"{row.partition(".")[0]}"' for row in rows if row.partition(".")[0] != one.name)
+            yield (
+                "driven-fixed",
+                f'"{one.name}" drives the {one.coordinate} of "{one.body_names()[-1]}", which '
+                f"{' and '.join(others)} hold at the start; drive a coordinate that is free.",
+            )
+
+
+def _rate(one: PrescribedMotion, t: ca.SX) -> ca.SX:
+    """Time derivative of a prescribed motion."""
+    return ca.jacobian(one._target(t, SimpleNamespace()), t)
+
+
+def _still(one: PrescribedMotion) -> bool:
+    """Whether the motion of a driver, a callable, does not depend on time."""
+    rate = _rate(one, ca.SX.sym("t"))
+    return bool(rate.nnz() == 0 or ca.simplify(rate).is_zero())
+
+
 def _drivers(m: _Placed) -> Found:
     drivers = [one for one in m.elements if isinstance(one, PrescribedMotion)]
     for one in drivers:
         if not callable(one.motion):
             continue
-        t = ca.SX.sym("t")
-        rate = ca.jacobian(one._target(t, SimpleNamespace()), t)
-        if rate.nnz() == 0 or ca.simplify(rate).is_zero():
+        if _still(one):
             yield (
                 "still-driver",
                 f'the motion of "{one.name}" does not depend on time; write a speed as lambda t: speed * t.',
             )
             continue
-        speed = abs(float(ca.evalf(ca.substitute(rate, t, 0.0))))
+        t = ca.SX.sym("t")
+        speed = abs(float(ca.evalf(ca.substitute(_rate(one, t), t, 0.0))))
         if one.coordinate == "angle" and speed > FAST_TURN:
             yield (
                 "speed",
@@ -312,6 +411,20 @@ def _laws(m: _Placed) -> Found:
                     "spring",
                     (f'spring "{one.name}" begins at {length:.3g} m, but its free length is {one.free_length:g} m.'),
                 )
+        if isinstance(one, Spring) and one.stiffness > 0:
+            light = min(
+                (body for name, body in m.bodies.items() if name in one.body_names() and hasattr(body, "mass")),
+                key=lambda body: float(body.mass), default=None,
+            )  # fmt: skip
+            often = 0.0 if light is None else math.sqrt(one.stiffness / float(light.mass)) / (2 * math.pi)
+            if light is not None and often > VIBRATES:
+                yield (
+                    "spring",
+                    (
+                        f'spring "{one.name}" of {one.stiffness:g} N/m lets "{light.name}" of {light.mass:g} kg '
+                        f"vibrate at {often:.2g} Hz; stiffness is in N/m."
+                    ),
+                )
         if not isinstance(one, Contact):
             continue
         law = one.contact
@@ -325,9 +438,17 @@ def _laws(m: _Placed) -> Found:
         normal = law.normal if isinstance(law, Compliant) else None
         stiffness = getattr(normal, "stiffness", None)
         clearance = getattr(one, "clearance", None)
-        if isinstance(stiffness, int | float) and clearance is not None and stiffness > 0:
+        if isinstance(stiffness, int | float) and stiffness > 0 and weight > 0:
             depth = (weight / stiffness) ** (1.0 / float(getattr(normal, "exponent", None) or 1.5))
-            if depth > clearance:
+            if depth < DEPTH:
+                yield (
+                    "hard-contact",
+                    (
+                        f'the weight of the bodies would press contact "{one.name}" of the stiffness {stiffness:g} in '
+                        f"by {depth:.2g} m only; stiffness is in N/m^n, for steel 1e9 to 1e12."
+                    ),
+                )
+            if clearance is not None and depth > clearance:
                 yield (
                     "soft-contact",
                     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,7 +18,7 @@ from nonsmooth.settings import Called, floats, is_number
 
 __all__ = [
     "AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector",
-    "evaluate_signal", "signal_values", "wrong_arguments",
+    "evaluate_signal", "signal_values", "tables", "wrong_arguments",
 ]  # fmt: skip
 
 Signal = float | Callable[[Any], Any]
@@ -277,6 +277,17 @@ class AxisAngle(TimeFunction):
         half = (self.angle(t) if callable(self.angle) else self.angle) / 2
         length = float(np.linalg.norm(self.axis))
         return (ca.cos(half), *(ca.sin(half) * (part / length) for part in self.axis))
+
+
+def tables(signal: Any) -> Iterator[Table]:
+    """The tables of a load or motion that is data."""
+    if isinstance(signal, Table):
+        yield signal
+    elif isinstance(signal, TimeVector):
+        for part in signal.components:
+            yield from tables(part)
+    elif isinstance(signal, AxisAngle):
+        yield from tables(signal.angle)
 
 
 def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:

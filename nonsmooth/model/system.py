@@ -83,6 +83,8 @@ class System:
     origin: Mapping[str, Any] = field(default_factory=dict)
     #: report of `build(assemble=True)`
     assembly: Assembly | None = None
+    #: names of remarks that the model silences
+    silence: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the elements are pickled; functions and their evaluators are created anew in the other process."""

@@ -35,7 +35,8 @@ class Packer:
             numbers, low, step = _whole(columns, kind)
             entry |= {"low": low, "step": step}
         elif kind == "f4":
-            numbers = (columns.astype("<f4").view("<u4") & np.uint32(0xFFFFFF00)).view("<f4")
+            bits = columns.astype("<f4").view("<u4")
+            numbers = ((bits + np.uint32(0x80)) & np.uint32(0xFFFFFF00)).view("<f4")  # the nearest
         else:
             numbers = columns.astype("u1" if kind == "u1" else f"<{kind}")
         size = numbers.itemsize

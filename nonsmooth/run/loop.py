@@ -78,7 +78,10 @@ class Budget:
             if self.most <= self.afforded * reached:
                 self.most, self.afforded = 2 * math.ceil(self.most / reached), 0
                 return
-            raise SolverFailed(f"{self.most} steps, after which such steps are given up, have not reached the end.")
+            raise SolverFailed(
+                f"{self.most} steps, after which such steps are given up, have come to t = {t:.3g} s of t_end = "
+                f"{t_end:g} s."
+            )
 
 
 class TimeLoop:

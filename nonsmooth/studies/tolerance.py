@@ -175,10 +175,17 @@ class Tolerance(Result):
         )  # fmt: skip
 
     @property
+    def _kept(self) -> str:
+        """The metric and its limit, and what the metric leaves out."""
+        kept = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
+        without = self.metric.partition(":")[0] == "peak-force"
+        return kept + (" (without impacts, which force-over-1ms includes)" if without else "")
+
+    @property
     def yield_statement(self) -> str:
         """The yield at the last scale in a sentence, and what it leaves open."""
         share, low, high = self.yield_at()
-        what = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
+        what = self._kept
         text = (
             f"{100 * share:.4g} % of {self.products} products keep {what}; with a confidence of "
             f"{100 * self.confidence:g} % the yield is between {100 * low:.4g} % and {100 * high:.4g} %."
@@ -201,7 +208,7 @@ class Tolerance(Result):
     @property
     def statement(self) -> str:
         """The result in a sentence."""
-        what = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
+        what = self._kept
         sure, share = f"{100 * self.confidence:g} %", f"{100 * self.coverage:g} %"
         if self.as_drawn:
             return self.yield_statement

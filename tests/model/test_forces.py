@@ -428,7 +428,5 @@ def test_a_load_that_is_no_number_at_the_start_is_named() -> None:
 
 
 def test_a_damper_between_coincident_points_is_refused() -> None:
-    with pytest.raises(
-        ModelError, match='The applied force along "a.x" is nan at the start.*springs and dampers lie apart'
-    ):
+    with pytest.raises(ModelError, match='Damper "it": its two ends lie at the same point at the start'):
         built(2, lambda a, b: Damper("it", a, b, damping=1.0, at_a=(1.0, 0.0)))

@@ -178,7 +178,7 @@ def test_laws_that_make_no_sense_are_refused(law: dict[str, Any], message: str) 
 
 
 def test_a_law_that_is_no_number_at_the_start_is_told() -> None:
-    with pytest.raises(ModelError, match='The applied force along "a.x" is nan at the start'):
+    with pytest.raises(ModelError, match='Load "it": its force is not finite at the start'):
         planar(Load("it", "a", "b", force=lambda t, a, b, p: (ca.sqrt(-1 - t), 0.0)))
 
 

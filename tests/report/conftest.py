@@ -44,7 +44,8 @@ FLAGS = (
     "--remote-debugging-pipe", "--host-resolver-rules=MAP * ~NOTFOUND",
 )  # fmt: skip
 PATIENCE = 60.0
-KEY_CODES = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Enter": 13, "Home": 36, "End": 35}
+KEY_CODES = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Enter": 13, "Home": 36, "End": 35,
+             "Escape": 27}  # fmt: skip
 
 
 def chromium() -> str | None:

@@ -15,6 +15,7 @@ from nonsmooth import GaussQP, Landing, MoreauJean, Trajectory, simulate
 from nonsmooth.registry import find_problems
 from nonsmooth.report import Picture, Table, frame, study_page, write
 from nonsmooth.report.page import write_text
+from nonsmooth.trajectory.columns import Columns
 from nonsmooth_problems import slider_crank_translational
 
 pytestmark = pytest.mark.slow
@@ -63,6 +64,23 @@ def inked(browser: Any, selector: str) -> int:
 def checksum(browser: Any, selector: str = ".stage canvas") -> str:
     """A text that tells one picture from another."""
     return str(browser.run(f"document.querySelector({json.dumps(selector)}).toDataURL()"))
+
+
+#: what the page hands to the browser is kept instead, as its name and its text or the size of its picture
+KEEP = """
+window.kept = [];
+URL.createObjectURL = (blob) => { window.blob = blob; return ''; };
+HTMLAnchorElement.prototype.click = async function () {
+  const picture = blob.type.startsWith('image') && (await createImageBitmap(blob));
+  window.kept = [this.download, picture ? `${picture.width} ${picture.height}` : await blob.text()];
+};
+"""
+
+
+def press(browser: Any, words: str) -> None:
+    """Press a button of the first chart."""
+    buttons = "[...document.querySelector('.chart-buttons').children]"
+    browser.run(f"{buttons}.find(one => one.textContent === {json.dumps(words)}).click()")
 
 
 # ----------------------------------------------------------------------------------------------------------- the pages
@@ -304,6 +322,89 @@ def test_curves_are_chosen_by_name(shown: Shown, crank: Trajectory) -> None:
     assert page.run("nonsmooth.clock.t") == 0  # letters in a field are no commands
 
 
+def test_gaps_and_forces_come_before_positions(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank)
+    titles = page.run("[...document.querySelectorAll('.group summary')].map(e => e.textContent)")
+    assert titles[:4] == ["Gaps", "Contact forces", "Positions", "Velocities"]
+
+
+def test_a_chart_becomes_large(shown: Shown, crank: Trajectory) -> None:
+    page = shown(crank, width=1000)
+    box = "document.querySelector('.plot canvas').getBoundingClientRect()"
+    small = page.run(f"{box}.height")
+    press(page, "larger")
+    assert small == 150 and page.run(f"{box}.height") > 500 and page.run(f"{box}.width") > 800
+    assert inked(page, ".plot canvas") > 1000
+    page.key("Escape")
+    assert page.run(f"{box}.height") == small
+    press(page, "larger")
+    press(page, "smaller")
+    assert page.run(f"{box}.height") == small
+    clean(page)
+
+
+def test_numbers_and_picture_of_a_chart(shown: Shown, crank: Trajectory) -> None:
+    """The numbers are those of the run within the time that is shown, with both limits at jumps."""
+    page = shown(crank)
+    page.run(KEEP)
+    first, last = float(crank.t[3]), float(crank.t[60])
+    page.run(f"nonsmooth.clock.zoom({first!r}, {last!r})")
+    press(page, "CSV")
+    page.until("window.kept.length")
+    name, text = page.run("window.kept")
+    head, *lines = text.strip().split("\r\n")
+    names = [one.strip('"').split(" [")[0] for one in head.split(",")[1:]]
+    assert name.startswith("Gaps_") and name.endswith(".csv") and set(names) <= set(crank.gap.names)
+    numbers = np.array([[float(one) for one in line.split(",")] for line in lines])
+    rows = np.searchsorted(crank.t, numbers[:, 0])
+    assert numbers[0, 0] == first and numbers[-1, 0] == last and (crank.t[rows] == numbers[:, 0]).all()
+    factor = {"m": 1.0, "mm": 1e3, "µm": 1e6, "nm": 1e9}[head.rpartition("[")[2].removesuffix(']"')]
+    true = np.column_stack([crank.gap[one][rows] for one in names])
+    assert np.abs(numbers[:, 1:] / factor - true).max() < 1.6e-5 * np.abs(true).max()  # 16 bits of significand
+
+    page.run("window.kept = []")
+    press(page, "PNG")
+    page.until("window.kept.length")
+    name, size = page.run("window.kept")
+    width, height = map(int, size.split())
+    assert name.endswith(".png") and width == page.run("document.querySelector('.plot canvas').width")
+    assert height > page.run("document.querySelector('.plot canvas').height")  # with title and legend
+    clean(page)
+
+
+def test_round_off_is_neither_drawn_nor_written(shown: Shown) -> None:
+    """What varies by less than 1e-12 of its chart has no curve, and values below 1e-9 of the chart are zero."""
+    start = slider_crank_translational().build()
+    run = simulate(start, GaussQP(), t_end=0.01, dt=Landing(1e-6, 1e-4))
+    q = run.q.array.copy()
+    names = list(run.q.names)
+    q[:, names.index("slider.y")] = 1e-34 * np.arange(len(q))
+    q[:, names.index("crank.y")] = 1e-12 * (1 + np.arange(len(q)))
+    page = shown(dataclasses.replace(run, q=Columns("coordinate", names, q, [run.q.units(one) for one in names])))
+    chart = "nonsmooth.charts.charts.find(c => c.table === 'q')"
+    assert "slider.y" not in page.run(f"{chart}.names") and "crank.y" in page.run(f"{chart}.names")
+    assert page.run(f"{chart}.series.find(s => s.name === 'crank.y').value.textContent") == "0"
+
+
+def test_views_along_the_axes(shown: Shown, robot: Trajectory) -> None:
+    page = shown(robot)
+    pictures = [checksum(page)]
+    for axis in range(3):
+        page.run(f"(() => {{ const s = document.getElementById('view'); s.value = '{axis}';"
+                 "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+        assert page.run("nonsmooth.camera.toward") == pytest.approx(np.eye(3)[axis], abs=1e-5)
+        pictures.append(checksum(page))
+    assert len(set(pictures)) == 4
+    page.drag(".stage canvas", 40, 0)
+    assert page.run("document.getElementById('view').selectedIndex") == -1
+    page.click("[data-do=home]")
+    assert page.run("document.getElementById('view').value") == "home" and checksum(page) == pictures[0]
+
+
+def test_the_plane_has_no_views(shown: Shown, crank: Trajectory) -> None:
+    assert shown(crank).run("document.getElementById('viewer').hidden")
+
+
 def test_what_is_drawn_is_chosen(shown: Shown, crank: Trajectory) -> None:
     page = shown(crank)
     pressing = crank.lam_N.array.max(axis=1)
@@ -336,6 +437,12 @@ def test_dark_light_and_print(shown: Shown, crank: Trajectory) -> None:
     pages = page.tell("Page.printToPDF", printBackground=True)
     assert len(pages["data"]) > 10_000
     page.until("document.documentElement.dataset.theme === 'dark'")  # as before
+    page.tell("Emulation.setEmulatedMedia", media="print")
+    shapes = page.run(
+        "[...document.querySelectorAll('.stage canvas, .plot canvas')].map(c => getComputedStyle(c).objectFit)"
+    )
+    page.tell("Emulation.setEmulatedMedia", media="")
+    assert set(shapes) == {"contain"}  # circles remain circles on paper of another width
     clean(page)
 
 
@@ -358,7 +465,7 @@ def test_between_rows_charts_and_picture_agree(shown: Shown, worlds: dict[str, T
     x = page.run("nonsmooth.stages[0].last.frame('slider').p[0]")
     assert x == pytest.approx(run.at(t).q["slider.x"], rel=1e-9)  # a parabola: the cubic is exact
     (shown_x,) = page.run(
-        "nonsmooth.charts.charts[0].series.filter(s => s.name === 'slider.x')"
-        ".map(s => Number(s.value.textContent) * nonsmooth.charts.charts[0].factor)"
+        "nonsmooth.charts.charts.filter(c => c.table === 'q').flatMap(c => c.series.map(s => [c, s]))"
+        ".filter(([c, s]) => s.name === 'slider.x').map(([c, s]) => Number(s.value.textContent) * c.factor)"
     )
     assert shown_x == pytest.approx(x, rel=1e-4)  # five digits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -61,6 +62,13 @@ def test_a_known_answer(resting):
         "With a confidence of 95 %, at least 95 % of the mechanisms keep amplitude:slider.y within 2e-05 m if made "
         "with guide.clearance up to 2e-05 m, 0.5 times the stated distributions."
     )
+
+
+def test_a_peak_force_says_that_it_is_without_impacts(resting):
+    said = "peak-force:guide.left_lower within 2e-05 N (without impacts, which force-over-1ms includes) if made"
+    found = dataclasses.replace(resting, metric="peak-force:guide.left_lower", unit="N")
+    assert said in found.statement and "(without impacts, which force-over-1ms includes)" in found.yield_statement
+    assert "without impacts" not in dataclasses.replace(resting, metric="force-over-1ms", unit="N").statement
 
 
 def test_dataset_and_figure(resting, tmp_path):

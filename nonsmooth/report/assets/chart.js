@@ -2,7 +2,8 @@
 
 const STEPPED = new Set(["lam_N", "reaction"]); // means of the steps that end in the rows
 const MOST_SHOWN = 8;
-const HEIGHT = 150;
+const HEIGHT = 150; // as in the style sheet; a large chart has so much of the window's height
+const LARGE = 0.66;
 const FINE = 4; // pixels between points of a curve between rows
 const MARGIN = { left: 58, right: 10, top: 8, bottom: 22 };
 
@@ -13,16 +14,18 @@ class Chart {
       ...names.flatMap((name) =>
         all.runs.map((run) => {
           const k = run.info.names[table].indexOf(name);
-          return k < 0 ? 0 : run.tables[table][k].reduce((most, x) => (Math.abs(x) > most ? Math.abs(x) : most), 0);
+          return k < 0 ? 0 : largest(run.tables[table][k]);
         }),
       ),
     );
     [this.factor, this.unit] = readable(unit, size);
+    Object.assign(this, { zero: (ZERO * size) / this.factor, height: HEIGHT });
     this.series = names.map((name, i) => ({ name, i, on: false, curves: null }));
     this.figure = element("figure", { class: "chart" });
     const caption = this.unit === "1" ? "quaternions [-]" : `[${this.unit}]`;
     this.title = `${title} ${caption}`;
-    this.figure.append(element("figcaption", {}, caption));
+    this.tools = new ChartTools(this);
+    this.figure.append(element("figcaption", {}, caption, this.tools.host));
     this.plot = element("div", { class: "plot" });
     this.canvas = element("canvas", { role: "img", "aria-label": `${this.title}, ${names.length} curves` });
     this.now = element("div", { class: "now" });
@@ -35,6 +38,14 @@ class Chart {
     this.chips();
     this.choose("");
     this.gestures();
+  }
+
+  enlarge(on) {
+    this.figure.classList.toggle("large", on);
+    this.tools.larger.textContent = on ? "smaller" : "larger";
+    this.height = on ? Math.max(Math.round(LARGE * window.innerHeight), HEIGHT) : HEIGHT;
+    for (const part of [this.plot, this.canvas]) part.style.height = `${this.height}px`;
+    this.draw(on);
   }
 
   chips() {
@@ -115,11 +126,11 @@ class Chart {
       { canvas } = this,
       context = canvas.getContext("2d");
     canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(HEIGHT * ratio);
+    canvas.height = Math.round(this.height * ratio);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const [from, to] = this.clock.window,
       inner = width - MARGIN.left - MARGIN.right,
-      tall = HEIGHT - MARGIN.top - MARGIN.bottom;
+      tall = this.height - MARGIN.top - MARGIN.bottom;
     this.inner = inner;
     this.x = (t) => MARGIN.left + ((t - from) / (to - from)) * inner;
     const [low, high] = this.range();
@@ -218,7 +229,7 @@ class Chart {
   axes(context, width, low, high) {
     const { colours } = this.all,
       [from, to] = this.clock.window;
-    context.clearRect(0, 0, width, HEIGHT);
+    context.clearRect(0, 0, width, this.height);
     context.font = "11.5px system-ui, sans-serif";
     context.fillStyle = colours.soft;
     context.strokeStyle = colours.grid;
@@ -231,7 +242,10 @@ class Chart {
     };
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const [value, words] of nice(low, high, 5)) {
+    context.textAlign = "left";
+    context.fillText("t [s]", 2, this.height - MARGIN.bottom + 12);
+    context.textAlign = "right";
+    for (const [value, words] of nice(low, high, Math.round(this.height / 30))) {
       const y = Math.round(this.y(value)) + 0.5;
       line(MARGIN.left, y, width - MARGIN.right, y);
       context.fillText(words, MARGIN.left - 6, y);
@@ -240,15 +254,15 @@ class Chart {
     context.textBaseline = "top";
     for (const [t, words] of nice(from, to, Math.max(Math.floor(this.inner / 90), 2))) {
       const x = Math.round(this.x(t)) + 0.5;
-      line(x, MARGIN.top, x, HEIGHT - MARGIN.bottom);
-      context.fillText(words, Math.min(x, width - MARGIN.right - 10), HEIGHT - MARGIN.bottom + 6);
+      line(x, MARGIN.top, x, this.height - MARGIN.bottom);
+      context.fillText(words, Math.min(x, width - MARGIN.right - 10), this.height - MARGIN.bottom + 6);
     }
   }
 
   // Marks of impacts at the foot.
   ticks(context) {
     const [from, to] = this.clock.window,
-      foot = HEIGHT - MARGIN.bottom;
+      foot = this.height - MARGIN.bottom;
     context.fillStyle = this.all.colours.hit;
     this.all.runs.forEach((run, r) => {
       let last = -1;
@@ -275,10 +289,14 @@ class Chart {
     for (const series of this.series) {
       if (series.chip.hidden) continue;
       const values = series.on
-        ? this.curves(series).map((y, r) => (y ? digits(this.at(series, y, r, t), 5) : "–"))
+        ? this.curves(series).map((y, r) => (y ? this.written(this.at(series, y, r, t)) : "–"))
         : [];
       series.value.textContent = values.join(" | ");
     }
+  }
+
+  written(value) {
+    return digits(Math.abs(value) < this.zero ? 0 : value, 5);
   }
 
   // The value of a curve at a time, as it is drawn.
@@ -338,6 +356,10 @@ class Chart {
   stop() {
     this.selection.style.width = "0";
   }
+}
+
+function largest(column) {
+  return column.reduce((most, x) => (Math.abs(x) > most ? Math.abs(x) : most), 0);
 }
 
 function extent(column) {

@@ -1,10 +1,14 @@
 // Charts over time: one window, one cursor, jumps from the left to the right limit. Of two runs the second is dashed.
 
+// Share of the largest value of a chart below which a column varies by round-off alone, and a value is written as zero.
+const ROUND_OFF = 1e-12;
+const ZERO = 1e-9;
+
 const GROUPS = [
+  ["Gaps", "gap"],
+  ["Contact forces", "lam_N"],
   ["Positions", "q"],
   ["Velocities", "v"],
-  ["Contact forces", "lam_N"],
-  ["Gaps", "gap"],
   ["Energy", "energy"],
   ["Joint reactions", "reaction"],
 ];
@@ -43,14 +47,17 @@ class Charts {
 
   // The names of a table that vary in a run, by unit: one chart each.
   group(title, table) {
-    const units = new Map();
-    for (const run of this.runs) {
-      run.info.names[table].forEach((name, k) => {
-        const unit = run.info.units[table][k];
-        if (!units.has(unit)) units.set(unit, new Set());
-        if (extent(run.tables[table][k]) > 0) units.get(unit).add(name);
-      });
-    }
+    const units = new Map(),
+      sizes = new Map(),
+      each = (visit) => {
+        for (const run of this.runs)
+          run.info.names[table].forEach((name, k) => visit(run.info.units[table][k], name, run.tables[table][k]));
+      };
+    each((unit, name, column) => sizes.set(unit, Math.max(sizes.get(unit) ?? 0, largest(column))));
+    each((unit, name, column) => {
+      if (!units.has(unit)) units.set(unit, new Set());
+      if (extent(column) > ROUND_OFF * sizes.get(unit)) units.get(unit).add(name);
+    });
     const charts = [...units].filter(([, names]) => names.size);
     if (!charts.length) return;
     const section = element("details", { class: "group" }),
@@ -67,6 +74,12 @@ class Charts {
       told = !this.clock.playing || now - (this.told ?? 0) > 120;
     for (const chart of this.charts) chart.cursor(told);
     if (told) this.told = now;
+  }
+
+  // One chart as large as the window, or none.
+  enlarge(chart) {
+    for (const one of this.charts) one.enlarge(one === chart && one !== this.large);
+    this.large = chart && chart !== this.large ? chart : null;
   }
 
   redraw() {

@@ -66,6 +66,9 @@ function stages() {
     host.append(figure);
     current.stages.push(new Stage(box, group, clock, current.camera, options));
   }
+  current.camera.listeners.push(() => {
+    byId("view").value = current.camera.chosen;
+  });
   current.camera.turn();
 }
 
@@ -99,6 +102,7 @@ function controls() {
   byId("overlay").hidden = runs.filter((run) => run.scene).length < 2;
   pressed("overlay", Boolean(current.overlay));
   byId("picture-tools").hidden = !drawable;
+  byId("viewer").hidden = drawable?.scene.dimension !== 3;
 }
 
 // Bodies, contacts and joints, by which curves are chosen.
@@ -260,6 +264,10 @@ function wire() {
       for (const stage of current.stages) stage.draw();
     });
   }
+  byId("view").addEventListener("change", ({ target: { value } }) => {
+    if (value === "home") current.camera.home();
+    else current.camera.along(Number(value));
+  });
   byId("filter").addEventListener("input", (event) => current.charts.choose(event.target.value));
   document.addEventListener("keydown", (event) => {
     const { tagName, type } = event.target;
@@ -271,6 +279,7 @@ function wire() {
       (tagName === "INPUT" && type !== "range")
     )
       return;
+    if (event.key === "Escape") current.charts.enlarge(null);
     if (event.key === " " && /^(BUTTON|SUMMARY|A)$/.test(tagName)) return;
     if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
       if (type === "range") return;
@@ -285,6 +294,7 @@ function wire() {
     Object.assign(before, { theme: document.documentElement.dataset.theme, rows: current.impacts.shown });
     theme("light");
     current.impacts.fill(25);
+    current.charts.enlarge(null);
     current.charts.drawAll();
   });
   window.addEventListener("afterprint", () => {

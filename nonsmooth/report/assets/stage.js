@@ -67,6 +67,7 @@ class Stage {
       ink.alpha = k ? 0.4 : 1;
       this.mechanism(ink, run, k);
       if (!k && this.options.forces && this.options.full > 0) this.measure(ink);
+      if (!k && !this.camera.flat) this.triad(ink);
       ink.paint();
     });
   }
@@ -152,6 +153,18 @@ class Stage {
       reach = mul(camera.right, (share * length) / ink.scale);
     ink.arrow(at, reach, { colour: colours.hit, width: 2.6 });
     ink.text(at, quantity(share * this.options.full, "N"), { fill: colours.ink, halo: colours.card, layer: 11 });
+  }
+
+  // The axes of the ground, in the lower right corner.
+  triad(ink) {
+    const { camera, colours } = this,
+      foot = add(camera.middle, camera.right, (this.width / 2 - 40) / ink.scale),
+      at = add(foot, camera.up, (40 - this.height / 2) / ink.scale);
+    ["x", "y", "z"].forEach((name, k) => {
+      const axis = [0, 1, 2].map((i) => (i === k ? 1 : 0));
+      ink.arrow(at, mul(axis, 26 / ink.scale), { colour: colours.soft, width: 1.6 });
+      ink.text(add(at, axis, 26 / ink.scale), name, { fill: colours.soft, halo: colours.card, layer: 11 });
+    });
   }
 
   // Rings where impacts were a moment ago; their size tells the impulse.

@@ -27,6 +27,10 @@ function perpendicular(n) {
   return [u, cross(n, u)];
 }
 
+// Elevations just below the vertical: one is reached by dragging, the other by a choice.
+const STEEPEST = 1.55;
+const STEEP = Math.PI / 2 - 1e-6;
+
 class Camera {
   constructor(scene) {
     Object.assign(this, { scene, flat: scene.dimension === 2, listeners: [] });
@@ -38,6 +42,7 @@ class Camera {
     this.middle = mul(add(low, high), 0.5);
     [this.elevation, this.azimuth] = view.map((angle) => (angle * Math.PI) / 180);
     this.zoom = 1;
+    this.chosen = "home";
     this.turn();
   }
 
@@ -59,9 +64,19 @@ class Camera {
     for (const listener of this.listeners) listener();
   }
 
+  // Look against the direction of an axis of the ground.
+  along(axis) {
+    const place = (axis + 2 - this.scene.vertical) % 3; // among the two level axes and the vertical one
+    this.elevation = place === 2 ? STEEP : 0;
+    this.azimuth = [0, Math.PI / 2, -Math.PI / 2][place];
+    this.chosen = String(axis);
+    this.turn();
+  }
+
   orbit(x, y) {
+    this.chosen = "";
     this.azimuth -= x;
-    this.elevation = Math.min(Math.max(this.elevation + y, -1.55), 1.55);
+    this.elevation = Math.min(Math.max(this.elevation + y, -STEEPEST), STEEPEST);
     this.turn();
   }
 

@@ -1,0 +1,86 @@
+// The buttons of a chart: as large as the window, its picture, its numbers.
+
+class ChartTools {
+  constructor(chart) {
+    this.chart = chart;
+    this.larger = this.button("larger", "this chart as large as the window (Escape ends it)", () =>
+      chart.all.enlarge(chart),
+    );
+    this.host = element(
+      "span",
+      { class: "chart-buttons" },
+      this.larger,
+      this.button("PNG", "picture of this chart", () => this.picture().toBlob((blob) => save(this.file("png"), blob))),
+      this.button("CSV", "numbers of this chart", () =>
+        save(this.file("csv"), new Blob([this.numbers()], { type: "text/csv" })),
+      ),
+    );
+  }
+
+  button(words, title, action) {
+    const found = element("button", { type: "button", title, "aria-label": `${title}: ${this.chart.title}` }, words);
+    found.addEventListener("click", action);
+    return found;
+  }
+
+  file(ending) {
+    const { title, unit } = this.chart,
+      name = `${title.split(" [")[0]} ${unit.replace("µ", "u")}`.replace(/[^A-Za-z0-9]+/g, "_").replace(/_+$/, "");
+    return `${name}.${ending}`;
+  }
+
+  // The chart as it is shown, with its title and the names of its curves.
+  picture() {
+    this.chart.draw(true);
+    const { canvas, plot, series, all, height } = this.chart,
+      ratio = canvas.width / plot.clientWidth,
+      shown = series.filter((one) => one.on),
+      line = 18,
+      found = document.createElement("canvas"),
+      context = found.getContext("2d");
+    found.width = canvas.width;
+    found.height = canvas.height + Math.round((shown.length + 2) * line * ratio);
+    context.fillStyle = all.colours.card;
+    context.fillRect(0, 0, found.width, found.height);
+    context.drawImage(canvas, 0, Math.round(line * ratio));
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.font = "12px system-ui, sans-serif";
+    context.fillStyle = all.colours.ink;
+    context.fillText(`${this.chart.title} over t [s]`, MARGIN.left, 13);
+    shown.forEach(({ colour, name }, i) => {
+      const y = height + (i + 2) * line;
+      context.fillStyle = colour;
+      context.fillRect(MARGIN.left, y - 6, 14, 4);
+      context.fillStyle = all.colours.ink;
+      context.fillText(name, MARGIN.left + 20, y);
+    });
+    return found;
+  }
+
+  // Rows of the curves that are shown, in the time that is shown; at jumps the left limit, then the right one.
+  numbers() {
+    const { chart } = this,
+      shown = chart.series.filter((one) => one.on),
+      { runs, axes } = chart.all,
+      quoted = (text) => `"${text.replace(/"/g, '""')}"`,
+      head = [...(runs.length > 1 ? ["run"] : []), "t [s]", ...shown.map(({ name }) => `${name} [${chart.unit}]`)],
+      lines = [head.map(quoted).join(",")],
+      [from, to] = chart.clock.window;
+    runs.forEach((run, r) => {
+      const columns = shown.map((one) => chart.curves(one)[r]);
+      axes[r].t.forEach((t, i) => {
+        if (t < from || t > to) return;
+        const values = columns.map((column) => (column && Number.isFinite(column[i]) ? String(column[i]) : ""));
+        lines.push([...(runs.length > 1 ? [quoted(run.label)] : []), String(t), ...values].join(","));
+      });
+    });
+    return `${lines.join("\r\n")}\r\n`;
+  }
+}
+
+// Hand a file to the browser.
+function save(name, blob) {
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
+}
