@@ -77,7 +77,6 @@ def _answered(outside: weakref.ref[Outside], solve: weakref.WeakMethod[Callable[
         call = solve()
         if call is None or kept.raised is not None:
             return 0
-        kept.in_time()
         call()
         kept.failure = ""
         return 1
@@ -140,6 +139,7 @@ class Door:
                 pairs.append((c, i, number[other]))
         #: (coupling, bond, bond eliminated before it)
         self.pairs: NDArray[np.intp] = np.array(pairs, dtype=np.intp).reshape(-1, 3)
+        self._outside = outside
         self.address = outside.address(self.solve)
 
     def solve(self) -> None:
@@ -148,8 +148,9 @@ class Door:
         Raises
         ------
         SolverFailed
-            If no solver of the chain does.
+            If no solver of the chain does, or the time of the run is spent.
         """
+        self._outside.in_time()
         A, b, rows, on, bilateral = self._rows()
         if b.size == 0:
             return

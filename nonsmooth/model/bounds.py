@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf
 
 from nonsmooth.evaluation import Array
 
@@ -23,8 +23,9 @@ ONE: Interval = (np.ones(()), np.ones(()))
 RISING: dict[int, Callable[[Numbers], Numbers]] = {
     ca.OP_ASSIGN: np.positive, ca.OP_LIFT: np.positive, ca.OP_TWICE: lambda x: 2.0 * x, ca.OP_EXP: np.exp,
     ca.OP_LOG: np.log, ca.OP_SQRT: np.sqrt, ca.OP_ASIN: np.arcsin, ca.OP_ATAN: np.arctan, ca.OP_SINH: np.sinh,
-    ca.OP_TANH: np.tanh, ca.OP_ASINH: np.arcsinh, ca.OP_ACOSH: np.arccosh, ca.OP_ATANH: np.arctanh, ca.OP_ERF: erf,
-    ca.OP_LOG1P: np.log1p, ca.OP_EXPM1: np.expm1, ca.OP_FLOOR: np.floor, ca.OP_CEIL: np.ceil, ca.OP_SIGN: np.sign,
+    ca.OP_TANH: np.tanh, ca.OP_ASINH: np.arcsinh, ca.OP_ACOSH: np.arccosh, ca.OP_ATANH: np.arctanh,
+    ca.OP_ERF: np.vectorize(math.erf, [float]), ca.OP_LOG1P: np.log1p,
+    ca.OP_EXPM1: np.expm1, ca.OP_FLOOR: np.floor, ca.OP_CEIL: np.ceil, ca.OP_SIGN: np.sign,
 }  # fmt: skip
 FALLING: dict[int, Callable[[Numbers], Numbers]] = {ca.OP_NEG: np.negative, ca.OP_ACOS: np.arccos}
 #: even functions that rise with the absolute value
