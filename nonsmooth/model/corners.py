@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -171,7 +171,10 @@ class _OfTime:
 
     def __init__(self, function: ca.Function) -> None:
         self._function, self._number = function, function.numel_out(0)
-        self.bounds = Bounds(function)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        return Bounds(self._function)
 
     def __call__(self, t: Array, values: Array) -> Array:
         """Values (functions, times)."""

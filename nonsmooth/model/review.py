@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -291,14 +291,18 @@ def _bodies(m: _Placed) -> Found:
 def _ground(m: _Placed) -> Found:
     """Bodies that fall because nothing connects them to the ground."""
     gravity = any(isinstance(one, Gravity) and any(one.acceleration) for one in m.elements)
-    groups: list[set[str]] = []
-    for one in m.elements:
-        joined = {name.partition(".")[0] for name in one.body_names()}
-        if joined & set(m.grounds) or (len(joined) == 1 and isinstance(one, Force)):  # a load may carry its body
-            joined.add(HELD)
-        touching = [group for group in groups if group & joined]
-        groups = [group for group in groups if not group & joined] + [joined.union(*touching)]
-    for group in groups if gravity else ():
+    groups: dict[str, set[str]] = {}
+    for one in m.elements if gravity else ():
+        joined = list(dict.fromkeys(name.partition(".")[0] for name in one.body_names()))
+        if any(name in m.grounds for name in joined) or (len(joined) == 1 and isinstance(one, Force)):
+            joined.append(HELD)  # a load may carry its body
+        # the others move into the largest group, so that each name moves a few times only
+        largest, *others = sorted((groups.get(name, {name}) for name in joined), key=len, reverse=True) or [set()]
+        for name in set().union(*others) - largest:
+            largest.add(name)
+            groups[name] = largest
+        groups |= dict.fromkeys(joined, largest)
+    for group in {id(group): group for group in groups.values()}.values():
         if len(group) > 1 and HELD not in group:
             listed = ", ".join(f'"{name}"' for name in m.bodies if name in group)
             yield "unheld", f"nothing connects the bodies {listed} to the ground, so that they fall together."
@@ -364,11 +368,12 @@ def _bearings(m: _Placed) -> Found:
     """Pairs of joints and clearances of one place between the same two bodies."""
     kinds = (Clearance, Revolute, Spherical)
     bearings = [one for one in m.elements if isinstance(one, kinds) and len(m.spots[one.name]) == 2]
-    for one, other in combinations(bearings, 2):
+    of_bodies: dict[frozenset[str], list[Clearance | Revolute | Spherical]] = {}
+    for bearing in bearings:
+        of_bodies.setdefault(frozenset(bearing.body_names()), []).append(bearing)
+    for one, other in chain.from_iterable(combinations(group, 2) for group in of_bodies.values()):
         if not isinstance(one, Clearance) and not isinstance(other, Clearance):
             continue  # redundant rows of joints are reported by the system
-        if set(one.body_names()) != set(other.body_names()):
-            continue
         places = [dict(m.spots[element.name]) for element in (one, other)]
         loose = max(getattr(element, "clearance", 0.0) for element in (one, other))
         if all(

@@ -31,6 +31,7 @@ from nonsmooth.model.equations import Equations
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.redundancy import Redundant, weighted
+from nonsmooth.model.signals import Table, tables
 from nonsmooth.model.state import Assembly, State
 from nonsmooth.settings import is_number, shown
 from nonsmooth.units import Wrong, in_unit
@@ -145,6 +146,17 @@ class System:
     def varies_fast(self, t_start: float, t_end: float, parameters: Array) -> bool:
         """Whether a load or driver is a function of time that may vary faster than the samples of `corners` show."""
         return self._corners(float(t_start), float(t_end), parameters)[1]
+
+    @cached_property
+    def tables(self) -> tuple[tuple[Element, Table], ...]:
+        """The tables of times of its loads and drivers, with their elements."""
+        return tuple(
+            (one, table)
+            for one in self.elements
+            for declared in fields(one)
+            if one.of_time(declared.name)
+            for table in tables(getattr(one, declared.name))
+        )
 
     @cached_property
     def compiled_forms(self) -> dict[Any, Any]:

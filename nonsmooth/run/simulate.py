@@ -11,7 +11,7 @@ import platform
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,6 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.joints import Joint
-from nonsmooth.model.signals import tables
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import told
@@ -261,28 +260,22 @@ def _advise(system: System, control: StepControl, length: float, record: int, ma
 
 def _advise_on_tables(system: System, begin: float, end: float) -> None:
     """Say before a run which tables end before it with a driver in motion, and which seem to be in another unit."""
-    for element in system.elements:
-        for field in fields(element):
-            for table in tables(getattr(element, field.name)) if element.of_time(field.name) else ():
-                times, whose = np.array(table.times), f'{type(element).__name__} "{element.name}": its table'
-                last = float(np.diff(table.values[-2:])[0] / np.diff(times[-2:])[0])
-                said = ""
-                if (
-                    times.size > 2
-                    and LONG * (end - begin) < np.ptp(times)
-                    and not np.any((times > begin) & (times < end))
-                ):
-                    said = (
-                        f"has times from {times[0]:g} to {times[-1]:g} s, of which none is within the run from "
-                        f"t = {begin:g} s to t_end = {end:g} s; times are in s."
-                    )
-                elif isinstance(element, Joint) and last != 0.0 and begin <= times[-1] < end:
-                    said = (
-                        f"ends at t = {times[-1]:g} s, before t_end = {end:g} s, and the driver stops there within no "
-                        f"time, from {last:.3g} per second; continue the table, or let it come to rest."
-                    )
-                if said:
-                    warnings.warn(f"{whose} {said}", ValidityWarning, stacklevel=4)
+    for element, table in system.tables:
+        times, whose = np.array(table.times), f'{type(element).__name__} "{element.name}": its table'
+        last = float(np.diff(table.values[-2:])[0] / np.diff(times[-2:])[0])
+        said = ""
+        if times.size > 2 and LONG * (end - begin) < np.ptp(times) and not np.any((times > begin) & (times < end)):
+            said = (
+                f"has times from {times[0]:g} to {times[-1]:g} s, of which none is within the run from "
+                f"t = {begin:g} s to t_end = {end:g} s; times are in s."
+            )
+        elif isinstance(element, Joint) and last != 0.0 and begin <= times[-1] < end:
+            said = (
+                f"ends at t = {times[-1]:g} s, before t_end = {end:g} s, and the driver stops there within no "
+                f"time, from {last:.3g} per second; continue the table, or let it come to rest."
+            )
+        if said:
+            warnings.warn(f"{whose} {said}", ValidityWarning, stacklevel=4)
 
 
 def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
