@@ -423,6 +423,19 @@ def test_input_that_cannot_be_used_is_not_a_failed_run(system):
         simulate(system, GaussQP(), t_end=-1.0, dt=Landing(1e-6, 1e-3))
 
 
+def spent_after(questions, monkeypatch):
+    """The time of each run is spent after so many questions; their number so far, in a list."""
+    asked = [0]
+
+    def in_time(self):
+        asked[0] += 1
+        if asked[0] > questions:
+            raise BudgetSpent("the budget of 1 s is spent.")
+
+    monkeypatch.setattr(Budget, "in_time", in_time)
+    return asked
+
+
 @pytest.mark.parametrize("integrator", [Radau(), Lsoda(), Cvodes()], ids=repr)
 def test_the_time_of_a_run_ends_within_a_step_of_an_integrator(integrator, monkeypatch):
     """Time that stands still but for what a load takes: evaluations of the first steps, in each of which it is spent;
@@ -431,14 +444,8 @@ def test_the_time_of_a_run_ends_within_a_step_of_an_integrator(integrator, monke
     system, control = slider_rod(case=2, contact=soft).build(), ErrorControl(1e-6, dt_max=1e-4)
     scheme = CompliantDae(solver=integrator)
     complete = simulate(system, scheme, t_end=0.002, dt=control)
-    counts, evaluations = [0], complete.counts["evaluations"] // 2
-
-    def in_time(self):
-        counts[0] += 1
-        if counts[0] > evaluations:
-            raise BudgetSpent("the budget of 1 s is spent.")
-
-    monkeypatch.setattr(Budget, "in_time", in_time)
+    evaluations = complete.counts["evaluations"] // 2
+    counts = spent_after(evaluations, monkeypatch)
     with pytest.raises(SimulationFailed, match="at t = .* the budget of 1 s is spent") as stopped:
         simulate(system, scheme, t_end=0.002, dt=control, max_seconds=1.0)
     run = stopped.value.trajectory
@@ -451,14 +458,8 @@ def test_the_time_of_a_run_ends_between_two_programs_of_a_step(monkeypatch):
     """Where a step that fails is tried in parts and by other solvers, these tries end with the time of the run."""
     system, scheme = slider_rod(case=2).build(), GaussQP(solver=ModeEnumeration())
     complete = simulate(system, scheme, t_end=0.02, dt=1e-4)
-    asked, programs = [0], complete.counts["solves"] // 2
-
-    def in_time(self):
-        asked[0] += 1
-        if asked[0] > programs:
-            raise BudgetSpent("the budget of 1 s is spent.")
-
-    monkeypatch.setattr(Budget, "in_time", in_time)
+    programs = complete.counts["solves"] // 2
+    asked = spent_after(programs, monkeypatch)
     with pytest.raises(SimulationFailed, match="at t = .* the budget of 1 s is spent") as stopped:
         simulate(system, scheme, t_end=0.02, dt=1e-4, max_seconds=1.0)
     run = stopped.value.trajectory

@@ -190,7 +190,23 @@ def _slip_at(point: ca.SX, tangent: ca.SX, a: PlanarPlacement, b: PlanarPlacemen
 
 
 @dataclass(frozen=True, eq=False)
-class PointPlane(FreeContact):
+class _OfPoint(FreeContact):
+    """Base of contacts of a point of b that exist in the plane and, where the field `in_space` is given, in space."""
+
+    at_a: Point = field(default=ORIGIN, kw_only=True)
+    at_b: Point = field(default=ORIGIN, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._fill_origin("at_a", "at_b")
+        super().__post_init__()
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (2,) if getattr(self, self.in_space) is None else (3,)
+
+
+@dataclass(frozen=True, eq=False)
+class PointPlane(_OfPoint):
     """A point of body b above a straight wall of body a: ``g_N = n^T (r_point - r_wall)``.
 
     In space, where the normal is given, the wall is a plane.
@@ -217,8 +233,6 @@ class PointPlane(FreeContact):
         If a number is out of range, the normal is zero, or planar and spatial fields are mixed.
     """
 
-    at_a: Point = field(default=ORIGIN, kw_only=True)
-    at_b: Point = field(default=ORIGIN, kw_only=True)
     direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
     normal: Direction | None = field(default=None, kw_only=True)
 
@@ -227,12 +241,7 @@ class PointPlane(FreeContact):
     def __post_init__(self) -> None:
         if self.normal is not None and self.direction != 0.0:
             raise self.error("direction is for planar models; in space give normal instead.")
-        self._fill_origin("at_a", "at_b")
         super().__post_init__()
-
-    @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (2,) if self.normal is None else (3,)
 
     def numbers(self) -> dict[str, float]:
         numbers = super().numbers()
@@ -333,7 +342,7 @@ class CircleCircle(FreeContact):
 
 
 @dataclass(frozen=True, eq=False)
-class PointBox(FreeContact):
+class PointBox(_OfPoint):
     """A point of body b, or a circle or ball about it, outside a rectangle of body a, in space a box.
 
     With x the point in the axes of a, from the middle of the rectangle, and s its sides ``(width, height)``, in space
@@ -376,18 +385,8 @@ class PointBox(FreeContact):
     height: PositiveLength = field(kw_only=True)
     depth: PositiveLength | None = field(default=None, kw_only=True)
     radius: Annotated[float, Quantity("m", nonnegative=True)] = field(default=0.0, kw_only=True)
-    at_a: Point = field(default=ORIGIN, kw_only=True)
-    at_b: Point = field(default=ORIGIN, kw_only=True)
 
     in_space = "depth"
-
-    def __post_init__(self) -> None:
-        self._fill_origin("at_a", "at_b")
-        super().__post_init__()
-
-    @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (2,) if self.depth is None else (3,)
 
     def _sides(self, p: SimpleNamespace) -> ca.SX:
         return ca.vertcat(p.width, p.height) if self.depth is None else ca.vertcat(p.width, p.height, p.depth)

@@ -40,22 +40,22 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     if not system.nc or len(run.t) < 2 or len(run.t) - 1 < run.counts.get("steps", 0):
         return {}
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
-    P_N, least = run.P_N.array[1:], -OVERLAP * system.elementwise.gap_sizes(parameters)
+    P_N, size = run.P_N.array[1:], system.elementwise.gap_sizes(parameters)
     missed: dict[int, float] = {}
     forced = np.zeros(len(P_N), dtype=bool)
     forced[where(P_N > 0.0)[0]] = True
     if not system.compliant:
-        row, contact = where(gap[1:-1] < FREE / OVERLAP * least)
+        row, contact = where(gap[1:-1] < -FREE * size)
         open_ = (gap[row, contact] > 0.0) & (gap[row + 2, contact] > 0.0)
         # steps of velocities overlap a little; in steps with forces another contact may turn the motion
-        some = ~(forced[row] | forced[row + 1]) & (open_ | (gap[row + 1, contact] < least[contact]))
+        some = ~(forced[row] | forced[row + 1]) & (open_ | (gap[row + 1, contact] < -OVERLAP * size[contact]))
         for one, time in zip(contact[some].tolist(), run.t[1 + row[some]].tolist(), strict=True):
             missed.setdefault(one, time)
     k, i = where((right[:-1] < 0.0) & (left[1:] > 0.0))
     free = (gap[k, i] > 0.0) & (gap[k + 1, i] > 0.0) & ~(P_N[k, i] > 0.0)
     k, i = k[free], i[free]
     if k.size <= MOST:
-        _divide(run, system, parameters, k, i, least[i] * np.where(forced[k], 1.0, FREE / OVERLAP), missed)
+        _divide(run, system, parameters, k, i, -size[i] * np.where(forced[k], OVERLAP, FREE), missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
 
 
