@@ -85,9 +85,10 @@ def test_recorded_steps_of_every_problem(name, scheme):
     assert {kind: one for kind, one in found.items() if not one <= 1e-9} == {}
 
 
-#: a random mechanism whose residuals are above 1e-9
+#: random mechanisms whose runs end with an error, or whose residuals are above 1e-9
 GIVEN_UP = {
     (9, "moreau-jean"): "friction of 5 jams it: impulses of 600 N s cancel, their round-off moves bodies by 5e-9",
+    (9, "generalized-alpha"): "directions at the end of step 27 do not settle, with dt = 5e-5 of step 52, 2e-5 of 150",
 }
 
 
@@ -106,8 +107,6 @@ def random_system(chance):
 @pytest.mark.parametrize("scheme", ["moreau-jean", "landing", "generalized-alpha"])
 @pytest.mark.sampled(3)
 def test_recorded_steps_of_random_mechanisms(seed, scheme, request):
-    if (seed, scheme) == (9, "generalized-alpha"):
-        pytest.skip("directions at the end of step 27 do not converge, nor those of 53 shorter steps, in half a minute")
     if (seed, scheme) in GIVEN_UP:
         ends, why = (SimulationFailed, AssertionError), GIVEN_UP[seed, scheme]
         request.applymarker(pytest.mark.xfail(raises=ends, strict=True, reason=why))

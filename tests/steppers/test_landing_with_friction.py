@@ -22,16 +22,22 @@ def error(stepper, dt_max):
     return abs(trajectory.q["crank.angle"][-1] - CRANK_ANGLE), trajectory
 
 
+#: the second in all cases only, since IPOPT takes half a minute
+STEPPERS = [pytest.param(GaussQP(), id="QP"), pytest.param(GaussMPCC(), id="MPCC")]
+
+
 @pytest.mark.slow
-def test_second_order_through_impacts_and_sliding():
-    errors = [error(GaussQP(), dt_max)[0] for dt_max in (4e-4, 2e-4, 1e-4)]
+@pytest.mark.parametrize("stepper", STEPPERS)
+def test_second_order_through_impacts_and_sliding(stepper):
+    errors = [error(stepper, dt_max)[0] for dt_max in (4e-4, 2e-4, 1e-4)]
     orders = np.log2(np.divide(errors[:-1], errors[1:]))
     assert np.all((orders >= 1.8) & (orders <= 2.2)), errors
 
 
 @pytest.mark.slow
-def test_accuracy_for_its_steps():
-    angle, trajectory = error(GaussQP(), 1e-4)
+@pytest.mark.parametrize("stepper", STEPPERS)
+def test_accuracy_for_its_steps(stepper):
+    angle, trajectory = error(stepper, 1e-4)
     assert angle <= 2e-3
     assert trajectory.counts["steps"] <= 2200
     answered_by_others(trajectory)
