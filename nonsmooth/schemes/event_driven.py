@@ -152,6 +152,8 @@ def take_smooth(run, limit):
     longest = limit - t
     dt = longest if wanted > WHOLE * longest else wanted
     for _ in range(REJECTIONS):
+        if t + dt == t:
+            break
         if rejected and not run.closed and run.dependence > SINGULAR and comes_near(run):
             if run.half < run.reach <= 1.5 * dt + run.half:  # end a step just before the singular position
                 dt = min(dt, run.reach - 0.5 * run.half)
@@ -176,8 +178,6 @@ def take_smooth(run, limit):
             return True
         rejected = True
         dt *= factor if error < INFINITE else SHRINK
-        if t + dt == t:
-            break
     run.failure = INACCURATE
     return False
 
