@@ -304,7 +304,9 @@ def dual_manipulator(
         raise InputError(f"dual-manipulator has the cases 0 to 5, got {case!r}.")
     if parameters not in SETS:
         raise InputError(f'dual-manipulator has the parameters "S1" and "S2", got {parameters!r}.')
+    silence = ["no-gravity"]
     if isinstance(contact, str):
+        silence.append("soft-contact")  # of the source
         if contact not in ("rigid", "compliant"):
             raise InputError(f'contact must be "rigid", "compliant" or a law, got {contact!r}.')
         contact = replace(RIGID[parameters], impact=impact) if contact == "rigid" else COMPLIANT[parameters]
@@ -326,7 +328,7 @@ def dual_manipulator(
 
     words = f"clearance in {', '.join(loose)}" if loose else "ideal"
     provenance = _provenance(parameters, loose)
-    model = Model(name=f"dual manipulator {parameters}, {words}", provenance=provenance, silence=["no-gravity"])
+    model = Model(name=f"dual manipulator {parameters}, {words}", provenance=provenance, silence=silence)
     model.add(PlanarBody("base", mass=value["base.mass"], inertia=value["base.inertia"]))
     tips = {"base": (0.0, 0.0)}
     for joint, (inner, arm) in JOINTS.items():

@@ -251,7 +251,10 @@ def polishing_robot(
     law = _law("compliant" if contact == PRINTED else contact, restitution, friction)
     path = motion(offset, speed=speed, angle=angle)
     words = "ideal" if ideal else f"clearance in the guide{', printed laws' if printed else ''}"
-    model = Model(name=f"polishing robot, {words}", provenance=_provenance(ideal, None if printed else law))
+    # of the source are stiffnesses named by a word, and drives that hold the platform
+    silence = ["soft-contact"] * isinstance(contact, str) + ["still-driver"] * (speed == 0.0)
+    provenance = _provenance(ideal, None if printed else law)
+    model = Model(name=f"polishing robot, {words}", provenance=provenance, silence=silence)
     model.add(Ground())
     t = ca.SX.sym("t")
     for body, start in starts(t, path.poses(t)).items():

@@ -177,6 +177,7 @@ def slider_rod(case: int = 1, contact: Rigid | Compliant = PLASTIC, ideal: bool 
     model = Model(
         name=f"slider-rod, case {case}",
         provenance={name: asdict(origin) for name, origin in ORIGINS.items() if "." in name},
+        silence=["no-gravity"],
     )
     rod = model.add(Ground("rod"))
     slider = model.add(PlanarBody("slider", mass=value["slider.mass"], inertia=value["slider.inertia"]))
