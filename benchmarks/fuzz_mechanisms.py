@@ -13,7 +13,6 @@ from nonsmooth import (
     CompliantDae,
     CylindricalClearance,
     Damper,
-    Dop853,
     ErrorControl,
     EventDriven,
     Fixed,
@@ -186,7 +185,7 @@ def spatial(chance: Chance, law: Any, clearances: tuple[float, float] = (1e-5, 1
 
 def steppers(chance: Chance, law: Any, space: bool) -> Any:
     if isinstance(law, Compliant):
-        return CompliantDae(solver=Dop853()) if chance.random() < 0.8 else CompliantDae(solver=Radau())
+        return CompliantDae() if chance.random() < 0.8 else CompliantDae(solver=Radau())
     kinds = [MoreauJean(), MoreauJean(), GaussQP(), GaussQP(), GeneralizedAlpha(), EventDriven(), GaussMPCC()]
     if not space:
         kinds += [MoreauJean(theta=chance.choice([0.5, 1.0])), GeneralizedAlpha(chance.choice([0.0, 0.8, 1.0]))]

@@ -111,12 +111,11 @@ def drifted(state: State, system: System) -> tuple[State, float]:
     Steps are taken here, since no run is started from a state whose drives do not move as prescribed.
     """
     from nonsmooth.engine.compliant_steps import CompliantSteps
-    from nonsmooth.solvers.initial_value import Dop853
     from nonsmooth.step_control import ErrorControl
     from nonsmooth.steppers.compliant import CompliantDae
 
     control = ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-6, dt_max=1e-2)
-    scheme = CompliantDae(baumgarte=BAUMGARTE, solver=Dop853())
+    scheme = CompliantDae(baumgarte=BAUMGARTE)
     steps = CompliantSteps(system, scheme, control, system.parameter_values, DURATION)
     state = steps.start(state)
     while state.t < DURATION:

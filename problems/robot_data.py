@@ -11,7 +11,6 @@ from nonsmooth.laws.compliant import Compliant, FrictionLaw
 from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.registry import Measure, Provenance
-from nonsmooth.solvers.initial_value import Dop853
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.steppers.compliant import CompliantDae
 
@@ -20,7 +19,7 @@ __all__ = ["COMPLIANT", "ERROR_PANELS", "contact_law", "inertias", "numbers", "o
 Origins = Mapping[str, Provenance]
 
 #: stepper and step of runs with compliant contact
-COMPLIANT = (CompliantDae(solver=Dop853()), ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-6, dt_max=1e-2))
+COMPLIANT = (CompliantDae(), ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-6, dt_max=1e-2))
 #: panels of a case, compared with the ideal twin
 ERROR_PANELS = (
     ("Position error", "mm", "error", tuple(("q", f"platform.{axis}", axis) for axis in "xyz")),

@@ -36,7 +36,7 @@ from nonsmooth import (
 )  # fmt: skip
 from nonsmooth.cli import main
 from nonsmooth.files import LENGTH
-from nonsmooth.laws import Ambrosio, Flores
+from nonsmooth.laws import Ambrosio, Flores, KelvinVoigt
 from nonsmooth.run.checkpoints import stored
 from nonsmooth_problems import bouncing_ball, dual_manipulator, slider_rod, socket_pendulum, stick_slip_oscillator
 
@@ -56,6 +56,7 @@ SYSTEMS = {
     "ball": lambda: bouncing_ball().build(),
     "block": lambda: stick_slip_oscillator().build(),
     "soft guide": lambda: slider_rod(contact=SOFT).build(),
+    "damped guide": lambda: slider_rod(case=1, contact=Compliant(KelvinVoigt(stiffness=1e8, damping=1e5))).build(),
     "robot": lambda: dual_manipulator().build(),
     "socket": lambda: socket_pendulum().build(),
 }
@@ -71,6 +72,7 @@ CASES = {
     "EventDriven": ("ball", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2), 0.6, 1),
     "EventDriven, each third row": ("guide", EventDriven(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-5), 0.02, 3),
     "Dop853": ("soft guide", CompliantDae(solver=Dop853()), CLOSE, 0.05, 3),
+    "Radau in stiff phases": ("damped guide", CompliantDae(), CLOSE, 0.05, 1),
     "Radau": ("soft guide", CompliantDae(solver=Radau()), CLOSE, 0.01, 1),
     "Bdf": ("soft guide", CompliantDae(solver=Bdf()), CLOSE, 0.01, 1),
     "Lsoda": ("soft guide", CompliantDae(solver=Lsoda()), CLOSE, 0.01, 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,8 +63,11 @@ class CompliantSteps(CompiledSteps):
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
         """Stated rules and tolerances of a run."""
         assert isinstance(control, ErrorControl)
-        own = isinstance(stepper.solver, Dop853)
-        integrator = "DOP853, its steps as long as SciPy's" if own else "outside, on compiled rates"
+        integrator = "outside, on compiled rates"
+        if stepper.solver is None or isinstance(stepper.solver, Dop853):
+            integrator = "DOP853, its steps as long as SciPy's"
+        if stepper.solver is None:
+            integrator += "; where stability limits them, Radau on compiled rates"
         rules = stated_rules(stepper, place_tolerance(control, system.elementwise.contact_law(values)[3]))
         return rules | {"integrator": integrator}
 
@@ -76,13 +80,21 @@ class CompliantSteps(CompiledSteps):
         self._allocate(compliant_layout(system), values)
         self._integration = self.memory.of["Integration"]
         self._configure(stepper, control, values, t_end)
-        solver = Radau() if stepper.solver is None else stepper.solver
-        self._integrator: OutsideIntegrator | None = None
-        if not isinstance(solver, Dop853):
-            rates = CompiledRates(self.memory, self.layout, self._entry("rates"), self.outside)
-            self._integrator = OutsideIntegrator(rates, solver, control, self.memory, self.outside)
-            self._integration["integrate"] = self._integrator.address
+        self._control, self._alone = control, isinstance(stepper.solver, Dop853)
+        if not self._alone:
+            self._integration["integrate"] = self.outside.address(self._integrate)
+            self._integration["always"] = stepper.solver is not None
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)
+
+    @functools.cached_property
+    def _integrator(self) -> OutsideIntegrator:
+        """That which is requested, or the one of stiff phases."""
+        rates = CompiledRates(self.memory, self.layout, self._entry("rates"), self.outside)
+        solver = Radau() if self.stepper.solver is None else self.stepper.solver
+        return OutsideIntegrator(rates, solver, self._control, self.memory)
+
+    def _integrate(self) -> None:
+        self._integrator.answer()
 
     def _configure(self, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float) -> None:
         system, run, feedback = self.system, self._integration, stepper.baumgarte
@@ -135,12 +147,12 @@ class CompliantSteps(CompiledSteps):
 
     def held_outside(self) -> dict[str, Any] | None:
         """The state of an integrator outside within its step."""
-        known = None if self._integration["restart"][0] else self._integrator
-        return None if known is None else known.session.held()
+        at_work = self._integration["outside"][0] and not self._integration["restart"][0]
+        return self._integrator.session.held() if at_work else None
 
     def hold_outside(self, held: Mapping[str, Any]) -> None:
         """Resume with it."""
-        if self._integrator is None:
+        if self._alone:
             raise ValueError("it is one of another integrator")
         self._integrator.hold(held)
 
@@ -169,8 +181,8 @@ class CompliantSteps(CompiledSteps):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Evaluations of the equations of motion by the integrator."""
-        return {"evaluations": int(self._integration["evaluations"][0])}
+        """Evaluations of the equations of motion, and steps of the implicit integrator in stiff phases."""
+        return {name: int(self._integration[name][0]) for name in ("evaluations", "implicit")}
 
     def _check_laws(self) -> None:
         """Warn of laws outside their range of validity, from the extremes since the last check."""
@@ -196,6 +208,7 @@ class CompliantSteps(CompiledSteps):
         # of a run without a step before this one
         overlaps["touches"] = overlaps["approach"] = overlaps["bristle_row"] = 0
         run["stored"], run["step"], run["impulse"] = 0.0, 0.0, 1.0
+        run["outside"] = run["limited"] = 0
         self.kept.put(memory, state.memory)
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)

@@ -1,6 +1,6 @@
 """Integrators of SciPy and of SUNDIALS on the compiled equations of motion of a run with compliant contact.
 
-Compiled code calls `OutsideIntegrator.address` where its own integrator would take a step; the integrator calls the
+Compiled code calls `OutsideIntegrator.answer` where its own integrator would take a step; the integrator calls the
 compiled rates. Numbers are exchanged through the parts of the records: y are their entries that are in use, first those
 under error control (positions as their change since the integrator has begun, velocities, internal states of friction),
 then integrals.
@@ -100,23 +100,20 @@ class OutsideIntegrator:
     rates : of the run
     integrator, control
     memory : of the run
-    outside : where calls are kept
 
     Attributes
     ----------
-    address : of what compiled code calls
     session : of the integrator
     """
 
     def __init__(
-        self, rates: CompiledRates, integrator: Integrator, control: ErrorControl, memory: Memory, outside: Outside
+        self, rates: CompiledRates, integrator: Integrator, control: ErrorControl, memory: Memory
     ) -> None:  # fmt: skip
         self.rates, self.run = rates, memory.of["Integration"]
         # what the session owns does not own the session: see tests/test_reference_cycles.py
         sizes = rates.core, rates.size
         problem = InitialValue(rates, rates.jacobian, *sizes, rates.tolerance, control.rtol)
         self.session = integrator.integrate(problem)
-        self.address = outside.address(self.answer)
 
     def answer(self) -> None:
         """Do what compiled code asks for.

@@ -257,6 +257,8 @@ def switch(run, t):
             overlap.touches, overlap.approach = 0, 0.0
         if begins or ends:
             overlap.bristle, changed = zeros_like(overlap.bristle), True
+    if changed:
+        run.limited = 0
     return changed
 
 

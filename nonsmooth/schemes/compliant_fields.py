@@ -119,7 +119,12 @@ class Integration:
     numbers = Number("-", "on which the step size depends", constant=True)
     failure = Count("-", "why the next row is not certified, see `tolerances.compliant`")
     evaluations = Count("-", "of rates, in the run")
-    integrate = Count("-", "address of an integrator outside; 0: Dormand and Prince's pair", constant=True)
+    integrate = Count("-", "address of an integrator outside, 0 if there is none", constant=True)
+    always = Count("-", "1: it takes all steps, otherwise those of stiff phases", constant=True)
+    outside = Count("-", "1: it takes the next step, otherwise Dormand and Prince's pair")
+    limited = Count("-", "steps of the pair whose length stability limits, less those after them that it does not")
+    short = Count("-", "steps of the integrator outside in a row that are too short for what they cost")
+    implicit = Count("-", "steps that it has taken in stiff phases")
     asks = Count("-", "what is requested of it")
     asked = Number("s", "time for which it is, or at which rates are evaluated")
     # joints

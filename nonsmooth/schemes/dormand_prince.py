@@ -26,6 +26,8 @@ FASTEST = 10.0
 #: square of the estimate of order five, as a share of that of order three, at least where rates have a corner: 0.007 to
 #: 0.036 of it elsewhere than near its zero, in steps of 1 to 50 % of an elastic contact of Hertz
 CORNER = 0.007**2
+#: eigenvalue [-] of rates, times the length of the step, beyond which the pair is unstable
+STABLE = 6.1
 #: least positive number
 LEAST = 5e-324
 
@@ -125,6 +127,22 @@ def step(run):
         length = h * (factor if factor > SHRINK else SHRINK)  # also where the error is no number
         rejected = True
     return False
+
+
+@kernel
+def is_limited_by_stability(run):
+    """Whether the step just taken was as long as stability permits: by the values and rates of its last two stages,
+    both at its end, whose differences are nearly along the fastest eigenvector."""
+    values, rates = 0.0, 0.0
+    for part in run.steering:
+        apart = (A[STAGES, 0] - A[STAGES - 1, 0]) * part.stages[0].value
+        for i in range(1, STAGES):
+            apart += (A[STAGES, i] - A[STAGES - 1, i]) * part.stages[i].value
+        apart = apart / part.tolerance
+        change = (part.stages[STAGES].value - part.stages[STAGES - 1].value) / part.tolerance
+        values += dot(apart, apart)
+        rates += dot(change, change)
+    return rates > STABLE**2 * values
 
 
 # ---- within a step

@@ -1,13 +1,22 @@
 """The integrator of a run with compliant contact: Dormand and Prince's pair, or one outside, called by its address.
 
-Three things are requested of one outside: to begin anew at the trial values of all parts, its next step, and all parts
-at a time within that, exactly or approximately. It evaluates rates by `compliant.rates`.
+One outside takes all steps, or those of stiff phases, an implicit one then: it takes over after many steps that
+stability limits, until contact begins or ends, and hands back for some time if its steps, each of which costs as much
+as many others, are not longer by as much.
+
+Three things are requested of it: to begin anew at the trial values of all parts, its next step, and all parts at a time
+within that, exactly or approximately. It evaluates rates by `compliant.rates`.
 """
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.schemes import dormand_prince
 from nonsmooth.schemes.compliant_fields import BEGIN, GO_TO, LOOK, STEP
 from nonsmooth.schemes.compliant_motion import rates_at
+
+#: steps that stability limits, after which the integrator outside takes over
+PATIENCE = 500
+#: its steps are worth so many others, or it hands back after some that are shorter, for so many limited steps more
+WORTH, TRIALS, PAUSE = 40.0, 12, 1500
 
 integrate_outside = solved_outside("integrate")
 
@@ -22,7 +31,9 @@ def ask(run, what, t):
 @kernel
 def begin(run):
     """Begin anew at time t with the trial values; whether the integrator can."""
-    if run.integrate != 0:
+    run.outside = 1 if run.integrate != 0 and (run.always or run.limited >= PATIENCE) else 0
+    if run.outside:
+        run.short = 0
         return ask(run, BEGIN, run.t)
     rates_at(run, run.t, dormand_prince.STAGES)
     run.length = min(run.first, run.longest) if run.first > 0.0 else dormand_prince.first_length(run)
@@ -32,18 +43,43 @@ def begin(run):
 @kernel
 def next_step(run):
     """The next step, as long as its errors allow, from t_start to t; whether there is one."""
-    if run.integrate != 0:
-        return ask(run, STEP, run.t)
+    if run.outside:
+        found = ask(run, STEP, run.t)
+        if found and not run.always:
+            hand_back(run)
+        return found
     found = dormand_prince.step(run)
     if found:
         dormand_prince.interpolate(run)
+        if run.integrate != 0:
+            hand_over(run)
     return found
+
+
+@kernel
+def hand_over(run):
+    """Begin anew with the integrator outside, if stability has limited many steps."""
+    if dormand_prince.is_limited_by_stability(run):
+        run.limited += 1
+        if run.limited == PATIENCE:
+            run.restart = 1
+    elif run.limited > 0:
+        run.limited -= 1
+
+
+@kernel
+def hand_back(run):
+    """Begin anew without it, if its steps are short."""
+    run.implicit += 1
+    run.short = run.short + 1 if run.t - run.t_start < WORTH * run.length else 0
+    if run.short == TRIALS:
+        run.limited, run.restart = -PAUSE, 1
 
 
 @kernel
 def go_to(run, parts, t):
     """Parts as they are at a time within the step; of an integrator outside, which may fail, all parts."""
-    if run.integrate != 0:
+    if run.outside:
         ask(run, GO_TO, t)
     else:
         dormand_prince.go_to(run, parts, t)
@@ -52,7 +88,7 @@ def go_to(run, parts, t):
 @kernel
 def look(run, parts, t):
     """The same, perhaps approximately."""
-    if run.integrate != 0:
+    if run.outside:
         ask(run, LOOK, t)
     else:
         dormand_prince.go_to(run, parts, t)

@@ -43,7 +43,8 @@ class CompliantDae:
         Baumgarte's feedback ``g'' + 2 alpha g' + beta^2 g = 0`` on ideal joints instead of projection, which leaves
         constraint drift.
     solver : Integrator, optional
-        ``Radau()`` by default; ``Dop853()``, whose steps are compiled as well, ``Bdf()``, ``Lsoda()``, ``Cvodes()``.
+        By default the compiled steps of ``Dop853()`` and, where their stability limits them, those of ``Radau()``, a
+        phase of constant contacts at a time. ``Bdf()``, ``Lsoda()``, ``Cvodes()``, and each of the former alone.
     fallback : bool
         Not used: there is no fallback between integrators.
 
@@ -73,8 +74,8 @@ class CompliantDae:
     fallback: bool = True
 
     contact: ClassVar[type] = Compliant
-    default_solver: ClassVar[str] = "Radau"
-    rescuing_solver: ClassVar[str] = "Radau"
+    default_solver: ClassVar[str] = "Dop853"
+    rescuing_solver: ClassVar[str] = "Dop853"
     compiled: ClassVar[str] = "compliant_steps.CompliantSteps"
 
     def __post_init__(self) -> None:

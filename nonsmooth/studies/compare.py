@@ -100,7 +100,7 @@ def compare(
 
     Examples
     --------
-    >>> from nonsmooth import Compliant, CompliantDae, Dop853, ErrorControl, EventDriven, Rigid
+    >>> from nonsmooth import Compliant, CompliantDae, ErrorControl, EventDriven, Rigid
     >>> from nonsmooth.laws import Flores
     >>> from nonsmooth_problems import slider_rod
     >>> dt = ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)
@@ -109,7 +109,7 @@ def compare(
     ...     lambda contact: slider_rod(case=1, contact=contact),
     ...     [
     ...         Case("rigid", Rigid(restitution=0.5, friction=0.0), EventDriven(), dt),
-    ...         Case("compliant", law, CompliantDae(solver=Dop853()), dt),
+    ...         Case("compliant", law, CompliantDae(), dt),
     ...     ],
     ...     t_end=0.005,
     ...     target=0,

@@ -61,14 +61,13 @@ def converged(
     t_end: float, looser: float = 1.0,
 ) -> Trajectory:  # fmt: skip
     """The reference of a case without an exact solution; tolerances are near round-off times `looser`."""
-    from nonsmooth.solvers.initial_value import Dop853
     from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.steppers.event_driven import EventDriven
 
     control = step_control(dt, (system.start.t, t_end))
     dt_min = DT_MIN if isinstance(control, ConstantStep) else control.dt_min
     longest = max((t_end - system.start.t) / ROWS, dt_min)
-    stepper = CompliantDae(solver=Dop853()) if isinstance(contact, Compliant) else EventDriven(order="dop853")
+    stepper = CompliantDae() if isinstance(contact, Compliant) else EventDriven(order="dop853")
     fine = ErrorControl(looser * RTOL, looser * ATOL, dt_min, longest)
     return simulate(system, stepper, t_end=t_end, dt=fine, parameters=parameters)
 

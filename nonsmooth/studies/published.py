@@ -12,7 +12,6 @@ from nonsmooth.diagnostics import contact_intervals, contact_share
 from nonsmooth.exceptions import InputError
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
-from nonsmooth.solvers.initial_value import Dop853
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
@@ -35,7 +34,7 @@ Setting = tuple["Stepper", "float | StepControl"]
 #: stepper and step for rigid and for compliant contact
 KINDS: dict[str, Setting] = {
     "rigid": (EventDriven(), ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)),
-    "compliant": (CompliantDae(solver=Dop853()), ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)),
+    "compliant": (CompliantDae(), ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)),
 }
 #: points of the ideal twin over the run
 POINTS = 600

@@ -166,7 +166,7 @@ def rigid_limit(
         At least two increasing values, for instance powers of ten.
     t_end : [s]
     stepper : optional
-        ``CompliantDae(solver=Dop853())`` by default.
+        ``CompliantDae()`` by default.
     dt
         Tolerances of the compliant runs.
     depth : [m], optional
@@ -195,13 +195,12 @@ def rigid_limit(
     >>> print(", ".join(f"{100 * error:.2f} %" for error in found.impulse_error))
     6.39 %, 2.50 %, 0.99 %
     """
-    from nonsmooth.solvers.initial_value import Dop853
     from nonsmooth.steppers.compliant import CompliantDae
 
     values = np.asarray(stiffness, float)
     if len(values) < 2 or not np.all(np.diff(values) > 0) or not values[0] > 0:
         raise InputError(f"stiffness must be two or more positive numbers that rise, got {list(stiffness)!r}.")
-    stepper = stepper or CompliantDae(solver=Dop853())
+    stepper = stepper or CompliantDae()
     check_build(build)
     tell = whom(progress)
     tell("rigid: accurate solution", 0.0)

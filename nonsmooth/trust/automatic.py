@@ -20,7 +20,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import BudgetSpent, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.solvers.initial_value import Dop853
 from nonsmooth.step_control import Landing
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
@@ -154,7 +153,7 @@ def _methods(system: System, stepper: Any) -> list[Any]:
     if stepper is not None:
         return [stepper]
     if system.compliant:
-        return [CompliantDae(solver=Dop853()), CompliantDae()]
+        return [CompliantDae()]
     return [GaussQP(), EventDriven()] if system.nc > MANY else [EventDriven(), GaussQP()]
 
 

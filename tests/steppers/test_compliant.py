@@ -41,7 +41,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.laws import Flores, Karnopp, KelvinVoigt, LankaraniNikravesh, LuGre, RegularisedCoulomb
-from nonsmooth_problems import slider_rod
+from nonsmooth_problems import block_on_incline, slider_rod
 
 INTEGRATORS = (Radau(), Dop853(), Lsoda(), Bdf(), Cvodes())
 TIGHT = ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)
@@ -74,6 +74,27 @@ def test_every_integrator_returns_the_same_impact(integrator):
     ledger = trajectory.certificate.energy
     assert ledger.loss_contact == pytest.approx(0.25 * (1 - delivered(chi) ** 2), abs=1e-7)
     assert abs(ledger.remainder) <= 1e-6
+
+
+@pytest.mark.parametrize("contact", [
+    Compliant(KelvinVoigt(stiffness=1e8, damping=1e7)),  # creeps
+    Compliant(Flores(stiffness=1e11, restitution=0.1, calibrated=True),
+              RegularisedCoulomb(friction=0.3, slip_speed=1e-5)),  # divided by a small speed of approach
+])  # fmt: skip
+def test_stiff_phases_are_integrated_implicitly(contact):
+    """From 1e7 steps a second on that stability would require; the motion is that of the implicit integrator alone."""
+    system = block_on_incline(contact=contact).build()
+    control = ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-6, dt_max=1e-2)
+    run, other = (simulate(system, CompliantDae(solver=one), t_end=0.3, dt=control) for one in (None, Radau()))
+    assert 0 < run.counts["implicit"] < run.counts["steps"] < 30_000
+    assert abs(run.q.array[-1] - other.q.array[-1]).max() <= 1e-8
+
+
+def test_other_phases_are_not():
+    """The same bits as with the explicit integrator alone."""
+    runs = [simulate(flying_ball(FLORES), CompliantDae(solver=one), t_end=4e-3, dt=TIGHT) for one in (None, Dop853())]
+    assert runs[0].counts == runs[1].counts and runs[0].counts["implicit"] == 0
+    assert runs[0].q.array.tobytes() == runs[1].q.array.tobytes()
 
 
 def test_touching_and_parting_are_located():
