@@ -14,6 +14,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 
 LENGTH = 0.1
+#: what is not in the package is not compiled
+PACKAGE_ONLY = pytest.StashKey[bool]()
 tests_run = count(1)
 
 
@@ -35,14 +37,41 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Texts of schemes are compiled before all tests are run, and not by each process that runs them."""
+    """With ``--all`` texts of schemes are compiled before the tests, and not by each process that runs them.
+
+    Otherwise, and where no file is named, what is not in the package is not compiled, but skipped.
+    """
     config = session.config
     named = config.args_source != pytest.Config.ArgsSource.TESTPATHS
     if named or config.option.collectonly or hasattr(config, "workerinput"):
         return
-    from entries import compile_texts
+    from entries import compile_texts, package_is_current
 
-    compile_texts(everything=config.getoption("all"), tell=config.get_terminal_writer().line)
+    if config.getoption("all") or not package_is_current():
+        compile_texts(everything=config.getoption("all"), tell=config.get_terminal_writer().line)
+    else:
+        config.stash[PACKAGE_ONLY] = True
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Processes of ``-n`` do as this one."""
+    node.workerinput["package_only"] = node.config.stash.get(PACKAGE_ONLY, False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_compilation(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests of texts that are not in the package are skipped, where they would be compiled for a minute each."""
+    config = request.config
+    given = getattr(config, "workerinput", {}).get("package_only", config.stash.get(PACKAGE_ONLY, False))
+    with pytest.MonkeyPatch.context() as patch:
+        if given:
+            patch.setattr("nonsmooth.compile.objects.compiled_text", _skip)
+        yield
+
+
+def _skip(module: str, *_: Any) -> str:
+    pytest.skip(f"{module} has to be compiled for its shape of records, for a minute: run with --all")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

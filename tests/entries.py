@@ -1,8 +1,9 @@
 """Texts of schemes that the tests run and that the package has no machine code of, compiled once before the tests.
 
 Each process compiles one shape and ends, since numba keeps some hundred megabytes of what it has compiled: the
-processes that run the tests only load machine code. Run by `conftest` where all tests are run; a file or test that is
-named compiles what it needs itself. A text or shape that is missing here costs time and memory, and nothing else.
+processes that run the tests only load machine code. Run by `conftest` with ``--all``, or where the code in the package
+is not current; a file or test that is named compiles what it needs itself. A text or shape that is missing here costs
+time and memory, and nothing else.
 """
 
 from __future__ import annotations
@@ -51,6 +52,11 @@ def compile_texts(*, everything: bool, tell: Callable[[str], None]) -> None:
         for job in as_completed([pool.submit(compile_shape, shape, texts) for shape, texts in missing.items()]):
             job.result()
     stamp.touch(mode=0o600)
+
+
+def package_is_current() -> bool:
+    """Whether the package has the machine code of all its texts, for this processor."""
+    return all(comes_along(text, shape) for shape in SHAPES for text in texts_of(shape))
 
 
 def comes_along(text: str, shape: Shape) -> bool:
