@@ -7,7 +7,7 @@ import pytest
 import xarray
 from scipy.optimize import brentq
 
-from nonsmooth import Compliant, CompliantDae, ErrorControl, EventDriven, InputError, Rigid, plots, simulate
+from nonsmooth import Compliant, CompliantDae, ErrorControl, EventDriven, InputError, Radau, Rigid, plots, simulate
 from nonsmooth.laws import Flores, HuntCrossley
 from nonsmooth.studies import Case, rigid_limit
 from nonsmooth.studies.rigid_limit import order
@@ -90,7 +90,8 @@ def test_requested_is_not_delivered() -> None:
 @pytest.mark.parametrize("K", [1e12, 1e13, 1e14])
 def test_forces_at_rest(K) -> None:
     law = Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))
-    run = simulate(build(law).build(), CompliantDae(), t_end=0.02, dt=ErrorControl(1e-7, 1e-9, 1e-6, 1e-3))
+    stepper = CompliantDae(solver=Radau())  # damps the vibration that is left
+    run = simulate(build(law).build(), stepper, t_end=0.02, dt=ErrorControl(1e-7, 1e-9, 1e-6, 1e-3))
     for contact in ("guide.left_lower", "guide.right_lower"):
         assert run.lam_N[contact][-1] == pytest.approx(5.0 * 9.81 / 2, abs=1e-6)
 
