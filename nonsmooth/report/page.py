@@ -29,7 +29,7 @@ LIGHT_ROWS, LIGHT_HEIGHT = 1500, 560
 #: scripts, in the order in which they need each other
 SCRIPTS = (
     "data.js", "clock.js", "view.js", "parts.js", "planar.js", "spatial.js", "stage.js", "chart_tools.js", "chart.js",
-    "charts.js", "modes.js", "impacts.js", "page.js",
+    "charts.js", "orbits.js", "modes.js", "impacts.js", "page.js",
 )  # fmt: skip
 
 

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from nonsmooth import GaussQP, Landing, MoreauJean, Trajectory, simulate
+from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.registry import find_problems
 from nonsmooth.report import Picture, Table, frame, study_page, write
 from nonsmooth.report.page import write_text
 from nonsmooth.trajectory.columns import Columns
-from nonsmooth_problems import slider_crank_translational
+from nonsmooth_problems import slider_crank_revolute, slider_crank_translational
 
 pytestmark = pytest.mark.slow
 
@@ -77,9 +78,9 @@ HTMLAnchorElement.prototype.click = async function () {
 """
 
 
-def press(browser: Any, words: str) -> None:
+def press(browser: Any, words: str, chart: str = "#charts") -> None:
     """Press a button of the first chart."""
-    buttons = "[...document.querySelector('.chart-buttons').children]"
+    buttons = f"[...document.querySelector('{chart} .chart-buttons').children]"
     browser.run(f"{buttons}.find(one => one.textContent === {json.dumps(words)}).click()")
 
 
@@ -96,6 +97,37 @@ def test_a_page_fits_its_window(shown: Shown, crank: Trajectory, width: int, dar
     assert all(
         page.run("[...document.querySelectorAll('.plot')].filter(p => p.clientWidth).map(p => p.clientWidth > 200)")
     )
+
+
+def test_a_journal_is_where_its_orbit_says(shown: Shown) -> None:
+    """The dot follows the time; a shorter time shows less of the path; the orbit has a large form and its numbers."""
+    run = simulate(slider_crank_revolute().build(), MoreauJean(), t_end=4e-3, dt=1e-5)
+    page = shown(run)
+    (path,) = journal_paths(run)
+    for t in (path.t[0], 2.345e-3, path.t[-1]):
+        page.run(f"nonsmooth.clock.seek({float(t)!r})")
+        x, y, scale, *middle = page.run(
+            "(() => { const one = nonsmooth.orbits.charts[0], dot = document.querySelector('.spot'),"
+            "a = dot.getBoundingClientRect(), b = one.plot.getBoundingClientRect();"
+            "return [a.x + a.width / 2 - b.x, a.y + a.height / 2 - b.y, one.scale, ...one.middle]; })()"
+        )
+        e = [np.interp(t, path.t, column) for column in path.e.T]
+        assert np.allclose([(x - middle[0]) / scale, (middle[1] - y) / scale], e, atol=1e-2 * path.clearance)
+    whole = checksum(page, ".square canvas")
+    page.run("nonsmooth.clock.zoom(0, 2e-4)")
+    assert checksum(page, ".square canvas") != whole
+    page.run(KEEP)
+    press(page, "CSV", ".orbit")
+    page.until("kept.length === 2")
+    name, text = page.run("kept")
+    head, *lines = text.splitlines()
+    assert (name, head) == ("Orbit_pin_um.csv", '"t [s]","x [µm]","y [µm]","contact"')
+    assert len(lines) == np.sum(path.t <= 2e-4) and lines[-1].split(",")[3] in "01"
+    press(page, "larger", ".orbit")
+    assert page.run("document.querySelector('.square').clientHeight") > 600
+    page.key("Escape")
+    assert page.run("document.querySelector('.square').clientHeight") < 500
+    clean(page)
 
 
 def test_a_robot_in_space(shown: Shown, robot: Trajectory) -> None:
@@ -302,7 +334,7 @@ def test_the_table_of_impacts(shown: Shown, crank: Trajectory) -> None:
     page.click("#impacts tbody tr")
     assert time_of(page) == strongest["t"]
     if len(crank.impacts) > 100:
-        page.click(".more")
+        page.click("#impacts .more")
         assert page.run(f"{rows}.length") == min(1000, len(crank.impacts))
 
 

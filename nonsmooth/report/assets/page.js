@@ -13,16 +13,17 @@ async function show(choice) {
   const runs = await Promise.all(choice.map(load));
   current.clock?.pause();
   for (const part of current.parts) part.close?.();
-  for (const name of ["stages", "modes", "impacts", "charts"]) byId(name).replaceChildren();
+  for (const name of ["stages", "orbits", "modes", "impacts", "charts"]) byId(name).replaceChildren();
   for (const one of document.querySelectorAll("[data-run]")) one.hidden = !choice.includes(Number(one.dataset.run));
   const clock = new Clock(runs),
     options = { ...STAGE_OPTIONS, ...current.options };
   Object.assign(current, { runs, clock, options, choice });
   stages();
   const charts = new Charts(byId("charts"), runs, clock),
+    orbits = new Orbits(byId("orbits"), runs, clock),
     modes = new Modes(byId("modes"), runs, clock);
   current.impacts = new Impacts(byId("impacts"), runs, clock);
-  Object.assign(current, { charts, modes, parts: [...current.stages, charts, modes] });
+  Object.assign(current, { charts, orbits, modes, parts: [...current.stages, charts, orbits, modes] });
   controls();
   offer();
   notes();
@@ -220,7 +221,7 @@ const ACTIONS = {
     if (current.runs.filter((run) => run.scene).length < 2) return;
     current.overlay = !current.overlay;
     stages();
-    current.parts = [...current.stages, current.charts, current.modes];
+    current.parts = [...current.stages, current.charts, current.orbits, current.modes];
     pressed("overlay", current.overlay);
   },
 };
@@ -279,7 +280,7 @@ function wire() {
       (tagName === "INPUT" && type !== "range")
     )
       return;
-    if (event.key === "Escape") current.charts.enlarge(null);
+    if (event.key === "Escape") for (const charts of [current.charts, current.orbits]) charts.enlarge(null);
     if (event.key === " " && /^(BUTTON|SUMMARY|A)$/.test(tagName)) return;
     if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
       if (type === "range") return;
@@ -294,7 +295,7 @@ function wire() {
     Object.assign(before, { theme: document.documentElement.dataset.theme, rows: current.impacts.shown });
     theme("light");
     current.impacts.fill(25);
-    current.charts.enlarge(null);
+    for (const charts of [current.charts, current.orbits]) charts.enlarge(null);
     current.charts.drawAll();
   });
   window.addEventListener("afterprint", () => {
