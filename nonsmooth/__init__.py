@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
     from nonsmooth.model.joints import Fixed, PointOnLine, Prismatic, Revolute
     from nonsmooth.model.loads import Load
+    from nonsmooth.model.meshes import Mesh, read_stl
     from nonsmooth.model.model import Model
     from nonsmooth.model.point_masses import PointMass, with_point_masses
+    from nonsmooth.model.shapes import BoxShape, CylinderShape, MeshShape, PolygonShape, RodShape, SphereShape
     from nonsmooth.model.signals import AxisAngle, FourierSignal, Harmonic, Ramp, Table, TimeVector
     from nonsmooth.model.spatial_clearances import CylindricalClearance, SpatialPrismaticClearance, SphericalClearance
     from nonsmooth.model.spatial_contacts import BoxPlane, CylinderPlane, EllipsoidPlane, SpherePlane, SphereSphere
@@ -91,6 +93,7 @@ __all__ = [
     "AxisAngle",
     "Bdf",
     "BoxPlane",
+    "BoxShape",
     "Bushing",
     "CasadiQP",
     "CircleCircle",
@@ -100,6 +103,7 @@ __all__ = [
     "Conic",
     "Cvodes",
     "CylinderPlane",
+    "CylinderShape",
     "Cylindrical",
     "CylindricalClearance",
     "Damper",
@@ -126,6 +130,8 @@ __all__ = [
     "Lemke",
     "Load",
     "Lsoda",
+    "Mesh",
+    "MeshShape",
     "ModeEnumeration",
     "Model",
     "ModelError",
@@ -144,6 +150,7 @@ __all__ = [
     "PointMass",
     "PointOnLine",
     "PointPlane",
+    "PolygonShape",
     "PrescribedMotion",
     "PrescribedPose",
     "Prismatic",
@@ -154,6 +161,7 @@ __all__ = [
     "Revolute",
     "RevoluteClearance",
     "Rigid",
+    "RodShape",
     "SameOrientation",
     "Screw",
     "SemismoothNewton",
@@ -165,6 +173,7 @@ __all__ = [
     "SpatialFlexibleBody",
     "SpatialPrismaticClearance",
     "SpherePlane",
+    "SphereShape",
     "SphereSphere",
     "Spherical",
     "SphericalClearance",
@@ -183,6 +192,7 @@ __all__ = [
     "ModelWarning",
     "ValidityWarning",
     "read_model",
+    "read_stl",
     "simulate",
     "simulate_batch",
     "with_point_masses",
@@ -215,8 +225,10 @@ _NAMES_OF = {
     "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),
     "model.joints": ("Fixed", "PointOnLine", "Prismatic", "Revolute"),
     "model.loads": ("Load",),
+    "model.meshes": ("Mesh", "read_stl"),
     "model.model": ("Model",),
     "model.point_masses": ("PointMass", "with_point_masses"),
+    "model.shapes": ("BoxShape", "CylinderShape", "MeshShape", "PolygonShape", "RodShape", "SphereShape"),
     "model.signals": ("AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Table", "TimeVector"),
     "model.spatial_clearances": ("CylindricalClearance", "SpatialPrismaticClearance", "SphericalClearance"),
     "model.spatial_contacts": ("BoxPlane", "CylinderPlane", "EllipsoidPlane", "SpherePlane", "SphereSphere"),

@@ -147,8 +147,8 @@ def _cells(trajectory: Trajectory, word: str) -> list[Cell]:
     if kind == "energy" and not name:
         return list(energy_panels(trajectory))
     if kind == "orbit":
-        known = orbit_names(trajectory)
-        names = [one for joint in known for one in known[joint]] if not name else known.get(name, [name])
+        paths = orbit_names(trajectory)
+        names = [one for joint in paths for one in paths[joint]] if not name else paths.get(name, [name])
         return [Drawing("orbit", one) for one in names or [""]]
     if kind in ("sketch", "phase", "modes", "impacts"):
         return [Drawing(kind, name)]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nonsmooth import GaussQP, Landing, MoreauJean, Trajectory, simulate
+from nonsmooth import BoxShape, GaussQP, Landing, MoreauJean, SpatialBody, SphereShape, Trajectory, simulate
 from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.registry import find_problems
 from nonsmooth.report import Picture, Table, frame, study_page, write
 from nonsmooth.report.page import write_text
 from nonsmooth.trajectory.columns import Columns
-from nonsmooth_problems import slider_crank_revolute, slider_crank_translational
+from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, socket_pendulum
 
 pytestmark = pytest.mark.slow
 
@@ -128,6 +128,31 @@ def test_a_journal_is_where_its_orbit_says(shown: Shown) -> None:
     page.key("Escape")
     assert page.run("document.querySelector('.square').clientHeight") < 500
     clean(page)
+
+
+def test_shapes_are_drawn_and_can_be_hidden(shown: Shown) -> None:
+    """A wide plate in the plane and a ball in space cover what their sizes say; without them bodies are lines again."""
+    flat, spatial = slider_crank_revolute(), socket_pendulum()
+    flat.add(BoxShape("plate", "slider", edges=(0.1, 0.1)))
+    (body,) = [one.name for one in spatial.elements if isinstance(one, SpatialBody)]
+    spatial.add(SphereShape("ball", body, radius=0.05))
+    for model, size in ((flat, 0.1**2), (spatial, np.pi * 0.05**2)):
+        run = simulate(model.build(), MoreauJean(), t_end=1e-3, dt=1e-5)
+        page = shown(run)
+        page.run("document.getElementById('forces').click(); document.getElementById('traces').click()")
+        assert page.run("document.getElementById('shapes').getAttribute('aria-pressed')") == "true"
+        covered = inked(page, ".stage canvas") / page.run("nonsmooth.camera.scale(...'width height'.split(' ')"
+                                                          ".map(k => nonsmooth.stages[0][k]))") ** 2  # fmt: skip
+        assert 0.9 * size < covered < 2.5 * size
+        clean(page)
+        before = checksum(page)
+        page.key("s")
+        assert page.run("document.getElementById('shapes').getAttribute('aria-pressed')") == "false"
+        assert checksum(page) != before
+        clean(page)
+    assert shown(simulate(socket_pendulum().build(), MoreauJean(), t_end=1e-3, dt=1e-4)).run(
+        "document.getElementById('shapes').hidden"
+    )
 
 
 def test_a_robot_in_space(shown: Shown, robot: Trajectory) -> None:

@@ -99,9 +99,10 @@ function controls() {
   byId("bender").hidden = !deformation;
   byId("deformation").max = String(Math.log10(5 * (deformation || 1)));
   byId("deformation").value = String(Math.log10(current.options.deformation));
-  for (const name of ["forces", "traces", "names"]) pressed(name, current.options[name]);
+  for (const name of ["forces", "traces", "names", "shapes"]) pressed(name, current.options[name]);
   byId("overlay").hidden = runs.filter((run) => run.scene).length < 2;
   pressed("overlay", Boolean(current.overlay));
+  byId("shapes").hidden = !runs.some((run) => run.scene?.shaped.length);
   byId("picture-tools").hidden = !drawable;
   byId("viewer").hidden = drawable?.scene.dimension !== 3;
 }
@@ -213,6 +214,7 @@ const ACTIONS = {
   forces: () => toggle("forces"),
   traces: () => toggle("traces"),
   names: () => toggle("names"),
+  shapes: () => toggle("shapes"),
   bigger: () => current.camera?.closer(1.25),
   smaller: () => current.camera?.closer(0.8),
   home: () => current.camera?.home(),
@@ -238,6 +240,7 @@ const KEYS = {
   f: "forces",
   t: "traces",
   b: "names",
+  s: "shapes",
   o: "overlay",
   d: "theme",
   r: "home",
