@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.drawing import Primitive, Solid, Spot
@@ -328,7 +329,7 @@ def _turned(
     v, around = np.cross(axis, u), np.linspace(0.0, 2 * np.pi, ROUND, endpoint=False)
     circle = np.cos(around)[:, None] * u + np.sin(around)[:, None] * v
     points: list[Array] = []
-    rings: list[Array] = []
+    rings: list[NDArray[np.intp]] = []
     for along, radius in zip(size * x, size * r, strict=True):
         here = start + along * axis
         ring = here + radius * circle if radius > 1e-9 * size * np.max(r) else here[None]
