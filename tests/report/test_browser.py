@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -153,6 +155,74 @@ def test_shapes_are_drawn_and_can_be_hidden(shown: Shown) -> None:
     assert shown(simulate(socket_pendulum().build(), MoreauJean(), t_end=1e-3, dt=1e-4)).run(
         "document.getElementById('shapes').hidden"
     )
+
+
+#: the bytes of what the page hands to the browser, as text
+BYTES = """
+window.kept = [];
+URL.createObjectURL = (blob) => { window.blob = blob; return ''; };
+HTMLAnchorElement.prototype.click = async function () {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  window.kept = [this.download, btoa(Array.from(bytes, (x) => String.fromCharCode(x)).join(''))];
+};
+"""
+
+
+def decoded(video: bytes, folder: Path) -> np.ndarray:
+    """Pictures (n, height, width, 3) of a video."""
+    from nonsmooth.plots.animation import ffmpeg
+
+    (folder / "motion.webm").write_bytes(video)
+    program = ffmpeg()
+    if program is None:
+        pytest.skip("no ffmpeg to look into the video")
+    subprocess.run(
+        [program, "-v", "error", "-i", "motion.webm", "-vf", "scale=64:36", "-f", "rawvideo", "-pix_fmt", "rgb24",
+         "raw"],
+        cwd=folder, check=True,
+    )  # fmt: skip
+    return np.frombuffer((folder / "raw").read_bytes(), "u1").reshape(-1, 36, 64, 3)
+
+
+@pytest.mark.parametrize("length", ["once", "stopped"])
+def test_a_video_of_the_motion(shown: Shown, crank: Trajectory, tmp_path: Path, length: str) -> None:
+    """Once through a part of the run, or until it is stopped: a webm whose pictures move, and the page as before."""
+    page = shown({"one": crank, "other": crank})
+    page.run(BYTES)
+    if length == "once":
+        page.run("nonsmooth.clock.zoom(0.02, 0.06); nonsmooth.clock.speed = 0.04")
+    page.click("#record")
+    assert page.run("nonsmooth.clock.playing") and page.run("document.getElementById('record').textContent") == "stop"
+    assert "recording" in page.run("document.getElementById('record-note').textContent")
+    if length == "stopped":
+        page.until("nonsmooth.recorder.frames > 20")
+        page.run("document.activeElement.blur()")
+        page.key(" ")
+    page.until("kept.length === 2")
+    assert not page.run("nonsmooth.clock.playing")
+    assert page.run("document.getElementById('record').textContent") == "record"
+    assert page.run("document.getElementById('record-note').textContent") == ""
+    name, text = page.run("kept")
+    pictures = decoded(base64.b64decode(text), tmp_path).astype(int)
+    assert name == "motion.webm" and len(pictures) > 5
+    for half in (pictures[:, :, :32], pictures[:, :, 32:]):  # both runs
+        assert np.max(np.abs(half[-1] - half[len(half) // 2])) > 40
+    clean(page)
+
+
+def test_a_browser_that_records_nothing_says_so(browser: Any, crank: Trajectory, tmp_path: Path) -> None:
+    write(crank, tmp_path / "run.html")
+    script = browser.tell("Page.addScriptToEvaluateOnNewDocument", source="delete window.MediaRecorder")
+    try:
+        browser.open(tmp_path / "run.html")
+    finally:
+        browser.tell("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+    assert browser.run("document.getElementById('record').disabled")
+    said = browser.run("document.getElementById('record-note').textContent")
+    assert said == "This browser cannot record a video; Chromium and Firefox can."
+    browser.key("v")
+    assert not browser.run("nonsmooth.clock.playing")
+    clean(browser)
 
 
 def test_a_robot_in_space(shown: Shown, robot: Trajectory) -> None:

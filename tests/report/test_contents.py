@@ -259,7 +259,7 @@ def test_several_runs(worlds: dict[str, Trajectory]) -> None:
 
 def test_a_notebook_has_a_light_page_in_a_frame(crank: Trajectory) -> None:
     shown = crank._repr_html_()
-    assert shown == frame(crank) and shown.startswith('<iframe sandbox="allow-scripts"')
+    assert shown == frame(crank) and shown.startswith('<iframe sandbox="allow-scripts allow-downloads"')
     assert "<script" not in shown and len(shown) < 400_000
     inside = html.unescape(re.search(r'srcdoc="([^"]*)"', shown)[1])  # type: ignore[index]
     assert json.loads(element(inside, "facts"))["light"] is True

@@ -28,8 +28,10 @@ async function show(choice) {
   offer();
   notes();
   clock.on("time", tellTime);
+  clock.on("state", () => clock.playing || current.recorder.end());
   clock.on("time", () => {
     for (const stage of current.stages) stage.draw();
+    current.recorder.step();
   });
   clock.seek(clock.start);
 }
@@ -39,6 +41,7 @@ function stages() {
   const { runs, clock, options, overlay } = current,
     drawable = runs.filter((run) => run.scene),
     host = byId("stages");
+  current.recorder.end();
   for (const stage of current.stages ?? []) stage.close();
   host.replaceChildren();
   host.classList.toggle("two", drawable.length > 1 && !overlay);
@@ -167,12 +170,15 @@ function tellMagnification() {
   byId("bent").textContent = `deformations × ${bent}`;
 }
 
+function timeText({ t, length }) {
+  return `${t.toFixed(Math.min(Math.max(Math.ceil(4 - Math.log10(length || 1)), 3), 9))} s`;
+}
+
 function tellTime() {
   const { clock, runs } = current,
     { t } = clock;
   byId("time").value = String(clock.length > 0 ? ((t - clock.start) / clock.length) * 1e5 : 0);
-  const places = Math.min(Math.max(Math.ceil(4 - Math.log10(clock.length || 1)), 3), 9);
-  byId("clock").textContent = `${t.toFixed(places)} s`;
+  byId("clock").textContent = timeText(clock);
   const next = runs
     .map((run) => [run, run.impactFrom(t, 1)])
     .filter(([, at]) => at !== undefined)
@@ -215,6 +221,7 @@ const ACTIONS = {
   traces: () => toggle("traces"),
   names: () => toggle("names"),
   shapes: () => toggle("shapes"),
+  record: () => current.recorder.toggle(current.stages, current.clock),
   bigger: () => current.camera?.closer(1.25),
   smaller: () => current.camera?.closer(0.8),
   home: () => current.camera?.home(),
@@ -241,6 +248,7 @@ const KEYS = {
   t: "traces",
   b: "names",
   s: "shapes",
+  v: "record",
   o: "overlay",
   d: "theme",
   r: "home",
@@ -331,6 +339,7 @@ function pickers() {
 async function main() {
   document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   wire();
+  current.recorder = new Recorder(byId("record"), byId("record-length"), byId("record-note"));
   await show(pickers());
   document.body.dataset.ready = String(Math.round(performance.now()));
   window.nonsmooth = current; // for the console and for tests
