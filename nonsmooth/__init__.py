@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     )
     from nonsmooth.model.state import State
     from nonsmooth.model.torsion import TorsionDamper, TorsionSpring
+    from nonsmooth.notebook import explore
     from nonsmooth.run.batch import simulate_batch
     from nonsmooth.run.simulate import simulate
     from nonsmooth.solvers.active_set import ActiveSet
@@ -191,6 +192,7 @@ __all__ = [
     "UniversalPrismatic",
     "ModelWarning",
     "ValidityWarning",
+    "explore",
     "read_model",
     "read_stl",
     "simulate",
@@ -248,6 +250,7 @@ _NAMES_OF = {
     ),
     "model.state": ("State",),
     "model.torsion": ("TorsionDamper", "TorsionSpring"),
+    "notebook": ("explore",),
     "run.batch": ("simulate_batch",),
     "run.simulate": ("simulate",),
     "solvers.active_set": ("ActiveSet",),
