@@ -182,9 +182,10 @@ def _checked(values: Mapping[str, Any], sliders: list[dict[str, Any]]) -> dict[s
 def _document(run: Trajectory, words: tuple[str, ...]) -> str:
     """An HTML document: the light page of a run, or a figure."""
     from nonsmooth.report import Picture, page, study_page
+    from nonsmooth.report.facts import name_of
 
     if words == ("page",):
         return page(run, light=True)
     picture = io.StringIO()
     run.plot(*words).savefig(picture, format="svg")
-    return study_page(", ".join(words), [Picture(picture.getvalue(), ", ".join(words))])
+    return study_page(name_of(run), [Picture(picture.getvalue(), ", ".join(words))])

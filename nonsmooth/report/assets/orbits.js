@@ -75,9 +75,8 @@ class Orbit {
         [pressing] = run.tables[`orbit_pressing_${k}`];
       return [{ ...run.info.orbits[k], run, r, x, y, t, pressing }];
     });
-    this.clearance = Math.max(...this.paths.map((path) => path.clearance));
     const furthest = (most, { x, y }) => x.reduce((far, _, i) => Math.max(far, Math.hypot(x[i], y[i])), most);
-    this.reach = this.paths.reduce(furthest, this.clearance);
+    this.reach = this.paths.reduce(furthest, Math.max(...this.paths.map((path) => path.clearance)));
     [this.factor, this.unit] = readable("m", this.reach);
     this.title = `Orbit ${name} [${this.unit}]`;
     this.caption = this.title;
@@ -121,7 +120,7 @@ class Orbit {
     const { width, height } = this.plot.getBoundingClientRect();
     if (!width || this.figure.hidden) return;
     const ratio = window.devicePixelRatio || 1,
-      { canvas, clearance, paths, all } = this,
+      { canvas, paths, all } = this,
       context = canvas.getContext("2d"),
       room = [width - SQUARE.left - SQUARE.right, height - SQUARE.top - SQUARE.bottom],
       half = RIM * this.reach;
@@ -133,9 +132,11 @@ class Orbit {
     this.axes(context, half);
     context.strokeStyle = all.colours.soft;
     context.setLineDash([5, 4]);
-    context.beginPath();
-    context.arc(...this.middle, this.scale * clearance, 0, 2 * Math.PI);
-    context.stroke();
+    for (const clearance of new Set(paths.map((path) => path.clearance))) {
+      context.beginPath();
+      context.arc(...this.middle, this.scale * clearance, 0, 2 * Math.PI);
+      context.stroke();
+    }
     context.setLineDash([]);
     for (const path of paths) this.curve(context, path);
     for (const path of paths) this.ticks(context, path);
