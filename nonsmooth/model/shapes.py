@@ -298,6 +298,11 @@ class MeshShape(_Turned):
         if not isinstance(self.mesh, Mesh):
             raise self.error(f"mesh must be a Mesh, as read_stl returns, got {shown(self.mesh)}.")
 
+    def check_components(self, dimension: int) -> None:
+        super().check_components(dimension)
+        if dimension == 2 and not self.solid().seen:
+            raise self.error("its mesh is seen from its edge along z, as a line; turn it by its quaternion.")
+
     @classmethod
     def restored(cls, data: Mapping[str, Any]) -> Element:
         found, mesh = super().restored(data), data["mesh"]
@@ -305,12 +310,35 @@ class MeshShape(_Turned):
         return found
 
     def solid(self) -> Solid:
-        points, triangles = self._placed(self.mesh.vertices), np.asarray(self.mesh.triangles)
-        seen = points[triangles][:, :, :2]
-        (x1, y1), (x2, y2) = (seen[:, 1] - seen[:, 0]).T, (seen[:, 2] - seen[:, 0]).T
-        area = x1 * y2 - x2 * y1
-        turned = np.where((area < 0)[:, None, None], seen[:, ::-1], seen)[area != 0]
-        return Solid(Spot(self.body_names()[0]), points, tuple(map(tuple, triangles.tolist())), tuple(turned))
+        points, triangles = self._placed(self.mesh.vertices), np.asarray(self.mesh.triangles, np.intp)
+        faces = tuple((a, b, c) for a, b, c in triangles.tolist())
+        return Solid(Spot(self.body_names()[0]), points, faces, _cover(points[:, :2], triangles))
+
+
+def _cover(points: Array, triangles: NDArray[np.intp]) -> tuple[Array, ...]:
+    """Polygons that cover what triangles between points (n, 2) cover.
+
+    They are the boundary of all triangles, each turned counterclockwise, with multiplicity: edges that two triangles
+    pass in opposite senses vanish. A polygon's winding number about a point is how many triangles cover it.
+    """
+    (x1, y1), (x2, y2) = ((points[triangles[:, i]] - points[triangles[:, 0]]).T for i in (1, 2))
+    area = x1 * y2 - x2 * y1
+    turned = np.where((area < 0)[:, None], triangles[:, ::-1], triangles)[area != 0]
+    start, end = turned.ravel(), np.roll(turned, -1, axis=1).ravel()
+    pairs, index = np.unique(np.sort(np.column_stack([start, end]), axis=1), axis=0, return_inverse=True)
+    passed = np.bincount(index.ravel(), np.where(start < end, 1, -1), len(pairs)).astype(int)
+    onward: dict[int, list[int]] = {}
+    for (low, high), count in zip(pairs.tolist(), passed.tolist(), strict=True):
+        tail, tip = (low, high) if count > 0 else (high, low)
+        onward.setdefault(tail, []).extend([tip] * abs(count))
+    polygons = []
+    for first, ways in onward.items():
+        while ways:
+            course = [first, ways.pop()]
+            while course[-1] != first:
+                course.append(onward[course[-1]].pop())
+            polygons.append(points[course[:-1]])
+    return tuple(polygons)
 
 
 def _spatial(given: Any) -> Array:

@@ -155,7 +155,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "cylinder-shape": [{"radius": 0.1, "start": (0.0, 0.1, 0.2), "end": (0.2, 0.3, 1 / 3)}],
     "rod-shape": [{"radius": 0.1, "start": (0.0, 0.1), "end": (0.2, 1 / 3)}],
     "polygon-shape": [{"points": np.array([(0.0, 0.0), (0.1, -0.0), (0.0, 1 / 3)])}],
-    "mesh-shape": [{"angle": 1 / 3, "mesh": Mesh(np.vstack([np.zeros(3), np.eye(3) / 3]), np.array([[0, 1, 3]]))}],
+    "mesh-shape": [{"angle": 1 / 3, "mesh": Mesh(np.vstack([np.zeros(3), np.eye(3) / 3]), np.array([[1, 2, 0]]))}],
 }  # fmt: skip
 PAIRS = [(kind, i) for kind, examples in EXAMPLES.items() for i in range(len(examples))]
 COMPLIANT = Compliant(Flores(stiffness=1e8, restitution=0.5))

@@ -101,13 +101,30 @@ def test_what_is_seen_in_the_plane(tmp_path):
         assert area(outlines(shape.solid())) == pytest.approx(expected, rel=1e-2)
 
 
+def test_a_mesh_covers_in_the_plane_what_its_triangles_do():
+    """Winding numbers of its polygons about points are how many triangles cover them, edges and holes included."""
+    rng = np.random.default_rng(3)
+    vertices = np.column_stack([rng.random((8, 2)), np.zeros(8)])
+    triangles = np.array([rng.permutation(8)[:3] for _ in range(12)])
+    polygons = MeshShape("s", "b", mesh=Mesh(vertices, triangles)).solid().seen
+    assert len(polygons) < len(triangles)
+
+    def winding(polygon, at):
+        angles = np.unwrap(np.arctan2(*(np.vstack([polygon, polygon[:1]]) - at).T[::-1]))
+        return (angles[-1] - angles[0]) / (2 * np.pi)
+
+    for at in rng.random((40, 2)):
+        covering = sum(abs(winding(vertices[one, :2], at)) for one in triangles)
+        assert sum(winding(one, at) for one in polygons) == pytest.approx(covering, abs=1e-9)
+
+
 def shaped(model, bodies, spatial):
     place = (0.01, 0.02, 0.03) if spatial else (0.01, 0.02)
     model.add(BoxShape("plate", "ground", edges=place, at=place))
     for i, body in enumerate(bodies):
         model.add(RodShape(f"rod {i}", body, radius=0.01, start=place, end=(0.1, 0.0, 0.0)[: len(place)]))
         model.add(SphereShape(f"ball {i}", body, radius=0.01))
-    model.add(MeshShape("mesh", bodies[0], mesh=Mesh(1e-3 * CORNERS, np.array([[0, 1, 3]])), at=place))
+    model.add(MeshShape("mesh", bodies[0], mesh=Mesh(1e-3 * CORNERS, np.array([[0, 2, 6]])), at=place))
     return model
 
 
@@ -217,6 +234,11 @@ def test_shapes_that_cannot_be(tmp_path):
     ):
         with pytest.raises(ModelError, match=said):
             make()
+    edge = Mesh(np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)]), np.array([[0, 1, 2]]))
+    model = slider_crank_revolute()
+    model.add(MeshShape("s", "crank", mesh=edge))
+    with pytest.raises(ModelError, match="seen from its edge along z"):
+        model.build()
     model = slider_crank_revolute()
     model.add(SphereShape("s", "crank", radius=0.1, at=(0.0, 0.0, 0.0)))
     with pytest.raises(ModelError, match="at takes 2 components in a planar model"):
