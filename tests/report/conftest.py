@@ -66,6 +66,8 @@ class Browser:
             first, second = os.dup(command_read), os.dup(answer_write)
             os.dup2(first, 3)
             os.dup2(second, 4)
+            for channel in (3, 4):  # where one was free, dup gave it, not to be inherited
+                os.set_inheritable(channel, True)
 
         arguments = [program, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
         self._process = subprocess.Popen(
