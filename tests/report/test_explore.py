@@ -144,6 +144,13 @@ def test_sliders_in_a_browser(browser: Any, tmp_path: Path, system: Any) -> None
     for name in ("document", "said", "busy"):
         browser.run(f"tell({json.dumps(name)}, {json.dumps(getattr(widget, name))})")
     assert words("p") == [widget.said] and browser.run(f"{frame}.srcdoc") == widget.document != before
+    inside = "nonsmooth.clock.seek(1e-3); nonsmooth.camera.closer(2);"
+    view = "[nonsmooth.clock.t, nonsmooth.camera.zoom]"
+    assert browser.framed(inside + view) == browser.framed(view) == [1e-3, 2]
+    browser.framed("window.old = true")
+    browser.run(f"tell('document', {frame}.srcdoc + ' ')")
+    assert any(not browser.framed("window.old") for _ in range(50))  # another page is in the frame
+    assert browser.framed(view) == [1e-3, 2]
     browser.run("tell('values', { 'pin.clearance': 1e-3, 'slider.mass': 0.1 })")
     assert browser.run("[...document.querySelectorAll('input')].map(e => e.value)") == ["1000", "0"]
     browser.run("close()")

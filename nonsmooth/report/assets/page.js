@@ -336,11 +336,36 @@ function pickers() {
   return choice;
 }
 
+// Where a page in a frame is replaced by another, time and view stay: the name of the frame outlives its page.
+function remember() {
+  const { clock, camera } = current;
+  if (!facts.light || window === window.parent) return;
+  try {
+    const { t, playing, view } = JSON.parse(window.name);
+    if (camera && view.every(Number.isFinite)) {
+      [camera.azimuth, camera.elevation, camera.zoom] = view;
+      camera.chosen = "";
+      camera.turn();
+    }
+    if (Number.isFinite(t)) clock.seek(t);
+    if (playing) clock.play();
+  } catch {
+    // another name
+  }
+  const note = () => {
+    const { azimuth = 0, elevation = 0, zoom = 1 } = camera ?? {};
+    window.name = JSON.stringify({ t: clock.t, playing: clock.playing, view: [azimuth, elevation, zoom] });
+  };
+  for (const what of ["time", "state"]) clock.on(what, note);
+  camera?.listeners.push(note);
+}
+
 async function main() {
   document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   wire();
   current.recorder = new Recorder(byId("record"), byId("record-length"), byId("record-note"));
   await show(pickers());
+  remember();
   document.body.dataset.ready = String(Math.round(performance.now()));
   window.nonsmooth = current; // for the console and for tests
 }
