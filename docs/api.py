@@ -21,7 +21,7 @@ PARTS = {
     "Steppers": ("Time discretisation.", "steppers"),
     "Step control": ("Step size control.", "step_control"),
     "Solvers": ("Solvers of the step problems.", "solvers"),
-    "Runs": ("Simulation and its results.", "run trajectory"),
+    "Runs": ("Simulation and its results.", "run trajectory notebook"),
     "Errors and warnings": ("Each message says what is wrong, what is accepted, and what to do.", "exceptions"),
 }
 

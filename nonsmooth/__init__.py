@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
     from nonsmooth.model.joints import Fixed, PointOnLine, Prismatic, Revolute
     from nonsmooth.model.loads import Load
+    from nonsmooth.model.meshes import Mesh, read_stl
     from nonsmooth.model.model import Model
     from nonsmooth.model.point_masses import PointMass, with_point_masses
+    from nonsmooth.model.shapes import BoxShape, CylinderShape, MeshShape, PolygonShape, RodShape, SphereShape
     from nonsmooth.model.signals import AxisAngle, FourierSignal, Harmonic, Ramp, Table, TimeVector
     from nonsmooth.model.spatial_clearances import CylindricalClearance, SpatialPrismaticClearance, SphericalClearance
     from nonsmooth.model.spatial_contacts import BoxPlane, CylinderPlane, EllipsoidPlane, SpherePlane, SphereSphere
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     )
     from nonsmooth.model.state import State
     from nonsmooth.model.torsion import TorsionDamper, TorsionSpring
+    from nonsmooth.notebook import explore
     from nonsmooth.run.batch import simulate_batch
     from nonsmooth.run.simulate import simulate
     from nonsmooth.solvers.active_set import ActiveSet
@@ -91,6 +94,7 @@ __all__ = [
     "AxisAngle",
     "Bdf",
     "BoxPlane",
+    "BoxShape",
     "Bushing",
     "CasadiQP",
     "CircleCircle",
@@ -100,6 +104,7 @@ __all__ = [
     "Conic",
     "Cvodes",
     "CylinderPlane",
+    "CylinderShape",
     "Cylindrical",
     "CylindricalClearance",
     "Damper",
@@ -126,6 +131,8 @@ __all__ = [
     "Lemke",
     "Load",
     "Lsoda",
+    "Mesh",
+    "MeshShape",
     "ModeEnumeration",
     "Model",
     "ModelError",
@@ -144,6 +151,7 @@ __all__ = [
     "PointMass",
     "PointOnLine",
     "PointPlane",
+    "PolygonShape",
     "PrescribedMotion",
     "PrescribedPose",
     "Prismatic",
@@ -154,6 +162,7 @@ __all__ = [
     "Revolute",
     "RevoluteClearance",
     "Rigid",
+    "RodShape",
     "SameOrientation",
     "Screw",
     "SemismoothNewton",
@@ -165,6 +174,7 @@ __all__ = [
     "SpatialFlexibleBody",
     "SpatialPrismaticClearance",
     "SpherePlane",
+    "SphereShape",
     "SphereSphere",
     "Spherical",
     "SphericalClearance",
@@ -182,7 +192,9 @@ __all__ = [
     "UniversalPrismatic",
     "ModelWarning",
     "ValidityWarning",
+    "explore",
     "read_model",
+    "read_stl",
     "simulate",
     "simulate_batch",
     "with_point_masses",
@@ -215,8 +227,10 @@ _NAMES_OF = {
     "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),
     "model.joints": ("Fixed", "PointOnLine", "Prismatic", "Revolute"),
     "model.loads": ("Load",),
+    "model.meshes": ("Mesh", "read_stl"),
     "model.model": ("Model",),
     "model.point_masses": ("PointMass", "with_point_masses"),
+    "model.shapes": ("BoxShape", "CylinderShape", "MeshShape", "PolygonShape", "RodShape", "SphereShape"),
     "model.signals": ("AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Table", "TimeVector"),
     "model.spatial_clearances": ("CylindricalClearance", "SpatialPrismaticClearance", "SphericalClearance"),
     "model.spatial_contacts": ("BoxPlane", "CylinderPlane", "EllipsoidPlane", "SpherePlane", "SphereSphere"),
@@ -236,6 +250,7 @@ _NAMES_OF = {
     ),
     "model.state": ("State",),
     "model.torsion": ("TorsionDamper", "TorsionSpring"),
+    "notebook": ("explore",),
     "run.batch": ("simulate_batch",),
     "run.simulate": ("simulate",),
     "solvers.active_set": ("ActiveSet",),

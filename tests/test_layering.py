@@ -73,6 +73,7 @@ MAY_IMPORT = {
         "laws",
     },
     "plots": {"trajectory", "diagnostics", "studies", "identification", "model", "flexible"},
+    "notebook": {"model", "run", "plots", "report", "steppers", "step_control", "trajectory"},
     "report": {"trajectory", "diagnostics", "plots", "model", "citations"},
     # facts of problems are measured by runs, whose parts are imported where they are used
     "problems": {
@@ -96,7 +97,19 @@ FREE = {
     "tolerances", "units",
 }  # fmt: skip
 EVERYTHING = {"__main__", "cli", "nonsmooth"}
-SLOW_TO_IMPORT = {"clarabel", "cvxpy", "h5netcdf", "h5py", "matplotlib", "osqp", "pydantic", "rich", "typer", "xarray"}
+SLOW_TO_IMPORT = {
+    "anywidget",
+    "clarabel",
+    "cvxpy",
+    "h5netcdf",
+    "h5py",
+    "matplotlib",
+    "osqp",
+    "pydantic",
+    "rich",
+    "typer",
+    "xarray",
+}
 #: part -> slow libraries that it is made of; the part itself is imported where it is used
 MADE_OF = {"cli": {"rich", "typer"}, "declarative": {"pydantic"}}
 UNHELPFUL_NAMES = {"common", "core", "helpers", "manager", "misc", "utils"}
@@ -163,7 +176,7 @@ def test_imports_follow_the_table(path: Path) -> None:
 
 def test_only_the_command_line_and_pages_import_plots() -> None:
     users = {part_of(path) for path in FILES if any(part_imported(name) == "plots" for name in imports_of(path))}
-    assert users <= {"cli", "plots", "report"}
+    assert users <= {"cli", "notebook", "plots", "report"}
 
 
 @each("path", FILES)

@@ -25,6 +25,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
+from nonsmooth.model.shapes import Shape
 from nonsmooth.model.system import System
 from nonsmooth.registry import get_problem
 from nonsmooth.stages import stage
@@ -74,7 +75,7 @@ def carry_out(asked: Describe) -> int:
 
 
 def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
-    """Tables of a mechanism: freedom, bodies, modes, joints, contacts, loads; of a file also every parameter."""
+    """Tables of a mechanism: freedom, bodies, modes, joints, contacts, shapes, loads; of a file all parameters."""
     system = mechanism.system
     values = dict(zip(system.parameters, system.parameter_vector(mechanism.parameters).tolist(), strict=True))
     head = _grid(f"mechanism: {system.name}")
@@ -92,6 +93,7 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
         (Body, _table("body", "mass [kg]", "inertia [kg m^2]", *starts)),
         (Joint, _table("joint or motor", "kind", "between", "holds")),
         (Contact, _table("clearance or contact", "kind", "between", "sizes", "law")),
+        (Shape, _table("shape", "kind", "of")),
         (Element, _table("load", "kind", "acts on", "values")),
     )
     for element in system.elements:
@@ -150,6 +152,8 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
         law = {label: numbers.pop(label) for label in element.contact.numbers()}
         numbers.pop("size", None)
         return name, kind, between, _numbers(element, numbers), _law(element, law)
+    if isinstance(element, Shape):
+        return name, kind, between
     signals = [field for field in vars(element) if callable(getattr(element, field))]
     shown = [_numbers(element, numbers), *(f"{field}: function of time" for field in signals)]
     return name, kind, between or "every body", ", ".join(filter(None, shown))

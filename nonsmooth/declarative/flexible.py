@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
+from nonsmooth.declarative.beside import StlFile, beside
 from nonsmooth.exceptions import InputError
 from nonsmooth.flexible import (
     CrossSection,
@@ -24,6 +25,7 @@ from nonsmooth.flexible import (
     from_matrices,
     modes,
 )
+from nonsmooth.model.meshes import Mesh
 from nonsmooth.quantities import Quantity
 
 __all__ = ["FORMS", "UNITS", "Beam", "BeamStructure", "MatrixFile", "NodeMass", "Reduction"]
@@ -202,13 +204,7 @@ def _checked_dofs(file: str, key: str, dofs: Any, nodes: int, count: int) -> Any
 
 def _arrays(file: str, folder: Path | None) -> dict[str, Any]:
     """The arrays of a file in the folder of the TOML file; nothing in it is executed."""
-    if Path(file).name != file or "\\" in file or not file.endswith(".npz"):
-        raise InputError(f'file must name an .npz file in the folder of the TOML file, as "rod.npz", got "{file}".')
-    if folder is None:
-        raise InputError(f'file "{file}" is relative to the TOML file; read the latter by its path, not as text.')
-    path = folder / file
-    if not path.is_file():
-        raise InputError(f'file "{file}" is not in the folder of the TOML file; write it there with numpy.savez.')
+    path = beside(file, folder, "npz", "write it there with numpy.savez")
     try:
         with zipfile.ZipFile(path) as parts:
             size = sum(one.file_size for one in parts.infolist())
@@ -227,6 +223,7 @@ def _arrays(file: str, folder: Path | None) -> dict[str, Any]:
 #: for a field of each class, the kinds of tables and the classes that they create
 FORMS: dict[Any, dict[str, Any]] = {
     Modes: {"beam": Beam, "beam-structure": BeamStructure, "matrix-file": MatrixFile, "mode-table": Modes},
+    Mesh: {"stl-file": StlFile, "triangles": Mesh},
     Rectangle: {"rectangle": Rectangle},
     Tube: {"tube": Tube},
     CrossSection: {"cross-section": CrossSection},

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from nonsmooth.declarative.beside import StlFile
 from nonsmooth.declarative.faults import Source, check_length, kebab, parse
 from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction
 from nonsmooth.declarative.run import Run, read_run
@@ -251,6 +252,9 @@ class _Reader:
             made = type(table).made(**values)
             if isinstance(made, Reduction):
                 return self._modes(made, path)
+            if isinstance(made, StlFile):
+                self.stated[str(path[1]), str(path[2])] = made
+                return made.mesh(self.folder)
         except InputError as error:
             self.source.fault((*path, *self.source.named(error, type(table))), self.source.bare(error))
             raise _Failed from None

@@ -16,11 +16,12 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "Arrow", "Axle", "Bearing", "Box", "Coil", "Cylinder", "Dot", "Drive", "Ellipsoid", "Field", "Guide", "Line",
-    "Mark", "Primitive", "Round", "Slide", "Spot", "Symbol", "Touch", "Turn", "Vector", "Wall", "joint_drawing",
-    "vector",
+    "Mark", "Primitive", "Round", "Slide", "Solid", "Spot", "Symbol", "Touch", "Turn", "Vector", "Wall",
+    "joint_drawing", "vector",
 ]  # fmt: skip
 
 Vector = tuple[float, ...]
@@ -227,6 +228,23 @@ class Box(Primitive):
 
     spot: Spot
     edges: Vector
+
+    spot_fields = ("spot",)
+
+
+@dataclass(frozen=True, eq=False)
+class Solid(Primitive):
+    """A shape of a body: points (n, 3) [m] in its frame and faces between them, whose corners are counterclockwise as
+    seen from outside; for the plane polygons (k, 2) that cover it together.
+
+    If `convex`, the outline in the plane is the hull of the points of its one polygon.
+    """
+
+    spot: Spot
+    points: NDArray[np.float64]
+    faces: tuple[tuple[int, ...], ...]
+    seen: tuple[NDArray[np.float64], ...]
+    convex: bool = False
 
     spot_fields = ("spot",)
 

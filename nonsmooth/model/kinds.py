@@ -14,6 +14,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
+from nonsmooth.model.shapes import Shape
 from nonsmooth.model.signals import TimeFunction
 
 __all__ = ["element_kinds", "time_functions"]
@@ -23,6 +24,7 @@ T = TypeVar("T")
 #: a subclass of one of these is a kind if it defines the method and has a public name; the others are bases
 METHODS: tuple[tuple[type, str], ...] = (
     (Body, "mass_matrix"), (Joint, "constraint"), (Contact, "gaps"), (Force, "forces"),
+    (Shape, "solid"),
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from nonsmooth.model.closing import assembled
 from nonsmooth.model.contacts import with_law
 from nonsmooth.model.elements import Element
 from nonsmooth.model.review import REMARKS, review
+from nonsmooth.model.shapes import Shape
 from nonsmooth.model.state import Assembly
 from nonsmooth.model.system import System, start_of
 from nonsmooth.settings import Called, shown
@@ -90,7 +91,7 @@ class Model(metaclass=Called):
             If it is not an element, or its name is already used.
         """
         if not isinstance(element, Element) or isinstance(element, Node):
-            raise ModelError(f"Model.add takes a body, joint, driver, clearance or force, got {element!r}.")
+            raise ModelError(f"Model.add takes a body, joint, driver, clearance, force or shape, got {element!r}.")
         if element.name in self._elements:
             other = type(self._elements[element.name]).__name__
             raise ModelError(
@@ -256,7 +257,7 @@ class Model(metaclass=Called):
             owners = [name.partition(".")[0] for name in names]
             if len(names) == 2 and owners[0] == owners[1]:
                 raise element.error(f'it joins "{owners[0]}" to itself; name two bodies.')
-            if len(names) == 1 and isinstance(self._elements[owners[0]], Ground):
+            if len(names) == 1 and isinstance(self._elements[owners[0]], Ground) and not isinstance(element, Shape):
                 raise element.error(f'it acts on the ground "{names[0]}", which cannot move; name a body.')
 
     def _check_reference(self, element: Element, name: str, reference: Element | str) -> None:

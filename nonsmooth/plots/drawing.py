@@ -21,7 +21,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.drawing import Bearing, Guide, Primitive, Slide, Spot, Turn, Vector
+from nonsmooth.model.drawing import Bearing, Guide, Primitive, Slide, Solid, Spot, Turn, Vector
 from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.frames import placement_like
@@ -101,10 +101,29 @@ class Drawing:
         """For each body, and what is not one, the points at which elements other than loads hold it, in its frame."""
         found: dict[str, list[Array]] = {body: [] for body in self.bodies}
         for one in self.primitives():
-            for spot in () if one.load else one.spots():
+            for spot in () if one.load or isinstance(one, Solid) else one.spots():
                 at = np.array(spot.at or (0.0,) * self.dimension)
                 body, place = self.placed.carried.get(spot.body, (spot.body, np.zeros(self.dimension)))
                 found.setdefault(body, []).append(place + at)
+        return found
+
+    def solids(self) -> list[Solid]:
+        """Shapes of bodies."""
+        return [one for one in self.primitives() if isinstance(one, Solid)]
+
+    @cached_property
+    def shaped(self) -> set[str]:
+        """Bodies that are drawn by their shapes."""
+        return {one.spot.body for one in self.solids()} - {*self.flexible}
+
+    def reach(self) -> list[Array]:
+        """Ground places (k, d) of the corners of the boxes in which shapes are, at all times."""
+        found = []
+        for one in self.solids():
+            points = np.concatenate(one.seen) if self.dimension == 2 else one.points
+            ends = np.array([points.min(axis=0), points.max(axis=0)])
+            corners = np.stack(np.meshgrid(*ends.T, indexing="ij"), axis=-1).reshape(-1, self.dimension)
+            found.append(self.placed.points(one.spot.body, corners).reshape(-1, self.dimension))
         return found
 
     @cached_property
@@ -233,6 +252,10 @@ class Placed:
         """Ground places (n, d) of a point, or (n, k, d) of points, of a body; of the empty one its origin."""
         turned, place = self.vectors(body, local), self.position(body)
         return np.asarray(turned + (place if turned.ndim == 2 else place[:, None, :]))
+
+    def moved(self, body: str, local: Array, k: int) -> Array:
+        """Ground places (m, d) of points (m, d) of a body in picture k."""
+        return np.asarray(local @ self.rotation(body)[k].T + self.position(body)[k])
 
     def spot(self, spot: Spot) -> Array:
         """Ground places (n, d) of a point of a body."""

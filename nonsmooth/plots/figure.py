@@ -19,7 +19,7 @@ from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.impacts import drawn_table
 from nonsmooth.plots.measured import Measured, read_measured
 from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
-from nonsmooth.plots.orbits import orbit
+from nonsmooth.plots.orbits import orbit, orbit_names
 from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel
 from nonsmooth.plots.phase import phase_portrait
 from nonsmooth.plots.plan import Plan
@@ -45,7 +45,7 @@ TALL, FINE = 2.7, 400
 WORDS = {
     "overview": "sketch, orbits, motion, forces and gaps; the same as no word",
     "sketch": "the mechanism at the start of the run",
-    "orbit:JOINT": "path of a journal in its bearing with clearance (planar)",
+    "orbit:JOINT": "path of a journal or a ball in its clearance",
     "phase:NAME": "a coordinate or gap and its velocity",
     "modes": "contact modes over time; modes:NAME for one contact or slider",
     "impacts": "table of the largest impacts",
@@ -146,9 +146,11 @@ def _cells(trajectory: Trajectory, word: str) -> list[Cell]:
         return [*([Drawing("sketch", "")] if known else []), *orbits, *chosen_panels(trajectory)]
     if kind == "energy" and not name:
         return list(energy_panels(trajectory))
-    if kind == "orbit" and not name:
-        return [Drawing("orbit", joint) for joint in loose_bearings(trajectory)] or [Drawing("orbit", "")]
-    if kind in ("sketch", "orbit", "phase", "modes", "impacts"):
+    if kind == "orbit":
+        paths = orbit_names(trajectory)
+        names = [one for joint in paths for one in paths[joint]] if not name else paths.get(name, [name])
+        return [Drawing("orbit", one) for one in names or [""]]
+    if kind in ("sketch", "phase", "modes", "impacts"):
         return [Drawing(kind, name)]
     return [panel_of(trajectory, word)]
 

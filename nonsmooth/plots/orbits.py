@@ -1,24 +1,26 @@
-"""The path of the journal of a joint with clearance in its bearing."""
+"""The path of a journal, or a ball, in its clearance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.drawing import Bearing, Vector
 from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
 from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["orbit"]
+__all__ = ["JournalPath", "journal_paths", "orbit", "orbit_names"]
 
 #: points of the path in all, as far as rows are fewer, and at most in one step
 POINTS, PER_STEP = 6000, 40
@@ -26,6 +28,126 @@ POINTS, PER_STEP = 6000, 40
 PRESSING = 1e-9
 #: points of the clearance circle
 ROUND = 361
+#: planes in which the path of a ball is shown
+PLANES = ("xy", "yz", "xz")
+
+
+@dataclass(frozen=True, eq=False)
+class JournalPath:
+    """The path of a journal's or a ball's centre in its clearance, in the frame of the bearing or the socket.
+
+    Parameters
+    ----------
+    name, joint, gap
+        Of the path, of its joint and of its contact. A joint in the plane has one path of its own name, a journal in
+        space one for each end, with the name of its gap, a ball its projections, ``ball.xy``, ``ball.yz``, ``ball.xz``.
+    axes
+        What the two components of e are.
+    clearance : [m]
+        Radius of the circle.
+    t, e
+        Times (n,) [s] and places (n, 2) [m].
+    pressing
+        Whether the contact is loaded between two points, (n - 1,).
+    """
+
+    name: str
+    joint: str
+    gap: str
+    axes: tuple[str, str]
+    clearance: float
+    t: Array
+    e: Array
+    pressing: NDArray[np.bool_]
+
+
+def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = None) -> list[JournalPath]:
+    """Of all joints of a run with clearance about a journal or a ball.
+
+    Rows and the window's ends are among the points; between rows they follow
+    `nonsmooth.diagnostics.motion.coordinates`.
+    """
+    t = _times(trajectory, *_window(trajectory, window))
+    drawing = drawing_of_run(trajectory, t)
+    found = []
+    for part, one in _bearings(drawing.parts):
+        for (name, gap, axes), e in zip(_names(part, one), _eccentricities(drawing.placed, part, one), strict=True):
+            force = trajectory.lam_N[gap]
+            step = np.clip(np.searchsorted(trajectory.t, (t[:-1] + t[1:]) / 2), 1, max(len(trajectory.t) - 1, 1))
+            pressing = force[step] > PRESSING * np.max(force)
+            found.append(JournalPath(name, part.name, gap, axes, one.clearance, t, e, pressing))
+    return found
+
+
+def orbit_names(trajectory: Trajectory) -> dict[str, list[str]]:
+    """Names of the paths of each joint that has any; none of a run that does not describe its mechanism."""
+    if not trajectory.manifest.get("model", {}).get("elements"):
+        return {}
+    parts = drawing_of_run(trajectory, trajectory.t[:1]).parts
+    return {part.name: [name for name, _, _ in _names(part, one)] for part, one in _bearings(parts)}
+
+
+def _bearings(parts: tuple[Drawn, ...]) -> Iterator[tuple[Drawn, Bearing]]:
+    for part in parts:
+        for one in part.primitives:
+            if isinstance(one, Bearing) and part.gap_names():
+                yield part, one
+
+
+def _names(part: Drawn, one: Bearing) -> list[tuple[str, str, tuple[str, str]]]:
+    """Of each path its name, its gap and its axes."""
+    gaps = part.gap_names()
+    if one.axis_a:
+        labels = _across(one.axis_a)[2]
+        return [(gap, gap, labels) for gap in gaps[: len(_sections(part, one))]]
+    if part.element.dimensions == (3,):
+        return [(f"{part.name}.{plane}", gaps[0], (plane[0], plane[1])) for plane in PLANES]
+    return [(part.name, gaps[0], ("x", "y"))]
+
+
+def _sections(part: Drawn, one: Bearing) -> list[float]:
+    """Where along the axis the circles of a journal in space are, from the middle [m]."""
+    return [0.0] if getattr(part.element, "parallel", False) else [-one.length / 2, one.length / 2]
+
+
+def _across(axis: Vector) -> tuple[Array, Array, tuple[str, str]]:
+    """Two unit vectors across an axis, with their names: axes of the body where the axis is one of them."""
+    n = np.array(axis) / np.linalg.norm(axis)
+    k = int(np.argmax(np.abs(n)))
+    i, j = sorted({0, 1, 2} - {k})
+    first, second = np.eye(3)[[i, j]]
+    if abs(n[k]) > 1.0 - 1e-12:
+        return first, second, ("xyz"[i], "xyz"[j])
+    first = first - (first @ n) * n
+    first /= np.linalg.norm(first)
+    return first, np.cross(n, first), ("u", "v")
+
+
+def _eccentricities(placed: Placed, part: Drawn, one: Bearing) -> list[Array]:
+    """Of each path from the bearing's to the journal's centre (n, 2) [m], in the bearing's frame.
+
+    At the ends of a journal in space as the gaps have it: from the axis of the longer part, perpendicular to it, to the
+    end of the shorter one.
+    """
+    offset = placed.spot(one.b) - placed.spot(one.a)
+
+    def local(e: Array) -> Array:
+        return np.asarray(np.einsum("nji,nj->ni", placed.rotation(one.a.body), e))
+
+    if not one.axis_a:
+        e = local(offset)
+        return [e] if e.shape[1] == 2 else [e[:, ["xyz".index(axis) for axis in plane]] for plane in PLANES]
+    axes = [placed.vectors(spot.body, axis) for spot, axis in ((one.a, one.axis_a), (one.b, one.axis_b))]
+    sleeve, journal = (axis / np.linalg.norm(axis, axis=1, keepdims=True) for axis in axes)
+    of_sleeve = getattr(part.element, "ends", "journal") == "sleeve"
+    along = journal if of_sleeve else sleeve
+    first, second, _ = _across(one.axis_a)
+    found = []
+    for x in _sections(part, one):
+        e = offset - x * sleeve if of_sleeve else offset + x * journal
+        e = e - np.sum(e * along, axis=1, keepdims=True) * along
+        found.append(local(e) @ np.column_stack([first, second]))
+    return found
 
 
 def orbit(
@@ -43,7 +165,8 @@ def orbit(
         The run, or one read from a file: positions of bearing and journal, and the clearance, are those of its
         manifest.
     joint
-        Name of a `RevoluteClearance`.
+        Name of a joint with clearance about a journal or a ball. In space a journal has a path at each end, called as
+        its gap, ``"pin.radial_back"``, and a ball its projections, ``"ball.xy"``, ``"ball.yz"``, ``"ball.xz"``.
     window : (from, to) [s], optional
         Only this part of the run, for instance its last revolutions.
     ax
@@ -53,24 +176,22 @@ def orbit(
     Raises
     ------
     InputError
-        For a joint that is no revolute clearance of the run, or a window outside it.
+        For a joint that has no such path, or several, or a window outside the run.
     """
-    element, p = _bearing(trajectory, joint)
-    t, pressing = _sampled(trajectory, joint, *_window(trajectory, window))
-    e = _eccentricity(trajectory, element, p, t)
-    clearance = p["clearance"]
-    unit = readable("m", clearance)
+    path = _path(trajectory, joint, window)
+    unit = readable("m", path.clearance)
     factor = scale(unit)[1]
+    t, e = path.t, path.e / factor
     axis = _axes() if ax is None else ax
     axis.set_aspect("equal")
-    _draw_bearing(axis, clearance / factor)
-    _draw_path(axis, e / factor, pressing)
-    struck = trajectory.impacts["t"][trajectory.impacts["contact"] == joint]
+    _draw_bearing(axis, path.clearance / factor)
+    _draw_path(axis, e, path.pressing)
+    struck = trajectory.impacts["t"][trajectory.impacts["contact"] == path.gap]
     struck = struck[(struck >= t[0]) & (struck <= t[-1])]
-    reach = float(np.max(np.hypot(*e.T), initial=clearance)) / factor
+    reach = float(np.max(np.hypot(*e.T), initial=path.clearance / factor))
     if struck.size:
-        _draw_impacts(axis, _eccentricity(trajectory, element, p, struck) / factor, reach)
-    _dress(axis, joint, unit, 1.12 * reach)
+        _draw_impacts(axis, np.column_stack([np.interp(struck, t, x) for x in e.T]), reach)
+    _dress(axis, path, unit, 1.12 * reach)
     if ax is None:
         axis.figure.legend(
             loc="outside lower center", ncols=5, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK, handlelength=1.4,
@@ -79,23 +200,18 @@ def orbit(
     return axis
 
 
-def _bearing(trajectory: Trajectory, joint: str) -> tuple[Mapping[str, Any], dict[str, float]]:
-    """The joint's description, and its numbers in this run."""
-    elements = trajectory.manifest.get("model", {}).get("elements", ())
-    known = {element["name"]: element for element in elements if element["kind"] == "RevoluteClearance"}
-    if joint not in known:
+def _path(trajectory: Trajectory, joint: str, window: tuple[float, float] | None) -> JournalPath:
+    """The path of this name."""
+    names = orbit_names(trajectory)
+    every = [name for own in names.values() for name in own]
+    if joint not in every:
+        if joint in names:
+            raise InputError(f"{joint!r} has {len(names[joint])} orbits; choose one of {', '.join(names[joint])}.")
         raise InputError(
-            f"An orbit is drawn of a RevoluteClearance, but {joint!r} is none. "
-            f"The run has {', '.join(known) or 'no such joint'}."
+            f"An orbit is drawn of a journal or a ball in its clearance, but {joint!r} is none. "
+            f"The run has {', '.join(every) or 'no such joint'}."
         )
-    if known[joint].get("axis_a") is not None:
-        raise InputError(
-            f"{joint!r} is a joint in space, whose journal has an eccentricity at each end of the bearing; an orbit is "
-            "drawn of joints in the plane."
-        )
-    parameters = trajectory.manifest["parameters"]
-    own = {name.partition(".")[2]: entry["value"] for name, entry in parameters.items() if name.startswith(f"{joint}.")}
-    return known[joint], own
+    return next(path for path in journal_paths(trajectory, window) if path.name == joint)
 
 
 def _window(trajectory: Trajectory, window: tuple[float, float] | None) -> tuple[float, float]:
@@ -107,39 +223,13 @@ def _window(trajectory: Trajectory, window: tuple[float, float] | None) -> tuple
     return float(window[0]), float(window[1])
 
 
-def _sampled(trajectory: Trajectory, joint: str, first: float, last: float) -> tuple[Array, NDArray[np.bool_]]:
-    """Times of points of the path, and for each interval between two of them whether the contact is loaded.
-
-    Rows and the window's ends are among the times.
-    """
+def _times(trajectory: Trajectory, first: float, last: float) -> Array:
+    """Times of points of the paths; rows and the window's ends are among them."""
     rows = trajectory.t
     inside = np.unique(np.concatenate([[first], rows[(rows > first) & (rows < last)], [last]]))
     count = int(np.clip(POINTS // max(len(inside) - 1, 1), 1, PER_STEP))
     shares = np.arange(count) / count
-    t = np.append((inside[:-1, None] + np.diff(inside)[:, None] * shares).ravel(), last)
-    force = trajectory.lam_N[joint]
-    step = np.clip(np.searchsorted(rows, (t[:-1] + t[1:]) / 2), 1, max(len(rows) - 1, 1))
-    return t, force[step] > PRESSING * np.max(force)
-
-
-def _eccentricity(trajectory: Trajectory, element: Mapping[str, Any], p: Mapping[str, float], t: Array) -> Array:
-    """From the bearing's to the journal's centre (len(t), 2) [m], in the bearing's frame."""
-    names = list(trajectory.q.names)
-    q = coordinates(trajectory, t)
-
-    def place(side: str) -> tuple[Array, Array]:
-        """Global place (2, len(t)) of the centre in a body, and the body's angle."""
-        body, x, y = element[side], p[f"at_{side}_x"], p[f"at_{side}_y"]
-        if f"{body}.angle" not in names:  # the ground
-            return np.tile([[x], [y]], len(t)), np.zeros(len(t))
-        own = {axis: q[:, names.index(f"{body}.{axis}")] for axis in ("x", "y", "angle")}
-        cosine, sine = np.cos(own["angle"]), np.sin(own["angle"])
-        return np.array([own["x"] + x * cosine - y * sine, own["y"] + x * sine + y * cosine]), own["angle"]
-
-    (bearing, angle), (journal, _) = place("a"), place("b")
-    x, y = journal - bearing
-    cosine, sine = np.cos(angle), np.sin(angle)
-    return np.column_stack([cosine * x + sine * y, cosine * y - sine * x])
+    return np.append((inside[:-1, None] + np.diff(inside)[:, None] * shares).ravel(), last)
 
 
 def _axes() -> Axes:
@@ -178,12 +268,14 @@ def _draw_impacts(axis: Axes, e: Array, reach: float) -> None:
     axis.plot(x, y, color=INK, lw=0.6, label="impact", zorder=3)
 
 
-def _dress(axis: Axes, joint: str, unit: str, reach: float) -> None:
+def _dress(axis: Axes, path: JournalPath, unit: str, reach: float) -> None:
     shown = unit.replace("u", "\N{MICRO SIGN}")
+    what = "Ball in its socket" if path.joint != path.name and path.gap != path.name else "Journal in its bearing"
     axis.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    axis.set_title(f"Journal in its bearing, {joint}", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
-    axis.set_xlabel(f"x in the bearing [{shown}]", fontsize=SIZE, color=INK)
-    axis.set_ylabel(f"y in the bearing [{shown}]", fontsize=SIZE, color=INK)
+    axis.set_title(f"{what}, {path.name}", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
+    where = what.rpartition(" ")[2]
+    axis.set_xlabel(f"{path.axes[0]} in the {where} [{shown}]", fontsize=SIZE, color=INK)
+    axis.set_ylabel(f"{path.axes[1]} in the {where} [{shown}]", fontsize=SIZE, color=INK)
     axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)
     axis.grid(color="#E6E6E6", lw=0.6)
     axis.set_axisbelow(True)

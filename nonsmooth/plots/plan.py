@@ -90,6 +90,7 @@ class Plan(Labels):
     def bounds(self) -> tuple[Array, Array]:
         """Corners of a box around bodies, pins, circles and attachments; never flat."""
         points = [self.centre(body) for body in self.bodies]
+        points += [corner for corners in self.drawing.reach() for corner in corners]
         points += [self.at(Spot(body, tuple(pin))) for body, pins in self.pins.items() for pin in pins]
         for primitive in self.drawing.primitives():
             points += [self.at(spot) for spot in primitive.spots()]

@@ -9,10 +9,10 @@ import numpy as np
 
 from nonsmooth.diagnostics.contacts import mean_forces
 from nonsmooth.evaluation import Array
-from nonsmooth.model.drawing import Bearing, Coil, Dot, Guide, Line, Mark, Primitive, Round, Slide, Touch, Wall
+from nonsmooth.model.drawing import Bearing, Coil, Dot, Guide, Line, Mark, Primitive, Round, Slide, Solid, Touch, Wall
 from nonsmooth.plots.drawing import BLOCK, Drawing, bearing_radius, half_height, magnification
 from nonsmooth.plots.motion import COLOURS, FAINT, INK
-from nonsmooth.plots.shapes import hull
+from nonsmooth.plots.shapes import hull, outlines, region
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class PlanarScene:
 
     def _extent(self) -> tuple[Array, Array]:
         """Corners of the box that holds all points of bodies at all times."""
-        corners = []
+        corners = self.drawing.reach()
         for body, points in self.drawing.attachments().items():
             own = np.array([*points, np.zeros(2)] if body in self.colours else points).reshape(-1, 2)
             if len(own):
@@ -110,7 +110,7 @@ class PlanarScene:
         blocks = self.drawing.sliders()
         round_ones = {one.spot.body for one in self.drawing.primitives() if isinstance(one, Round)}
         for body, points in self.drawing.attachments().items():
-            if body not in self.colours:
+            if body not in self.colours or body in self.drawing.shaped:
                 continue
             if body in self.drawing.flexible:
                 course = self.drawing.curves(body, self.bent or 1.0)
@@ -143,6 +143,22 @@ class PlanarScene:
         self.axes.add_patch(patch)
         self.moves.append(lambda k: patch.set_xy(course[k]))
 
+    def _solid(self, one: Solid) -> None:
+        """A shape of a body, as one area."""
+        from matplotlib.patches import PathPatch
+
+        path, colour = region(outlines(one)), self._colour(one.spot.body)
+        edge = {"ec": "none"} if len(one.seen) > 1 else {"ec": colour, "lw": 1.2}
+        local = np.asarray(path.vertices)
+        patch = PathPatch(path, fc=colour, alpha=0.5, zorder=2, label=one.spot.body, **edge)
+        self.axes.add_patch(patch)
+
+        def move(k: int) -> None:
+            patch.set_path(type(path)(self.placed.moved(one.spot.body, local, k), path.codes))
+
+        self.moves.append(move)
+        move(0)
+
     def _line(self, start: Array, end: Array, **style: Any) -> None:
         known: dict[str, Any] = {"color": FAINT, "lw": 1.2, "zorder": 1}
         (line,) = self.axes.plot([], [], **(known | style))
@@ -162,6 +178,7 @@ class PlanarScene:
         known: dict[type[Primitive], Callable[[Any], list[Push] | None]] = {
             Mark: self._mark, Slide: self._rail, Bearing: self._bearing, Guide: self._guide, Wall: self._wall,
             Dot: self._dot, Round: self._disc, Touch: self._touch, Coil: self._rod, Line: self._rod,
+            Solid: self._solid,
         }  # fmt: skip
         return known[type(one)](one) or [] if type(one) in known else []
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from nonsmooth.evaluation import Array
+from nonsmooth.model.drawing import Solid
 
-__all__ = ["basis", "block", "coil", "faces_of_block", "head", "hull", "hull_faces", "joined", "ring", "star", "tube"]
+if TYPE_CHECKING:
+    from matplotlib.path import Path
+
+__all__ = [
+    "basis", "block", "coil", "faces_of_block", "head", "hull", "hull_faces", "joined", "outlines", "region", "ring",
+    "star", "tube",
+]  # fmt: skip
 
 ROUND = np.linspace(0.0, 2 * np.pi, 37)
 #: corners of the six faces of a block, whose corners are numbered with the last axis fastest
@@ -111,3 +121,17 @@ def hull(points: Array) -> Array:
         return np.asarray(points[ConvexHull(points).vertices])
     except QhullError:
         return points
+
+
+def outlines(one: Solid) -> list[Array]:
+    """Polygons (k, 2) that together cover a shape as it is seen along z, in the frame of its body."""
+    return [hull(one.seen[0])] if one.convex else list(one.seen)
+
+
+def region(polygons: Sequence[Array]) -> Path:
+    """Polygons (k, 2) as one area."""
+    from matplotlib.path import Path
+
+    corners = [np.vstack([one, one[:1]]) for one in polygons]
+    codes = [[Path.MOVETO, *[Path.LINETO] * (len(one) - 2), Path.CLOSEPOLY] for one in corners]
+    return Path(np.concatenate(corners), np.concatenate(codes))

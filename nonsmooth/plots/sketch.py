@@ -1,8 +1,8 @@
 """A drawing of a mechanism at a state: bodies, joints, surfaces, loads, with their names.
 
-Bodies have no outline in a model. What is drawn of one is what the model knows: the points at which joints hold it, the
-circles and walls that it offers to contacts, its centre of mass. A body with a single pin is taken for a bar as long on
-the other side. Clearances are too small to be seen and are drawn wider.
+What is drawn of a body are its shapes, or what else the model knows: the points at which joints hold it, the circles
+and walls that it offers to contacts, its centre of mass. A body with a single pin is taken for a bar as long on the
+other side. Clearances are too small to be seen and are drawn wider.
 """
 
 from __future__ import annotations
@@ -125,6 +125,9 @@ def _draw_body(axes: Axes, plan: Plan, body: str) -> None:
     centre = plan.centre(body)
     if body in plan.curves:
         axes.plot(*plan.curves[body].T, color=colour, lw=ROD, alpha=0.35, zorder=2, solid_capstyle="round")
+        plan.label(body, centre, colour, bold=True)
+        return
+    if body in plan.drawing.shaped:
         plan.label(body, centre, colour, bold=True)
         return
     points = np.array([plan.at(Spot(body, tuple(pin))) for pin in plan.pins[body]] or [centre])

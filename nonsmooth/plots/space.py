@@ -30,6 +30,7 @@ from nonsmooth.model.drawing import (
     Primitive,
     Round,
     Slide,
+    Solid,
     Spot,
     Touch,
     Turn,
@@ -62,6 +63,8 @@ WIDTH, LEAST, MOST, ROOM, NOTES = 6.4, 3.2, 6.0, 0.45, 0.42
 LOOSE = "#B00020"
 #: marker and face of a joint's symbol
 SHAPES = {"pin": ("o", "white"), "ball": ("o", INK), "weld": ("s", INK), "joint": ("D", "white")}
+#: where the light of shapes comes from: right, up, towards the viewer
+LIGHT = np.array([-0.35, 0.5, 0.8]) / np.linalg.norm([-0.35, 0.5, 0.8])
 SIGNS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, -1).T
 
 
@@ -139,7 +142,7 @@ class SpatialScene:
                 spot = one.b if isinstance(one, Bearing | Guide) else one.spot
                 steps = reach(one) * np.vstack([np.eye(3), -np.eye(3)])
                 found += [self.placed.spot(spot) + step for step in steps]
-        return np.concatenate(found)
+        return np.concatenate([*found, *self.drawing.reach()])
 
     def _vertical(self) -> int:
         """The axis that stands upright: the one along which gravity acts, else z."""
@@ -240,7 +243,7 @@ class SpatialScene:
         curves = self.drawing.curves(body, self.bent or 1.0) if body in self.drawing.flexible else points[:, :0]
         if curves.shape[1]:
             self.line(curves, color=colour, lw=3.0, alpha=0.75)
-        elif len(local) > 1:
+        elif len(local) > 1 and body not in self.drawing.shaped:
             self.line(star(centre, points), color=colour, lw=3.0, alpha=0.75)
             faces = hull_faces(local)
             if faces:
@@ -374,7 +377,7 @@ def spatial_sketch(drawing: Drawing, view: View | None = None, deformation: floa
     names = Labels(strokes=[scene.pixels(line[0]) for line in scene.lines])
     for body in drawing.bodies:
         at = scene.pixels(scene.placed.position(body)[:1])[0]
-        names.label(body, at, scene.colour(body), bold=True)
+        names.label(body, at, INK if body in drawing.shaped else scene.colour(body), bold=True)
     for part in drawing.parts:
         if part.name in scene.anchors:
             colour = LOOSE if part.gap_names() else INK
@@ -390,8 +393,8 @@ def spatial_sketch(drawing: Drawing, view: View | None = None, deformation: floa
 
 # --------------------------------------------------------------------------------------- symbols of primitives
 
-#: what draws a primitive: it returns where the element's name stands in the first picture (3,)
-Draw = Callable[[SpatialScene, Drawn, Any], Array]
+#: what draws a primitive: it returns where the element's name stands in the first picture (3,), if anywhere
+Draw = Callable[[SpatialScene, Drawn, Any], Array | None]
 
 
 def draw_element(scene: SpatialScene, part: Drawn) -> None:
@@ -399,7 +402,8 @@ def draw_element(scene: SpatialScene, part: Drawn) -> None:
     for one in part.primitives:
         if type(one) in DRAWINGS and (scene.loads or not one.load):
             anchor = DRAWINGS[type(one)](scene, part, one)
-            scene.anchors.setdefault(part.name, anchor)
+            if anchor is not None:
+                scene.anchors.setdefault(part.name, anchor)
 
 
 def _support(scene: SpatialScene, spot: Spot) -> None:
@@ -461,6 +465,36 @@ def _barrel(start: Array, end: Array, u: Array, v: Array, radius: float) -> Arra
     """Faces (n, 18, 4, 3) of a cylinder's side."""
     low, high = ring(start, u, v, radius)[:, ::2], ring(end, u, v, radius)[:, ::2]
     return np.stack([low[:, :-1], low[:, 1:], high[:, 1:], high[:, :-1]], axis=2)
+
+
+def _shape(scene: SpatialScene, part: Drawn, one: Solid) -> None:
+    """A shape of a body, lit from the upper left of the viewer; of a convex one the faces that are seen."""
+    from matplotlib.colors import to_rgb
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    corners = np.array([face[:3] for face in one.faces])
+    viewer = np.column_stack([scene.right, scene.up, scene.toward])
+    colour = np.array(to_rgb(scene.colour(one.spot.body)))
+
+    def seen(k: int) -> tuple[list[Array], Array]:
+        points = scene.placed.moved(one.spot.body, one.points, k)
+        a, b, c = (points[corners[:, i]] for i in range(3))
+        normals = _units(np.cross(b - a, c - b)) @ viewer
+        shown = normals[:, 2] > 0 if one.convex else np.ones(len(normals), bool)
+        light = 0.62 + 0.5 * np.abs(normals[shown] @ LIGHT)
+        polygons = [points[list(face)] for face, there in zip(one.faces, shown, strict=True) if there]
+        return polygons, np.clip(light[:, None] * colour, 0.0, 1.0)
+
+    def move(k: int) -> None:
+        polygons, colours = seen(k)
+        artist.set_verts(polygons)
+        artist.set_facecolor(colours)
+        artist.set_edgecolor(colours)
+
+    polygons, colours = seen(0)
+    artist = Poly3DCollection(polygons, facecolors=colours, edgecolors=colours, linewidths=0.3)
+    scene.axes.add_collection3d(artist, autolim=False)
+    scene.moves.append(move)
 
 
 def _ball(scene: SpatialScene, centre: Array, radius: float, colour: str, alpha: float) -> None:
@@ -685,5 +719,5 @@ def _field(scene: SpatialScene, part: Drawn, one: Field) -> Array:
 DRAWINGS: dict[type[Primitive], Draw] = {
     Arrow: _force, Axle: _axle, Bearing: _bearing, Box: _box, Coil: _coil, Cylinder: _cylinder, Dot: _dot,
     Drive: _drive, Ellipsoid: _ellipsoid, Field: _field, Guide: _guide, Line: _line, Mark: _mark, Round: _round,
-    Slide: _slide, Touch: _touch, Turn: _turn, Wall: _wall,
+    Slide: _slide, Solid: _shape, Touch: _touch, Turn: _turn, Wall: _wall,
 }  # fmt: skip

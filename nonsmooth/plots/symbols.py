@@ -21,6 +21,7 @@ from nonsmooth.model.drawing import (
     Mark,
     Primitive,
     Slide,
+    Solid,
     Spot,
     Touch,
     Turn,
@@ -29,7 +30,7 @@ from nonsmooth.model.drawing import (
 from nonsmooth.plots.drawing import Drawn
 from nonsmooth.plots.motion import FAINT, INK
 from nonsmooth.plots.plan import Plan
-from nonsmooth.plots.shapes import coil
+from nonsmooth.plots.shapes import coil, outlines, region
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,6 +82,16 @@ def _hatched(
     for share in np.linspace(-0.9, 1.0, strokes):
         foot = middle + share * half * along
         axes.plot(*np.array([foot, foot + length * inward]).T, color=colour, lw=0.6, zorder=2)
+
+
+def _solid(axes: Axes, plan: Plan, one: Solid) -> None:
+    """A shape of a body, as one area."""
+    from matplotlib.patches import PathPatch
+
+    colour = plan.colours.get(one.spot.body, FAINT)
+    area = region([plan.placed.moved(one.spot.body, outline, 0) for outline in outlines(one)])
+    edge = {"ec": "none"} if len(one.seen) > 1 else {"ec": colour, "lw": 1.2}
+    axes.add_patch(PathPatch(area, fc=colour, alpha=0.3, zorder=1.5, **edge))
 
 
 def _mark(axes: Axes, plan: Plan, one: Mark) -> Anchor:
@@ -239,7 +250,7 @@ def _field(axes: Axes, plan: Plan, one: Field) -> Anchor:
 
 
 #: what draws a primitive of the plane; circles are drawn with their bodies
-DRAWINGS: dict[type[Primitive], Callable[[Any, Plan, Any], Anchor]] = {
+DRAWINGS: dict[type[Primitive], Callable[[Any, Plan, Any], Anchor | None]] = {
     Arrow: _force, Bearing: _bearing, Coil: _coil, Dot: _dot, Drive: _drive, Field: _field, Guide: _guide,
-    Line: _line, Mark: _mark, Slide: _slide, Touch: _touch, Turn: _turn, Wall: _wall,
+    Line: _line, Mark: _mark, Slide: _slide, Solid: _solid, Touch: _touch, Turn: _turn, Wall: _wall,
 }  # fmt: skip

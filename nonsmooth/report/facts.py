@@ -12,6 +12,7 @@ from nonsmooth.diagnostics.modes import CORNERS, Timeline, mode_timeline
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.plots.drawing import drawing_of_run
+from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.report.pack import Packer
 from nonsmooth.report.rows import RowIndices, kept_rows, marked_rows, reading_error
 from nonsmooth.report.scene import scene, touches
@@ -25,6 +26,8 @@ CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")
 FAULTS = (NonsmoothError, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError)
 #: share of the largest contact force below which no arrow is drawn
 NO_FORCE = 1e-6
+#: points of the paths of all journals, as far as their contacts leave a choice
+ORBIT_POINTS = 30_000
 
 
 def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
@@ -44,6 +47,7 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
         numbers.add(f"mode_start_{k}", line.start, "f8")
         numbers.add(f"mode_{k}", line.mode, "u1")
     drawn, fault = _scene(numbers, run, keep)
+    orbits = _orbits(numbers, run, most) if drawn else []
     found = {
         "label": label,
         "rows": len(run.t),
@@ -58,6 +62,7 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
         "units": {name: list(getattr(run, name).unit_list) for name in CHARTS},
         "timelines": [{"name": line.name, "modes": list(line.modes)} for line in lines],
         "scene": drawn,
+        "orbits": orbits,
         "fault": fault,
         "index": numbers.index,
     }
@@ -127,6 +132,19 @@ def _pack_impacts(numbers: Packer, run: Trajectory) -> None:
     numbers.add("impact_gap", [names.get(str(name), 0) for name in table["contact"]], "u4")
     columns = [table[name] for name in ("P_N", "P_T", "gamma_minus", "gamma_plus")]
     numbers.add("impacts", np.column_stack(columns) if len(table) else np.zeros((0, 4)), "f4")
+
+
+def _orbits(numbers: Packer, run: Trajectory, most: int) -> list[dict[str, Any]]:
+    """Paths of journals and balls in their clearances, of which points are left out where there are many."""
+    paths = journal_paths(run)
+    for k, path in enumerate(paths):
+        finite = np.nan_to_num(path.e)
+        changes = np.flatnonzero(np.diff(path.pressing)) + 1
+        keep = kept_rows(path.t, finite, changes, min(most, ORBIT_POINTS // len(paths)))
+        numbers.add(f"orbit_t_{k}", path.t[keep], "i4")
+        numbers.add(f"orbit_{k}", finite[keep], "i2")
+        numbers.add(f"orbit_pressing_{k}", path.pressing[keep[:-1]], "u1")
+    return [{"name": one.name, "gap": one.gap, "axes": one.axes, "clearance": one.clearance} for one in paths]
 
 
 def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str, Any] | None, str]:

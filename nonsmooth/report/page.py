@@ -29,7 +29,7 @@ LIGHT_ROWS, LIGHT_HEIGHT = 1500, 560
 #: scripts, in the order in which they need each other
 SCRIPTS = (
     "data.js", "clock.js", "view.js", "parts.js", "planar.js", "spatial.js", "stage.js", "chart_tools.js", "chart.js",
-    "charts.js", "modes.js", "impacts.js", "page.js",
+    "charts.js", "orbits.js", "modes.js", "impacts.js", "record.js", "page.js",
 )  # fmt: skip
 
 
@@ -144,10 +144,10 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
 
 
 def frame(run: Trajectory) -> str:
-    """The light page as a notebook shows it: in a frame that reaches nothing else."""
+    """The light page as a notebook shows it: in a frame that reaches nothing else, but may save files."""
     document = html.escape(page(run, light=True), quote=True)
     style = f"width:100%;height:{LIGHT_HEIGHT}px;border:0"
-    return f'<iframe sandbox="allow-scripts" title="run" style="{style}" srcdoc="{document}"></iframe>'
+    return f'<iframe sandbox="allow-scripts allow-downloads" title="run" style="{style}" srcdoc="{document}"></iframe>'
 
 
 def _fitting(run: Trajectory, label: str, most: int, runs: int) -> tuple[dict[str, Any], str]:

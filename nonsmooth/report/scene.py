@@ -24,13 +24,14 @@ from nonsmooth.model.drawing import (
     Primitive,
     Round,
     Slide,
+    Solid,
     Spot,
     Turn,
     Wall,
 )  # fmt: skip
 from nonsmooth.plots.deformed import Deformed
 from nonsmooth.plots.drawing import Drawing, Placed, magnification
-from nonsmooth.plots.shapes import hull, hull_faces
+from nonsmooth.plots.shapes import hull, hull_faces, outlines
 from nonsmooth.plots.space import best_view, reach
 
 __all__ = ["scene", "touches"]
@@ -68,6 +69,7 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
         "low": _padded(low), "high": _padded(high), "size": size, "grain": grain,
         "magnify": magnification(drawing, grain), "loose": any(map(_magnified, drawing.primitives())),
         "deformation": drawing.deformation(), "vertical": vertical, "view": list(view),
+        "shaped": sorted(drawing.shaped),
         "bodies": [
             _body(part.element, coordinates, local, drawing) for part in drawing.parts if isinstance(part.element, Body)
         ],
@@ -183,7 +185,7 @@ def _cloud(drawing: Drawing) -> Array:
             found.append(placed.points(one.b.body, block + np.array(one.b.at or (0.0, 0.0))).reshape(-1, d))
         elif isinstance(one, Bearing | Guide) and d == 3:
             found += _around(placed, one.b, reach(one))
-    return np.concatenate(found)
+    return np.concatenate([*found, *drawing.reach()])
 
 
 def _around(placed: Placed, spot: Spot, distance: float) -> list[Array]:
@@ -198,6 +200,8 @@ def _around(placed: Placed, spot: Spot, distance: float) -> list[Array]:
 def _primitive(one: Primitive, drawing: Drawing) -> dict[str, Any]:
     """Its kind and fields, and what depends on the motion: `span` or `corners`."""
     data: dict[str, Any] = {"kind": type(one).__name__}
+    if isinstance(one, Solid):
+        return data | _solid(one, drawing.dimension)
     for field in dataclasses.fields(one):
         value = getattr(one, field.name)
         data[field.name] = {"body": value.body, "at": list(value.at)} if isinstance(value, Spot) else value
@@ -211,6 +215,14 @@ def _primitive(one: Primitive, drawing: Drawing) -> dict[str, Any]:
         pivot = drawing.pivot(one)
         data["pivot"] = {"body": pivot.body, "at": list(pivot.at)}
     return data
+
+
+def _solid(one: Solid, dimension: int) -> dict[str, Any]:
+    """A shape: polygons in the plane, points and faces in space."""
+    data = {"body": one.spot.body, "convex": one.convex}
+    if dimension == 2:
+        return data | {"polygons": [_digits(polygon) for polygon in outlines(one)]}
+    return data | {"points": _digits(one.points), "faces": one.faces}
 
 
 def _span(placed: Placed, origin: Spot, along: tuple[float, ...], moving: Spot) -> list[float]:

@@ -36,6 +36,8 @@ from nonsmooth.laws import Flores
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.kinds import element_kinds, time_functions
+from nonsmooth.model.meshes import Mesh
+from nonsmooth.model.shapes import Shape
 
 QUATERNION = (0.48, -0.6, 0.0, 0.64)
 AT = {"at_a": (0.1, -0.0, 1 / 3), "at_b": (0.2, 0.4, 0.1)}
@@ -147,6 +149,13 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"force": ("-k * x", "where(vx > 0, -1, 1)"), "at_b": (0.1, 1 / 3), "parameters": {"k": 0.1}},
         {"force": ("-x", "-y", "-z"), "torque": ("t", "-omega_y", "0"), "energy": "z**2", "at_b": (0.1, 0.2, 1 / 3)},
     ],
+    "box-shape": [{"edges": (0.2, 1 / 3)}, {"edges": (0.2, 0.1, 1 / 3), "at": (0.1, -0.0, 0.2),
+                                           "quaternion": QUATERNION}],
+    "sphere-shape": [{"radius": 1 / 3, "at": (0.1, -0.0)}],
+    "cylinder-shape": [{"radius": 0.1, "start": (0.0, 0.1, 0.2), "end": (0.2, 0.3, 1 / 3)}],
+    "rod-shape": [{"radius": 0.1, "start": (0.0, 0.1), "end": (0.2, 1 / 3)}],
+    "polygon-shape": [{"points": np.array([(0.0, 0.0), (0.1, -0.0), (0.0, 1 / 3)])}],
+    "mesh-shape": [{"angle": 1 / 3, "mesh": Mesh(np.vstack([np.zeros(3), np.eye(3) / 3]), np.array([[1, 2, 0]]))}],
 }  # fmt: skip
 PAIRS = [(kind, i) for kind, examples in EXAMPLES.items() for i in range(len(examples))]
 COMPLIANT = Compliant(Flores(stiffness=1e8, restitution=0.5))
@@ -186,6 +195,8 @@ def values(element: Element, model: Model, t: float) -> list[Array]:
         found = functions.constraint(element)(t, *z, p)
     elif hasattr(element, "gaps"):
         found = functions.gaps(element)(*z, p)
+    elif isinstance(element, Shape):
+        found = (*element.solid().seen, element.solid().points)
     elif count:
         if system.dimension == 2:  # loads take the angle as well
             z = np.hstack([z, rng.standard_normal((2, 1))])

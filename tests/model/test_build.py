@@ -56,7 +56,9 @@ def test_a_name_is_given_once() -> None:
 
 
 def test_only_elements_are_added() -> None:
-    with pytest.raises(ModelError, match="Model.add takes a body, joint, driver, clearance or force, got 'slider'"):
+    with pytest.raises(
+        ModelError, match="Model.add takes a body, joint, driver, clearance, force or shape, got 'slider'"
+    ):
         Model().add("slider")
 
 

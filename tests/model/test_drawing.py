@@ -19,6 +19,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.elements import Element
 from nonsmooth.model.joints import Fixed, Joint, Prismatic, Revolute
 from nonsmooth.model.kinds import element_kinds
+from nonsmooth.model.meshes import Mesh
 
 PLANE: dict[str, Any] = {"at_a": (0.3, -0.1), "at_b": (0.2, 0.4)}
 SPACE: dict[str, Any] = {"at_a": (0.3, -0.1, 0.2), "at_b": (0.2, 0.4, 0.1)}
@@ -26,6 +27,7 @@ AXES: dict[str, Any] = {"axis_a": (1.0, 2.0, 2.0), "axis_b": (0.0, 0.6, -0.8)}
 NORMAL = {"normal": (0.0, 0.0, 1.0)}
 LOOSE = {"clearance": 1e-3, "radius": 0.02}
 #: by kind the numbers of one or several examples, bodies and laws left out
+TETRAHEDRON = Mesh(np.vstack([np.zeros(3), np.eye(3)]), np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "gravity": [{"acceleration": (0.0, -9.81)}],
     "point-force": [{"force": (1.0, 2.0), "at": (0.1, 0.2)}, {"force": lambda t: (t, 0.0), "frame": "body"}],
@@ -72,6 +74,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"width": 0.3, "height": 0.2, "at_a": (0.1, 0.2), "at_b": (0.2, 0.4)},
         SPACE | {"width": 0.3, "height": 0.2, "depth": 0.1, "radius": 0.05},
     ],
+    "box-shape": [{"edges": (0.2, 0.1)}, {"edges": (0.2, 0.1, 0.3), "quaternion": (0.8, 0.0, 0.6, 0.0)}],
+    "sphere-shape": [{"radius": 0.1}], "cylinder-shape": [{"radius": 0.1, "start": (0.0, 0.1), "end": (0.2, 0.3)}],
+    "rod-shape": [{"radius": 0.1, "start": (0.0, 0.1, 0.0), "end": (0.2, 0.3, 0.4)}],
+    "polygon-shape": [{"points": [(0.0, 0.0), (0.1, 0.0), (0.0, 0.2)]}], "mesh-shape": [{"mesh": TETRAHEDRON}],
     "ellipsoid-plane": [SPACE | NORMAL | {"semi_axes": (0.2, 0.3, 0.5), "quaternion": (0.8, 0.0, 0.6, 0.0)}],
 }  # fmt: skip
 KINDS = {

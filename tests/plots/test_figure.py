@@ -149,7 +149,7 @@ def test_a_window_shows_a_part_with_a_scale_of_its_own(run):
         ("q:slider", "different units .*q:slider.angle .rad."),
         ("slider.x [N]", "no quantity 'slider.x'"),
         ("q:slider.x [N]", "is in m, which cannot be shown in N"),
-        ("orbit:guide", "An orbit is drawn of a RevoluteClearance"),
+        ("orbit:guide", "An orbit is drawn of a journal or a ball in its clearance"),
         ("lam_N:", "names no quantity"),
     ],
 )

@@ -9,9 +9,20 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from nonsmooth import CompliantDae, Dop853, ErrorControl, EventDriven, Rigid, Trajectory, plots, simulate
+from nonsmooth import (
+    CompliantDae,
+    Dop853,
+    ErrorControl,
+    EventDriven,
+    MoreauJean,
+    Rigid,
+    Trajectory,
+    plots,
+    simulate,
+)
 from nonsmooth.exceptions import InputError
-from nonsmooth_problems import slider_crank_revolute, slider_rod
+from nonsmooth.plots.orbits import journal_paths, orbit_names
+from nonsmooth_problems import loose_journal, slider_crank_revolute, slider_rod, socket_pendulum
 from nonsmooth_problems.slider_crank_revolute import COMPLIANT
 
 C = 0.5e-3
@@ -131,8 +142,37 @@ def test_a_loaded_run_is_drawn_and_pyplot_is_untouched(plastic, tmp_path):
 
 
 def test_what_has_no_orbit_is_named(plastic):
-    with pytest.raises(InputError, match="of a RevoluteClearance, but 'knee' is none. The run has pin."):
+    with pytest.raises(
+        InputError, match="of a journal or a ball in its clearance, but 'knee' is none. The run has pin."
+    ):
         plots.orbit(plastic, "knee")
     run = simulate(slider_rod().build(), EventDriven(), t_end=1e-4, dt=CONTROL)
     with pytest.raises(InputError, match="'guide' is none. The run has no such joint."):
         plots.orbit(run, "guide")
+
+
+def test_orbits_in_space_are_those_of_the_gaps():
+    """At each end of a journal and of a ball the distance from the centre is the clearance less the gap of the run."""
+    for problem, joint, axes in ((loose_journal, "bearing", {("y", "z")}), (socket_pendulum, "pivot", {*PLANES})):
+        run = simulate(problem().build(), MoreauJean(), t_end=0.02, dt=1e-4)
+        paths = journal_paths(run)
+        assert orbit_names(run) == {joint: [path.name for path in paths]} and {path.axes for path in paths} == axes
+        rows = np.searchsorted(paths[0].t, run.t)
+        assert np.array_equal(paths[0].t[rows], run.t)
+        for path in paths:
+            assert path.name.startswith(f"{joint}.") and path.pressing[-1]
+            if joint == "bearing":
+                distance = np.hypot(*path.e[rows].T)
+                np.testing.assert_allclose(path.clearance - distance, run.gap[path.gap], atol=1e-12)
+        if joint == "pivot":
+            (x, y), (again, z) = paths[0].e[rows].T, paths[1].e[rows].T
+            assert np.array_equal(y, again) and np.array_equal(paths[2].e[rows], np.column_stack([x, z]))
+            distance = np.sqrt(x**2 + y**2 + z**2)
+            np.testing.assert_allclose(1e-4 - distance, run.gap["pivot"], atol=1e-12)
+        with pytest.raises(InputError, match=f"'{joint}' has . orbits; choose one of {joint}"):
+            plots.orbit(run, joint)
+        figure = run.plot(f"orbit:{joint}")
+        assert [axis.get_title("left").split(", ")[1] for axis in figure.axes] == [path.name for path in paths]
+
+
+PLANES = (("x", "y"), ("y", "z"), ("x", "z"))

@@ -6,6 +6,7 @@ It needs nothing but the browser itself; where none is found, `chromium` is None
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import select
@@ -66,6 +67,8 @@ class Browser:
             first, second = os.dup(command_read), os.dup(answer_write)
             os.dup2(first, 3)
             os.dup2(second, 4)
+            for channel in (3, 4):  # where one was free, dup gave it, not to be inherited
+                os.set_inheritable(channel, True)
 
         arguments = [program, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
         self._process = subprocess.Popen(
@@ -169,6 +172,23 @@ class Browser:
         if "exceptionDetails" in found:
             raise RuntimeError(f"{script}: {found['exceptionDetails'].get('exception', found['exceptionDetails'])}")
         return found["result"].get("value")
+
+    def framed(self, script: str) -> Any:
+        """The value of an expression in the page in a frame of its own process, once that page is built."""
+        top, end = self._session, time.monotonic() + PATIENCE
+        try:
+            while time.monotonic() < end:
+                self._session = ""
+                frames = [one for one in self.tell("Target.getTargets")["targetInfos"] if one["type"] == "iframe"]
+                with contextlib.suppress(RuntimeError, IndexError):  # of a page that is just being replaced
+                    attached = self.tell("Target.attachToTarget", targetId=frames[0]["targetId"], flatten=True)
+                    self._session = attached["sessionId"]
+                    if self.run("document.body?.dataset.ready"):
+                        return self.run(script)
+                time.sleep(0.05)
+            raise RuntimeError("The page in the frame was never built.")
+        finally:
+            self._session = top
 
     def until(self, script: str, seconds: float = 20.0) -> None:
         """Wait until an expression holds."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nonsmooth import GaussQP, Landing, MoreauJean, Trajectory, simulate
+from nonsmooth import BoxShape, GaussQP, Landing, MoreauJean, SpatialBody, SphereShape, Trajectory, simulate
+from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.registry import find_problems
 from nonsmooth.report import Picture, Table, frame, study_page, write
 from nonsmooth.report.page import write_text
 from nonsmooth.trajectory.columns import Columns
-from nonsmooth_problems import slider_crank_translational
+from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, socket_pendulum
 
 pytestmark = pytest.mark.slow
 
@@ -77,9 +80,9 @@ HTMLAnchorElement.prototype.click = async function () {
 """
 
 
-def press(browser: Any, words: str) -> None:
+def press(browser: Any, words: str, chart: str = "#charts") -> None:
     """Press a button of the first chart."""
-    buttons = "[...document.querySelector('.chart-buttons').children]"
+    buttons = f"[...document.querySelector('{chart} .chart-buttons').children]"
     browser.run(f"{buttons}.find(one => one.textContent === {json.dumps(words)}).click()")
 
 
@@ -96,6 +99,130 @@ def test_a_page_fits_its_window(shown: Shown, crank: Trajectory, width: int, dar
     assert all(
         page.run("[...document.querySelectorAll('.plot')].filter(p => p.clientWidth).map(p => p.clientWidth > 200)")
     )
+
+
+def test_a_journal_is_where_its_orbit_says(shown: Shown) -> None:
+    """The dot follows the time; a shorter time shows less of the path; the orbit has a large form and its numbers."""
+    run = simulate(slider_crank_revolute().build(), MoreauJean(), t_end=4e-3, dt=1e-5)
+    page = shown(run)
+    (path,) = journal_paths(run)
+    for t in (path.t[0], 2.345e-3, path.t[-1]):
+        page.run(f"nonsmooth.clock.seek({float(t)!r})")
+        x, y, scale, *middle = page.run(
+            "(() => { const one = nonsmooth.orbits.charts[0], dot = document.querySelector('.spot'),"
+            "a = dot.getBoundingClientRect(), b = one.plot.getBoundingClientRect();"
+            "return [a.x + a.width / 2 - b.x, a.y + a.height / 2 - b.y, one.scale, ...one.middle]; })()"
+        )
+        e = [np.interp(t, path.t, column) for column in path.e.T]
+        assert np.allclose([(x - middle[0]) / scale, (middle[1] - y) / scale], e, atol=1e-2 * path.clearance)
+    whole = checksum(page, ".square canvas")
+    page.run("nonsmooth.clock.zoom(0, 2e-4)")
+    assert checksum(page, ".square canvas") != whole
+    page.run(KEEP)
+    press(page, "CSV", ".orbit")
+    page.until("kept.length === 2")
+    name, text = page.run("kept")
+    head, *lines = text.splitlines()
+    assert (name, head) == ("Orbit_pin_um.csv", '"t [s]","x [µm]","y [µm]","contact"')
+    assert len(lines) == np.sum(path.t <= 2e-4) and lines[-1].split(",")[3] in "01"
+    press(page, "larger", ".orbit")
+    assert page.run("document.querySelector('.square').clientHeight") > 600
+    page.key("Escape")
+    assert page.run("document.querySelector('.square').clientHeight") < 500
+    clean(page)
+
+
+def test_shapes_are_drawn_and_can_be_hidden(shown: Shown) -> None:
+    """A wide plate in the plane and a ball in space cover what their sizes say; without them bodies are lines again."""
+    flat, spatial = slider_crank_revolute(), socket_pendulum()
+    flat.add(BoxShape("plate", "slider", edges=(0.1, 0.1)))
+    (body,) = [one.name for one in spatial.elements if isinstance(one, SpatialBody)]
+    spatial.add(SphereShape("ball", body, radius=0.05))
+    for model, size in ((flat, 0.1**2), (spatial, np.pi * 0.05**2)):
+        run = simulate(model.build(), MoreauJean(), t_end=1e-3, dt=1e-5)
+        page = shown(run)
+        page.run("document.getElementById('forces').click(); document.getElementById('traces').click()")
+        assert page.run("document.getElementById('shapes').getAttribute('aria-pressed')") == "true"
+        covered = inked(page, ".stage canvas") / page.run("nonsmooth.camera.scale(...'width height'.split(' ')"
+                                                          ".map(k => nonsmooth.stages[0][k]))") ** 2  # fmt: skip
+        assert 0.9 * size < covered < 2.5 * size
+        clean(page)
+        before = checksum(page)
+        page.key("s")
+        assert page.run("document.getElementById('shapes').getAttribute('aria-pressed')") == "false"
+        assert checksum(page) != before
+        clean(page)
+    assert shown(simulate(socket_pendulum().build(), MoreauJean(), t_end=1e-3, dt=1e-4)).run(
+        "document.getElementById('shapes').hidden"
+    )
+
+
+#: the bytes of what the page hands to the browser, as text
+BYTES = """
+window.kept = [];
+URL.createObjectURL = (blob) => { window.blob = blob; return ''; };
+HTMLAnchorElement.prototype.click = async function () {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  window.kept = [this.download, btoa(Array.from(bytes, (x) => String.fromCharCode(x)).join(''))];
+};
+"""
+
+
+def decoded(video: bytes, folder: Path) -> np.ndarray:
+    """Pictures (n, height, width, 3) of a video."""
+    from nonsmooth.plots.animation import ffmpeg
+
+    (folder / "motion.webm").write_bytes(video)
+    program = ffmpeg()
+    if program is None:
+        pytest.skip("no ffmpeg to look into the video")
+    subprocess.run(
+        [program, "-v", "error", "-i", "motion.webm", "-vf", "scale=64:36", "-f", "rawvideo", "-pix_fmt", "rgb24",
+         "raw"],
+        cwd=folder, check=True,
+    )  # fmt: skip
+    return np.frombuffer((folder / "raw").read_bytes(), "u1").reshape(-1, 36, 64, 3)
+
+
+@pytest.mark.parametrize("length", ["once", "stopped"])
+def test_a_video_of_the_motion(shown: Shown, crank: Trajectory, tmp_path: Path, length: str) -> None:
+    """Once through a part of the run, or until it is stopped: a webm whose pictures move, and the page as before."""
+    page = shown({"one": crank, "other": crank})
+    page.run(BYTES)
+    if length == "once":
+        page.run("nonsmooth.clock.zoom(0.02, 0.06); nonsmooth.clock.speed = 0.04")
+    page.click("#record")
+    assert page.run("nonsmooth.clock.playing") and page.run("document.getElementById('record').textContent") == "stop"
+    assert "recording" in page.run("document.getElementById('record-note').textContent")
+    if length == "stopped":
+        page.until("nonsmooth.recorder.frames > 20")
+        page.run("document.activeElement.blur()")
+        page.key(" ")
+    page.until("kept.length === 2")
+    assert not page.run("nonsmooth.clock.playing")
+    assert page.run("document.getElementById('record').textContent") == "record"
+    assert page.run("document.getElementById('record-note').textContent") == ""
+    name, text = page.run("kept")
+    pictures = decoded(base64.b64decode(text), tmp_path).astype(int)
+    assert name == "motion.webm" and len(pictures) > 5
+    for half in (pictures[:, :, :32], pictures[:, :, 32:]):  # both runs
+        assert np.max(np.abs(half[-1] - half[len(half) // 2])) > 40
+    clean(page)
+
+
+def test_a_browser_that_records_nothing_says_so(browser: Any, crank: Trajectory, tmp_path: Path) -> None:
+    write(crank, tmp_path / "run.html")
+    script = browser.tell("Page.addScriptToEvaluateOnNewDocument", source="delete window.MediaRecorder")
+    try:
+        browser.open(tmp_path / "run.html")
+    finally:
+        browser.tell("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+    assert browser.run("document.getElementById('record').disabled")
+    said = browser.run("document.getElementById('record-note').textContent")
+    assert said == "This browser cannot record a video; Chromium and Firefox can."
+    browser.key("v")
+    assert not browser.run("nonsmooth.clock.playing")
+    clean(browser)
 
 
 def test_a_robot_in_space(shown: Shown, robot: Trajectory) -> None:
@@ -302,7 +429,7 @@ def test_the_table_of_impacts(shown: Shown, crank: Trajectory) -> None:
     page.click("#impacts tbody tr")
     assert time_of(page) == strongest["t"]
     if len(crank.impacts) > 100:
-        page.click(".more")
+        page.click("#impacts .more")
         assert page.run(f"{rows}.length") == min(1000, len(crank.impacts))
 
 

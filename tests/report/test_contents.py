@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 
 import nonsmooth.report
-from nonsmooth import GaussQP, InputError, Trajectory, simulate
+from nonsmooth import ErrorControl, EventDriven, GaussQP, InputError, Rigid, Trajectory, simulate
+from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.report import Picture, Table, frame, page, study_page, write
 from nonsmooth.report.page import SCRIPTS
 from nonsmooth.report.rows import kept_rows, reading_error
 from nonsmooth.trajectory import Columns, Verdict
-from nonsmooth_problems import slider_rod
+from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 ASSETS = Path(nonsmooth.report.__file__).parent / "assets"
 KINDS = {"f4": "<f4", "f8": "<f8", "u4": "<u4", "u1": "u1", "i4": "<u4", "i2": "<u2"}
@@ -66,6 +67,24 @@ def test_numbers_come_back(crank: Trajectory) -> None:
     assert np.array_equal(tables["impact_t"][0], crank.impacts["t"])
     names = np.array(crank.gap.names)
     assert list(names[tables["impact_gap"][0]]) == list(crank.impacts["contact"])
+
+
+def test_orbits_are_those_of_figures() -> None:
+    """The page has the path that `plots.orbit` draws, to a 65534th of its extent, with its contacts."""
+    plastic = Rigid(restitution=0.0, friction=0.0)
+    control = ErrorControl(rtol=1e-8, atol=1e-9, dt_min=1e-6, dt_max=1e-4)
+    run = simulate(slider_crank_revolute(contact=plastic).build(), EventDriven(), t_end=1.5e-3, dt=control)
+    text = page(run)
+    tables, (shown,), (path,) = unpacked(text), facts_of(text)["orbits"], journal_paths(run)
+    assert shown == {"name": "pin", "gap": "pin", "axes": ["x", "y"], "clearance": path.clearance}
+    assert np.allclose(tables["orbit_t_0"][0], path.t, rtol=0, atol=1e-12)
+    assert np.allclose(tables["orbit_0"].T, path.e, rtol=0, atol=np.ptp(path.e) / 65534)
+    assert np.array_equal(tables["orbit_pressing_0"][0], path.pressing) and 0 < path.pressing.mean() < 1
+    few = unpacked(page(run, rows=50))  # fewer points, with the same contacts
+    kept = np.searchsorted(path.t, few["orbit_t_0"][0] - 1e-12)
+    assert len(kept) < 400 < len(path.t)
+    assert np.array_equal(path.pressing[kept[:-1]], few["orbit_pressing_0"][0])
+    assert np.isclose(np.sum(np.diff(path.t) * path.pressing), np.sum(np.diff(path.t[kept]) * path.pressing[kept[:-1]]))
 
 
 def test_left_limits_stand_at_the_jumps(crank: Trajectory) -> None:
@@ -240,7 +259,7 @@ def test_several_runs(worlds: dict[str, Trajectory]) -> None:
 
 def test_a_notebook_has_a_light_page_in_a_frame(crank: Trajectory) -> None:
     shown = crank._repr_html_()
-    assert shown == frame(crank) and shown.startswith('<iframe sandbox="allow-scripts"')
+    assert shown == frame(crank) and shown.startswith('<iframe sandbox="allow-scripts allow-downloads"')
     assert "<script" not in shown and len(shown) < 400_000
     inside = html.unescape(re.search(r'srcdoc="([^"]*)"', shown)[1])  # type: ignore[index]
     assert json.loads(element(inside, "facts"))["light"] is True

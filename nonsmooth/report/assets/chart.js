@@ -24,7 +24,9 @@ class Chart {
     this.figure = element("figure", { class: "chart" });
     const caption = this.unit === "1" ? "quaternions [-]" : `[${this.unit}]`;
     this.title = `${title} ${caption}`;
-    this.tools = new ChartTools(this);
+    this.caption = `${this.title} over t [s]`;
+    const keys = () => this.series.filter((one) => one.on).map(({ name, colour }) => [name, colour]);
+    this.tools = new ChartTools(this, keys, () => timeLines(this));
     this.figure.append(element("figcaption", {}, caption, this.tools.host));
     this.plot = element("div", { class: "plot" });
     this.canvas = element("canvas", { role: "img", "aria-label": `${this.title}, ${names.length} curves` });

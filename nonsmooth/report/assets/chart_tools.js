@@ -1,8 +1,10 @@
-// The buttons of a chart: as large as the window, its picture, its numbers.
+// The buttons of a chart or an orbit: as large as the window, its picture, its numbers.
 
 class ChartTools {
-  constructor(chart) {
-    this.chart = chart;
+  // `chart` has a title, a caption, a unit, a canvas as wide as its plot, draw(always); `keys` tells the names of its
+  // curves with their colours, `lines` its numbers.
+  constructor(chart, keys, lines) {
+    Object.assign(this, { chart, keys });
     this.larger = this.button("larger", "this chart as large as the window (Escape ends it)", () =>
       chart.all.enlarge(chart),
     );
@@ -12,7 +14,7 @@ class ChartTools {
       this.larger,
       this.button("PNG", "picture of this chart", () => this.picture().toBlob((blob) => save(this.file("png"), blob))),
       this.button("CSV", "numbers of this chart", () =>
-        save(this.file("csv"), new Blob([this.numbers()], { type: "text/csv" })),
+        save(this.file("csv"), new Blob([`${lines().join("\r\n")}\r\n`], { type: "text/csv" })),
       ),
     );
   }
@@ -32,23 +34,23 @@ class ChartTools {
   // The chart as it is shown, with its title and the names of its curves.
   picture() {
     this.chart.draw(true);
-    const { canvas, plot, series, all, height } = this.chart,
+    const { canvas, plot, caption, all } = this.chart,
       ratio = canvas.width / plot.clientWidth,
-      shown = series.filter((one) => one.on),
+      keys = this.keys(),
       line = 18,
       found = document.createElement("canvas"),
       context = found.getContext("2d");
     found.width = canvas.width;
-    found.height = canvas.height + Math.round((shown.length + 2) * line * ratio);
+    found.height = canvas.height + Math.round((keys.length + 2) * line * ratio);
     context.fillStyle = all.colours.card;
     context.fillRect(0, 0, found.width, found.height);
     context.drawImage(canvas, 0, Math.round(line * ratio));
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = "12px system-ui, sans-serif";
     context.fillStyle = all.colours.ink;
-    context.fillText(`${this.chart.title} over t [s]`, MARGIN.left, 13);
-    shown.forEach(({ colour, name }, i) => {
-      const y = height + (i + 2) * line;
+    context.fillText(caption, MARGIN.left, 13);
+    keys.forEach(([name, colour], i) => {
+      const y = canvas.height / ratio + (i + 2) * line;
       context.fillStyle = colour;
       context.fillRect(MARGIN.left, y - 6, 14, 4);
       context.fillStyle = all.colours.ink;
@@ -56,27 +58,28 @@ class ChartTools {
     });
     return found;
   }
-
-  // Rows of the curves that are shown, in the time that is shown; at jumps the left limit, then the right one.
-  numbers() {
-    const { chart } = this,
-      shown = chart.series.filter((one) => one.on),
-      { runs, axes } = chart.all,
-      quoted = (text) => `"${text.replace(/"/g, '""')}"`,
-      head = [...(runs.length > 1 ? ["run"] : []), "t [s]", ...shown.map(({ name }) => `${name} [${chart.unit}]`)],
-      lines = [head.map(quoted).join(",")],
-      [from, to] = chart.clock.window;
-    runs.forEach((run, r) => {
-      const columns = shown.map((one) => chart.curves(one)[r]);
-      axes[r].t.forEach((t, i) => {
-        if (t < from || t > to) return;
-        const values = columns.map((column) => (column && Number.isFinite(column[i]) ? String(column[i]) : ""));
-        lines.push([...(runs.length > 1 ? [quoted(run.label)] : []), String(t), ...values].join(","));
-      });
-    });
-    return `${lines.join("\r\n")}\r\n`;
-  }
 }
+
+// Rows of the curves of a chart that are shown, in the time that is shown; at jumps the left limit, then the right one.
+function timeLines(chart) {
+  const shown = chart.series.filter((one) => one.on),
+    { runs, axes } = chart.all,
+    head = [...(runs.length > 1 ? ["run"] : []), "t [s]", ...shown.map(({ name }) => `${name} [${chart.unit}]`)],
+    lines = [head.map(quoted).join(",")],
+    [from, to] = chart.clock.window;
+  runs.forEach((run, r) => {
+    const columns = shown.map((one) => chart.curves(one)[r]);
+    axes[r].t.forEach((t, i) => {
+      if (t < from || t > to) return;
+      const values = columns.map((column) => (column && Number.isFinite(column[i]) ? String(column[i]) : ""));
+      lines.push([...(runs.length > 1 ? [quoted(run.label)] : []), String(t), ...values].join(","));
+    });
+  });
+  return lines;
+}
+
+// A word of a CSV file.
+const quoted = (text) => `"${text.replace(/"/g, '""')}"`;
 
 // Hand a file to the browser.
 function save(name, blob) {

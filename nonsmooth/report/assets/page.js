@@ -13,22 +13,25 @@ async function show(choice) {
   const runs = await Promise.all(choice.map(load));
   current.clock?.pause();
   for (const part of current.parts) part.close?.();
-  for (const name of ["stages", "modes", "impacts", "charts"]) byId(name).replaceChildren();
+  for (const name of ["stages", "orbits", "modes", "impacts", "charts"]) byId(name).replaceChildren();
   for (const one of document.querySelectorAll("[data-run]")) one.hidden = !choice.includes(Number(one.dataset.run));
   const clock = new Clock(runs),
     options = { ...STAGE_OPTIONS, ...current.options };
   Object.assign(current, { runs, clock, options, choice });
   stages();
   const charts = new Charts(byId("charts"), runs, clock),
+    orbits = new Orbits(byId("orbits"), runs, clock),
     modes = new Modes(byId("modes"), runs, clock);
   current.impacts = new Impacts(byId("impacts"), runs, clock);
-  Object.assign(current, { charts, modes, parts: [...current.stages, charts, modes] });
+  Object.assign(current, { charts, orbits, modes, parts: [...current.stages, charts, orbits, modes] });
   controls();
   offer();
   notes();
   clock.on("time", tellTime);
+  clock.on("state", () => clock.playing || current.recorder.end());
   clock.on("time", () => {
     for (const stage of current.stages) stage.draw();
+    current.recorder.step();
   });
   clock.seek(clock.start);
 }
@@ -38,6 +41,7 @@ function stages() {
   const { runs, clock, options, overlay } = current,
     drawable = runs.filter((run) => run.scene),
     host = byId("stages");
+  current.recorder.end();
   for (const stage of current.stages ?? []) stage.close();
   host.replaceChildren();
   host.classList.toggle("two", drawable.length > 1 && !overlay);
@@ -98,9 +102,10 @@ function controls() {
   byId("bender").hidden = !deformation;
   byId("deformation").max = String(Math.log10(5 * (deformation || 1)));
   byId("deformation").value = String(Math.log10(current.options.deformation));
-  for (const name of ["forces", "traces", "names"]) pressed(name, current.options[name]);
+  for (const name of ["forces", "traces", "names", "shapes"]) pressed(name, current.options[name]);
   byId("overlay").hidden = runs.filter((run) => run.scene).length < 2;
   pressed("overlay", Boolean(current.overlay));
+  byId("shapes").hidden = !runs.some((run) => run.scene?.shaped.length);
   byId("picture-tools").hidden = !drawable;
   byId("viewer").hidden = drawable?.scene.dimension !== 3;
 }
@@ -165,12 +170,15 @@ function tellMagnification() {
   byId("bent").textContent = `deformations × ${bent}`;
 }
 
+function timeText({ t, length }) {
+  return `${t.toFixed(Math.min(Math.max(Math.ceil(4 - Math.log10(length || 1)), 3), 9))} s`;
+}
+
 function tellTime() {
   const { clock, runs } = current,
     { t } = clock;
   byId("time").value = String(clock.length > 0 ? ((t - clock.start) / clock.length) * 1e5 : 0);
-  const places = Math.min(Math.max(Math.ceil(4 - Math.log10(clock.length || 1)), 3), 9);
-  byId("clock").textContent = `${t.toFixed(places)} s`;
+  byId("clock").textContent = timeText(clock);
   const next = runs
     .map((run) => [run, run.impactFrom(t, 1)])
     .filter(([, at]) => at !== undefined)
@@ -212,6 +220,8 @@ const ACTIONS = {
   forces: () => toggle("forces"),
   traces: () => toggle("traces"),
   names: () => toggle("names"),
+  shapes: () => toggle("shapes"),
+  record: () => current.recorder.toggle(current.stages, current.clock),
   bigger: () => current.camera?.closer(1.25),
   smaller: () => current.camera?.closer(0.8),
   home: () => current.camera?.home(),
@@ -220,7 +230,7 @@ const ACTIONS = {
     if (current.runs.filter((run) => run.scene).length < 2) return;
     current.overlay = !current.overlay;
     stages();
-    current.parts = [...current.stages, current.charts, current.modes];
+    current.parts = [...current.stages, current.charts, current.orbits, current.modes];
     pressed("overlay", current.overlay);
   },
 };
@@ -237,6 +247,8 @@ const KEYS = {
   f: "forces",
   t: "traces",
   b: "names",
+  s: "shapes",
+  v: "record",
   o: "overlay",
   d: "theme",
   r: "home",
@@ -279,7 +291,7 @@ function wire() {
       (tagName === "INPUT" && type !== "range")
     )
       return;
-    if (event.key === "Escape") current.charts.enlarge(null);
+    if (event.key === "Escape") for (const charts of [current.charts, current.orbits]) charts.enlarge(null);
     if (event.key === " " && /^(BUTTON|SUMMARY|A)$/.test(tagName)) return;
     if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
       if (type === "range") return;
@@ -294,7 +306,7 @@ function wire() {
     Object.assign(before, { theme: document.documentElement.dataset.theme, rows: current.impacts.shown });
     theme("light");
     current.impacts.fill(25);
-    current.charts.enlarge(null);
+    for (const charts of [current.charts, current.orbits]) charts.enlarge(null);
     current.charts.drawAll();
   });
   window.addEventListener("afterprint", () => {
@@ -324,10 +336,36 @@ function pickers() {
   return choice;
 }
 
+// Where a page in a frame is replaced by another, time and view stay: the name of the frame outlives its page.
+function remember() {
+  const { clock, camera } = current;
+  if (!facts.light || window === window.parent) return;
+  try {
+    const { t, playing, view } = JSON.parse(window.name);
+    if (camera && view.every(Number.isFinite)) {
+      [camera.azimuth, camera.elevation, camera.zoom] = view;
+      camera.chosen = "";
+      camera.turn();
+    }
+    if (Number.isFinite(t)) clock.seek(t);
+    if (playing) clock.play();
+  } catch {
+    // another name
+  }
+  const note = () => {
+    const { azimuth = 0, elevation = 0, zoom = 1 } = camera ?? {};
+    window.name = JSON.stringify({ t: clock.t, playing: clock.playing, view: [azimuth, elevation, zoom] });
+  };
+  for (const what of ["time", "state"]) clock.on(what, note);
+  camera?.listeners.push(note);
+}
+
 async function main() {
   document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   wire();
+  current.recorder = new Recorder(byId("record"), byId("record-length"), byId("record-note"));
   await show(pickers());
+  remember();
   document.body.dataset.ready = String(Math.round(performance.now()));
   window.nonsmooth = current; // for the console and for tests
 }

@@ -4,8 +4,9 @@ const SIGNS = [-1, 1].flatMap((i) => [-1, 1].flatMap((j) => [-1, 1].map((k) => [
 
 // A mechanism at one time, ready to be drawn.
 class Mechanism {
-  constructor(run, row, t, { ink, colours, magnify, deformation }) {
-    Object.assign(this, { run, row, t, ink, colours, magnify, scene: run.scene });
+  constructor(run, row, t, { ink, colours, magnify, deformation, shapes }) {
+    Object.assign(this, { run, row, t, ink, colours, magnify, shapes, scene: run.scene });
+    this.shaped = new Set(shapes ? run.scene.shaped : []);
     this.frames = run.frames(row, t, deformation);
     this.w = run.scene.grain / 100;
     this.order = new Map(run.scene.bodies.map((body, k) => [body.name, k]));
@@ -114,4 +115,36 @@ function field(m, one) {
   ink.text(add(corner, right, -4 / ink.scale), "g", { fill: m.colours.soft, halo: m.colours.card, layer: 8.5 });
 }
 
-const SHARED = { Coil: coil, Line: rod, Dot: dotted, Turn: arc, Arrow: pull, Field: field };
+// Places of a shape's points, and its polygons in the plane, unpacked once.
+function points(flat, size) {
+  return Array.from({ length: flat.length / size }, (_, i) => flat.slice(size * i, size * (i + 1)));
+}
+
+// A shape of a body: an area in the plane; in space its faces, behind all symbols, of a convex one those that are seen.
+function shape(m, one) {
+  if (!m.shapes) return;
+  const frame = m.frame(one.body),
+    fill = m.colour(one.body),
+    { camera } = m.ink;
+  if (camera.flat) {
+    one.local ??= one.polygons.map((polygon) => points(polygon, 2));
+    const edge = one.local.length > 1 ? {} : { colour: fill, width: 1.3 };
+    m.ink.region(
+      one.local.map((polygon) => polygon.map((p) => placed(frame, p))),
+      { fill, inner: 0.5, layer: 2, ...edge },
+    );
+    return;
+  }
+  one.local ??= points(one.points, 3);
+  const at = one.local.map((p) => placed(frame, p));
+  for (const face of one.faces) {
+    const [a, b, c] = face.map((i) => at[i]);
+    if (one.convex && dot(cross(sub(b, a), sub(c, a)), camera.toward) <= 0) continue;
+    m.ink.face(
+      face.map((i) => at[i]),
+      { fill, whole: true, layer: -1 },
+    );
+  }
+}
+
+const SHARED = { Solid: shape, Coil: coil, Line: rod, Dot: dotted, Turn: arc, Arrow: pull, Field: field };

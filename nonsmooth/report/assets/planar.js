@@ -21,7 +21,7 @@ function planarBodies(m) {
       frame = m.frame(name);
     for (const curve of frame.curves ?? [])
       m.ink.line(curve, { colour, alpha: 0.88, width: m.px(2.4, 3), layer: 3 });
-    if (frame.curves?.length) continue;
+    if (frame.curves?.length || m.shaped.has(name)) continue;
     let outline = points;
     if (points.length < 2) {
       if (blocks.has(name) || rounds.has(name)) continue;

@@ -52,7 +52,7 @@ function spatialBodies(m) {
   for (const { name, points, faces } of m.scene.bodies) {
     const frame = m.frame(name),
       colour = m.colour(name),
-      at = frame.curves?.length ? [] : points.map((p) => placed(frame, p));
+      at = frame.curves?.length || m.shaped.has(name) ? [] : points.map((p) => placed(frame, p));
     for (const curve of frame.curves ?? []) {
       // in pieces, each with its own distance from the viewer
       for (let i = 1; i < curve.length; i++)

@@ -1,7 +1,7 @@
 // The picture of one run, or of one over another: canvas, gestures, paths, arrows of forces, rings of impacts.
 
 // `full` is the force that is drawn at full length [N].
-const STAGE_OPTIONS = { forces: true, traces: true, names: false, magnify: 1, deformation: 1, full: 0 };
+const STAGE_OPTIONS = { forces: true, traces: true, names: false, shapes: true, magnify: 1, deformation: 1, full: 0 };
 // Share of the longest force that is drawn at full length beyond it, and below which none is drawn
 const SHORTEST = 0.005;
 // Length of an arrow, in hundredths of a symbol's scale.

@@ -165,7 +165,19 @@ class Ink {
       const seen = [this.camera.right, this.camera.up, this.camera.toward].map((axis) => dot(n, axis));
       fill = shaded(fill, 0.62 + 0.5 * Math.abs(dot(seen, LIGHT)));
     }
-    this.put(points, { ...style, fill, close: true });
+    // faces that hide what is behind them leave no seam
+    this.put(points, { ...style, fill, close: true, ...(style.whole ? { colour: fill, width: 0.7 } : {}) });
+  }
+
+  // One area of several polygons, which all turn the same way.
+  region(polygons, style) {
+    const starts = new Set();
+    let count = 0;
+    for (const polygon of polygons) {
+      starts.add(count);
+      count += polygon.length;
+    }
+    this.put(polygons.flat(), { ...style, close: true, starts });
   }
 
   // A circle that faces the viewer, its radius in metres, or in pixels if `pixels`.
@@ -238,7 +250,10 @@ class Ink {
     if (style.radius !== undefined) context.arc(points[0][0], points[0][1], Math.max(style.radius, 0), 0, 2 * Math.PI);
     else {
       context.moveTo(points[0][0], points[0][1]);
-      for (let i = 1; i < points.length; i++) context.lineTo(points[i][0], points[i][1]);
+      for (let i = 1; i < points.length; i++) {
+        if (style.starts?.has(i)) context.closePath();
+        context[style.starts?.has(i) ? "moveTo" : "lineTo"](points[i][0], points[i][1]);
+      }
       if (style.close) context.closePath();
     }
     if (style.fill) {
