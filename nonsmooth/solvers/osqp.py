@@ -130,7 +130,9 @@ class OsqpSession:
         x, y = scaled.x(result.x), scaled.y(-result.y)
         y[scaled.equalities :] = np.maximum(y[scaled.equalities :], 0.0)
         solution = Solution(x, y, str(result.info.status), int(result.info.iter), "Osqp")
-        if self._settings.polish:
+        if not (scaled.f.any() or scaled.b.any()):  # no residual relative to the data may be left of a warm start
+            solution = replace(solution, x=np.zeros_like(x), y=np.zeros_like(y))
+        elif self._settings.polish:
             solution = polished_qp(program, solution)
         return replace(solution, active=binding_rows(program, solution))
 
