@@ -21,7 +21,7 @@ from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.compliant import CompliantDae, place_tolerance, stated_rules
 from nonsmooth.steppers.validity import Validity
 from nonsmooth.tolerances import DONE
-from nonsmooth.tolerances.compliant import APART, LOOKS, NO_STEP, TOUCHED
+from nonsmooth.tolerances.compliant import APART, LOOKS, NO_STEP, PAUSE, TOUCHED
 
 __all__ = ["CompliantSteps", "compliant_layout", "ridge_of"]
 
@@ -141,9 +141,15 @@ class CompliantSteps(CompiledSteps):
         return found
 
     def rescue(self, state: State, origin: float) -> Taken | None:
-        """None: the integrator shortens its own steps."""
+        """A row without Radau, and the next ones too, where it fails in a stiff phase; else None: an integrator shortens
+        its own steps."""
         self._raise()
-        return None
+        run = self._integration
+        if not run["outside"][0] or run["always"][0]:
+            return None
+        self.outside.failure, run["limited"], run["restart"] = "", -PAUSE, 1
+        taken = self.advance(state, origin, 1)
+        return taken if taken.count else None
 
     def held_outside(self) -> dict[str, Any] | None:
         """The state of an integrator outside within its step."""
@@ -181,8 +187,9 @@ class CompliantSteps(CompiledSteps):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Evaluations of the equations of motion, and steps of the implicit integrator in stiff phases."""
-        return {name: int(self._integration[name][0]) for name in ("evaluations", "implicit")}
+        """Evaluations of the equations of motion, and where no integrator is requested steps of the implicit one."""
+        names = ("evaluations",) if self.stepper.solver is not None else ("evaluations", "implicit")
+        return {name: int(self._integration[name][0]) for name in names}
 
     def _check_laws(self) -> None:
         """Warn of laws outside their range of validity, from the extremes since the last check."""
