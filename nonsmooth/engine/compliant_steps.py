@@ -141,8 +141,8 @@ class CompliantSteps(CompiledSteps):
         return found
 
     def rescue(self, state: State, origin: float) -> Taken | None:
-        """A row without Radau, and the next ones too, where it fails in a stiff phase; else None: an integrator shortens
-        its own steps."""
+        """Where Radau fails in a stiff phase, a row without it, as are the next ones; None where an integrator takes
+        all steps, which shortens them itself."""
         self._raise()
         run = self._integration
         if not run["outside"][0] or run["always"][0]:
