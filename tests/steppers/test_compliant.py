@@ -36,6 +36,7 @@ from nonsmooth import (
     RevoluteClearance,
     Rigid,
     SimulationFailed,
+    Table,
     Trajectory,
     ValidityWarning,
     simulate,
@@ -99,6 +100,18 @@ def test_other_phases_are_not():
     assert runs[0].q.array.tobytes() == runs[1].q.array.tobytes()
     for run in runs:
         assert "solver Dop853" in cited(run) and "solver Radau" not in cited(run)
+
+
+def test_an_implicit_integrator_that_begins_anew_at_each_corner_hands_back():
+    """A load has a corner every ten steps that stability would require: twelve implicit steps each time it is tried,
+    which is after 500 of these and then after 2000 of 4000 more, not one or more to each of the 400 corners."""
+    times = 3e-6 * np.arange(400)
+    saw = Table(times=tuple(times), values=tuple(1e-3 * (np.arange(400) % 2)))
+    model = block_on_incline(contact=Compliant(KelvinVoigt(stiffness=1e8, damping=1e7)))
+    model.add(PointForce("saw", "block", force=lambda t: (saw(t), 0.0)))
+    control = ErrorControl(rtol=1e-6, atol=1e-8, dt_min=1e-6, dt_max=1e-2)
+    run = simulate(model.build(), CompliantDae(samples=1), t_end=float(times[-2]), dt=control)
+    assert 0 < run.counts["implicit"] <= 48
 
 
 def test_the_manifest_repeats_the_default():
