@@ -82,6 +82,7 @@ class CompliantSteps(CompiledSteps):
         self._configure(stepper, control, values, t_end)
         self._control, self._alone = control, isinstance(stepper.solver, Dop853)
         if not self._alone:
+            self._rates = self._entry("rates")  # compiled before the clock runs, also if stiff phases come late
             self._integration["integrate"] = self.outside.address(self._integrate)
             self._integration["always"] = stepper.solver is not None
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)
@@ -89,7 +90,7 @@ class CompliantSteps(CompiledSteps):
     @functools.cached_property
     def _integrator(self) -> OutsideIntegrator:
         """That which is requested, or the one of stiff phases."""
-        rates = CompiledRates(self.memory, self.layout, self._entry("rates"), self.outside)
+        rates = CompiledRates(self.memory, self.layout, self._rates, self.outside)
         solver = Radau() if self.stepper.solver is None else self.stepper.solver
         return OutsideIntegrator(rates, solver, self._control, self.memory)
 
