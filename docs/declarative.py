@@ -260,9 +260,8 @@ def page() -> str:
         "## The run\n\nA stepper or solver is a name, or a table with `kind` and the settings to be changed, as in\n"
         '`stepper = { kind = "moreau-jean", theta = 0.6 }`. Files are written to the working folder.\n'
         "Where neither stepper nor steps are given, both are chosen as in Python\n"
-        "([Can the motion be trusted?](trust.md)): for compliant contact compiled explicit steps (`dop853`), and\n"
-        "implicit ones (`radau`) if it is too stiff for\n"
-        "them. With steps alone the stepper is `gauss-qp`, for compliant contact `compliant-dae` with `radau`.\n",
+        "([Can the motion be trusted?](trust.md)). With steps alone the stepper is `gauss-qp`, for compliant contact\n"
+        "`compliant-dae`: compiled steps of `dop853`, and of `radau` in stiff phases.\n",
         keys(table_of(Run)),
         kinds({name: table_of(steppers.by_name(name), name) for name in steppers.names()}),
         "## Units\n\nPowers are `m^2` or `m²`, products have a blank or `*`; `/` divides by the next unit only.\n",

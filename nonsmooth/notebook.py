@@ -74,8 +74,13 @@ def explore(
     """
     kind = _kind()
     built = system.build() if isinstance(system, Model) else system
+    if not isinstance(built, System):
+        raise InputError(f"explore takes a System or a Model, got {type(system).__name__}.")
     sliders = _sliders(built, parameters)
-    words = (show,) if isinstance(show, str) else tuple(show)
+    words = (show,) if isinstance(show, str) else show
+    if not isinstance(words, Sequence) or not words or not all(isinstance(word, str) for word in words):
+        raise InputError(f'show must be "page", or words of Trajectory.plot as ("sketch",), got {shown(show)}.')
+    words = tuple(words)
     options: dict[str, Any] = {"t_end": t_end, "dt": dt, "state": state}
     return kind(built, stepper, sliders, words, options)
 

@@ -33,11 +33,11 @@ from nonsmooth import (
 from nonsmooth.cli import main
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.exceptions import BudgetSpent, NotWritten
-from nonsmooth.laws import Flores
+from nonsmooth.laws import Flores, KelvinVoigt
 from nonsmooth.run.loop import Budget
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.trajectory import Recorder, Trajectory
-from nonsmooth_problems import slider_rod
+from nonsmooth_problems import block_on_incline, slider_rod
 
 JOB = ["run", "slider-rod", "--case", "2", "--stepper", "gauss-qp", "--dt", "1e-3", "--t-end", "0.01"]
 
@@ -451,6 +451,29 @@ def test_the_time_of_a_run_ends_within_a_step_of_an_integrator(integrator, monke
     run = stopped.value.trajectory
     assert counts[0] <= evaluations + 3  # which are asked by the loop
     assert 1 < len(run.t) < len(complete.t)
+    assert np.array_equal(run.q.array, complete.q.array[: len(run.t)])
+
+
+@pytest.mark.parametrize(
+    "what, ends", [(BudgetSpent("the budget of 1 s is spent."), SimulationFailed), (KeyboardInterrupt(), Interrupted)]
+)
+def test_a_run_ends_within_a_stiff_phase(what, ends, monkeypatch):
+    """By its time or by Ctrl-C, and does not go on explicitly, as where Radau fails."""
+    soft = Compliant(KelvinVoigt(stiffness=1e8, damping=1e7))
+    system, control = block_on_incline(contact=soft).build(), ErrorControl(1e-6, 1e-8, 1e-6, 1e-2)
+    complete = simulate(system, CompliantDae(), t_end=0.3, dt=control)
+    asked = [0]
+
+    def in_time(self):
+        asked[0] += 1
+        if asked[0] > 100:
+            raise what
+
+    monkeypatch.setattr(Budget, "in_time", in_time)
+    with pytest.raises(ends) as stopped:
+        simulate(system, CompliantDae(), t_end=0.3, dt=control, max_seconds=1.0)
+    run = stopped.value.trajectory
+    assert asked[0] == 101 and run.counts["implicit"] > 0 and run.t[-1] < 0.3
     assert np.array_equal(run.q.array, complete.q.array[: len(run.t)])
 
 

@@ -1,4 +1,4 @@
-"""Which tests are run: without options, with ``--all``, or by name; loops in a test, and what is compiled before."""
+"""Which tests are run: without options, with ``--all``, or by name; loops in a test, and what is compiled."""
 
 from __future__ import annotations
 
@@ -58,6 +58,53 @@ def test_a_sample_is_run_and_everything_on_request(options: list[str], cases: di
     assert found == {test: sorted(numbers * once) for test, numbers in cases.items()}
     for name in ("test_a", "test_b"):
         assert len({process for process, file, *_ in passed if file == name}) == 1
+
+
+NOT_IN_THE_PACKAGE = """
+from nonsmooth.compile.objects import entry
+from nonsmooth.records.schema import Shape
+
+def test_scheme():
+    entry("nonsmooth.schemes.nowhere", "run", "System", Shape(2, 1))
+"""
+TEXTS_OF_TESTS = """
+def package_is_current():
+    return {current}
+
+def compile_texts(*, everything, tell):
+    tell(f"compiling, everything: {{everything}}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "current", "compiling", "skipped"),
+    [
+        ([], True, [], True),
+        (["-n", "2"], True, [], True),
+        ([], False, ["False"], False),
+        (["--all"], True, ["True"], False),
+        (["test_scheme.py"], True, [], False),
+    ],
+)
+def test_what_is_not_in_the_package_is_skipped(
+    options: list[str],
+    current: bool,
+    compiling: list[str],
+    skipped: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Unless everything, a stale package or a named file is tested; a text that is compiled is not found here."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    shutil.copy(Path(__file__).parent / "conftest.py", tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = .", encoding="utf-8")
+    (tmp_path / "test_scheme.py").write_text(NOT_IN_THE_PACKAGE, encoding="utf-8")
+    (tmp_path / "entries.py").write_text(TEXTS_OF_TESTS.format(current=current), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", *options]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    assert re.findall(r"compiling, everything: (\w+)", shown) == compiling
+    assert ("schemes.nowhere has to be compiled" in shown and "1 skipped" in shown) == skipped, shown
+    assert ("No module named 'nonsmooth.schemes.nowhere'" in shown and "1 failed" in shown) != skipped, shown
 
 
 def test_a_loop_lists_all_values_that_fail() -> None:

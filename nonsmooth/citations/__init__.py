@@ -256,6 +256,8 @@ def bibtex(run: Run) -> str:
 
 def _solvers(counts: Mapping[str, Any], settings: str) -> Iterable[str]:
     """The solvers used, from the counts; the first one if none is named."""
+    if "implicit" in counts:  # by default, where contact is compliant
+        return ["Dop853", "Radau"] if counts["implicit"] else ["Dop853"]
     named = [name for name in counts if name[:1].isupper()]
     first = re.search(r"solver=(\w+)\(", settings)
     if first and first[1] not in named and (not named or counts.get("solves", 0) > sum(counts[one] for one in named)):

@@ -199,7 +199,7 @@ class Request:
         settings = self._settings("stepper", scheme) | words.stepper
         if self.solver is None and not words.solver:
             return _configured(stepper, scheme, settings)
-        name = self.solver or kebab(stepper.default_solver)
+        name = self.solver or kebab(stepper.default_solver or stepper.rescuing_solver)
         solver = _configured(solvers.by_name(name), name, self._settings("solver", name) | words.solver)
         return _configured(stepper, scheme, {"solver": solver, **settings})
 

@@ -91,6 +91,8 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     scheme = str(trajectory.manifest["settings"]["stepper"])
     requested, called = re.search(r"solver=(\w+)", scheme), dict(trajectory.manifest.get("called", {}))
     solver = kebab(requested.group(1)) if requested else None
+    if "implicit" in trajectory.counts:  # by default, where contact is compliant
+        solver = "dop853"
     if called and requested and requested.group(1) not in called:
         solver = kebab(next(iter(called)))
     certificate = dataclasses.asdict(trajectory.certificate)
@@ -175,7 +177,8 @@ def result(
 def _called(facts: Mapping[str, Any]) -> str:
     """Solvers with the number of their calls; an integrator has none."""
     if not facts["called"]:
-        return str(facts["solver"]) + (", not called" if "evaluations" not in facts["counts"] else "")
+        stiff = f", radau in {facts['counts']['implicit']} steps" if facts["counts"].get("implicit") else ""
+        return str(facts["solver"]) + stiff + (", not called" if "evaluations" not in facts["counts"] else "")
     calls = [f"{name} {count}" for name, count in facts["called"].items()]
     return f"{', '.join(calls)} calls, {facts['counts'].get('fallbacks', 0)} fallbacks"
 

@@ -21,7 +21,7 @@ from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.compliant import CompliantDae, place_tolerance, stated_rules
 from nonsmooth.steppers.validity import Validity
 from nonsmooth.tolerances import DONE
-from nonsmooth.tolerances.compliant import APART, LOOKS, NO_STEP, TOUCHED
+from nonsmooth.tolerances.compliant import APART, LOOKS, NO_STEP, PAUSE, TOUCHED
 
 __all__ = ["CompliantSteps", "compliant_layout", "ridge_of"]
 
@@ -82,6 +82,7 @@ class CompliantSteps(CompiledSteps):
         self._configure(stepper, control, values, t_end)
         self._control, self._alone = control, isinstance(stepper.solver, Dop853)
         if not self._alone:
+            self._rates = self._entry("rates")  # compiled before the clock runs, also if stiff phases come late
             self._integration["integrate"] = self.outside.address(self._integrate)
             self._integration["always"] = stepper.solver is not None
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)
@@ -89,7 +90,7 @@ class CompliantSteps(CompiledSteps):
     @functools.cached_property
     def _integrator(self) -> OutsideIntegrator:
         """That which is requested, or the one of stiff phases."""
-        rates = CompiledRates(self.memory, self.layout, self._entry("rates"), self.outside)
+        rates = CompiledRates(self.memory, self.layout, self._rates, self.outside)
         solver = Radau() if self.stepper.solver is None else self.stepper.solver
         return OutsideIntegrator(rates, solver, self._control, self.memory)
 
@@ -141,9 +142,15 @@ class CompliantSteps(CompiledSteps):
         return found
 
     def rescue(self, state: State, origin: float) -> Taken | None:
-        """None: the integrator shortens its own steps."""
+        """Where Radau fails in a stiff phase, a row without it, as are the next ones; None where an integrator takes
+        all steps, which shortens them itself."""
         self._raise()
-        return None
+        run = self._integration
+        if not run["outside"][0] or run["always"][0]:
+            return None
+        self.outside.failure, run["limited"], run["restart"] = "", -PAUSE, 1
+        taken = self.advance(state, origin, 1)
+        return taken if taken.count else None
 
     def held_outside(self) -> dict[str, Any] | None:
         """The state of an integrator outside within its step."""
@@ -181,8 +188,9 @@ class CompliantSteps(CompiledSteps):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Evaluations of the equations of motion, and steps of the implicit integrator in stiff phases."""
-        return {name: int(self._integration[name][0]) for name in ("evaluations", "implicit")}
+        """Evaluations of the equations of motion, and where no integrator is requested steps of the implicit one."""
+        names = ("evaluations",) if self.stepper.solver is not None else ("evaluations", "implicit")
+        return {name: int(self._integration[name][0]) for name in names}
 
     def _check_laws(self) -> None:
         """Warn of laws outside their range of validity, from the extremes since the last check."""

@@ -27,8 +27,8 @@ __all__ = ["BoxShape", "CylinderShape", "MeshShape", "PolygonShape", "RodShape",
 
 #: points of a circle, and of a quarter of it
 ROUND, QUARTER = 24, 6
-#: corners of the faces of a box, whose corners are numbered with the last axis fastest
-FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+#: corners of the six faces of a box, whose corners are numbered with the last axis fastest
+FACES = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
 
 Place = Annotated[tuple[float, ...], Unit("m")]
 Size = Annotated[float, Unit("m")]
@@ -55,7 +55,7 @@ class Shape(Element):
                 raise self.error(f"{name} takes two components in the plane, three in space, got {value.tolist()}.")
         for name in self.sizes:
             value = self._numbers(name)
-            if not (value.size and np.all(value > 0)):
+            if not (value.size and np.all(value > 0)) or name == "radius" and value.ndim:
                 raise self.error(f"{name} must be positive [m], got {shown(getattr(self, name))}.")
 
     def _numbers(self, name: str) -> Array:
@@ -171,7 +171,7 @@ class SphereShape(Shape):
     def solid(self) -> Solid:
         centre = _spatial(self.at)
         angles = np.linspace(0.0, np.pi, 2 * QUARTER + 1)
-        points, faces = _turned(centre, np.array([0.0, 0.0, 1.0]), -np.cos(angles), np.sin(angles), self.radius)
+        points, faces = _revolved(centre, np.array([0.0, 0.0, 1.0]), -np.cos(angles), np.sin(angles), self.radius)
         around = np.linspace(0.0, 2 * np.pi, 4 * ROUND, endpoint=False)
         circle = centre[:2] + self.radius * np.column_stack([np.cos(around), np.sin(around)])
         return self._solid(points, faces, circle)
@@ -199,7 +199,7 @@ class _Long(Shape):
     def _about(self, x: Array, r: Array) -> tuple[Array, list[tuple[int, ...]]]:
         """Points and faces of circles with places x from the start and radii r [m]."""
         start, length = _spatial(self.start), self._length()
-        return _turned(start, (_spatial(self.end) - start) / length, x, r, 1.0)
+        return _revolved(start, (_spatial(self.end) - start) / length, x, r, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,7 +347,7 @@ def _spatial(given: Any) -> Array:
     return np.pad(values, (0, 3 - len(values)))
 
 
-def _turned(
+def _revolved(
     start: Array, axis: Array, x: Array, r: Array, size: float
 ) -> tuple[Array, list[tuple[int, ...]]]:  # fmt: skip
     """Points (n, 3) and faces of circles about an axis, with places x along it and radii r, both times `size`."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.drawing import Solid
+from nonsmooth.model.shapes import FACES
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
@@ -19,9 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 ROUND = np.linspace(0.0, 2 * np.pi, 37)
-#: corners of the six faces of a block, whose corners are numbered with the last axis fastest
-FACES = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
-#: and a path along all of its edges
+#: a path along all edges of a block, whose corners are numbered with the last axis fastest
 EDGES = (0, 1, 3, 2, 0, 4, 5, 7, 6, 4, 5, 1, 3, 7, 6, 2)
 
 

@@ -116,7 +116,7 @@ def simulate(
     max_steps, max_seconds : optional
         Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. The time begins with
         the first step, after compiling; it is checked every tenth of a second, by integrators of compliant
-        contact other than `Dop853` whenever they evaluate accelerations. With automatically chosen steps the limits
+        contact that are not compiled whenever they evaluate accelerations. With automatically chosen steps the limits
         apply to each run: if they end finer runs, the best complete run is returned, and its `verdict` and `status`
         name the limit.
     progress : True or callable (t, t_end, steps), optional
@@ -300,10 +300,11 @@ def _run(
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     check_support(system, stepper, values, control)
-    solver, rescuing = stepper.solver, stepper.solver
-    if solver is None:
-        solver, rescuing = (getattr(solvers, name)() for name in (stepper.default_solver, stepper.rescuing_solver))
-    scheme = replace(stepper, solver=solver)  # type: ignore[type-var]
+    scheme, rescuing = stepper, stepper.solver
+    if rescuing is None:
+        rescuing = getattr(solvers, stepper.rescuing_solver)()
+        if stepper.default_solver is not None:
+            scheme = replace(stepper, solver=getattr(solvers, stepper.default_solver)())  # type: ignore[type-var]
     settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
     keeper = None if checkpoint is None else checkpoint.next_run(settings)
     steps = steps_of(stepper)

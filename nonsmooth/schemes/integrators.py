@@ -12,11 +12,12 @@ from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.schemes import dormand_prince
 from nonsmooth.schemes.compliant_fields import BEGIN, GO_TO, LOOK, STEP
 from nonsmooth.schemes.compliant_motion import rates_at
+from nonsmooth.tolerances.compliant import PAUSE
 
 #: steps that stability limits, after which the integrator outside takes over
 PATIENCE = 500
-#: its steps are worth so many others, or it hands back after some that are shorter, for so many limited steps more
-WORTH, TRIALS, PAUSE = 40.0, 12, 1500
+#: its steps are worth so many others, or it hands back after some that are shorter
+WORTH, TRIALS = 40.0, 12
 
 integrate_outside = solved_outside("integrate")
 
@@ -31,9 +32,11 @@ def ask(run, what, t):
 @kernel
 def begin(run):
     """Begin anew at time t with the trial values; whether the integrator can."""
+    goes_on = run.outside
     run.outside = 1 if run.integrate != 0 and (run.always or run.limited >= PATIENCE) else 0
     if run.outside:
-        run.short = 0
+        if not goes_on:
+            run.short = 0
         return ask(run, BEGIN, run.t)
     rates_at(run, run.t, dormand_prince.STAGES)
     run.length = min(run.first, run.longest) if run.first > 0.0 else dormand_prince.first_length(run)

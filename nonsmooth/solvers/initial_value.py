@@ -161,7 +161,10 @@ class _ScipySession:
 
     def advance(self) -> Piece:
         with np.errstate(all="ignore"):  # a trial that is not finite is rejected, or reported below
-            message = self.solver.step()
+            try:
+                message = self.solver.step()
+            except ValueError as error:  # of what factors a Jacobian that is not finite
+                raise SolverFailed(f"{self.method.__name__} stopped at t = {self.solver.t:.9g} s: {error}") from error
         if self.solver.status == "failed":
             raise SolverFailed(f"{self.method.__name__} stopped at t = {self.solver.t:.9g} s: {message}")
         if not np.all(np.isfinite(self.solver.y)):

@@ -22,10 +22,14 @@ class Stepper(Protocol):
     contact: ClassVar[type]
     #: module and class in `engine` of its steps
     compiled: ClassVar[str]
-    #: class name of the solver of its programs, if none is given, for manifest and citations
-    default_solver: ClassVar[str]
-    #: class name of the solver that is asked first then, in steps that this one does not certify
+    #: class name of the solver that is asked first, if none is given, in steps that the default one does not certify
     rescuing_solver: ClassVar[str]
+
+    @property
+    def default_solver(self) -> str | None:
+        """Class name of the solver of its programs, if none is given, for manifest and citations; None if there are
+        several, which `counts` tells."""
+        ...
 
     @property
     def solver(self) -> Any: ...

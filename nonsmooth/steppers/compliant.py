@@ -43,10 +43,11 @@ class CompliantDae:
         Baumgarte's feedback ``g'' + 2 alpha g' + beta^2 g = 0`` on ideal joints instead of projection, which leaves
         constraint drift.
     solver : Integrator, optional
-        By default the compiled steps of ``Dop853()`` and, where their stability limits them, those of ``Radau()``, a
-        phase of constant contacts at a time. ``Bdf()``, ``Lsoda()``, ``Cvodes()``, and each of the former alone.
+        By default the compiled steps of ``Dop853()`` and, where their stability limits them, those of ``Radau()`` until
+        contact begins or ends, or as long as they are worth their cost. ``Bdf()``, ``Lsoda()``, ``Cvodes()``, and each
+        of the former alone.
     fallback : bool
-        Not used: there is no fallback between integrators.
+        Not used: an integrator that was requested has no fallback.
 
     Raises
     ------
@@ -56,8 +57,9 @@ class CompliantDae:
     Notes
     -----
     The approach velocity is stored at the beginning of contact; contacts with initial penetration use their initial gap
-    velocity. An integrator with a history is restarted at `trajectory.end`, so that a continued run agrees with an
-    uninterrupted one within the tolerances, not bitwise.
+    velocity. Integrators are restarted at `trajectory.end`, by default without that of a stiff phase, so that a
+    continued run agrees with an uninterrupted one within the tolerances, not bitwise. `counts` has the evaluations of
+    the equations of motion and by default, as ``implicit``, the steps of ``Radau()``.
 
     References
     ----------
@@ -74,7 +76,7 @@ class CompliantDae:
     fallback: bool = True
 
     contact: ClassVar[type] = Compliant
-    default_solver: ClassVar[str] = "Dop853"
+    default_solver: ClassVar[str | None] = None
     rescuing_solver: ClassVar[str] = "Dop853"
     compiled: ClassVar[str] = "compliant_steps.CompliantSteps"
 

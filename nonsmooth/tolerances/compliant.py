@@ -17,6 +17,8 @@ PASSES = 8
 PARTED = 1e-8
 #: regularisation, as a share of the diagonal, that makes the stiction forces of dependent contacts unique
 SHARED = 1e-9
+#: further steps that stability limits, after which an implicit integrator that was of no use takes over again
+PAUSE = 1500
 
 #: why the next row is not certified: the integrator finds no step, joints cannot be closed, the residual is too large
 NO_STEP, APART, UNBALANCED = 1, 2, 3

@@ -1,10 +1,9 @@
 """Runs without given steps: scheme and steps are chosen, the error is estimated, and a verdict is given.
 
 Rigid contact is computed by the event-driven method of order five, since the motion between impacts is smooth; where
-events are too frequent for it, by time stepping. Compliant contact is integrated by an explicit method, and by an
-implicit one if it is too stiff. In either case the run is repeated with ever finer steps until two runs agree to the
-requested accuracy. The finer one is returned, with their difference as the error estimate, whose reliability is
-measured in docs/trust.md.
+events are too frequent for it, by time stepping. Compliant contact is integrated with error control. In either case
+the run is repeated with ever finer steps until two runs agree to the requested accuracy. The finer one is returned,
+with their difference as the error estimate, whose reliability is measured in docs/trust.md.
 """
 
 from __future__ import annotations

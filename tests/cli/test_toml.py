@@ -143,7 +143,7 @@ def test_every_comment_that_is_toml_is_right(folder, capsys):
     stated = law.replace('stepper = "gauss-qp"', "rtol = 1e-6\natol = 1e-8")
     (folder / FILE).write_text(stated, encoding="utf-8")
     found = report(capsys, "--t-end", "0.005")
-    assert (found["stepper"], found["solver"]) == ("compliant-dae", "radau")
+    assert (found["stepper"], found["solver"]) == ("compliant-dae", "dop853")
     chosen = re.sub("(stepper|dt_min|dt_max) = .*\n", "", law)
     (folder / FILE).write_text(chosen, encoding="utf-8")
     found = report(capsys, "--t-end", "0.005")  # chosen as for a ready problem

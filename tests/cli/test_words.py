@@ -155,6 +155,13 @@ def test_compliant_runs_count_evaluations_and_impacts(capsys):
     assert re.search(r"guide\.left_lower .* [1-9] *\n", out), "the slider meets its rod after 1.4 ms and rebounds"
 
 
+def test_the_integrator_of_stiff_phases_is_named(capsys):
+    words = ["--law", "kelvin-voigt", "--set", "stiffness=1e8", "--set", "damping=1e7", "--t-end", "0.05",
+             "--rtol", "1e-6", "--atol", "1e-8", "--dt-min", "1e-6", "--dt-max", "1e-2"]  # fmt: skip
+    assert main(["run", "block-on-incline", *words]) == 0
+    assert re.search(r"solver +dop853, radau in [1-9]\d* steps", capsys.readouterr().out)
+
+
 def test_a_command_says_each_warning_once(tmp_path):
     """The study builds the model in two places."""
     text = (EXAMPLES / "slider_crank_fit.toml").read_text(encoding="utf-8")

@@ -17,7 +17,6 @@ import pytest
 from nonsmooth import (
     Compliant,
     CompliantDae,
-    Dop853,
     ErrorControl,
     EventDriven,
     GaussQP,
@@ -177,12 +176,12 @@ def test_every_entry_point_that_steppers_call_is_shipped(monkeypatch):
     for contact, stepper, dt in (
         ({}, MoreauJean(), 1e-4), ({}, GaussQP(), 1e-4), ({}, GaussQP(), Landing(1e-6, 1e-4)),
         ({}, GeneralizedAlpha(), 1e-4), ({}, EventDriven(), events),
-        ({"contact": soft}, CompliantDae(), events), ({"contact": soft}, CompliantDae(solver=Dop853()), events),
+        ({"contact": soft}, CompliantDae(), events),  # and makes ready what stiff phases, which it does not have, call
     ):  # fmt: skip
         simulate(slider_rod(**contact).build(), stepper, t_end=2e-4, dt=dt, interpreted=True)
     known = {entry[:4] for shape in ship.SHAPES for text in ship.texts_of(shape) for entry in ship.entries(text, shape)}
     assert called <= known
-    assert {module for module, *_ in called} == {module for module, *_ in known}  # no text without a stepper
+    assert {entry[:2] for entry in called} == {entry[:2] for entry in known}  # no entry point without a stepper
 
 
 @pytest.mark.slow

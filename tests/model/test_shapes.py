@@ -227,6 +227,7 @@ def test_shapes_that_cannot_be(tmp_path):
         (lambda: BoxShape("s", "b", edges=(0.1,)), "edges takes two components in the plane, three in space"),
         (lambda: BoxShape("s", "b", edges=(0.1, 0.2), quaternion=(0, 0, 0, 0)), "not all zero"),
         (lambda: SphereShape("s", "b", radius=float("inf")), "radius must be finite"),
+        (lambda: SphereShape("s", "b", radius=(0.1, 0.2)), r"radius must be positive \[m\], got \(0.1, 0.2\)"),
         (lambda: RodShape("s", "b", radius=0.1, start=(0, 0), end=(0, 0)), "start and end must be two places"),
         (lambda: PolygonShape("s", "b", points=[(0, 0), (1, 1)]), "at least three pairs"),
         (lambda: MeshShape("s", "b", mesh="rod.stl"), "mesh must be a Mesh, as read_stl returns"),

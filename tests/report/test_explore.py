@@ -85,6 +85,14 @@ def test_sliders_that_cannot_be(system: Any, parameters: Any, said: str) -> None
         explore(system, EventDriven(), parameters=parameters, **GIVEN)
 
 
+def test_what_is_no_mechanism_or_no_picture(system: Any) -> None:
+    with pytest.raises(InputError, match="explore takes a System or a Model, got str"):
+        explore("slider-crank-revolute", EventDriven(), parameters=ENDS, **GIVEN)
+    for show in (3, (), ("sketch", 3)):
+        with pytest.raises(InputError, match='show must be "page", or words of Trajectory.plot as .* got '):
+            explore(system, EventDriven(), parameters=ENDS, show=show, **GIVEN)
+
+
 def test_without_its_library_there_is_one_sentence(system: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anywidget", None)
     nonsmooth.notebook._kind.cache_clear()
