@@ -124,7 +124,7 @@ def test_run_with_a_compliant_law(capsys: pytest.CaptureFixture[str]) -> None:
     numbers = ["--set", "stiffness=1e12", "--set", "restitution=0.5", "--set", "calibrated=true"]
     assert main([*SOFT, "--law", "flores", *numbers, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert (report["stepper"], report["solver"]) == ("compliant-dae", "radau")
+    assert (report["stepper"], report["solver"]) == ("compliant-dae", "dop853")
     assert report["energy"]["loss_contact"] > 0 and report["counts"]["evaluations"] > 0
     assert report["certificate"]["gap_violation"] == pytest.approx(6.53e-7, rel=0.01)
     assert main([*SOFT, "--law", "flores", *numbers, "--stepper", "compliant-dae", "--solver", "dop853"]) == 0

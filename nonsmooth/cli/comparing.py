@@ -31,7 +31,10 @@ class Comparing(Command):
         tuple[float, ...],
         typer.Option("--stiffness", metavar="K", help="Stiffness of a compliant case, in N/m^n; repeatable."),
     ] = ()
-    solver: Annotated[str, typer.Option("--solver", help="Integrator of the compliant cases.")] = "dop853"
+    solver: Annotated[
+        str | None,
+        typer.Option("--solver", help="Integrator of compliant cases; else dop853, and radau where they are stiff."),
+    ] = None
     dt_max: Annotated[
         float | None,
         seconds(

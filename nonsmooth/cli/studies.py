@@ -131,8 +131,8 @@ def prepared(asked: Comparing, laws: Sequence[str], rigid: Sequence[str]) -> Pre
     if "contact" not in inspect.signature(problem).parameters:
         raise InputError(f"{problem.name} has no argument contact, so its contact laws cannot be compared.")
     stated = problem.comparison
-    integrator = solvers.by_name(asked.solver)()
-    if not isinstance(integrator, Integrator):
+    integrator = None if asked.solver is None else solvers.by_name(asked.solver)()
+    if not isinstance(integrator, Integrator | None):
         raise InputError(f"--solver {asked.solver}: compliant cases take an integrator, such as dop853 or radau.")
     own = inspect.signature(problem).parameters["contact"].default
     own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None

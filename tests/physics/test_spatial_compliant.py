@@ -1,6 +1,6 @@
 """Compliant contact in space: all normal and friction laws, against the plane, closed forms and rigid limits.
 
-Runs are by Radau at tolerances of 1e-8 unless a comment says otherwise.
+Runs are at tolerances of 1e-8 unless a comment says otherwise.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def test_tangents_do_not_turn_against_surfaces_that_move_as_one() -> None:
 
 
 def test_a_run_with_bristles_goes_on_where_it_stopped() -> None:
-    """Two components of a bristle in the law's memory; Radau has no history."""
+    """Two components of a bristle in the law's memory."""
     system = ball(compliant(LUGRE), -sunk(G), (0.3, 0.4, 0.0), (0.0, 0.0, 30.0))
     whole, half = run(system, 0.02), run(system, 0.01)
     assert system.compliance is not None and system.compliance.bristles == ("floor.deflection_1", "floor.deflection_2")
