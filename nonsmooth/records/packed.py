@@ -31,6 +31,7 @@ __all__ = [
     "split",
     "spread",
     "sum_of",
+    "sums_of",
 ]
 
 F64, I64, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
@@ -114,6 +115,23 @@ def sum_of(builder, kind, part):
         return part
     a, b, c, d = (lane(builder, part, i) for i in range(4))
     return builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+
+
+def sums_of(builder, kind, parts):
+    """The sum of the lanes of each part, two parts at once: the same additions in fewer instructions."""
+    if kind.lanes == 1:
+        return list(parts)
+    found = []
+    for one, other in zip(parts[::2], parts[1::2], strict=False):
+        pairs = builder.fadd(_lanes(builder, one, other, 0, 4, 2, 6), _lanes(builder, one, other, 1, 5, 3, 7))
+        both = builder.fadd(_lanes(builder, pairs, pairs, 0, 1), _lanes(builder, pairs, pairs, 2, 3))
+        found += [lane(builder, both, 0), lane(builder, both, 1)]
+    return found + [sum_of(builder, kind, part) for part in parts[len(found) :]]
+
+
+def _lanes(builder, x, y, *order):
+    """Lanes of two parts in this order; those of the second one begin with 4."""
+    return builder.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(order)), list(order)))
 
 
 def larger(builder, x, y):
@@ -225,7 +243,7 @@ def _matmul(context, builder, sig, args):
     if x.lanes == 4:  # directions @ a vector
         per = x.shape[-1] // 4
         rows = [added(builder, (builder.fmul(a[i * per + k], b[k]) for k in range(per))) for i in range(x.shape[0])]
-        return join(builder, sig.return_type, [sum_of(builder, x, row) for row in rows])
+        return join(builder, sig.return_type, sums_of(builder, x, rows))
     n, per, out = x.shape[-1], y.parts // y.shape[0], []
     wide = [spread(builder, value, y.lanes) for value in a]
     for i in range(x.parts // n):

@@ -10,7 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from nonsmooth.records.packed import F64, I32, PackedType, Value, added, function, lane, larger, spread, sum_of
+from nonsmooth.records.packed import F64, I32, PackedType, Value, added, function, lane, larger, spread, sum_of, sums_of
 
 __all__ = [
     "angular",
@@ -65,11 +65,10 @@ def _(J, K):
     per = J.shape[-1] // 4
 
     def code(context, builder, a, b):
-        def entry(i, j):
-            terms = (builder.fmul(a[i * per + k], b[j * per + k]) for k in range(per))
-            return sum_of(builder, J, added(builder, terms))
+        def terms(i, j):
+            return added(builder, (builder.fmul(a[i * per + k], b[j * per + k]) for k in range(per)))
 
-        return [entry(i, j) for i in range(J.shape[0]) for j in range(K.shape[0])]
+        return sums_of(builder, J, [terms(i, j) for i in range(J.shape[0]) for j in range(K.shape[0])])
 
     return PackedType((J.shape[0], K.shape[0])), code
 
