@@ -8,7 +8,7 @@ found outside, with W_g(q+)' M^-1 W_g(q).
 """
 
 from nonsmooth.compile.kernels import by_modes, kernel, piece, solved_outside
-from nonsmooth.records.values import weighed, zeros_like
+from nonsmooth.records.values import largest, weighed, zeros_like
 from nonsmooth.schemes.deformation import implicit_force
 from nonsmooth.schemes.mechanism import (
     apply_impulses,
@@ -23,6 +23,8 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, torque_of
 from nonsmooth.schemes.program import factor_joints, least_impulses, motionless_component, solve_joints
 from nonsmooth.schemes.trend import record_impulses, start_again
+from nonsmooth.tolerances import EPSILON
+from nonsmooth.tolerances.moreau_jean import CLOSED
 
 
 @kernel
@@ -50,14 +52,42 @@ def never(system):
 keeps_factors = by_modes(are_independent, never)
 
 
-@piece
-def close(system, kept):
-    """Impulses at the start for g = 0 at the end, q moved by u, linearised there; `kept`: by the matrix at hand."""
-    dt = system.dt
-    place_by_u(system, dt)
+@kernel
+def evaluate(system):
+    """Joints at the end of the motion by u."""
+    place_by_u(system, system.dt)
     evaluate_all(system.constraints)
-    if not kept:
-        factor_joints(system)
+
+
+@kernel
+def error(system):
+    """Residual of the rates at the end of the motion by u."""
+    worst = 0.0
+    for joint in system.joints:
+        worst = max(worst, joint_residual(system, joint, -joint.rate))
+    return worst
+
+
+@kernel
+def largest_violation(system):
+    """Largest constraint violation there, as a share of coordinates."""
+    worst = 0.0
+    for joint in system.joints:
+        size = system.reach + largest(abs(joint.a.body.at)) + largest(abs(joint.b.body.at))
+        worst = max(worst, largest(abs(joint.g)) / size)
+    return worst
+
+
+@kernel
+def are_closed(system):
+    """Whether joints are closed there in positions and velocities, to round-off."""
+    return largest_violation(system) <= EPSILON and error(system) <= CLOSED
+
+
+@piece
+def close(system):
+    """Impulses at the start for g = 0 at the end, q moved by u, linearised there, by the matrix at hand."""
+    dt = system.dt
     for body in system.bodies:
         by_others = system.theta * (dt * implicit_force(body, system.theta * dt) + body.push)
         body.v_next = body.v + weighed(by_others + body.hold, inverse_mass(body))
@@ -121,6 +151,13 @@ def assemble_rows(system, kept):
 
 
 @kernel
+def add_base(system):
+    """The whole impulses, of which the program found a change."""
+    for joint in system.joints:
+        joint.P, joint.base = joint.P + joint.base, zeros_like(joint.P)
+
+
+@kernel
 def assemble_rows_of_flexible_bodies(system, kept):
     """The same, in which impulses of contacts have their effect at an instant."""
     for joint in system.joints:
@@ -128,15 +165,6 @@ def assemble_rows_of_flexible_bodies(system, kept):
 
 
 assemble = by_modes(assemble_rows, assemble_rows_of_flexible_bodies)  # (system, kept)
-
-
-@kernel
-def error(system):
-    """Residual of the rates at the end of the motion by u."""
-    worst = 0.0
-    for joint in system.joints:
-        worst = max(worst, joint_residual(system, joint, -joint.rate))
-    return worst
 
 
 @kernel
