@@ -67,7 +67,7 @@ from nonsmooth.schemes.program import (
 from nonsmooth.schemes.projection import place, project
 from nonsmooth.schemes.trend import expected, record_impulses, start_again
 from nonsmooth.tolerances import DONE, EPSILON
-from nonsmooth.tolerances.moreau_jean import CLOSED, CONVERGED, PASSES
+from nonsmooth.tolerances.moreau_jean import CLOSED, CONVERGED, NEAR, PASSES
 
 # ---- before the program
 
@@ -267,8 +267,8 @@ def close_joints(system, kept):
     rattle.close(system)
     if not (rattle.keeps_factors(system) and is_free(system)):
         return
-    before, corrections = rattle.largest_violation(system), 1
-    while corrections < PASSES:
+    first = before = rattle.largest_violation(system)
+    for _ in range(PASSES):
         for body in system.bodies:
             body.u = velocity_of_positions(system, body)
         evaluate(system)
@@ -276,11 +276,10 @@ def close_joints(system, kept):
         if off <= EPSILON:
             break
         rattle.close(system)
-        corrections += 1
         if off >= before:
             break
         before = off
-    if corrections > 1 and not kept:
+    if first > NEAR and not kept:
         factor_joints(system)
 
 

@@ -2,7 +2,8 @@
 
 Impulses P_a at the start satisfy g(q+) = 0, and impulses P at the end the velocity constraints there. Both are computed
 with the same matrix, W_g(q+)' M^-1 W_g(q+), factored in the first iteration of the step and kept for the others, as in
-the chord method: they correct both impulses until g(q+) = 0 and the velocity constraints are satisfied. Where
+the chord method: they correct both impulses until g(q+) = 0 and the velocity constraints are satisfied. What the matrix
+leaves of a correction of P_a, since W_g(q+)' M^-1 W_g(q) is another one, is corrected at once if it is visible. Where
 a step passes a singular position they diverge along directions that are nearly lost and change their sign: P_a is then
 found outside, with W_g(q+)' M^-1 W_g(q).
 """
@@ -85,6 +86,33 @@ def are_closed(system):
 
 
 @piece
+def solve_along_start(system):
+    """Impulses y along the directions at the start that change rates at the end by -b0.
+
+    By the matrix of the directions at the end; if positions would change by more than round-off, what that leaves is
+    solved for once more.
+    """
+    solve_joints(system)
+    worst = 0.0
+    for joint in system.joints:
+        worst = max(worst, largest(abs(joint.b0)))
+    if not (keeps_factors(system) and system.dt * worst > CLOSED * system.reach):
+        return
+    system.ground.jump = zeros_like(system.ground.jump)
+    for body in system.bodies:
+        body.jump = zeros_like(body.jump)
+    for joint in system.joints:
+        a, b, y, joint.u = joint.a, joint.b, joint.y, joint.y
+        a.body.jump += weighed(y @ joint.along_a, inverse_mass(a.body))
+        b.body.jump += weighed(y @ joint.along_b, inverse_mass(b.body))
+    for joint in system.joints:
+        joint.b0 = joint.b0 + rates_of_jump(joint)
+    solve_joints(system)
+    for joint in system.joints:
+        joint.y = joint.y + joint.u
+
+
+@piece
 def close(system):
     """Impulses at the start for g = 0 at the end, q moved by u, linearised there, by the matrix at hand."""
     dt = system.dt
@@ -94,7 +122,7 @@ def close(system):
     for joint in system.joints:
         joint.b0 = rates_after(joint) - rates_of_u(joint) + joint.g / dt
     if system.close == 0:
-        solve_joints(system)
+        solve_along_start(system)
     else:
         close_outside(system)
     for joint in system.joints:
@@ -112,7 +140,7 @@ def correct_impulses(system):
         a, b = joint.a, joint.b
         moved_a, moved_b = weighed(a.body.jump, inverse_mass(a.body)), weighed(b.body.jump, inverse_mass(b.body))
         joint.b0 = system.theta * (a.along @ moved_a + b.along @ moved_b)
-    solve_joints(system)
+    solve_along_start(system)
     for joint in system.joints:
         joint.P_a += joint.y
         joint.P = joint.P - joint.y
