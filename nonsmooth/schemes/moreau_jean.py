@@ -228,6 +228,7 @@ def update_velocities(system):
     dt, zero = system.dt, zeros_like(system.ground.v)
     change, kicks, before, after = zero, zero, zero, zero
     for body in system.bodies:
+        body.total, body.terms = body.hold, abs(body.hold)
         u = velocity_of_positions(system, body)
         change = change + squares(u - body.u, body.mass)
         kicks = kicks + squares(weighed(dt * body.force, inverse_mass(body)), body.mass)
@@ -339,8 +340,6 @@ def check_residuals(system):
 
     Where the last pass changed u by no more than round-off, these are those of the pass.
     """
-    for body in system.bodies:
-        body.total, body.terms = body.hold, abs(body.hold)
     worst, law, natural = 0.0, 0.0, 0.0
     if len(system.joints):
         worst = midpoint.error(system) if system.midpoint else rattle.error(system)
@@ -377,8 +376,9 @@ def write_row(system, struck):
         of_impact -= dot(joint.answer, joint.rate) if struck else 0.0
     row.work_drivers, row.work_drivers_impact = work, of_impact
     loss, foretold = 0.0, not is_direct(system)
-    for i in range(m):
-        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+    i = k * m
+    for contact in system.contacts:
+        of, i = system.contact_rows[i], i + 1
         contact.struck = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
         of.P, of.impact, of.mode = contact.P, contact.P if contact.struck else zeros_like(contact.P), mode_of(contact)
         of.before, of.after = contact.before[0], contact.after[0]
@@ -391,8 +391,9 @@ def write_row(system, struck):
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, tangential(slip))
     row.loss_friction = loss
-    for i in range(n):
-        body, at = system.bodies[i], system.body_rows[k * n + i]
+    i = k * n
+    for body in system.bodies:
+        at, i = system.body_rows[i], i + 1
         v = body.v_next
         if system.midpoint:
             q = moved(body, moved(body, body.q, body.v, 0.5 * dt), v, 0.5 * dt)
