@@ -8,7 +8,7 @@ CONVERGED = 1e-14
 CLOSED = 1e-13
 #: constraint violation, as a share of coordinates, up to which the matrix of joints at a position serves the program at
 #: the one where they are closed
-NEAR = 1e-11
+NEAR = 1e-14
 #: penetration, in clearances, that is accepted after the projection of a position
 PENETRATED = 1e-12
 #: an impulse of at most this multiple of that of the previous step belongs to a persistent contact, not to an impact
