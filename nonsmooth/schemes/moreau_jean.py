@@ -277,7 +277,7 @@ def close_joints(system, kept):
         if off <= EPSILON:
             break
         rattle.close(system)
-        if off >= before:
+        if not off < before:  # or no number
             break
         before = off
     if first > NEAR and not kept:
