@@ -22,7 +22,13 @@ from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.forces import Force, Gravity, gravity_force
-from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, placement_like
+from nonsmooth.model.frames import (
+    Placement,
+    PlanarPlacement,
+    SpatialPlacement,
+    ground_placement,
+    placement_like,
+)
 from nonsmooth.model.joints import Joint
 from nonsmooth.records.schema import Shape, dtype, offset
 
@@ -72,8 +78,10 @@ class Frame:
 class Kinds:
     """Kinds of one mechanism; elements of one kind get one and the same object."""
 
-    def __init__(self, shape: Shape, functions: ElementFunctions, bodies: Iterable[Body] = ()) -> None:
-        self.shape, self.functions = shape, functions
+    def __init__(
+        self, shape: Shape, functions: ElementFunctions, bodies: Iterable[Body] = (), grounds: Iterable[str] = ()
+    ) -> None:
+        self.shape, self.functions, self._grounds = shape, functions, frozenset(grounds)
         self.t = ca.SX.sym("t")
         #: flexible bodies by name, and their nodes
         self._flexible = {body.name: (body, "") for body in bodies if isinstance(body, FlexibleBody)}
@@ -85,9 +93,11 @@ class Kinds:
         self._made: dict[tuple[Any, ...], tuple[ca.Function, Kind]] = {}
         self._take(())
 
-    def _take(self, names: Sequence[str]) -> None:
-        """The bodies with these names, at least two, are those of the next kind."""
-        self._frames = [self._frame(name, i) for i, name in enumerate(names)]
+    def _take(self, names: Sequence[str], *, at_rest: bool = False) -> None:
+        """The bodies with these names, at least two, are those of the next kind; `at_rest`: the ground by its numbers,
+        whose products are not computed."""
+        frame = self._frame_or_ground if at_rest else self._frame
+        self._frames = [frame(name, i) for i, name in enumerate(names)]
         self._frames += [self._rigid_frame(i) for i in range(len(names), 2)]
 
     @property
@@ -105,6 +115,14 @@ class Kinds:
             self._rigid.append(Frame(None, placement, angle, placement.z, placement.twist))
         return self._rigid[i]
 
+    def _frame_or_ground(self, name: str, i: int) -> Frame:
+        if name not in self._grounds:
+            return self._frame(name, i)
+        if (name, i) not in self._known:
+            of, still = self._rigid_frame(i), ground_placement(self.shape.dimension)
+            self._known[name, i] = Frame((name, i), still, of.angle, of.at, of.moving)
+        return self._known[name, i]
+
     def _frame(self, name: str, i: int) -> Frame:
         """Of the i-th body of an element."""
         if name not in self._flexible:
@@ -119,7 +137,7 @@ class Kinds:
 
     def contact(self, element: Contact) -> Kind:
         """Per contact its gap, and directions of its normal and, where there are rows for them, tangents."""
-        self._take(element.body_names())
+        self._take(element.body_names(), at_rest=True)
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             g, _, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
@@ -140,7 +158,7 @@ class Kinds:
         Where there are flexible bodies, also the wrenches of impulses of one on its second body, about the point of its
         reaction.
         """
-        self._take(element.body_names())
+        self._take(element.body_names(), at_rest=True)
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             g, _, J_a, J_b, rate, point = of(self.t, self.a.z, self.b.z, p)
@@ -174,7 +192,7 @@ class Kinds:
 
     def force(self, element: Force) -> Kind:
         """Forces on the bodies, zero on the last one of a load where the element has no body."""
-        self._take(element.body_names())
+        self._take(element.body_names(), at_rest=True)
         of = self.functions.forces(element)
         return self._made_once("force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, element, p)[1:]))
 

@@ -110,7 +110,8 @@ class Layout:
         for record in bodies:
             record["differences"] = self.content.many("Difference", DEPTH)
         self._ground = ground
-        self._body = {e.name: ground for e in system.elements if isinstance(e, Ground)}
+        self._grounds = [e.name for e in system.elements if isinstance(e, Ground)]
+        self._body = dict.fromkeys(self._grounds, ground)
         self._body |= {e.name: record for e, record in zip(self.bodies, bodies, strict=True)}
         for e, record in zip(self.bodies, bodies, strict=True):
             self._body |= {f"{e.name}.{node}": record for node in e.nodes}
@@ -118,7 +119,7 @@ class Layout:
         self.groups: list[_Group] = []
         self._bonds()
         try:
-            kinds = Kinds(self.shape, system.functions, self.bodies)
+            kinds = Kinds(self.shape, system.functions, self.bodies, self._grounds)
             self._elements(kinds, accelerations)
             self._deformations(kinds)
         except Unsupported as error:

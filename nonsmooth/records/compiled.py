@@ -135,7 +135,8 @@ def attribute(context, builder, of, at, name):
         return builder.add(at, ir.Constant(I64, offset))
     if isinstance(kind, Many):
         many = cgutils.create_struct_proxy(result)(context, builder)
-        many.at, many.count = builder.add(at, loaded(I64)), loaded(I64, 8)
+        none = of.shape.rows < kind.least  # so that loops over them are no code
+        many.at, many.count = (at, ir.Constant(I64, 0)) if none else (builder.add(at, loaded(I64)), loaded(I64, 8))
         return many._getvalue()
     if isinstance(result, PackedType):
         return join(builder, result, [loaded(result.part, 8 * result.lanes * i) for i in range(result.parts)])

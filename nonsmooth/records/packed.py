@@ -31,6 +31,8 @@ __all__ = [
     "split",
     "spread",
     "sum_of",
+    "sums_of",
+    "weighted_rows",
 ]
 
 F64, I64, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
@@ -109,11 +111,46 @@ def added(builder, terms):
 
 
 def sum_of(builder, kind, part):
-    """The sum of the lanes of a part."""
+    """The sum of the lanes of a part: that of the first two and that of the others."""
     if kind.lanes == 1:
         return part
-    a, b, c, d = (lane(builder, part, i) for i in range(4))
-    return builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+    first, last = _lanes(builder, part, part, 0, 1), _lanes(builder, part, part, 2, 3)
+    return _sum_of_two(builder, builder.fadd(_lanes(builder, first, last, 0, 2), _lanes(builder, first, last, 1, 3)))
+
+
+def _sum_of_two(builder, part):
+    return builder.fadd(lane(builder, part, 0), lane(builder, part, 1))
+
+
+def _lanes(builder, x, y, *order):
+    """Lanes of two parts in this order, those of the first one numbered before those of the second one."""
+    return builder.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(order)), list(order)))
+
+
+def _both_sums(builder, one, other):
+    """The sums of the lanes of two parts, in a part of two."""
+    pairs = builder.fadd(_lanes(builder, one, other, 0, 4, 2, 6), _lanes(builder, one, other, 1, 5, 3, 7))
+    return builder.fadd(_lanes(builder, pairs, pairs, 0, 1), _lanes(builder, pairs, pairs, 2, 3))
+
+
+def sums_of(builder, kind, parts, others=()):
+    """The sum of the lanes of each part, plus that of one of the others if there are any: the same additions as by
+    `sum_of`, for two parts at once."""
+    if kind.lanes == 1:
+        return [builder.fadd(*pair) for pair in zip(parts, others, strict=True)] if others else list(parts)
+    found, paired = [], len(parts) - len(parts) % 2
+    for i in range(0, paired, 2):
+        both = _both_sums(builder, *parts[i : i + 2])
+        if others:
+            both = builder.fadd(both, _both_sums(builder, *others[i : i + 2]))
+        found += [lane(builder, both, 0), lane(builder, both, 1)]
+    for i in range(paired, len(parts)):
+        found.append(
+            _sum_of_two(builder, _both_sums(builder, parts[i], others[i]))
+            if others
+            else sum_of(builder, kind, parts[i])
+        )
+    return found
 
 
 def larger(builder, x, y):
@@ -218,14 +255,18 @@ class _Matmul(AbstractTemplate):
             return signature(PackedType((x.shape[:-1] + y.shape[1:]) or (1,)), x, y)
 
 
+def weighted_rows(builder, kind, a, b):
+    """The rows of directions times a vector, whose lanes are to be summed."""
+    per = kind.shape[-1] // 4
+    return [added(builder, (builder.fmul(a[i * per + k], b[k]) for k in range(per))) for i in range(kind.shape[0])]
+
+
 @lower_builtin(operator.matmul, PackedType, PackedType)
 def _matmul(context, builder, sig, args):
     x, y = sig.args
     a, b = (split(builder, kind, value) for kind, value in zip(sig.args, args, strict=True))
     if x.lanes == 4:  # directions @ a vector
-        per = x.shape[-1] // 4
-        rows = [added(builder, (builder.fmul(a[i * per + k], b[k]) for k in range(per))) for i in range(x.shape[0])]
-        return join(builder, sig.return_type, [sum_of(builder, x, row) for row in rows])
+        return join(builder, sig.return_type, sums_of(builder, x, weighted_rows(builder, x, a, b)))
     n, per, out = x.shape[-1], y.parts // y.shape[0], []
     wide = [spread(builder, value, y.lanes) for value in a]
     for i in range(x.parts // n):

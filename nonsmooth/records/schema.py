@@ -176,10 +176,12 @@ class Inside(Field):
 
 @dataclass(frozen=True)
 class Many(Field):
-    """A reference to contiguous records: the offset of the first, and their number."""
+    """A reference to contiguous records: the offset of the first, and their number; there are none in shapes of fewer
+    rows than `least`."""
 
     to: str = ""
     constant: bool = True
+    least: int = 0
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return (2,)

@@ -10,7 +10,20 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from nonsmooth.records.packed import F64, I32, PackedType, Value, added, function, lane, larger, spread, sum_of
+from nonsmooth.records.packed import (
+    F64,
+    I32,
+    PackedType,
+    Value,
+    added,
+    function,
+    lane,
+    larger,
+    spread,
+    sum_of,
+    sums_of,
+    weighted_rows,
+)
 
 __all__ = [
     "angular",
@@ -28,6 +41,8 @@ __all__ = [
     "outer",
     "planar_motion",
     "products",
+    "products_of_two",
+    "rates_of_two",
     "rigid_motion",
     "stacked",
     "total",
@@ -60,18 +75,46 @@ def products(J, K):
     return J @ K.T
 
 
+def _entries(builder, J, K, a, b):
+    """Entries of J K', whose lanes are to be summed."""
+    per = J.shape[-1] // 4
+    rows = [a[i * per : (i + 1) * per] for i in range(J.shape[0])]
+    columns = [b[j * per : (j + 1) * per] for j in range(K.shape[0])]
+    return [added(builder, (builder.fmul(p, q) for p, q in zip(x, y, strict=True))) for x in rows for y in columns]
+
+
 @function(products)
 def _(J, K):
-    per = J.shape[-1] // 4
-
     def code(context, builder, a, b):
-        def entry(i, j):
-            terms = (builder.fmul(a[i * per + k], b[j * per + k]) for k in range(per))
-            return sum_of(builder, J, added(builder, terms))
-
-        return [entry(i, j) for i in range(J.shape[0]) for j in range(K.shape[0])]
+        return sums_of(builder, J, _entries(builder, J, K, a, b))
 
     return PackedType((J.shape[0], K.shape[0])), code
+
+
+def rates_of_two(J, x, K, y):
+    """J x + K y of directions J, K on two bodies, with velocities x, y."""
+    return J @ x + K @ y
+
+
+@function(rates_of_two)
+def _(J, x, K, y):
+    def code(context, builder, a, b, c, d):
+        return sums_of(builder, J, weighted_rows(builder, J, a, b), weighted_rows(builder, K, c, d))
+
+    return PackedType((J.shape[0],)), code
+
+
+def products_of_two(J, M, K, N):
+    """J M' + K N' of directions on two bodies."""
+    return J @ M.T + K @ N.T
+
+
+@function(products_of_two)
+def _(J, M, K, N):
+    def code(context, builder, a, b, c, d):
+        return sums_of(builder, J, _entries(builder, J, M, a, b), _entries(builder, K, N, c, d))
+
+    return PackedType((J.shape[0], M.shape[0])), code
 
 
 def weighed(J, masses):

@@ -3,7 +3,17 @@
 import math
 
 from nonsmooth.compile.kernels import evaluate, kernel
-from nonsmooth.records.values import dot, identity, larger_of, largest, normal_axis, trace, weighed, zeros_like
+from nonsmooth.records.values import (
+    dot,
+    identity,
+    larger_of,
+    largest,
+    normal_axis,
+    rates_of_two,
+    trace,
+    weighed,
+    zeros_like,
+)
 from nonsmooth.schemes.motion import energy_product, gyration, inverse_mass, moved, placed, see
 from nonsmooth.schemes.program import INFINITE, assemble_diagonal, solve_joints
 from nonsmooth.tolerances import AT_REST, CLOSED, CLOSED_GAP, CLOSED_RATE, EDGE, FLOOR, OPEN, SLIPPING, STICKING, TINY
@@ -62,17 +72,17 @@ def powers_of_loads(run):
 
 @kernel
 def rates_before(bond):
-    return bond.a.along @ bond.a.body.v + bond.b.along @ bond.b.body.v
+    return rates_of_two(bond.a.along, bond.a.body.v, bond.b.along, bond.b.body.v)
 
 
 @kernel
 def rates_of_u(bond):
-    return bond.a.along @ bond.a.body.u + bond.b.along @ bond.b.body.u
+    return rates_of_two(bond.a.along, bond.a.body.u, bond.b.along, bond.b.body.u)
 
 
 @kernel
 def rates_after(bond):
-    return bond.a.along @ bond.a.body.v_next + bond.b.along @ bond.b.body.v_next
+    return rates_of_two(bond.a.along, bond.a.body.v_next, bond.b.along, bond.b.body.v_next)
 
 
 @kernel
@@ -114,7 +124,7 @@ def add_all_impulses(system):
 
 @kernel
 def rates_of_jump(bond):
-    return bond.a.along @ bond.a.body.jump + bond.b.along @ bond.b.body.jump
+    return rates_of_two(bond.a.along, bond.a.body.jump, bond.b.along, bond.b.body.jump)
 
 
 @kernel
@@ -235,7 +245,7 @@ def round_off(system, contact, terms):
 def zero_rate(system, contact):
     """Round-off of a gap velocity at the end."""
     a, b = contact.a, contact.b
-    return round_off(system, contact, (abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)[0])
+    return round_off(system, contact, rates_of_two(abs(a.along), a.body.sizes, abs(b.along), b.body.sizes)[0])
 
 
 @kernel
@@ -262,7 +272,7 @@ def law_residual(system, contact, rates, least=0.0):
     if is_frictional(P):
         push = on_disc(tangential(W[0][0] * P - rate), contact.friction * max(own, 0.0))
         error = max(error, largest(abs((W[0][0] * P - own * N) - push)))
-    terms = abs(a.along) @ abs(a.body.v_next) + abs(b.along) @ abs(b.body.v_next)
+    terms = rates_of_two(abs(a.along), abs(a.body.v_next), abs(b.along), abs(b.body.v_next))
     floor = FLOOR * math.sqrt(W[0][0]) * system.size
     return error / max(largest(terms + abs(contact.shift)) + abs(own) + floor, TINY)
 
@@ -325,6 +335,6 @@ def momentum_residual(system):
 def joint_residual(system, joint, asked):
     """Relative difference of the velocities of a joint from the required ones."""
     a, b = joint.a, joint.b
-    terms = abs(a.along) @ abs(a.body.v_next) + abs(b.along) @ abs(b.body.v_next) + abs(asked)
+    terms = rates_of_two(abs(a.along), abs(a.body.v_next), abs(b.along), abs(b.body.v_next)) + abs(asked)
     floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
     return largest(abs(rates_after(joint) - asked)) / max(largest(terms) + floor, TINY)

@@ -35,7 +35,7 @@ from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.impact_in_step import separate_impact, sum_contact_impulses
 from nonsmooth.schemes.joint_forces import write_answer
 from nonsmooth.schemes.mechanism import (
-    add_all_impulses,
+    add_impulses,
     apply_all_impulses,
     evaluate_all,
     evaluate_loads,
@@ -66,8 +66,8 @@ from nonsmooth.schemes.program import (
 )
 from nonsmooth.schemes.projection import place, project
 from nonsmooth.schemes.trend import expected, record_impulses, start_again
-from nonsmooth.tolerances import DONE
-from nonsmooth.tolerances.moreau_jean import CLOSED, CONVERGED, PASSES
+from nonsmooth.tolerances import DONE, EPSILON
+from nonsmooth.tolerances.moreau_jean import CLOSED, CONVERGED, NEAR, PASSES
 
 # ---- before the program
 
@@ -216,9 +216,11 @@ def sums_impulses(system):
 def update_velocities(system):
     """Velocities from the impulses; returns the change of u."""
     apply_all_impulses(system)
-    for joint in system.joints:
-        joint.P += joint.base
-        joint.P_near, joint.base = joint.P, zeros_like(joint.P)
+    if not system.midpoint:
+        rattle.add_base(system)
+    if system.ridge > 0.0:
+        for joint in system.joints:
+            joint.P_near = joint.P
     # without joints and modes u changes where these do
     settled = sum_contact_impulses(system) if sums_impulses(system) else 0.0
     if settled > 0.0 and len(system.joints) and not system.midpoint:
@@ -226,6 +228,7 @@ def update_velocities(system):
     dt, zero = system.dt, zeros_like(system.ground.v)
     change, kicks, before, after = zero, zero, zero, zero
     for body in system.bodies:
+        body.total, body.terms = body.hold, abs(body.hold)
         u = velocity_of_positions(system, body)
         change = change + squares(u - body.u, body.mass)
         kicks = kicks + squares(weighed(dt * body.force, inverse_mass(body)), body.mass)
@@ -237,11 +240,55 @@ def update_velocities(system):
 
 
 @kernel
-def one_pass(system, kept):
-    """Whether the program was solved, and how much u has changed; `kept`: with the matrix of joints at hand."""
+def evaluate(system):
+    """Forces, and joints at the end of the motion by u."""
     evaluate_forces(system)
     if not system.midpoint and len(system.joints):
-        rattle.close(system, kept)
+        rattle.evaluate(system)
+
+
+@kernel
+def is_free(system):
+    """Whether no contact is closed."""
+    for contact in system.contacts:
+        if contact.on:
+            return False
+    return True
+
+
+@piece
+def close_joints(system, kept):
+    """Impulses of joints at the start that close them at the end; `kept`: by their matrix at hand.
+
+    Without closed contacts, whose impulses change u as well, until they are closed to round-off or the violation is no
+    longer less.
+    """
+    if not kept:
+        factor_joints(system)
+    rattle.close(system)
+    if not (rattle.keeps_factors(system) and is_free(system)):
+        return
+    first = before = rattle.largest_violation(system)
+    for _ in range(PASSES):
+        for body in system.bodies:
+            body.u = velocity_of_positions(system, body)
+        evaluate(system)
+        off = rattle.largest_violation(system)
+        if off <= EPSILON:
+            break
+        rattle.close(system)
+        if not off < before:  # or no number
+            break
+        before = off
+    if first > NEAR and not kept:
+        factor_joints(system)
+
+
+@kernel
+def one_pass(system, kept):
+    """Whether the program was solved, and how much u has changed; `kept`: with the matrix of joints at hand."""
+    if not system.midpoint and len(system.joints):
+        close_joints(system, kept)
     assemble(system, kept)
     if not solve(system):
         return False, 0.0
@@ -251,18 +298,19 @@ def one_pass(system, kept):
 
 @piece
 def evaluate_again(system):
-    """Forces and joints at the end of the motion by u, after a pass that has changed it by more than round-off."""
-    evaluate_forces(system)
-    if len(system.joints) and not system.midpoint:
-        place_by_u(system, system.dt)
-        evaluate_all(system.constraints)
+    """The same after a pass that has changed u by more than round-off."""
+    evaluate(system)
 
 
 @kernel
 def iterate(system):
-    """Iterate until u no longer changes; whether this converged."""
+    """Iterate until u no longer changes, or joints are closed by it and nothing else depends on it; whether this
+    converged."""
     before, further, kept = 0.0, further_passes(system), False
     for k in range(PASSES):
+        evaluate(system)
+        if kept and not system.varying and rattle.are_closed(system):
+            return True
         solved, change = one_pass(system, kept)
         if not (solved and change + system.size < INFINITE):
             return False
@@ -292,14 +340,14 @@ def check_residuals(system):
 
     Where the last pass changed u by no more than round-off, these are those of the pass.
     """
-    for body in system.bodies:
-        body.total, body.terms = body.hold, abs(body.hold)
     worst, law, natural = 0.0, 0.0, 0.0
     if len(system.joints):
         worst = midpoint.error(system) if system.midpoint else rattle.error(system)
-    add_all_impulses(system)
+    for joint in system.joints:
+        add_impulses(joint, joint.a.along, joint.b.along)
     for contact in system.contacts:
         if contact.on:
+            add_impulses(contact, contact.a.along, contact.b.along)
             rates = contact.after = rates_after(contact)
             law = max(law, law_residual(system, contact, rates))
             natural = max(natural, natural_map(system, contact))
@@ -328,10 +376,11 @@ def write_row(system, struck):
         of_impact -= dot(joint.answer, joint.rate) if struck else 0.0
     row.work_drivers, row.work_drivers_impact = work, of_impact
     loss, foretold = 0.0, not is_direct(system)
-    for i in range(m):
-        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+    i = k * m
+    for contact in system.contacts:
+        of, i = system.contact_rows[i], i + 1
         contact.struck = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
-        of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
+        of.P, of.impact, of.mode = contact.P, contact.P if contact.struck else zeros_like(contact.P), mode_of(contact)
         of.before, of.after = contact.before[0], contact.after[0]
         if foretold:
             if contact.on and not contact.struck:
@@ -342,8 +391,9 @@ def write_row(system, struck):
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, tangential(slip))
     row.loss_friction = loss
-    for i in range(n):
-        body, at = system.bodies[i], system.body_rows[k * n + i]
+    i = k * n
+    for body in system.bodies:
+        at, i = system.body_rows[i], i + 1
         v = body.v_next
         if system.midpoint:
             q = moved(body, moved(body, body.q, body.v, 0.5 * dt), v, 0.5 * dt)

@@ -18,6 +18,7 @@ from nonsmooth.records.values import (
     normal_axis,
     outer,
     products,
+    products_of_two,
     trace,
     transposed,
     weighed,
@@ -44,7 +45,7 @@ def assemble_diagonal(bond):
     """Effect of impulses along its directions on the velocities of its bodies, and on its own velocities."""
     bond.a.moves = weighed(bond.a.along, inverse_mass(bond.a.body))
     bond.b.moves = weighed(bond.b.along, inverse_mass(bond.b.body))
-    bond.W = products(bond.a.along, bond.a.moves) + products(bond.b.along, bond.b.moves)
+    bond.W = products_of_two(bond.a.along, bond.a.moves, bond.b.along, bond.b.moves)
 
 
 @kernel
@@ -135,13 +136,18 @@ def linearise_contact(contact):
 
 
 @kernel
-def eliminate(bond):
-    """Its row of the block LU; its y is the right-hand side, those of earlier bonds are already eliminated."""
+def eliminate(bond, bilateral=False):
+    """Its row of the block LU; its y is the right-hand side, those of earlier bonds are already eliminated.
+
+    `bilateral`: it is a joint, and so are these, whose G is 1.
+    """
     G, left, y = bond.G, bond.pivot, bond.y
     for coupling in bond.couplings:
         other = coupling.other
         if other.on:
-            lower, upper = G @ coupling.W, other.G @ transposed(coupling.W)
+            lower, upper = coupling.W, transposed(coupling.W)
+            if not bilateral:
+                lower, upper = G @ lower, other.G @ upper
             for meeting in coupling.meetings:
                 mine, its = meeting.mine, meeting.its
                 if mine.other.on:
@@ -182,7 +188,7 @@ def factor_joints(system):
         assemble_couplings(joint)
         linearise_joint(joint, system.ridge)
         joint.y = zeros_like(joint.y)
-        eliminate(joint)
+        eliminate(joint, True)
 
 
 @kernel

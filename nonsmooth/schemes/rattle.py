@@ -2,13 +2,14 @@
 
 Impulses P_a at the start satisfy g(q+) = 0, and impulses P at the end the velocity constraints there. Both are computed
 with the same matrix, W_g(q+)' M^-1 W_g(q+), factored in the first iteration of the step and kept for the others, as in
-the chord method: they correct both impulses until g(q+) = 0 and the velocity constraints are satisfied. Where
+the chord method: they correct both impulses until g(q+) = 0 and the velocity constraints are satisfied. What the matrix
+leaves of a correction of P_a, since W_g(q+)' M^-1 W_g(q) is another one, is corrected at once if it is visible. Where
 a step passes a singular position they diverge along directions that are nearly lost and change their sign: P_a is then
 found outside, with W_g(q+)' M^-1 W_g(q).
 """
 
 from nonsmooth.compile.kernels import by_modes, kernel, piece, solved_outside
-from nonsmooth.records.values import weighed, zeros_like
+from nonsmooth.records.values import largest, weighed, zeros_like
 from nonsmooth.schemes.deformation import implicit_force
 from nonsmooth.schemes.mechanism import (
     apply_impulses,
@@ -23,6 +24,8 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, torque_of
 from nonsmooth.schemes.program import factor_joints, least_impulses, motionless_component, solve_joints
 from nonsmooth.schemes.trend import record_impulses, start_again
+from nonsmooth.tolerances import EPSILON
+from nonsmooth.tolerances.moreau_jean import CLOSED
 
 
 @kernel
@@ -50,21 +53,76 @@ def never(system):
 keeps_factors = by_modes(are_independent, never)
 
 
-@piece
-def close(system, kept):
-    """Impulses at the start for g = 0 at the end, q moved by u, linearised there; `kept`: by the matrix at hand."""
-    dt = system.dt
-    place_by_u(system, dt)
+@kernel
+def evaluate(system):
+    """Joints at the end of the motion by u."""
+    place_by_u(system, system.dt)
     evaluate_all(system.constraints)
-    if not kept:
-        factor_joints(system)
+
+
+@kernel
+def error(system):
+    """Residual of the rates at the end of the motion by u."""
+    worst = 0.0
+    for joint in system.joints:
+        worst = max(worst, joint_residual(system, joint, -joint.rate))
+    return worst
+
+
+@kernel
+def largest_violation(system):
+    """Largest constraint violation there, as a share of coordinates."""
+    worst = 0.0
+    for joint in system.joints:
+        size = system.reach + largest(abs(joint.a.body.at)) + largest(abs(joint.b.body.at))
+        worst = max(worst, largest(abs(joint.g)) / size)
+    return worst
+
+
+@kernel
+def are_closed(system):
+    """Whether joints are closed there in positions and velocities, to round-off."""
+    return largest_violation(system) <= EPSILON and error(system) <= CLOSED
+
+
+@piece
+def solve_along_start(system):
+    """Impulses y along the directions at the start that change rates at the end by -b0.
+
+    By the matrix of the directions at the end; if positions would change by more than round-off, what that leaves is
+    solved for once more.
+    """
+    solve_joints(system)
+    worst = 0.0
+    for joint in system.joints:
+        worst = max(worst, largest(abs(joint.b0)))
+    if not (keeps_factors(system) and system.dt * worst > CLOSED * system.reach):
+        return
+    system.ground.jump = zeros_like(system.ground.jump)
+    for body in system.bodies:
+        body.jump = zeros_like(body.jump)
+    for joint in system.joints:
+        a, b, y, joint.u = joint.a, joint.b, joint.y, joint.y
+        a.body.jump += weighed(y @ joint.along_a, inverse_mass(a.body))
+        b.body.jump += weighed(y @ joint.along_b, inverse_mass(b.body))
+    for joint in system.joints:
+        joint.b0 = joint.b0 + rates_of_jump(joint)
+    solve_joints(system)
+    for joint in system.joints:
+        joint.y = joint.y + joint.u
+
+
+@piece
+def close(system):
+    """Impulses at the start for g = 0 at the end, q moved by u, linearised there, by the matrix at hand."""
+    dt = system.dt
     for body in system.bodies:
         by_others = system.theta * (dt * implicit_force(body, system.theta * dt) + body.push)
         body.v_next = body.v + weighed(by_others + body.hold, inverse_mass(body))
     for joint in system.joints:
         joint.b0 = rates_after(joint) - rates_of_u(joint) + joint.g / dt
     if system.close == 0:
-        solve_joints(system)
+        solve_along_start(system)
     else:
         close_outside(system)
     for joint in system.joints:
@@ -82,7 +140,7 @@ def correct_impulses(system):
         a, b = joint.a, joint.b
         moved_a, moved_b = weighed(a.body.jump, inverse_mass(a.body)), weighed(b.body.jump, inverse_mass(b.body))
         joint.b0 = system.theta * (a.along @ moved_a + b.along @ moved_b)
-    solve_joints(system)
+    solve_along_start(system)
     for joint in system.joints:
         joint.P_a += joint.y
         joint.P = joint.P - joint.y
@@ -121,6 +179,13 @@ def assemble_rows(system, kept):
 
 
 @kernel
+def add_base(system):
+    """The whole impulses, of which the program found a change."""
+    for joint in system.joints:
+        joint.P, joint.base = joint.P + joint.base, zeros_like(joint.P)
+
+
+@kernel
 def assemble_rows_of_flexible_bodies(system, kept):
     """The same, in which impulses of contacts have their effect at an instant."""
     for joint in system.joints:
@@ -128,15 +193,6 @@ def assemble_rows_of_flexible_bodies(system, kept):
 
 
 assemble = by_modes(assemble_rows, assemble_rows_of_flexible_bodies)  # (system, kept)
-
-
-@kernel
-def error(system):
-    """Residual of the rates at the end of the motion by u."""
-    worst = 0.0
-    for joint in system.joints:
-        worst = max(worst, joint_residual(system, joint, -joint.rate))
-    return worst
 
 
 @kernel

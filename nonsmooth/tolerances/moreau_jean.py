@@ -6,6 +6,9 @@ PASSES = 50
 CONVERGED = 1e-14
 #: residual of the velocities of joints above which a pass is repeated with their matrix at the end of the step
 CLOSED = 1e-13
+#: constraint violation, as a share of coordinates, up to which the matrix of joints at a position serves the program at
+#: the one where they are closed
+NEAR = 1e-14
 #: penetration, in clearances, that is accepted after the projection of a position
 PENETRATED = 1e-12
 #: an impulse of at most this multiple of that of the previous step belongs to a persistent contact, not to an impact

@@ -37,7 +37,7 @@ def _elementwise(s):
 
 
 def _matrix_products(s):
-    s.of_rows = s.J @ s.v + s.A @ s.rows
+    s.of_rows = s.J @ s.v + s.A @ s.rows + values.rates_of_two(s.J, s.v, s.K, s.of_motion)
     s.of_motion = s.rows @ s.J
     s.of_block = s.A @ s.B - values.transposed(s.B)
 
@@ -45,7 +45,7 @@ def _matrix_products(s):
 def _products_and_masses(s):
     s.of_directions = values.weighed(s.J, s.masses)
     s.of_motion = values.weighed(s.v, s.masses)
-    s.of_block = values.products(s.J, s.K)
+    s.of_block = values.products(s.J, s.K) + values.products_of_two(s.J, s.J, s.K, s.J)
 
 
 def _blocks(s):
@@ -83,7 +83,7 @@ def _filled(shape):
     one["A"] += 3.0 * np.eye(shape.rows)
     for name in ("x", "y"):
         one[name][3] = 0.0
-    for name in ("v", "J", "K"):
+    for name in ("v", "J", "K", "of_motion"):
         one[name][..., 3::4] = 0.0
     if shape.dimension == 3:
         one["masses"][0, :3], one["masses"][:, 3] = one["masses"][0, 0], 0.0

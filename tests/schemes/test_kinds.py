@@ -238,6 +238,24 @@ def test_the_bits_are_those_of_casadi(name):
         assert np.array_equal(found, exact), (found - exact)[found != exact]
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_elements_on_the_ground_are_those_at_its_placement(dimension):
+    """The same numbers, and fewer operations where its placement is multiplied by."""
+    shape, functions, rng = Shape(dimension, dimension), ElementFunctions(dimension), np.random.default_rng(2)
+    moving, still = Kinds(shape, functions), Kinds(shape, functions, grounds=["a"])
+    z_a = np.array([0.0, 0, 1, 0, 0] if dimension == 2 else [0.0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1])
+    fewer = []
+    for name, elements in (("contact", CONTACTS), ("joint", JOINTS), ("force", FORCES)):
+        for e in elements[dimension]:
+            plain, known = getattr(moving, name)(e), getattr(still, name)(e)
+            twists = np.zeros(3 * (dimension - 1)), rng.uniform(-1, 1, 3 * (dimension - 1))
+            bodies, p = (z_a, somewhere(rng, dimension)), np.array(list(e.numbers().values()))
+            one, other = (placed(kind, [[np.array([0.3]), *bodies, *twists, p]]) for kind in (plain, known))
+            assert np.array_equal(one, other), e.name
+            fewer.append(known.function.n_instructions() - plain.function.n_instructions())
+    assert max(fewer) <= 0 and sum(count < 0 for count in fewer) > len(fewer) / 2
+
+
 def written(kind: Kind) -> list[int]:
     """Places that the kind writes to, in their order."""
     return sorted(place + k for place, size in kind.outputs for k in range(width(size)))

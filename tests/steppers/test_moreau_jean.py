@@ -86,7 +86,9 @@ def test_free_slider_crank_keeps_energy_at_second_order():
         total = trajectory.energy["kinetic"] + trajectory.energy["potential"]
         drift.append(np.max(np.abs(total / total[0] - 1)))
         assert trajectory.certificate.joint_violation <= 1e-12
-        assert trajectory.certificate.motion_residual <= 1e-12
+        assert trajectory.certificate.motion_residual <= 1e-14
+        # forces are constant and there are no contacts: once joints are closed, one program is the step
+        assert trajectory.counts["solves"] == trajectory.counts["steps"]
     assert drift[1] <= 2e-4
     assert 1.8 <= np.log2(drift[0] / drift[1]) <= 2.2
 
