@@ -66,6 +66,15 @@ def loose_pin() -> Any:
     return Model([Ground(), body, Gravity(acceleration=(0.0, -9.81)), pin]).build()
 
 
+def stiff() -> int:
+    """A block that creeps on its dampers, where the implicit integrator takes over."""
+    law = Compliant(laws.KelvinVoigt(stiffness=1e8, damping=1e7))
+    control = ErrorControl(1e-6, 1e-8, 1e-6, 1e-2)
+    run = simulate(get_problem("block-on-incline")(contact=law).build(), CompliantDae(), t_end=0.1, dt=control)
+    assert run.counts["implicit"] > 0, run.counts
+    return run.counts["implicit"]
+
+
 def finished(problem: str, stepper: Any, **stated: Any) -> str:
     status = simulate(get_problem(problem)().build(), stepper, **stated).status
     assert status == "finished", status
@@ -90,6 +99,7 @@ def calls() -> dict[str, Callable[[], Any]]:
     rigid_run = {"t_end": 1e-3, "dt": 1e-4, "arguments": {"case": 2}, "metrics": {"peak": peak}}
     words = "run slider-rod --case 2 --t-end 2e-3 --figure f.png --report r.html --output o.nc -q".split()
     return found | {
+        "compliant, a stiff phase": stiff,
         "chosen": lambda: simulate(rod, t_end=4e-3).verdict,
         "space": lambda: finished("socket-pendulum", MoreauJean(), t_end=0.05, dt=1e-3),
         "flexible": lambda: finished("beam-on-stop", MoreauJean(), t_end=1e-3, dt=1e-5),
