@@ -218,9 +218,8 @@ def update_velocities(system):
     apply_all_impulses(system)
     if not system.midpoint:
         rattle.add_base(system)
-    if system.ridge > 0.0:
-        for joint in system.joints:
-            joint.P_near = joint.P
+    for joint in system.joints:
+        joint.P_near = joint.P
     # without joints and modes u changes where these do
     settled = sum_contact_impulses(system) if sums_impulses(system) else 0.0
     if settled > 0.0 and len(system.joints) and not system.midpoint:
@@ -247,15 +246,6 @@ def evaluate(system):
         rattle.evaluate(system)
 
 
-@kernel
-def is_free(system):
-    """Whether no contact is closed."""
-    for contact in system.contacts:
-        if contact.on:
-            return False
-    return True
-
-
 @piece
 def close_joints(system, kept):
     """Impulses of joints at the start that close them at the end; `kept`: by their matrix at hand.
@@ -266,7 +256,7 @@ def close_joints(system, kept):
     if not kept:
         factor_joints(system)
     rattle.close(system)
-    if not (rattle.keeps_factors(system) and is_free(system)):
+    if not (rattle.keeps_factors(system) and rattle.is_free(system)):
         return
     first = before = rattle.largest_violation(system)
     for _ in range(PASSES):
