@@ -54,7 +54,7 @@ RUNS = {
     ],
     "bifurcation": [
         "study bifurcation slider-crank-revolute --over crank_speed=2,6 --of slider.x --drive crank_speed "
-        "--steps 100 --transient 1 --points 2 --set gravity=9.81 --workers 1 --json"
+        "--steps 400 --transient 1 --points 2 --set gravity=9.81 --set pin.restitution=0 --workers 1 --json"
     ],
     "identify": [
         "identify excite xy-pointing --omega 1 --position 1.2,1.0 --velocity 2,2 --acceleration 10,10 --starts 1 "
