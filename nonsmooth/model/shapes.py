@@ -172,9 +172,7 @@ class SphereShape(Shape):
         centre = _spatial(self.at)
         angles = np.linspace(0.0, np.pi, 2 * QUARTER + 1)
         points, faces = _revolved(centre, np.array([0.0, 0.0, 1.0]), -np.cos(angles), np.sin(angles), self.radius)
-        around = np.linspace(0.0, 2 * np.pi, 4 * ROUND, endpoint=False)
-        circle = centre[:2] + self.radius * np.column_stack([np.cos(around), np.sin(around)])
-        return self._solid(points, faces, circle)
+        return self._solid(points, faces, centre[:2] + self.radius * _circle(4 * ROUND))
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +238,7 @@ class RodShape(_Long):
         x = np.concatenate([-self.radius * np.cos(angles), length + self.radius * np.cos(angles[::-1])])
         points, faces = self._about(x, np.concatenate([out, out[::-1]]))
         a, b = _spatial(self.start)[:2], _spatial(self.end)[:2]
-        around = np.linspace(0.0, 2 * np.pi, 4 * ROUND, endpoint=False)
-        circle = self.radius * np.column_stack([np.cos(around), np.sin(around)])
+        circle = self.radius * _circle(4 * ROUND)
         return self._solid(points, faces, np.concatenate([a + circle, b + circle]))
 
 
@@ -347,6 +344,12 @@ def _spatial(given: Any) -> Array:
     return np.pad(values, (0, 3 - len(values)))
 
 
+def _circle(count: int) -> Array:
+    """Points (count, 2) of a circle of radius one."""
+    around = np.linspace(0.0, 2 * np.pi, count, endpoint=False)
+    return np.column_stack([np.cos(around), np.sin(around)])
+
+
 def _revolved(
     start: Array, axis: Array, x: Array, r: Array, size: float
 ) -> tuple[Array, list[tuple[int, ...]]]:  # fmt: skip
@@ -354,8 +357,7 @@ def _revolved(
     seed = np.eye(3)[int(np.argmin(np.abs(axis)))]
     u = np.cross(axis, seed)
     u /= np.linalg.norm(u)
-    v, around = np.cross(axis, u), np.linspace(0.0, 2 * np.pi, ROUND, endpoint=False)
-    circle = np.cos(around)[:, None] * u + np.sin(around)[:, None] * v
+    circle = _circle(ROUND) @ np.array([u, np.cross(axis, u)])
     points: list[Array] = []
     rings: list[NDArray[np.intp]] = []
     for along, radius in zip(size * x, size * r, strict=True):
