@@ -12,7 +12,7 @@ import casadi as ca
 
 from nonsmooth.model.contacts import Contact, Touches, check_points
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
-from nonsmooth.model.engagement import ENDS, NOWHERE, Circle, Plane, collars, end_circles, rim_labels
+from nonsmooth.model.engagement import ENDS, NOWHERE, Circle, Plane, collars, end_circles, rim_labels, sections
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
 from nonsmooth.model.joints import ORIGIN, BodyRef, Direction, Joint, Prismatic, Revolute
 from nonsmooth.model.spatial_joints import ParallelAxes, Spherical
@@ -156,8 +156,7 @@ class RevoluteClearance(Clearance):
         return radial + rim_labels(0 if self.parallel else self.points, "axial_")
 
     def _circles(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Circle]:
-        offsets = [0.0] if self.parallel else [sign * p.length / 2 for _, sign in ENDS]
-        return end_circles(a, b, p, self.ends, offsets)
+        return end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
 
     def _planes(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Plane]:
         radius = getattr(p, "collar_radius", getattr(p, "radius", 0.0))
@@ -242,8 +241,11 @@ class RevoluteClearance(Clearance):
         return (n[0] * centres[1] - n[1] * centres[0]) + arm_b * b.twist[2] - arm_a * a.twist[2]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        (a, b), axes = self.spots(p), (vector(getattr(p, "axis_a", ())), vector(getattr(p, "axis_b", ())))
-        return (Bearing(a, b, p.clearance, getattr(p, "radius", 0.0), getattr(p, "length", 0.0), *axes),)
+        (a, b), radius = self.spots(p), getattr(p, "radius", 0.0)
+        if self.axis_a is None:
+            return (Bearing(a, b, p.clearance, radius),)
+        axes, at = (vector(p.axis_a), vector(p.axis_b)), sections(p.length, self.parallel)
+        return (Bearing(a, b, p.clearance, radius, p.length, *axes, at, self.ends == "sleeve"),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -127,7 +127,8 @@ class Bearing(Primitive):
     """A journal or ball at b in a bearing or socket at a with the radial clearance [m], drawn magnified.
 
     In space `axis_a` and `axis_b` are the axes of sleeve and journal in the frames of their bodies and `length` [m] is
-    the length in which they are engaged; without axes it is a ball in a socket.
+    the length in which they are engaged; without axes it is a ball in a socket. The circles of its gaps are at
+    `sections` [m] along the axis, from the middle, of the journal or, with `of_sleeve`, of the sleeve.
     """
 
     a: Spot
@@ -137,6 +138,8 @@ class Bearing(Primitive):
     length: float = 0.0
     axis_a: Vector = ()
     axis_b: Vector = ()
+    sections: tuple[float, ...] = (0.0,)
+    of_sleeve: bool = False
 
     spot_fields = ("a", "b")
     outlines = True

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import casadi as ca
 
@@ -21,7 +22,7 @@ from nonsmooth.model.frames import SpatialPlacement
 from nonsmooth.model.rows import unit
 from nonsmooth.model.tangents import tangents
 
-__all__ = ["Circle", "Plane", "ball", "collars", "end_circles", "rim_labels"]
+__all__ = ["Circle", "Plane", "ball", "collars", "end_circles", "rim_labels", "sections"]
 
 #: distance of centres [m] below which a line of centres has no direction
 NOWHERE = 1e-30
@@ -92,6 +93,11 @@ def ball(a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Circle
     """A ball of b in a socket of a."""
     centre = b.point(p.at_b)
     return Circle(centre, centre - a.point(p.at_a), p.clearance, getattr(p, "radius", 0.0), 1)
+
+
+def sections(length: Any, parallel: bool) -> tuple[Any, ...]:
+    """Where along the axis the circles of a journal of `length` [m] are, from its middle [m]."""
+    return (0.0,) if parallel else tuple(sign * length / 2 for _, sign in ENDS)
 
 
 def end_circles(

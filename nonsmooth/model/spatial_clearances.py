@@ -22,7 +22,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Touches
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
-from nonsmooth.model.engagement import ENDS, Circle, Plane, ball, end_circles
+from nonsmooth.model.engagement import ENDS, Circle, Plane, ball, end_circles, sections
 from nonsmooth.model.frames import SpatialPlacement
 from nonsmooth.model.joints import BodyRef, Direction, Joint, Prismatic
 from nonsmooth.model.rows import unit
@@ -180,8 +180,7 @@ class CylindricalClearance(_Round):
         return ("",) if self.parallel else tuple(end for end, _ in ENDS)
 
     def _circles(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Circle]:
-        offsets = [0.0] if self.parallel else [sign * p.length / 2 for _, sign in ENDS]
-        return end_circles(a, b, p, self.ends, offsets)
+        return end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
 
     def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
         return self._smooth_gaps(a, b, p)
@@ -202,8 +201,9 @@ class CylindricalClearance(_Round):
         return ParallelAxes(f"{self.name}_axes", self.a, self.b, axis_a=self.axis_a, axis_b=self.axis_b)
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        (a, b), radius = self.spots(p), getattr(p, "radius", 0.0)
-        return (Bearing(a, b, p.clearance, radius, p.length, vector(p.axis_a), vector(p.axis_b)),)
+        (a, b), radius, axes = self.spots(p), getattr(p, "radius", 0.0), (vector(p.axis_a), vector(p.axis_b))
+        at = sections(p.length, self.parallel)
+        return (Bearing(a, b, p.clearance, radius, p.length, *axes, at, self.ends == "sleeve"),)
 
 
 @dataclass(frozen=True, eq=False)

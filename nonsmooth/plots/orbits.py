@@ -71,7 +71,7 @@ def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = N
     drawing = drawing_of_run(trajectory, t)
     found = []
     for part, one in _bearings(drawing.parts):
-        for (name, gap, axes), e in zip(_names(part, one), _eccentricities(drawing.placed, part, one), strict=True):
+        for (name, gap, axes), e in zip(_names(part, one), _eccentricities(drawing.placed, one), strict=True):
             force = trajectory.lam_N[gap]
             step = np.clip(np.searchsorted(trajectory.t, (t[:-1] + t[1:]) / 2), 1, max(len(trajectory.t) - 1, 1))
             pressing = force[step] > PRESSING * np.max(force)
@@ -99,15 +99,10 @@ def _names(part: Drawn, one: Bearing) -> list[tuple[str, str, tuple[str, str]]]:
     gaps = part.gap_names()
     if one.axis_a:
         labels = _across(one.axis_a)[2]
-        return [(gap, gap, labels) for gap in gaps[: len(_sections(part, one))]]
+        return [(gap, gap, labels) for gap in gaps[: len(one.sections)]]
     if part.element.dimensions == (3,):
         return [(f"{part.name}.{plane}", gaps[0], (plane[0], plane[1])) for plane in PLANES]
     return [(part.name, gaps[0], ("x", "y"))]
-
-
-def _sections(part: Drawn, one: Bearing) -> list[float]:
-    """Where along the axis the circles of a journal in space are, from the middle [m]."""
-    return [0.0] if getattr(part.element, "parallel", False) else [-one.length / 2, one.length / 2]
 
 
 def _across(axis: Vector) -> tuple[Array, Array, tuple[str, str]]:
@@ -123,7 +118,7 @@ def _across(axis: Vector) -> tuple[Array, Array, tuple[str, str]]:
     return first, np.cross(n, first), ("u", "v")
 
 
-def _eccentricities(placed: Placed, part: Drawn, one: Bearing) -> list[Array]:
+def _eccentricities(placed: Placed, one: Bearing) -> list[Array]:
     """Of each path from the bearing's to the journal's centre (n, 2) [m], in the bearing's frame.
 
     At the ends of a journal in space as the gaps have it: from the axis of the longer part, perpendicular to it, to the
@@ -139,12 +134,11 @@ def _eccentricities(placed: Placed, part: Drawn, one: Bearing) -> list[Array]:
         return [e] if e.shape[1] == 2 else [e[:, ["xyz".index(axis) for axis in plane]] for plane in PLANES]
     axes = [placed.vectors(spot.body, axis) for spot, axis in ((one.a, one.axis_a), (one.b, one.axis_b))]
     sleeve, journal = (axis / np.linalg.norm(axis, axis=1, keepdims=True) for axis in axes)
-    of_sleeve = getattr(part.element, "ends", "journal") == "sleeve"
-    along = journal if of_sleeve else sleeve
+    along = journal if one.of_sleeve else sleeve
     first, second, _ = _across(one.axis_a)
     found = []
-    for x in _sections(part, one):
-        e = offset - x * sleeve if of_sleeve else offset + x * journal
+    for x in one.sections:
+        e = offset - x * sleeve if one.of_sleeve else offset + x * journal
         e = e - np.sum(e * along, axis=1, keepdims=True) * along
         found.append(local(e) @ np.column_stack([first, second]))
     return found
