@@ -19,6 +19,7 @@ from nonsmooth import (
     Dop853,
     ErrorControl,
     EventDriven,
+    GaussMPCC,
     GaussQP,
     InputError,
     Interrupted,
@@ -28,6 +29,7 @@ from nonsmooth import (
     MoreauJean,
     Radau,
     SimulationFailed,
+    SolverFailed,
     simulate,
 )  # fmt: skip
 from nonsmooth.cli import main
@@ -489,3 +491,25 @@ def test_the_time_of_a_run_ends_between_two_programs_of_a_step(monkeypatch):
     assert asked[0] <= programs + 3  # which are asked by the loop
     assert 1 < len(run.t) < len(complete.t)
     assert np.array_equal(run.q.array, complete.q.array[: len(run.t)])
+
+
+def test_the_time_of_a_run_ends_between_two_programs_of_ipopt(monkeypatch):
+    """Where one takes long, an event-locating step takes minutes by its tries: none of these begins after the time."""
+    programs, answer = [], Chain.answer
+
+    def counted(self, program, guess=None):
+        programs.append(1)
+        if len(programs) > 10:
+            raise SolverFailed("no solution.")
+        return answer(self, program, guess)
+
+    def in_time(self):
+        if len(programs) > 10:
+            raise BudgetSpent("the budget of 1 s is spent.")
+
+    monkeypatch.setattr(Chain, "answer", counted)
+    monkeypatch.setattr(Budget, "in_time", in_time)
+    with pytest.raises(SimulationFailed, match="at t = .* the budget of 1 s is spent") as stopped:
+        simulate(slider_rod(case=2).build(), GaussMPCC(), t_end=0.02, dt=Landing(1e-6, 1e-3), max_seconds=1.0)
+    assert len(stopped.value.trajectory.t) > 1
+    assert len(programs) == 11

@@ -102,6 +102,7 @@ class MPCCSteps(CompiledSteps):
     def _solve(self, solving: Generator[Ask, Solution, Found]) -> None:
         """Solve a program of the step, and write its solution."""
         assert self.chain is not None
+        self.outside.in_time()
         try:
             found = self.chain.run(solving)
         except SolverFailed as error:
