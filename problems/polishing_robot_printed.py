@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
-from scipy.optimize import brentq
 
 from nonsmooth.laws.friction.regularised import SineCosine
 from nonsmooth.laws.normal.cylindrical import END
@@ -63,6 +62,8 @@ def constants(law: ElasticLaw) -> SimpleNamespace:
 
 def depth(law: ElasticLaw, force: float) -> float:
     """Penetration [m] at which a law gives this force [N] on the whole plane, line or point."""
+    from scipy.optimize import brentq
+
     k = constants(law)
     high = 1e-3 if not hasattr(k, "scale") else END * exp(-END) * k.scale
     return float(brentq(lambda x: float(law.elastic(x, k)) - force, 0.0, high, xtol=1e-18, rtol=1e-12))

@@ -34,7 +34,6 @@ from math import asin, cos, inf, isfinite, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from nonsmooth.exceptions import InputError
 from nonsmooth_problems.samples import Array, Sample, Side, times
@@ -470,6 +469,8 @@ def _primitive(series: Array) -> Array:
 
 def _first_zero(series: Array, reach: float) -> float:
     """Smallest t in (0, reach] at which a series that starts positive turns negative; inf if there is none."""
+    from scipy.optimize import brentq
+
     grid = np.linspace(0.0, reach, 33)
     values = _value(series, grid)
     below = np.flatnonzero(values < 0.0)

@@ -121,7 +121,7 @@ def stalls(run):
 
 #: least share of the step before that the step after a singular position has
 BEYOND = 1e-2
-#: how often the length of a failed step is halved
+#: how often the length of a step is halved that failed, or whose contacts pull
 HALVINGS = 4
 #: largest factor from one step size to the next, for which the error estimate of the former still tells something
 GROW = 5.0
@@ -286,16 +286,10 @@ def closes_gap(run):
 
 @piece
 def sum_up(run):
-    """Impulses, mean reactions, works and residual of the smooth motion, by the weights of the stages; its end."""
+    """Mean reactions, works and residual of the smooth motion, by the weights of the stages; its end."""
     dt = run.dt
     run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = 0.0
     residual = run.closure
-    for k in range(len(run.touches)):
-        total = quadrature(run, 0) * run.stages[0].contacts[k].P
-        for j in range(1, run.inner + 1):
-            total += quadrature(run, j) * run.stages[j].contacts[k].P
-        # a lesser force has the sign of its round-off
-        run.touches[k].smooth = dt * (total if not -run.touches[k].zero_force <= total[0] < 0.0 else zeros_like(total))
     for k in range(len(run.means)):
         first = run.stages[0].reactions[k]
         force, torque = quadrature(run, 0) * first.force, quadrature(run, 0) * first.torque
@@ -392,9 +386,28 @@ def start_next_step(run, event):
 # ---- a step
 
 
+@kernel
+def presses(run):
+    """Impulses of contacts, by the weights of the stages; whether all of them are compressive.
+
+    Forces at the stages are, but some weights are negative: one that changes much within the step may seem to pull.
+    """
+    found = True
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        total = quadrature(run, 0) * run.stages[0].contacts[k].P
+        for j in range(1, run.inner + 1):
+            total += quadrature(run, j) * run.stages[j].contacts[k].P
+        # a lesser force has the sign of its round-off
+        touch.smooth = run.dt * (total if not -touch.zero_force <= total[0] < 0.0 else zeros_like(total))
+        found = found and touch.smooth[0] >= 0.0
+    return found
+
+
 @piece
 def find_step(run, limit):
     """A smooth step that ends at its first event, at the time `limit` at most; whether there is one."""
+    halved = 0
     for _ in range(EVENTS):
         if not take_smooth(run, limit):
             return False
@@ -410,8 +423,11 @@ def find_step(run, limit):
             run.failure = UNLOCATED
             return False
         if run.kind == NONE or run.time > 0.0:
-            return True
-        if not reconsider(run):
+            if presses(run) or run.across or halved == HALVINGS:
+                return True
+            halved += 1
+            run.length = 0.5 * run.dt
+        elif not reconsider(run):
             run.failure = UNSOLVED
             return False
     run.failure = NO_MODES

@@ -26,6 +26,8 @@ REGRESSIONS = {
     4400990: "likewise, so that the run that went on from its checkpoint had other times",
     70000007: "where the force grew beyond all bounds, event-driven steps were too short for the time to change",
     30000050: "tries of a step that fails went on for ten times the budget of the run",
+    81000614: "weights of an event-driven step, some of them negative, made a contact pull whose force changed fast",
+    81000329: "programs of the MPCC did not ask whether the time of the run was spent",
     9000486: "a step in parts began with the forces of the attempt as a whole, unless the run had been resumed there",
 }  # fmt: skip
 
