@@ -28,6 +28,7 @@ from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 from nonsmooth.tolerances import ACCEPTABLE, EPSILON, MOST_AMPLIFIED, PROXIMAL, UNCERTAIN
@@ -82,6 +83,13 @@ def ridge_of(system: System, values: Array) -> float:
     return RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0)))
 
 
+def _certified(system: System, stepper: Any, values: Array) -> float:
+    """Largest residual of an accepted step; `GeneralizedAlpha` has gaps among its residuals, with their round-off."""
+    if not isinstance(stepper, GeneralizedAlpha):
+        return CERTIFIED
+    return max(CERTIFIED, gap_round_off(system.elementwise.contact_law(values)[3], system.start.q))
+
+
 class CompiledSteps:
     """Steps of `MoreauJean`, `GaussQP` or `GeneralizedAlpha` on one system.
 
@@ -107,7 +115,7 @@ class CompiledSteps:
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
         """Stated rules and tolerances of a run."""
-        return rules_of(system, stepper, control)
+        return {"certified residual": _certified(system, stepper, values)} | rules_of(system, stepper, control)
 
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
         assert isinstance(control, ConstantStep | Landing)
@@ -175,8 +183,6 @@ class CompiledSteps:
         rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
         associated = is_associated(stepper)  # whose velocities are unique, at rest as well
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not associated else NEVER
-        scale = system.elementwise.contact_law(values)[3]
-        certified = max(CERTIFIED, gap_round_off(scale, start.q)) if self.alpha else CERTIFIED
         nodes = [e.modes.places for e in system.elements if isinstance(e, FlexibleBody)]
         farthest = max((float(np.max(np.abs(places), initial=0.0)) for places in nodes), default=0.0)
         reach = max(float(np.max(np.abs(start.q))), farthest)
@@ -186,7 +192,7 @@ class CompiledSteps:
         for name, value in (
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
-            ("certified", certified), ("reach", reach), ("noise", noise), ("ridge", ridge),
+            ("certified", _certified(system, stepper, values)), ("reach", reach), ("noise", noise), ("ridge", ridge),
             ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
             ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
             ("varying", varying), ("error", self._error), ("planned", self.longest),

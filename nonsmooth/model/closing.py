@@ -24,7 +24,7 @@ from nonsmooth.model.redundancy import MANY, weighted
 from nonsmooth.model.state import Assembly, Moved, State
 from nonsmooth.model.system import System, check_finite
 
-__all__ = ["assembled", "closed_start", "closes"]
+__all__ = ["assembled", "closed_pose", "closed_start"]
 
 #: constraint residual [m or rad] at which assembly ends: round-off of lengths of the order of 1 m
 ASSEMBLED = 1e-14
@@ -95,13 +95,19 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
     return Assembly(start, state, _moved(system, state, start), found.worst, rate, found.steps, attempts)
 
 
-def closes(system: System, t: float, q: Array, parameters: Array) -> bool:
-    """Whether joints and drivers can be satisfied at a time [s], with the coordinates q as initial guess."""
+def closed_pose(system: System, t: float, q: Array, parameters: Array, *, nearby: bool = False) -> Array | None:
+    """Coordinates that satisfy joints and drivers at a time [s], from the guess q; None if none are found.
+
+    With `nearby` from the guess alone, otherwise from perturbed ones as well.
+    """
+    guess = _reached(system, t, q, parameters, 0)
+    if nearby:
+        found = _descended(system, t, guess, parameters)
+        return found.q if found.worst <= CLOSED else None
     try:
-        _closed(system, t, _reached(system, t, q, parameters, 0), parameters)
+        return _closed(system, t, guess, parameters)[0].q
     except ModelError:
-        return False
-    return True
+        return None
 
 
 def _declared(velocities: Array, rigid: int) -> NDArray[np.bool_]:

@@ -143,9 +143,11 @@ class TimeLoop:
             raise
         except SolverFailed as error:
             state = self._whole(state)
-            message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{self._hint(state, first.t)}"
             if isinstance(error, BudgetSpent):
                 message = f"After {self.steps} steps, at t = {state.t:.9g} s, {error}"
+            else:
+                hint = self._hint(state, first.t)
+                message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{hint}"
             trajectory = made(lambda: self._finished(state, f"failed: {message}"))
             raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
         except KeyboardInterrupt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
-from nonsmooth.model.closing import closes
+from nonsmooth.model.closing import closed_pose
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.elements import Element
 from nonsmooth.model.model import Model
@@ -16,8 +16,8 @@ __all__ = ["beyond_reach"]
 
 #: time after the last step at which the joints are tried, as a share of the run
 AHEAD = 5e-3
-#: bisections, after which the time is known to 1e-6 of the run
-BISECTIONS = 20
+#: accuracy of the time that is named, as a share of the run
+LOCATED = 1e-6
 #: drivers that the sentence names
 NAMED = 3
 
@@ -25,8 +25,9 @@ NAMED = 3
 def beyond_reach(system: System, values: Array, state: State, begin: float, t_end: float) -> str:
     """A sentence, after a blank, on drivers that the joints cannot follow beyond some time; or "".
 
-    Clearances are replaced by ideal joints: they extend the reach little. The joints must close at the begin, and must
-    not shortly after the last step; the time between is located by bisection.
+    Clearances are replaced by ideal joints: they extend the reach little. The joints must not close shortly after the
+    last step, and must at a time before, which is looked for from that step back; the time between is located by
+    bisection.
     """
     drivers = [element.name for element in system.elements if _moves(element)]
     if not drivers:
@@ -37,12 +38,21 @@ def beyond_reach(system: System, values: Array, state: State, begin: float, t_en
         return ""
     known = dict(zip(system.parameters, values.tolist(), strict=True))
     p = ideal.parameter_vector({name: value for name, value in known.items() if name in ideal.parameters})
-    low, high = begin, min(state.t + AHEAD * (t_end - begin), t_end)
-    if closes(ideal, high, state.q, p) or not closes(ideal, low, state.q, p):
+    ahead = AHEAD * (t_end - begin)
+    low, high = state.t, min(state.t + ahead, t_end)
+    if closed_pose(ideal, high, state.q, p) is not None:
         return ""
-    for _ in range(BISECTIONS):
+    while (pose := closed_pose(ideal, low, state.q, p, nearby=low > begin)) is None:
+        if low <= begin:
+            return ""
+        high, low, ahead = low, max(begin, state.t - ahead), 2 * ahead
+    while high - low > LOCATED * (t_end - begin):
         middle = (low + high) / 2
-        low, high = (middle, high) if closes(ideal, middle, state.q, p) else (low, middle)
+        found = closed_pose(ideal, middle, pose, p, nearby=True)
+        if found is None:
+            high = middle
+        else:
+            low, pose = middle, found
     listed = ", ".join(f'"{name}"' for name in drivers[:NAMED]) + (", ..." if len(drivers) > NAMED else "")
     what = f"The driver {listed} prescribes" if len(drivers) == 1 else f"The drivers {listed} prescribe"
     return (

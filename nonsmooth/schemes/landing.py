@@ -288,6 +288,8 @@ def attempt(system, limit):
         t = limit if dt == limit - system.t else system.t + dt
         if not solve_first_half(system, dt):
             return False
+    if not t > system.t:  # where forces grow beyond all bounds
+        return False
     if not plausible(system, system.longest) or not finish(system, dt, crossing) or leaves_rest(system):
         return False
     system.solved = 1
