@@ -65,6 +65,7 @@ def test_chain_loop_moves_as_the_library(benchmarks, n):
     assert np.abs(v.ravel() - run.end.v).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_slider_crank_loops_tend_to_the_library(benchmarks):
     # other coordinates, so that the discrete equations differ by terms of the order of dt: through the first impacts
     distances = []
@@ -93,6 +94,7 @@ def test_loop_of_the_loose_pin_tends_to_the_library(benchmarks):
     assert distances[1] < distances[0] / 4
 
 
+@pytest.mark.slow
 def test_what_happens_before_the_first_step_is_timed_and_compiles_nothing(benchmarks, monkeypatch):
     import benchmarks.build
 
@@ -218,6 +220,7 @@ def test_a_contact_in_whose_first_step_the_estimate_of_the_error_vanished(benchm
     assert abs(run.energy["kinetic"][-1] / run.energy["kinetic"][0] - 1.0) < 2e-5
 
 
+@pytest.mark.slow
 def test_busy_processes_end_with_the_one_that_started_them(benchmarks):
     """By an exception, by SIGTERM, and where that one is killed and can do nothing."""
     from benchmarks.loaded import busy

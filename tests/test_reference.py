@@ -120,6 +120,7 @@ def test_recorded_steps_of_random_mechanisms(seed, scheme, request):
     assert {kind: one for kind, one in found.items() if not one <= 1e-9} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC()], ids=repr)
 def test_a_landing_from_where_joints_are_dependent_ends_with_a_sentence(stepper):
     """Rows that depend on each other at the start alone are not combined, since all of them count elsewhere."""

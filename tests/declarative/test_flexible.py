@@ -337,6 +337,7 @@ def test_a_ready_problem_as_a_file() -> None:
     assert runs[0].q.array == pytest.approx(runs[1].q.array, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_table_of_too_many_modes_is_not_written() -> None:
     """Since reading would refuse it; the same body as a beam is a few lines."""
     model = flexible_slider_crank(elements=60)

@@ -115,6 +115,7 @@ def ball():
     return system, t, name, np.interp(t, run.t, run.q[name])
 
 
+@pytest.mark.slow
 def test_what_cannot_be_known_is_said():
     """A ball's bounces tell its restitution; friction has no influence, and its profile does not end."""
     system, t, name, height = ball()

@@ -202,6 +202,7 @@ def test_painleves_rod_slides_below_the_limit(name):
     assert trajectory.lam_N["tip"][1] == pytest.approx(exact.force, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [1.4, 3.0])
 @pytest.mark.parametrize("name", STEPPERS)
 def test_above_the_limit_painleves_rod_jams_or_the_run_stops(name, friction):

@@ -74,6 +74,7 @@ def walk(seed: int, steps: int, each: int = 2000, stepper=moreau) -> tuple[int, 
     return taken, rescued, ended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stepper", "lost"), [(moreau, 0), (alpha, 1)])
 def test_twenty_thousand_steps_at_random(stepper, lost):
     """One step of generalised alpha is not solved: friction of .8 at a journal that turns its normal within a step."""

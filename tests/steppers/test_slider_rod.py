@@ -114,6 +114,7 @@ def bouncing_in_turn():
     return slider_rod(case=2, contact=contact).build(), slider_rod.exact(case=2, contact=contact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt_max", [1e-3, 1e-4])
 def test_thirty_impacts_of_ends_that_bounce_in_turn(bouncing_in_turn, dt_max):
     """Of second order in dt_max, since the sine bends the flights by 1e-7 of themselves."""
@@ -167,6 +168,7 @@ class Stop:
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [1e-4, Landing(1e-6, 1e-3)], ids=["constant", "landing"])
 @pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC()], ids=["QP", "MPCC"])
 def test_an_interrupted_run_goes_on_to_the_same_bits(stepper, dt, tmp_path):

@@ -99,6 +99,7 @@ def test_sensitivities_are_those_of_the_closed_form():
     assert found.bands()["worst"] == pytest.approx(4.1175e-5 + 20.5e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["none", "loaded", "uniform"])
 def test_mechanism_against_exact_probabilities(case):
     """By closing the joints of 100 000 products, within five standard errors: the linear function errs by 1e-4 of sd.
@@ -163,6 +164,7 @@ def test_rare_failures(method, case):
     assert METHODS == ("monte-carlo", "form", "importance", "subset")
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_the_products():
     """Python's numbers and lists after some 100 000 products, of which OpenTURNS kept each."""
     pytest.importorskip("openturns")
@@ -246,6 +248,7 @@ def test_yield_at_the_kinematic_level(tmp_path):
     found.save(tmp_path / "yield.nc")
 
 
+@pytest.mark.slow
 def test_products_that_are_not_accurate_are_bounds():
     """A pin that is pressed: accurate, and where the static load points but for inertia; with drift all are bounds."""
     model = crank(r=0.025, rod=0.06, angular_velocity=6.0)
@@ -352,6 +355,7 @@ def test_allocation_by_grades_is_the_cheapest_combination(name):
     assert cheaper >= 3
 
 
+@pytest.mark.slow
 def test_allocation_of_fits_and_of_several_poses():
     options = {"metric": "deviation:slider.x", "directions": {"pin": 0.0}}
     cost = {"knee.at_a_x": 2e-5, "pin.at_a_x": {"IT6": 9.0, "IT7": 6.0, "IT8": 4.0},
