@@ -10,7 +10,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.settings import Called, is_number, shown
 from nonsmooth.tolerances import ON_GRID, REMAINDER
 
-__all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "step_control"]
+__all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "finer", "step_control"]
 
 #: smallest relative tolerance; below it round-off dominates
 FINEST = 1e-14
@@ -18,6 +18,8 @@ FINEST = 1e-14
 ROWS, WINDOW = 500, 1e-6
 #: tolerance up to which it holds, share of the longest step that is left per tenth of that, and tenths at most
 COARSE, SHORTER, TENTHS = 1e-5, 0.6, 5
+#: from one run to the next finer one: of steps, and of tolerances, down to the least one
+QUARTER, TENTH, LEAST = 0.25, 0.1, 1e-13
 #: placeholders for bounds that are not known yet
 BOUNDS = (1e-300, 1e300)
 
@@ -179,3 +181,13 @@ def step_control(dt: float | StepControl, run: tuple[float, float] | None = None
             "ErrorControl(rtol, atol, dt_min, dt_max)."
         )
     return ConstantStep(float(dt))
+
+
+def finer(control: StepControl) -> StepControl:
+    """The next finer steps, whose bounds are known, with which a run is compared."""
+    if isinstance(control, ConstantStep):
+        return ConstantStep(control.dt * QUARTER)
+    if isinstance(control, Landing):
+        return Landing(control.dt_min * QUARTER, control.dt_max * QUARTER)
+    rtol, atol = max(control.rtol * TENTH, LEAST), control.atol * TENTH
+    return ErrorControl(rtol, atol, control.dt_min, max(control.dt_max * SHORTER, control.dt_min))

@@ -220,7 +220,10 @@ class Run(Command):
     max_steps: Annotated[
         int | None, typer.Option("--max-steps", help="Largest number of steps; a longer run fails.")
     ] = None
-    max_seconds: Annotated[float | None, seconds("--max-seconds", "Largest computing time; a longer run fails.")] = None
+    max_seconds: Annotated[
+        float | None,
+        seconds("--max-seconds", "Largest computing time; a longer run fails. Where steps are chosen, of each run."),
+    ] = None
     record: Annotated[
         int | None, typer.Option("--record", help="Keep every N-th row of a long run of given steps.", metavar="N")
     ] = None

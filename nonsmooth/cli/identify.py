@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nonsmooth.cli.options import AsJson, Drawing, ProblemName
+from nonsmooth.cli.options import AsJson, Drawing, DtMax, DtMin, ProblemName, seconds
 from nonsmooth.exceptions import InputError
 from nonsmooth.stages import stage
 
@@ -167,11 +167,11 @@ def fit_command(
             help="Standard deviation of a column, in SI units or with one, as 0.03 deg; repeatable.",
         ),
     ],
-    dt: Annotated[float | None, typer.Option("--dt", help="Constant step [s].")] = None,
-    dt_min: Annotated[float | None, typer.Option("--dt-min", help="Shortest step [s]; steps end at impacts.")] = None,
-    dt_max: Annotated[float | None, typer.Option("--dt-max", help="Longest step [s].")] = None,
+    dt: Annotated[float | None, seconds("--dt", "Constant step; it, or --dt-min and --dt-max, is required.")] = None,
+    dt_min: DtMin = None,
+    dt_max: DtMax = None,
     stepper: Annotated[str | None, typer.Option("--stepper", help="As of `nonsmooth run`.")] = None,
-    until: Annotated[float | None, typer.Option("--until", help="Part of the motion that is used [s].")] = None,
+    until: Annotated[float | None, seconds("--until", "Part of the motion that is used.")] = None,
     starts: Annotated[int, typer.Option("--starts", help="Number of initial guesses.")] = 96,
     seed: Annotated[int, typer.Option("--seed", help="Of the starts.")] = 0,
     resume: Annotated[

@@ -103,7 +103,7 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "solver": solver,
         "called": {kebab(name): count for name, count in called.items()},
         "engine": trajectory.manifest.get("engine", "compiled"),
-        "steps": len(trajectory.t) - 1,
+        "steps": trajectory.counts.get("steps", len(trajectory.t) - 1),
         "failures": int(trajectory.status.startswith("failed")),
         "wall_seconds": trajectory.wall_seconds,
         "verdict": dataclasses.asdict(trajectory.verdict),

@@ -87,7 +87,8 @@ def _carried_out(asked: Run) -> int:
         code, message = 130, f"{message} Interrupted after the last step.".strip()
     if code:
         part = "" if trajectory.status == "finished" else " so far"
-        so_far = f" The trajectory{part} ({len(trajectory.t) - 1} steps) is in {output}." if output is not None else ""
+        steps = trajectory.counts.get("steps", len(trajectory.t) - 1)
+        so_far = f" The trajectory{part} ({steps} steps) is in {output}." if output is not None else ""
         again = "" if kept is None else f" Continue with `nonsmooth run {_named(request)}--resume {kept.path}`."
         print(f"nonsmooth: {message}{so_far}{again}", file=sys.stderr)
     return code

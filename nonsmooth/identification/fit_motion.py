@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -30,7 +31,7 @@ from nonsmooth.identification.results import Saved
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import settings
-from nonsmooth.step_control import StepControl
+from nonsmooth.step_control import StepControl, finer, step_control
 from nonsmooth.steppers.base import Stepper
 
 __all__ = ["FitMotion", "MotionFit", "Profile", "fit_motion"]
@@ -50,6 +51,10 @@ SAME = 0.01
 NEAR = 1.2
 #: evaluations at an end of an interval once it is enclosed
 REFINED = 3
+#: change of an estimate by shorter steps, in its deviations, from which it is remarked
+MOVED = 0.5
+#: deviations of the mean square residual of noise above which it is none
+UNLIKELY = 5.0
 
 
 @settings
@@ -106,6 +111,8 @@ class MotionFit(Saved):
     until : time [s] up to which the motion was used
     others : cost and values of the other minima that were found
     runs, seconds
+    correlation : of the parameters
+    shift : by how many deviations each parameter would change with steps a quarter as long, by the linearised motion
     """
 
     names: tuple[str, ...]
@@ -119,6 +126,26 @@ class MotionFit(Saved):
     runs: int
     seconds: float
     correlation: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    shift: Array = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What speaks against the intervals: error of the steps, and residuals that are not noise."""
+        found, mean = [], self.cost / self.samples
+        moved = ", ".join(
+            f"{name} by {shift:.1f}" for name, shift in zip(self.names, self.shift, strict=False) if abs(shift) > MOVED
+        )
+        if moved:
+            found.append(
+                f"Steps a quarter as long would move the estimate, in deviations: {moved}. Its intervals do not "
+                "contain this; shorten the steps."
+            )
+        if (mean - 1.0) * math.sqrt(self.samples / 2.0) > UNLIKELY:
+            found.append(
+                f"The mean square residual is {mean:.3g} where that of noise is 1: the noise is larger than stated, "
+                "the model lacks something, or this is not the lowest minimum, which more starts may find."
+            )
+        return tuple(found)
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -137,13 +164,13 @@ class MotionFit(Saved):
             ends = "" if profile is None else f"{profile.interval[0]:.4g} to {profile.interval[1]:.4g}"
             ends += "" if profile is None or profile.known else ", not bounded by the data"
             lines.append(f"| {name} | {value:.5g} | {deviation:.2g} | {ends} |")
-        return "\n".join(lines)
+        return "\n".join([*lines, *("" for _ in self.remarks[:1]), *self.remarks])
 
     def as_dictionary(self) -> dict[str, Any]:
         """As plain data."""
         found: dict[str, Any] = {
             "until": self.until, "mean square residual": self.cost / self.samples, "runs": self.runs,
-            "seconds": self.seconds, "unknown": list(self.unknown), "parameters": {},
+            "seconds": self.seconds, "unknown": list(self.unknown), "remarks": list(self.remarks), "parameters": {},
         }  # fmt: skip
         for name, value, deviation in zip(self.names, self.values, self.deviation, strict=True):
             one: dict[str, Any] = {"value": float(value), "deviation": float(deviation)}
@@ -258,13 +285,13 @@ class _Fit:
 
     # ---------------------------------------------------------------------------------------------------------- search
 
-    def residual(self, x: Array, part: float = 1.0) -> Array:
-        """Over a part of the motion, in standard deviations."""
+    def residual(self, x: Array, part: float = 1.0, dt: float | StepControl | None = None) -> Array:
+        """Over a part of the motion, in standard deviations; with other steps than those of the fit."""
         count = max(20, round(part * len(self.data.t)))
         cut = MotionData(self.data.t[:count], {k: v[:count] for k, v in self.data.columns.items()}, self.data.noise)
         values = dict(zip(self.names, np.exp(x).tolist(), strict=True))
         self.runs += 1
-        found = simulated_columns(self.system, self.stepper, cut, values, self.dt, float(cut.t[-1]))
+        found = simulated_columns(self.system, self.stepper, cut, values, dt or self.dt, float(cut.t[-1]))
         measured = np.array([cut.columns[name] / cut.noise[name] for name in cut.columns])
         return (found - measured).ravel()
 
@@ -308,13 +335,17 @@ class _Fit:
         rounds = 0
         while (better := self._profiles(best, rounds)) is not None:
             best, rounds = better, rounds + 1
-        least, covariance = np.array(best[1:]), self._covariance(np.array(best[1:]))
+        least = np.array(best[1:])
+        J = self._jacobian(least)
+        covariance = _covariance(J)
         spread = np.sqrt(np.diagonal(covariance))
+        steps = step_control(self.dt, (self.system.start.t, float(self.data.t[-1])))
+        shorter = self.residual(least, dt=finer(steps)) - self.residual(least)
         minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
         samples, seconds = len(self.data.t) * len(self.data.columns), time.perf_counter() - self.begin
         return MotionFit(
             self.names, np.exp(least), np.exp(least) * spread, self.found, best[0], samples, float(self.data.t[-1]),
-            minimum, self.runs, seconds, covariance / np.outer(spread, spread),
+            minimum, self.runs, seconds, covariance / np.outer(spread, spread), -covariance @ (J.T @ shorter) / spread,
         )  # fmt: skip
 
     def _profiles(self, best: list[float], rounds: int) -> list[float] | None:
@@ -322,7 +353,7 @@ class _Fit:
         self.found: dict[str, Profile] = {}
         if not self.chosen.profile:
             return None
-        covariance = self._covariance(np.array(best[1:]))
+        covariance = _covariance(self._jacobian(np.array(best[1:])))
         for k, name in enumerate(self.names):
             profile, better = self._profile(k, best, covariance, f"profile {rounds} {k}")
             if better is not None:
@@ -333,13 +364,10 @@ class _Fit:
             self._say(f"profile of {name}", 0.8 + 0.2 * (k + 1) / len(self.names))
         return None
 
-    def _covariance(self, x: Array) -> Array:
-        """Of the logarithms, by the linearised motion."""
+    def _jacobian(self, x: Array) -> Array:
+        """Of the residuals by the logarithms."""
         step, base = 1e-4, self.residual(x)
-        J = np.column_stack([(self.residual(x + step * e) - base) / step for e in np.eye(len(x))])
-        U, s, Vt = np.linalg.svd(J, full_matrices=False)
-        s = np.maximum(s, 1e-8 * s[0])
-        return np.asarray((Vt.T / s**2) @ Vt, dtype=np.float64)
+        return np.column_stack([(self.residual(x + step * e) - base) / step for e in np.eye(len(x))])
 
     def _profile(
         self, k: int, best: list[float], covariance: Array, key: str
@@ -389,6 +417,13 @@ class _Fit:
         free = np.arange(len(first)) != k
         found = self._finish(first, free)
         return found if found[0] <= expected else min(found, self._finish(beside, free))
+
+
+def _covariance(J: Array) -> Array:
+    """Of the logarithms, by the linearised motion."""
+    _, s, Vt = np.linalg.svd(J, full_matrices=False)
+    s = np.maximum(s, 1e-8 * s[0])
+    return np.asarray((Vt.T / s**2) @ Vt, dtype=np.float64)
 
 
 def _crossing(inner: float, low: float, outer: float, high: float) -> float:

@@ -105,7 +105,9 @@ class Kinematics:
         directions: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        own = mechanism if isinstance(mechanism, System) else Model(mechanism.elements, name=mechanism.name).build()
+        own = mechanism
+        if isinstance(own, Model):
+            own = Model(own.elements, name=own.name, silence=own.silence).build()
         if any(isinstance(element, FlexibleBody) for element in own.elements):
             raise InputError("The kinematic level is for rigid bodies; deformation depends on the dynamics.")
         self._own = own

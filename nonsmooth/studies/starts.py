@@ -10,6 +10,7 @@ from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.model import Model
+from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 
@@ -46,7 +47,7 @@ class Starts:
     @cached_property
     def ideal(self) -> System:
         """The mechanism with ideal joints, its start that of the system."""
-        made = Model(self.system.elements, name=self.system.name).ideal()
+        made = Model(self.system.elements, name=self.system.name, silence=REMARKS).ideal()
         return made.build(assemble=made.assemble())
 
     def moved_by(self, names: tuple[str, ...]) -> bool:

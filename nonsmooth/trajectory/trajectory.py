@@ -161,9 +161,12 @@ class Trajectory(AnyTime, Views):
     def __repr__(self) -> str:
         found = "compliant, listed in .contacts" if self.compliant else f"{len(self.impacts)} rows of impacts"
         c, status = self.certificate, textwrap.shorten(self.status, 90, placeholder=" ...")
+        rows = len(self.t) - 1
+        steps = self.counts.get("steps", rows)
+        recorded = "" if steps == rows else f", {rows} recorded"
         return "\n".join(
             [
-                f"<Trajectory {status}: {len(self.t) - 1} steps, t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, "
+                f"<Trajectory {status}: {steps} steps{recorded}, t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, "
                 f"{self.wall_seconds:.3g} s of computing>",
                 f"  coordinates  {', '.join(self.q.names)}",
                 f"  contacts     {', '.join(self.gap.names) or 'none'}; {found}",

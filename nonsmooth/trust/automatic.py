@@ -19,7 +19,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import BudgetSpent, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.step_control import Landing
+from nonsmooth.step_control import Landing, finer
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
@@ -27,7 +27,7 @@ from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.unseen import unseen
 from nonsmooth.trust.agreement import Agreement, percent
 from nonsmooth.trust.difference import GRID
-from nonsmooth.trust.ladder import Climb, Run, Rung, climb, finer, rungs
+from nonsmooth.trust.ladder import Climb, Run, Rung, climb, rungs
 from nonsmooth.trust.uniqueness import undetermined_forces
 
 __all__ = ["automatic", "checked"]

@@ -8,7 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
-from nonsmooth.step_control import COARSE, ROWS, SHORTER, ConstantStep, ErrorControl, Landing, StepControl
+from nonsmooth.step_control import (
+    COARSE,
+    QUARTER,
+    ROWS,
+    SHORTER,
+    TENTH,
+    ConstantStep,
+    ErrorControl,
+    Landing,
+    StepControl,
+)
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_mpcc import GaussMPCC
@@ -16,16 +26,16 @@ from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trust.difference import Difference
 
-__all__ = ["Climb", "Rung", "Run", "climb", "finer", "rungs"]
+__all__ = ["Climb", "Rung", "Run", "climb", "rungs"]
 
 #: tolerance and longest step (share of the run) of the first rung of a method with error control, and the factors of
 #: each further rung. The longest step decreases as well: if it alone determined the steps, two runs with the same error
 #: would agree
-RTOL, LONGEST, TENTH = COARSE, 1 / ROWS, 0.1
+RTOL, LONGEST = COARSE, 1 / ROWS
 #: absolute over relative tolerance; time within which impacts are simultaneous, [s] or share of the run
 ABSOLUTE, TOGETHER, TOGETHER_SHARE = 1e-2, 1e-6, 1e-5
 #: first step of time stepping (share of the run), and the factor of each further rung
-FIRST, QUARTER = 1 / 500, 0.25
+FIRST = 1 / 500
 #: number of rungs
 RUNGS = 6
 #: least number of runs of time stepping: two runs with the longest steps may agree by chance
@@ -112,16 +122,6 @@ def rungs(stepper: Any, length: float) -> list[Rung]:
         control = Landing(min(TOGETHER, dt / 100), dt) if lands else ConstantStep(dt)
         found.append(Rung(stepper, control, int(CRAWLING / FIRST / QUARTER**level)))
     return found
-
-
-def finer(control: StepControl) -> StepControl:
-    """The next rung after user-defined steps."""
-    if isinstance(control, ConstantStep):
-        return ConstantStep(control.dt * QUARTER)
-    if isinstance(control, Landing):
-        return Landing(control.dt_min * QUARTER, control.dt_max * QUARTER)
-    rtol, atol = max(control.rtol * TENTH, 1e-13), control.atol * TENTH
-    return ErrorControl(rtol, atol, control.dt_min, max(control.dt_max * SHORTER, control.dt_min))
 
 
 def climb(

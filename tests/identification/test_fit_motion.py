@@ -13,6 +13,7 @@ from nonsmooth import (
     Ground,
     Landing,
     Model,
+    MoreauJean,
     PlanarBody,
     Prismatic,
     Revolute,
@@ -140,6 +141,27 @@ BAD = {
     "backwards": (lambda t, x: (t[::-1], x), "must increase"),
     "lengths": (lambda t, x: (t, x[:-1]), "values at 400 times"),
 }
+
+
+def test_steps_that_bias_an_estimate_are_said():
+    """Moreau's steps have their impacts at the end of a step: those of 2 ms move the restitution of a bouncing ball by
+    many deviations, in the direction that is said; exact steps do not. So is noise that is stated too small."""
+    system, t, name, height = ball()
+    noisy = height + 1e-4 * np.random.default_rng(1).normal(size=t.size)
+    rest = next(key for key in system.parameters if key.endswith("restitution"))
+    chosen = FitMotion(starts=4, improved=1, profile=0)
+
+    def fitted(stepper, dt, noise=1e-4):
+        data = MotionData(t, {name: noisy}, {name: noise})
+        return fit_motion(system, stepper, data, {rest: (0.5, 0.99)}, dt=dt, settings=chosen)
+
+    good, coarse = fitted(SCHEME, Landing(1e-6, 1e-3)), fitted(MoreauJean(), 2e-3)
+    assert good.remarks == () and abs(good.shift[0]) < 0.5
+    assert f"{rest} by {coarse.shift[0]:.1f}" in str(coarse) and "mean square residual" in coarse.remarks[-1]
+    apart = (good.values[0] - coarse.values[0]) / coarse.deviation[0]
+    assert abs(apart) > 3.0 and np.sign(apart) == np.sign(coarse.shift[0])
+    wrong = fitted(SCHEME, Landing(1e-6, 1e-3), 5e-5)
+    assert len(wrong.remarks) == 1 and wrong.as_dictionary()["remarks"] == list(wrong.remarks)
 
 
 @pytest.mark.parametrize("spoil, sentence", BAD.values(), ids=BAD)

@@ -8,16 +8,19 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray
 
-from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, Rigid, plots, simulate
+from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, Rigid, plots, read_model, simulate
 from nonsmooth.cli import main
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.studies import grid, points, sample, sweep
 from nonsmooth.studies.designs import quantiles
+from nonsmooth.studies.starts import Starts
 from nonsmooth.studies.sweep import Runs
 from nonsmooth.studies.workers import WorkersLost, outcomes
 from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod
@@ -117,6 +120,15 @@ def test_arguments_of_the_problem_are_varied_too():
         dt=ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), metrics=["final:crank.angle"], workers=1,
     )  # fmt: skip
     assert found["final:crank.angle"].values == pytest.approx([0.2, 0.4])
+
+
+def test_what_a_model_silences_is_not_said_of_its_ideal_form():
+    """Starts of other parameters are those of the mechanism with ideal joints, which is built anew."""
+    model = read_model(Path(__file__).parents[2] / "docs" / "examples" / "slider_crank_fit.toml")
+    assert model.silence == ("no-gravity",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ModelWarning)
+        assert "pin.clearance" not in Starts(model.build()).ideal.parameters
 
 
 def test_own_metrics_and_those_with_several_numbers():
