@@ -188,6 +188,7 @@ def finer(control: StepControl) -> StepControl:
     if isinstance(control, ConstantStep):
         return ConstantStep(control.dt * QUARTER)
     if isinstance(control, Landing):
-        return Landing(control.dt_min * QUARTER, control.dt_max * QUARTER)
-    rtol, atol = max(control.rtol * TENTH, LEAST), control.atol * TENTH
+        error = None if control.error is None else control.error * TENTH
+        return Landing(control.dt_min * QUARTER, control.dt_max * QUARTER, error)
+    rtol, atol = min(control.rtol, max(control.rtol * TENTH, LEAST)), control.atol * TENTH
     return ErrorControl(rtol, atol, control.dt_min, max(control.dt_max * SHORTER, control.dt_min))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import ErrorControl, InputError, Landing
-from nonsmooth.step_control import ConstantStep, StepControl, step_control
+from nonsmooth.step_control import ConstantStep, StepControl, finer, step_control
 
 
 def times(control: StepControl, t_start: float, t_end: float) -> list[float]:
@@ -123,3 +123,9 @@ def test_an_error_control_of_one_number_takes_the_rest_from_the_run() -> None:
 def test_what_an_error_control_refuses(given: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         ErrorControl(**given)
+
+
+def test_finer_steps_are_finer():
+    assert finer(Landing(1e-6, 1e-3)) == Landing(2.5e-7, 2.5e-4)
+    assert finer(Landing(1e-6, 1e-3, error=1e-2)) == Landing(2.5e-7, 2.5e-4, error=1e-3)
+    assert finer(ErrorControl(1e-14, 1e-16, 1e-6, 1e-3)).rtol == 1e-14  # none finer is accepted

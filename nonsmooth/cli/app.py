@@ -222,7 +222,9 @@ class Run(Command):
     ] = None
     max_seconds: Annotated[
         float | None,
-        seconds("--max-seconds", "Largest computing time; a longer run fails. Where steps are chosen, of each run."),
+        seconds(
+            "--max-seconds", "Largest computing time; a longer run fails. If steps are chosen, it applies to each run."
+        ),
     ] = None
     record: Annotated[
         int | None, typer.Option("--record", help="Keep every N-th row of a long run of given steps.", metavar="N")

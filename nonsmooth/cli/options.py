@@ -106,7 +106,10 @@ class Runs(Command):
     case: CaseName = None
     t_end: Annotated[float | None, seconds("--t-end", "End of the runs; required unless a file contains it.")] = None
     stepper: Annotated[
-        str | None, typer.Option("--stepper", help="Scheme, as in `nonsmooth run`.", show_default="gauss-qp")
+        str | None,
+        typer.Option(
+            "--stepper", help="Scheme, as in `nonsmooth run`.", show_default="gauss-qp, or chosen with the step"
+        ),
     ] = None
     solver: SolverName = None
     dt: Dt = None

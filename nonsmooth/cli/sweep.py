@@ -220,6 +220,8 @@ def carry_out_tolerance(asked: Tolerance) -> int:
     parts: list[Any] = [f"{name}: {found.how}", "", _tolerance_table(found), "", found.statement]
     if found.as_drawn:
         parts = [f"{name}, {found.level} level: {found.how}", "", *_yield_tables(found), found.yield_statement]
+    if not (kinematic or asked.verdict):
+        parts += ["", "the error of the runs is not looked at (--verdict repeats each with half the step)"]
     if found.shares is not None:
         parts += ["", "share of the output's variance", _index_table(found.shares)]
     shares = {} if found.shares is None else {"sensitivity": _indices(found.shares)}

@@ -310,7 +310,7 @@ class CompiledSteps:
             whole["solver"], whole["many"] = 0 if self._requested else self._door.address, NEVER
         try:
             self._put(state, origin)
-            whole["steps"] = 0
+            whole["steps"] = whole["meets"] = 0  # an impact without a step is for the start of a run
             self._run(self.memory.address(self.root), parts)
         finally:
             for name, value in kept.items():
@@ -318,7 +318,8 @@ class CompiledSteps:
         self._raise()
         done = int(whole["steps"][0])
         whole["shortened"] += parts > 1
-        if not done or (parts > 1 and float(whole["t"][0]) < goal):
+        t = float(whole["t"][0])
+        if not done or not t > state.t or (parts > 1 and t < goal):
             return None
         whole["divided"] += parts > 1
         if chained:

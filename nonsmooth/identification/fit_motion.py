@@ -26,10 +26,11 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.levenberg import levenberg_marquardt
-from nonsmooth.identification.motion_data import MotionData, simulated_columns
+from nonsmooth.identification.motion_data import FAILED, MotionData, simulated_columns
 from nonsmooth.identification.results import Saved
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.run.arguments import in_si
 from nonsmooth.settings import settings
 from nonsmooth.step_control import StepControl, finer, step_control
 from nonsmooth.steppers.base import Stepper
@@ -112,7 +113,8 @@ class MotionFit(Saved):
     others : cost and values of the other minima that were found
     runs, seconds
     correlation : of the parameters
-    shift : by how many deviations each parameter would change with steps a quarter as long, by the linearised motion
+    finer, shift : finer steps, and by how many deviations the estimate of each parameter would change with them, by the
+        linearised motion; NaN if the run with them ends early
     """
 
     names: tuple[str, ...]
@@ -127,6 +129,7 @@ class MotionFit(Saved):
     seconds: float
     correlation: Array = field(default_factory=lambda: np.zeros((0, 0)))
     shift: Array = field(default_factory=lambda: np.zeros(0))
+    finer: StepControl | None = None
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -137,9 +140,11 @@ class MotionFit(Saved):
         )
         if moved:
             found.append(
-                f"Steps a quarter as long would move the estimate, in deviations: {moved}. Its intervals do not "
-                "contain this; shorten the steps."
+                f"Finer steps, {self.finer}, would move the estimate, in deviations: {moved}. This error is not in its "
+                "intervals; shorten the steps."
             )
+        if np.any(np.isnan(self.shift)):
+            found.append(f"A run with finer steps, {self.finer}, ends early: the error of the steps is not known.")
         if (mean - 1.0) * math.sqrt(self.samples / 2.0) > UNLIKELY:
             found.append(
                 f"The mean square residual is {mean:.3g} where that of noise is 1: the noise is larger than stated, "
@@ -172,8 +177,11 @@ class MotionFit(Saved):
             "until": self.until, "mean square residual": self.cost / self.samples, "runs": self.runs,
             "seconds": self.seconds, "unknown": list(self.unknown), "remarks": list(self.remarks), "parameters": {},
         }  # fmt: skip
+        moved = dict(zip(self.names, self.shift.tolist(), strict=False))
         for name, value, deviation in zip(self.names, self.values, self.deviation, strict=True):
             one: dict[str, Any] = {"value": float(value), "deviation": float(deviation)}
+            shift = moved.get(name, math.nan)
+            one["shift"] = shift if math.isfinite(shift) else None
             if name in self.profiles:
                 one |= {"interval": list(self.profiles[name].interval), "known": self.profiles[name].known}
             found["parameters"][name] = one
@@ -245,6 +253,7 @@ class _Fit:
             raise InputError(
                 f"Only {int(np.sum(used))} sample(s) are before until = {end:.6g} s; at least 20 are needed."
             )
+        self.steps = step_control(in_si("dt", dt, "s"), (system.start.t, end))
         columns = {name: values[used] for name, values in data.columns.items()}
         self.data = MotionData(data.t[used], columns, data.noise)
         self.progress, self.runs = progress, 0
@@ -339,13 +348,16 @@ class _Fit:
         J = self._jacobian(least)
         covariance = _covariance(J)
         spread = np.sqrt(np.diagonal(covariance))
-        steps = step_control(self.dt, (self.system.start.t, float(self.data.t[-1])))
-        shorter = self.residual(least, dt=finer(steps)) - self.residual(least)
+        shorter = self.residual(least, dt=finer(self.steps))
+        change = (
+            shorter - self.residual(least) if np.max(np.abs(shorter)) < FAILED / 2 else np.full_like(shorter, np.nan)
+        )
         minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
         samples, seconds = len(self.data.t) * len(self.data.columns), time.perf_counter() - self.begin
         return MotionFit(
             self.names, np.exp(least), np.exp(least) * spread, self.found, best[0], samples, float(self.data.t[-1]),
-            minimum, self.runs, seconds, covariance / np.outer(spread, spread), -covariance @ (J.T @ shorter) / spread,
+            minimum, self.runs, seconds, covariance / np.outer(spread, spread), -covariance @ (J.T @ change) / spread,
+            finer(self.steps),
         )  # fmt: skip
 
     def _profiles(self, best: list[float], rounds: int) -> list[float] | None:

@@ -48,6 +48,8 @@ def beyond_reach(system: System, values: Array, state: State, begin: float, t_en
         high, low, ahead = low, max(begin, state.t - ahead), 2 * ahead
     while high - low > LOCATED * (t_end - begin):
         middle = (low + high) / 2
+        if not low < middle < high:
+            break
         found = closed_pose(ideal, middle, pose, p, nearby=True)
         if found is None:
             high = middle

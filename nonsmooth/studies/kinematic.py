@@ -28,6 +28,7 @@ from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.model import Model
+from nonsmooth.model.review import REMARKS
 from nonsmooth.model.system import System
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import mapping
@@ -105,9 +106,7 @@ class Kinematics:
         directions: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        own = mechanism
-        if isinstance(own, Model):
-            own = Model(own.elements, name=own.name, silence=own.silence).build()
+        own = mechanism.build() if isinstance(mechanism, Model) else mechanism
         if any(isinstance(element, FlexibleBody) for element in own.elements):
             raise InputError("The kinematic level is for rigid bodies; deformation depends on the dynamics.")
         self._own = own
@@ -115,7 +114,7 @@ class Kinematics:
         if held and t is not None:
             raise InputError("Give a pose or times, not both: at a pose drivers are left out.")
         kept = [e for e in own.elements if not (held and isinstance(e, PrescribedMotion | PrescribedPose))]
-        ideal = Model(kept, name=own.name).ideal()
+        ideal = Model(kept, name=own.name, silence=REMARKS).ideal()  # of which the mechanism itself had them
         self.system = ideal.build(assemble=True)
         self.coordinate = coordinate
         self._names = list(self.system.parameters)

@@ -45,7 +45,7 @@ def test_series_and_its_signals_agree():
         assert slope == pytest.approx(motion(t, k + 1), abs=1e-10)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("word", CRITERIA)
 def test_gradients_of_the_criteria(pointing, word):
     """Also of forces and collisions, against central differences: relative errors of 1e-6 by their step."""
