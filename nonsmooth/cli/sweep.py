@@ -221,7 +221,7 @@ def carry_out_tolerance(asked: Tolerance) -> int:
     if found.as_drawn:
         parts = [f"{name}, {found.level} level: {found.how}", "", *_yield_tables(found), found.yield_statement]
     if not (kinematic or asked.verdict):
-        parts += ["", "the error of the runs is not looked at (--verdict repeats each with half the step)"]
+        parts += ["", "the error of the runs is not estimated (--verdict repeats each with half the step)"]
     if found.shares is not None:
         parts += ["", "share of the output's variance", _index_table(found.shares)]
     shares = {} if found.shares is None else {"sensitivity": _indices(found.shares)}
