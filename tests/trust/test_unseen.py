@@ -160,3 +160,13 @@ def test_a_hammer_blow_on_a_free_body_with_programs_of_mpcc():
     # implicit Euler in parts of the step: within 2 %, and not called right
     assert constant.v["b.x"][-1] == pytest.approx(0.5, rel=2e-2)
     assert constant.verdict.kind == "not accurate"
+
+
+def test_lack_of_memory_to_look_for_missed_contacts_loses_no_step(monkeypatch):
+    def exhausted(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("nonsmooth.trajectory.unseen.missed_contacts", exhausted)
+    run = simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.01, dt=1e-4)
+    assert run.status == "finished" and len(run.t) == 101
+    assert run.verdict.kind == "not accurate" and "lack of memory" in run.verdict.text
