@@ -114,7 +114,7 @@ class Kinematics:
         if held and t is not None:
             raise InputError("Give a pose or times, not both: at a pose drivers are left out.")
         kept = [e for e in own.elements if not (held and isinstance(e, PrescribedMotion | PrescribedPose))]
-        ideal = Model(kept, name=own.name, silence=REMARKS).ideal()  # of which the mechanism itself had them
+        ideal = Model(kept, name=own.name, silence=REMARKS).ideal()  # remarks were made on the mechanism itself
         self.system = ideal.build(assemble=True)
         self.coordinate = coordinate
         self._names = list(self.system.parameters)
