@@ -204,7 +204,8 @@ def spatial_slider_crank(
     known = dict(ideal.provenance) if case == "iftomm" else {}
     if loose:
         known["pin.clearance"] = asdict(ORIGINS["clearance"])
-    model = Model(name=ideal.name, provenance=known)
+    # the flywheel of "rssp" counts about its axis alone
+    model = Model(name=ideal.name, provenance=known, silence=("inertia",) if case == "rssp" else ())
     for element in ideal.elements:
         if element.name == "pin" and contact is not None:
             end = (-numbers.rod / 2.0, 0.0, 0.0)

@@ -33,8 +33,11 @@ from nonsmooth.units import Wrong, in_unit, open_unit
 
 __all__ = ["Declaration", "Document", "read", "read_model", "read_text"]
 
-#: remedy for an open joint, in Python and in a file
-ASSEMBLE = ("let build(assemble=True) do so", "let assemble = true, at the top of the file, do so")
+#: remedies for an open joint, in Python and in a file
+ASSEMBLE = {
+    "build(assemble=True)": "assemble = true, at the top of the file,",
+    'build(assemble="centred")': 'assemble = "centred", at the top of the file,',
+}
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,10 @@ class Declaration:
         try:
             return self.replaced(contact).build()
         except ModelError as error:
-            self.source.fault(_concerned(str(error), self.model), self.source.bare(error).replace(*ASSEMBLE))
+            said = self.source.bare(error)
+            for in_python, in_file in ASSEMBLE.items():
+                said = said.replace(in_python, in_file)
+            self.source.fault(_concerned(str(error), self.model), said)
             self.source.check()
             raise
 

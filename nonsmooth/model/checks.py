@@ -8,6 +8,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
+from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.elementwise import ConstraintRows
 from nonsmooth.model.forces import Damper, Force, Spring
 from nonsmooth.model.redundancy import Directions, Redundant, weighted
@@ -111,9 +112,12 @@ def _check_closed(system: System, values: Array, verb: str, units: tuple[str, ..
     open_rows = np.flatnonzero(np.abs(values) > CLOSED)
     if open_rows.size:
         worst = open_rows[np.argmax(np.abs(values[open_rows]))]
+        # with clearances, joints alone could be closed by a journal that leaves its bearing
+        loose = any(isinstance(element, Clearance) for element in system.elements)
+        how = '"centred"' if loose else "True"
         raise ModelError(
             f'The constraint "{system.constraint_names[worst]}" {verb} {values[worst]:.6g} {units[worst]} at the '
-            "start; correct the start, or let build(assemble=True) do so."
+            f"start; correct the start, or let build(assemble={how}) do so."
         )
 
 

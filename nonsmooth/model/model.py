@@ -155,7 +155,13 @@ class Model(metaclass=Called):
                 )
             object.__setattr__(system, "assembly", report)
             object.__setattr__(system, "start", report.start)
-        check_start(system, system.start, system.parameter_values)
+        try:
+            check_start(system, system.start, system.parameter_values)
+        except ModelError as error:
+            degrees = [
+                remark.text for remark in review(self.elements, assembled=True, freedom=1) if remark.name == "angle"
+            ]
+            raise ModelError(" Also, ".join((str(error), *degrees))) from None
         freedom = system.nv - system.ng + len(system.redundant)
         moved = assemble is not False
         for remark in review(self.elements, assembled=moved, freedom=freedom, redundant=system.redundant):

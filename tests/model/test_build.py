@@ -196,6 +196,24 @@ def test_an_open_joint_is_named_with_its_misfit() -> None:
     refuse([Ground(), disk(position=(0.01, 0.02)), pin], message)
 
 
+def test_a_start_is_closed_with_journals_in_the_middle() -> None:
+    """Joints alone could be closed by a journal that leaves its bearing."""
+    pin, slot = (
+        Revolute("pin", "ground", "arm"),
+        RevoluteClearance("slot", "disk", "arm", clearance=1e-4, contact=SMOOTH),
+    )
+    arm = PlanarBody("arm", mass=1.0, inertia=1e-3, position=(0.01, 0.02))
+    message = r'"pin.y" is open by 0.02 m at the start; correct the start, or let build\(assemble="centred"\) do so'
+    refuse([Ground(), disk(), arm, pin, slot], message)
+
+
+def test_an_angle_in_degrees_is_told_where_it_opens_a_joint() -> None:
+    pin = Revolute("pin", "ground", "disk", at_b=(-0.1, 0.0))
+    refuse(
+        [Ground(), disk(position=(0.1, 0.0), angle=45.0), pin], 'is open by .* Also, body "disk" has the angle 45 rad'
+    )
+
+
 def test_a_velocity_that_tears_a_joint_is_named() -> None:
     pin = Revolute("pin", "ground", "disk")
     refuse([Ground(), disk(velocity=(0.0, 0.3)), pin], 'The constraint "pin.y" moves at 0.3 m/s at the start; correct')

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from contextlib import suppress
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
@@ -273,9 +275,15 @@ PROBLEMS = find_problems()
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_ready_problems_get_none(name):
-    """Nor do the cases of their sources, with each kind of contact."""
+    """Nor do their other kinds, nor the cases of their sources, with each kind of contact."""
     problem = PROBLEMS[name]
-    cases = [{}]
+    cases: list[dict[str, Any]] = [{}]
+    for key, option in inspect.signature(problem.function, eval_str=True).parameters.items():
+        if isinstance(option.default, bool):
+            # a crank that is driven at the default speed of a free one, zero, stands still, and is told so
+            cases.append({key: not option.default, **({"crank_speed": 5.0} if key == "driven" else {})})
+        elif get_origin(option.annotation) is Literal:
+            cases += [{key: choice} for choice in get_args(option.annotation)]
     if (of := problem.published) is not None:
         cases += [{**of.arguments, **case, **kind} for case in of.cases.values() for kind in of.kinds.values()]
     with warnings.catch_warnings():
