@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.trajectory.certificate import Certificate
 
-__all__ = ["REST", "UNKNOWN", "Verdict", "displacement", "first_verdict", "rests", "signed"]
+__all__ = ["ADVICE", "REST", "UNKNOWN", "Verdict", "displacement", "first_verdict", "rests", "signed"]
 
 #: share of the energy lost (or of LEAST of the kinetic energy, if larger) that may be missing from the balance
 UNBALANCED, LEAST = 0.05, 1e-3
@@ -41,7 +41,7 @@ OVERLAP = 1.0
 DEEP = 0.05
 
 #: what to do about signs of error
-ADVICE = "shorten the step, or leave it out"
+ADVICE = "shorten the step, or omit dt, which is chosen then"
 
 
 @dataclass(frozen=True)

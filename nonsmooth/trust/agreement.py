@@ -10,6 +10,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory, Verdict
+from nonsmooth.trajectory.verdict import ADVICE
 from nonsmooth.trust.difference import Difference, Scale, difference, scale_of
 from nonsmooth.trust.impulsive import impulsive_force
 
@@ -108,4 +109,4 @@ def verdict_against(
         return replace(run.verdict, position=found.position, force=found.force, parted=found.parted)
     begin, signs = float(run.t[0]), accurate.verdict.signs
     follows = parted < math.inf and found.parted - begin >= PREDICTABLE * (parted - begin)
-    return compare.verdict(run, accurate, found, "shorten the step, or leave it out", signs, sensitive=follows)
+    return compare.verdict(run, accurate, found, ADVICE, signs, sensitive=follows)

@@ -25,6 +25,7 @@ from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.unseen import unseen
+from nonsmooth.trajectory.verdict import ADVICE
 from nonsmooth.trust.agreement import Agreement, percent
 from nonsmooth.trust.difference import GRID
 from nonsmooth.trust.ladder import Climb, Run, Rung, climb, rungs
@@ -140,8 +141,12 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
         return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
     found = compare.difference(first, fine)
     # a contact that the run itself misses is missed in its motion; other signs matter in the finer run only
-    signs = tuple(dict.fromkeys((*unseen(first, system, values), *fine.verdict.signs)))
-    verdict = compare.verdict(first, fine, found, "shorten the step, or leave it out", signs, sensitive=False)
+    signs, others = unseen(first, system, values), fine.verdict.signs
+    if signs:  # what both miss is told once
+        again = unseen(fine, system, values)
+        others = tuple(sign for sign in others if sign not in again)
+    signs = tuple(dict.fromkeys((*signs, *others)))
+    verdict = compare.verdict(first, fine, found, ADVICE, signs, sensitive=False)
     if verdict.kind == "accurate":
         first, verdict = _witnessed(run, compare, first, fine, verdict)
     return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
