@@ -50,9 +50,11 @@ def test_a_sample_is_run_and_everything_on_request(options: list[str], cases: di
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  sampled\n  slow", encoding="utf-8")
     for name in ("test_a.py", "test_b.py"):
         (tmp_path / name).write_text(CASES, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-v", "-n", "2", "-p", "no:cacheprovider", *options]
+    processes = [] if options else ["-n", "2"]
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *processes, *options]
     shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    passed = re.findall(r"^\[(gw\d)\].* PASSED (\w+)\.py::test_(\w+)\[(\d)\]", shown, re.M)
+    of_process = r"^\[(gw\d)\].* PASSED (\w+)\.py::test_(\w+)\[(\d)\]"
+    passed = re.findall(of_process if processes else r"^()(\w+)\.py::test_(\w+)\[(\d)\] PASSED", shown, re.M)
     once = 1 if any("::" in option for option in options) else 2  # both files have all cases
     found = {test: sorted(int(case) for *_, kind, case in passed if kind == test) for *_, test, _ in passed}
     assert found == {test: sorted(numbers * once) for test, numbers in cases.items()}
@@ -119,6 +121,7 @@ def test_a_loop_lists_all_values_that_fail() -> None:
         each("word", [])(lambda word: None)()
 
 
+@pytest.mark.slow
 def test_texts_are_compiled_by_processes_that_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes with the package is not compiled, nor what was compiled before, and this process compiles nothing."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))

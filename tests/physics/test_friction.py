@@ -227,6 +227,7 @@ def test_above_the_limit_painleves_rod_jams_or_the_run_stops(name, friction):
     assert np.all(np.diff(energy) <= 1e-4 * energy[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["moreau-jean"])
 def test_the_jam_does_not_depend_on_the_step(name):
     jams = []

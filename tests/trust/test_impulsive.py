@@ -122,6 +122,7 @@ def drawn(number):
     return planar_rod(angle, friction, speed, mass), impulse
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("number", range(50))
 def test_jumps_are_impacts(number):
     """By all schemes; forces were impulses over the step, without a row in the table of impacts."""
