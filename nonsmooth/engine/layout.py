@@ -52,8 +52,9 @@ def impact_laws(elements: Iterable[Element]) -> set[str]:
 def shape_of(system: System, *, rough: bool, options: int = 0) -> Shape:
     """The shape of the records of a mechanism; `rough` if contacts have tangential rows."""
     modes = max((body.count for body in system.elements if isinstance(body, FlexibleBody)), default=0)
-    # flexible bodies are few: one shape serves them, with or without friction, and is compiled once
-    rows = system.dimension if rough or modes or any(isinstance(e, Joint) for e in system.elements) else 1
+    jointed = any(isinstance(e, Joint) for e in system.elements)
+    # what is rare, flexible bodies and other impact laws, is compiled for one shape, which serves smooth contacts too
+    rows = system.dimension if rough or jointed or modes or options else 1
     return Shape(system.dimension, rows, options, -(-modes // MODES) * MODES)
 
 
