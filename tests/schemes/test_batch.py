@@ -57,6 +57,28 @@ def test_runs_with_joints_equal_single_runs_bit_for_bit(joints):
         assert float(runs["gap_violation"][k]) == single.certificate.gap_violation
 
 
+@pytest.mark.parametrize("model", [slider_crank_translational(), slider_rod(case=2)], ids=lambda model: model.name)
+def test_any_parameter_may_vary(model):
+    """Whatever it changes in the memory of a run, and nothing else: one after the other, by so little that joints
+    remain closed."""
+    system, metrics = model.build(), ["impulse", "gap_violation", "joint_violation", "motion_residual"]
+    run = {"t_end": 5e-4, "dt": 1e-5}
+    changed = 0
+    for name, value in system.parameters.items():
+        if name == "guide.friction":  # without which steps are others
+            continue
+        values = value + 1e-11 * np.array([0.0, 1.0, 3.0]) * max(abs(value), 1e-2)
+        runs = simulate_batch(system, MoreauJean(), {name: values}, **run, metrics=metrics)
+        single = simulate(system, MoreauJean(), **run, parameters={name: float(values[-1])})
+        assert np.array_equal(runs["q"].values[-1], single.q.array[-1]), name
+        assert np.array_equal(runs["v"].values[-1], single.v.array[-1]), name
+        assert runs["impulse"].values[-1] == pytest.approx(single.P_N.array.sum(axis=0), rel=1e-12)
+        for metric in metrics[1:]:
+            assert float(runs[metric][-1]) == getattr(single.certificate, metric), name
+        changed += not np.array_equal(runs["v"].values[0], runs["v"].values[-1])
+    assert changed >= 8
+
+
 @pytest.mark.parametrize(
     ("system", "t_end", "values"),
     [
