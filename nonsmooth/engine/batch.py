@@ -16,7 +16,9 @@ from nonsmooth.engine import steps_of
 from nonsmooth.engine.steps import MOST, CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.model.bodies import Body
 from nonsmooth.model.checks import check_start, overlapping
+from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.step_control import StepControl
@@ -113,12 +115,12 @@ def _admission(
             return False
         return True
 
-    of_contacts = {f"{e.name}.{label}" for e in system.contact_elements for label in e.numbers()}
-    names = list(system.parameters)
-    if states is None and of_contacts.issuperset(names[i] for i in varied) and admit(0):
+    # positive masses and numbers of modes change neither what is closed nor what is finite
+    elements = [e for e in system.elements if isinstance(e, Body | Contact)]
+    known, names = {f"{e.name}.{label}" for e in elements for label in e.numbers()}, list(system.parameters)
+    if states is None and known.issuperset(names[i] for i in varied) and admit(0):
         at = system.elementwise.placed(system.start.q, system.start.v, values[0])
         gaps = system.elementwise.gaps_by_parameters(at, values)
-        # nothing else depends on contacts
         return (~np.any(overlapping(system, gaps, values), axis=1)).tolist().__getitem__
     return admit
 
