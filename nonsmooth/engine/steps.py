@@ -380,7 +380,7 @@ class CompiledSteps:
         self._put_stops(float(self._whole["t"][0]), origin)
         self._whole["steps"] = 0
         clock = time.perf_counter()
-        status = self._run(self.memory.address(self.root), min(self._chunk, self.rows, most))
+        status = self._run(self._address, min(self._chunk, self.rows, most))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
         if not done:
             self._raise()
@@ -389,6 +389,15 @@ class CompiledSteps:
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN
+
+    @functools.cached_property
+    def _address(self) -> int:
+        """Of the record that `run` takes."""
+        return self.memory.address(self.root)
+
+    @functools.cached_property
+    def _address_of_system(self) -> int:
+        return self.memory.address("System")
 
     def _put_stops(self, t: float, origin: float) -> None:
         """The next corners of loads and drivers, at which steps end; a run pauses at the last one that has room."""
@@ -452,13 +461,16 @@ class CompiledSteps:
 
     def _lost(self, state: State) -> set[str]:
         """Internal states of it that are not those of the step which begins there."""
+        if not state.memory:
+            return set()
         if self.alpha and "Body.smooth" not in state.memory:
             return {"Joint.P"}  # with which its first iteration begins
         return STALE if self.scheme == "moreau_jean" and not self._is_fresh(state) else set()
 
     def _is_fresh(self, state: State) -> bool:
         """Whether its internal states are those of its time."""
-        return "System.t" in state.memory and bool(state.memory["System.t"][0] == state.t)
+        known = state.memory
+        return len(known) > 0 and "System.t" in known and bool(known["System.t"][0] == state.t)
 
     def lay(self, state: State, origin: float) -> None:
         """Write a state into the records, before the compiled scheme begins there."""
@@ -480,7 +492,7 @@ class CompiledSteps:
     def _begin_at(self, state: State, origin: float) -> int:
         """`DONE` if the compiled scheme can begin a run at a state that stands in the records."""
         memory, whole = self.memory, self._whole
-        status = self._begin(memory.address("System"))
+        status = self._begin(self._address_of_system)
         if not self.alpha:
             memory.of["Joint"]["P"] = 0.0
         self.kept.put(memory, state.memory, self._lost(state))
