@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.engine import steps_of
-from nonsmooth.engine.steps import CompiledSteps
+from nonsmooth.engine.steps import MOST, CompiledSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
-from nonsmooth.model.checks import check_start
+from nonsmooth.model.bodies import Body
+from nonsmooth.model.checks import check_start, overlapping
+from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.step_control import StepControl
@@ -24,6 +27,8 @@ __all__ = ["End", "calls_outside", "run_to_ends"]
 
 #: runs that a thread takes at a time
 SHARE = 64
+#: rows of a run that are written before the first of them is written over: they stay in the cache
+AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,84 +52,146 @@ def calls_outside(stepper: Any) -> bool:
 
 def run_to_ends(
     system: System, stepper: Any, controls: Sequence[StepControl], values: Array, runs: Sequence[int], t_end: float, *,
-    states: Sequence[State] | None, observe: bool, threads: int | None,
+    states: Sequence[State] | None, sums: bool, observe: bool, threads: int | None,
     take: Callable[[int, int, End | None], None],
 ) -> None:  # fmt: skip
     """Run with the parameters `values` (runs, parameters) and from the `states` of these runs, or all from that of the
     system, distributed over threads; once with each of the steps `controls`.
 
     `take` is called with the numbers of a control and a run, and its end; None where it does not start, or has a step
-    that is not certified. Where `observe` is not set, violations of gaps and joints are zero.
+    that is not certified. Where `sums` is not set, impulses and the worst of steps are zero, and where `observe` is not
+    set, violations of gaps and joints.
     """
-    shares = [runs[k : k + SHARE] for k in range(0, len(runs), SHARE)]
+    values = values[runs]
+    varied = frozenset(np.flatnonzero(np.any(values != values[0], axis=0)).tolist())
+    admit = _admission(system, values, varied, None if states is None else [states[k] for k in runs])
+    shares = deque(range(k, min(k + SHARE, len(runs))) for k in range(0, len(runs), SHARE))
     # evaluations of the system share buffers and CasADi's expressions, which are not safe for threads
     preparing = threading.Lock()
 
-    def share(which: Sequence[int]) -> None:
+    def prepare() -> list[_Steps]:
         with preparing:
-            each = [CompiledSteps(system, stepper, control, values[which[0]], t_end) for control in controls]
-        for k in which:
-            first = system.start if states is None else states[k]
-            with preparing:
-                admissible = _is_admissible(system, first, values[k])
-            for i, steps in enumerate(each):
-                with preparing:
-                    state = _start(steps, stepper, values[k], first, t_end) if admissible else None
-                end = None if state is None else _end(steps, state, t_end, observe)
-                with preparing:
-                    take(i, k, end)
+            return [_Steps(system, stepper, one, values, varied, t_end, laid=states is None) for one in controls]
 
-    share(shares[0])  # compiled by one thread
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        jobs = [pool.submit(share, which) for which in shares[1:]]
+    def work(each: list[_Steps] | None = None) -> None:
+        while shares:
+            each = prepare() if each is None else each
+            try:
+                share = shares.popleft()
+            except IndexError:  # another thread has the last one
+                return
+            for steps in each:
+                steps.change(share)
+            for k in share:
+                first = system.start if states is None else states[runs[k]]
+                with preparing:
+                    admitted = admit(k)
+                for i, steps in enumerate(each):
+                    with preparing:
+                        begun = steps.start(k, first) if admitted else None
+                    take(i, runs[k], None if begun is None else steps.end(begun, sums, observe))
+
+    some = prepare()  # compiled by one thread
+    count = min(threads or os.cpu_count() or 1, len(shares))
+    with ThreadPoolExecutor(count) as pool:
+        jobs = [pool.submit(work, *of) for of in [(some,), *[()] * (count - 1)]]
         try:
             for job in as_completed(jobs):
                 job.result()
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            shares.clear()
             raise
 
 
-def _is_admissible(system: System, first: State, values: Array) -> bool:
-    """Whether a run can start there; why not is for the single run to say."""
-    try:
-        check_start(system, first, values)
-    except NonsmoothError:
-        return False
-    return True
+def _admission(
+    system: System, values: Array, varied: Set[int], states: Sequence[State] | None
+) -> Callable[[int], bool]:
+    """Whether a run can start, by its number; why it cannot is for the single run to say."""
+
+    def admit(k: int) -> bool:
+        try:
+            check_start(system, system.start if states is None else states[k], values[k])
+        except NonsmoothError:
+            return False
+        return True
+
+    # positive masses and numbers of modes change neither what is closed nor what is finite
+    elements = [e for e in system.elements if isinstance(e, Body | Contact)]
+    known, names = {f"{e.name}.{label}" for e in elements for label in e.numbers()}, list(system.parameters)
+    if states is None and known.issuperset(names[i] for i in varied) and admit(0):
+        at = system.elementwise.placed(system.start.q, system.start.v, values[0])
+        gaps = system.elementwise.gaps_by_parameters(at, values)
+        return (~np.any(overlapping(system, gaps, values), axis=1)).tolist().__getitem__
+    return admit
 
 
-def _start(steps: CompiledSteps, stepper: Any, values: Array, first: State, t_end: float) -> State | None:
-    """The start of a run with other parameters in the memory of `steps`; None if it is not certified."""
-    steps.restart(stepper, values, t_end)
-    begun = steps.start(first)
-    return begun if steps.impact is None else None
+class _Steps:
+    """Compiled steps for one run after the other, in one memory.
 
+    Parameters
+    ----------
+    system, stepper, control, t_end : of all runs
+    values : parameters of the runs (runs, parameters)
+    varied : indices of those that vary
+    laid : whether all begin at the state of the system
+    """
 
-def _end(steps: CompiledSteps, state: State, t_end: float, observe: bool) -> End | None:
-    """One run from its start."""
-    system = steps.system
-    P, complementarity, residual = np.zeros((system.nc, steps.layout.shape.rows)), 0.0, 0.0
-    motion = [(np.array([state.t]), state.q[None], state.v[None])]
-    t, origin = state.t, state.t
-    while t < t_end:
-        count, whole = steps.run(state, origin)
-        if not whole:
-            return None
-        of = steps.memory.of
-        impulses = of["ContactRow"]["P"][: count * system.nc].reshape(count, system.nc, steps.layout.shape.rows)
-        # one after the other, as in a single run, whatever the number of rows
-        P = np.cumsum(np.concatenate([P[None], impulses[:, steps.layout.contacts]]), axis=0)[-1]
-        rows = of["StepRow"][:count]
-        complementarity = max(complementarity, float(rows["complementarity"].max()))
-        residual = max(residual, float(rows["residual"].max()))
-        if observe:
-            motion.append((rows["t"].copy(), *steps.tables.motion(count)))
-        t = float(steps.memory.of["System"]["t"][0])
-    q, v = (steps.layout.packed(steps.memory, name).ravel() for name in ("q", "v"))
-    if not observe:
-        return End(q, v, P, complementarity, residual, 0.0, 0.0)
-    times, places, velocities = (np.concatenate(parts) for parts in zip(*motion, strict=True))
-    seen = steps.observe(times, places, velocities, velocities)
-    gap, joint = max(0.0, -float(np.min(seen.gap, initial=0.0))), float(np.max(seen.closure, initial=0.0))
-    return End(q, v, P, complementarity, residual, gap, joint)
+    def __init__(
+        self, system: System, stepper: Any, control: StepControl, values: Array, varied: Set[int], t_end: float, *,
+        laid: bool,
+    ) -> None:  # fmt: skip
+        steps = self._steps = CompiledSteps(system, stepper, control, values[0], t_end)
+        self._values, self._varied, self._t_end = values, varied, t_end
+        self._laid = laid and not system.start.memory
+        if self._laid:
+            steps.lay(system.start, system.start.t)
+        self._image = steps.image()
+
+    def change(self, share: range) -> None:
+        """The next runs are these."""
+        steps, self._first = self._steps, share.start
+        values = self._values[share.start : share.stop]
+        self._changes = steps.layout.changes(steps.memory, values, self._varied)
+
+    def start(self, k: int, first: State) -> State | None:
+        """The start of run k; None if it is not certified, or an impact."""
+        steps, values = self._steps, self._values[k]
+        steps.restart(self._image, values)
+        if self._changes is None:
+            steps.layout.fill(steps.memory, values, self._varied)
+        else:
+            words, numbers = self._changes
+            steps.memory.raw.view(np.float64)[words] = numbers[k - self._first]
+        if self._changes is None or steps.alpha or steps.system.redundant:
+            steps.set_scales(values)
+        if self._laid:
+            return first if steps.begin(first) else None
+        begun = steps.start(first)
+        return begun if steps.impact is None else None
+
+    def end(self, state: State, sums: bool, observe: bool) -> End | None:
+        """A run from its start; None if a step is not certified."""
+        steps, layout, of, t = self._steps, self._steps.layout, self._steps.memory.of, state.t
+        nc, rows, clock = steps.system.nc, layout.shape.rows, of["System"]["t"]
+        P, complementarity, residual = np.zeros((nc, rows)), 0.0, 0.0
+        motion = [(np.array([t]), state.q[None], state.v[None])]
+        while clock[0] < self._t_end:
+            count, whole = steps.run(state, t, MOST if observe else AT_ONCE)
+            if not whole:
+                return None
+            if sums:
+                impulses = of["ContactRow"]["P"][: count * nc].reshape(count, nc, rows)
+                # one after the other, as in a single run, whatever the number of rows
+                P = np.cumsum(np.concatenate([P[None], impulses[:, layout.contacts]]), axis=0)[-1]
+                of_steps = of["StepRow"][:count]
+                complementarity = max(complementarity, float(of_steps["complementarity"].max()))
+                residual = max(residual, float(of_steps["residual"].max()))
+            if observe:
+                motion.append((of["StepRow"]["t"][:count].copy(), *steps.tables.motion(count)))
+        q, v = (layout.packed(steps.memory, name).ravel() for name in ("q", "v"))
+        if not observe:
+            return End(q, v, P, complementarity, residual, 0.0, 0.0)
+        times, places, velocities = (np.concatenate(parts) for parts in zip(*motion, strict=True))
+        seen = steps.observe(times, places, velocities, velocities)
+        gap, joint = max(0.0, -float(np.min(seen.gap, initial=0.0))), float(np.max(seen.closure, initial=0.0))
+        return End(q, v, P, complementarity, residual, gap, joint)

@@ -73,6 +73,8 @@ class Numbers:
 
     def put(self, memory: Memory, known: InternalStates, without: Collection[str] = ()) -> None:
         """Write values; of those of another scheme the fields, and their columns, that both have."""
+        if not known.fields:
+            return
         words = memory.raw.view(np.int64)
         if known.fields == self.fields and not without:
             bits = known.numbers.view(np.int64).copy()

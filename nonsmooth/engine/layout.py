@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,8 @@ MODES = 16
 MOTIONS = 6
 #: corners of loads and drivers that memory has room for; the next ones are written once these are passed
 STOPS = 64
+#: what a contact has of its law, in the order of `Elementwise.contact_law`
+LAW = ("restitution", "friction", "tangential", "scale")
 #: schemas of which there may be none
 OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reaction", "Slot", "Place", "Share", "Meeting",
             "Impact", "Difference")  # fmt: skip
@@ -96,15 +99,17 @@ class Layout:
         #: where the internal states of schemes stand in its memories
         self.kept: dict[Any, Any] = {}
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
+        self.index = {name: i for i, name in enumerate(system.parameters)}
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
         #: points of reactions of joints, with the numbers from which they were computed
         self._reported: dict[int, tuple[bytes, Array]] = {}
         self._contacts = [e for e in system.elements if isinstance(e, Contact)]
+        self._mass_numbers = self._numbers(self.bodies)
+        self._bond_numbers = self._numbers([*self._joints, *self._contacts])
         self.shape = shape_of(system, rough=rough, options=options)
         self.q_places, self.v_places = (self._places(positions) for positions in (True, False))
         many = any(len(e.gap_labels) * self.shape.rows > MOTIONS for e in self._contacts)
         self.redundant = many and system.dimension == 3
-        self.index = {name: i for i, name in enumerate(system.parameters)}
         self._joint_numbers = [
             np.array([self.index[f"{e.name}.{label}"] for label in e.numbers()], dtype=np.intp) for e in self._joints
         ]
@@ -129,6 +134,10 @@ class Layout:
             self._deformations(kinds)
         except Unsupported as error:
             raise InputError(f"A load or a law of the model: {error}; write it with other functions.") from error
+
+    def _numbers(self, elements: Iterable[Element]) -> list[int]:
+        """Indices of the parameters of these elements."""
+        return [self.index[f"{e.name}.{label}"] for e in elements for label in e.numbers()]
 
     def _pair(self, element: Element) -> tuple[Values, Values]:
         """Its first two bodies, of which the second is the ground where there is one."""
@@ -312,27 +321,71 @@ class Layout:
                 of[name] = [memory.place(place[which]) - ground for place in group.places]
         return memory
 
-    def fill(self, memory: Memory, values: Array) -> None:
-        """Numbers of parameters: what depends on them alone, masses, laws, and forces that do not change."""
-        for group in self.groups:
+    def fill(self, memory: Memory, values: Array, varied: Set[int] | None = None) -> None:
+        """Numbers of parameters: what depends on them alone, masses, laws, and forces that do not change.
+
+        `varied`: indices of parameters; the memory was filled with values that differ in these alone.
+        """
+        stale = [one for one in self.groups if varied is None or not varied.isdisjoint(one.parameters)]
+        for group in stale:
             self._prepare(memory, group, values)
+        if varied is None:
+            self._set_out(memory)
+        if varied is None or not varied.isdisjoint(self._mass_numbers):
+            self._masses(memory, values)
+            if self.shape.modes:
+                memory.of["Body"]["implicit"] = memory.of["Body"]["inverse_mass"]
+        if varied is None or not varied.isdisjoint(self._bond_numbers):
+            self._laws(memory, values)
+        if varied is None or any(group.record is one for group in stale for one in self.steady):
+            self._steady_forces(memory)
+
+    def changes(self, memory: Memory, values: Array, varied: Set[int]) -> tuple[NDArray[np.intp], Array] | None:
+        """What runs with the parameters (runs, parameters) have in a memory that was filled with values that differ in
+        the indices `varied` alone: words of the memory and their values (runs, words).
+
+        Without points of reactions. None if masses or forces that do not change vary, which are filled run by run.
+        """
+        stale = [one for one in self.groups if not varied.isdisjoint(one.parameters)]
+        steady = any(group.record is one for group in stale for one in self.steady)
+        if steady or not varied.isdisjoint(self._mass_numbers):
+            return None
+        words, numbers = [np.zeros(0, dtype=np.intp)], [np.zeros((len(values), 0))]
+        for group in stale:
+            count = len(group.places) // group.each
+            slots = np.empty((len(values), count * group.code.slots))
+            parameters = np.ascontiguousarray(values[:, group.parameters], dtype=float)
+            code: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)(group.code.prepare)
+            code(len(values) * count, parameters.ctypes.data, slots.ctypes.data)
+            words.append(memory.place(group.record["slots"][0]) // 8 + np.arange(slots.shape[1]))
+            numbers.append(slots)
+        if not varied.isdisjoint(self._bond_numbers) and self.contacts.size:
+            size = dtype("Contact", self.shape).itemsize
+            for name, law in zip(LAW, self.elementwise.contact_law(values), strict=True):
+                first = memory.start["Contact"] + offset("Contact", self.shape, name)
+                words.append((first + size * self.contacts) // 8)
+                numbers.append(law)
+        return np.concatenate(words), np.concatenate(numbers, axis=1)
+
+    def _set_out(self, memory: Memory) -> None:
+        """What no parameter changes: no corners, and bodies where the frame of the ground is."""
         memory.of["Stop"]["t"] = memory.of["Stop"]["before"] = memory.of["System"]["bound"] = np.inf
-        self._masses(memory, values)
-        if self.shape.modes:
-            memory.of["Body"]["implicit"] = memory.of["Body"]["inverse_mass"]
-        self._laws(memory, values)
         body = memory.of["Body"]
         if self.shape.dimension == 3:
             body["q"][0, 4] = 1.0
         z = np.array([0.0, 0.0, 1.0, 0.0]) if self.shape.dimension == 2 else np.vstack([np.zeros(4), np.eye(3, 4)])
         body["z"] = z
+
+    def _steady_forces(self, memory: Memory) -> None:
+        """Sums of the forces on bodies that do not change."""
         for group in self.groups:
             if any(group.record is one for one in self.steady):
                 evaluate(memory, self.shape, group.record)
-        loads = memory.of["Load"][len(self.whole["loads"]) :]
+        body, loads = memory.of["Body"], memory.of["Load"][len(self.whole["loads"]) :]
         ground, size = memory.start["Body"], dtype("Body", self.shape).itemsize
         step = dtype("Load", self.shape).itemsize
         first = memory.start["Load"] + len(self.whole["loads"]) * step - ground
+        body["steady"] = 0.0
         for side in ("a", "b"):
             bodies = (first + step * np.arange(len(loads)) + loads[side].astype(np.intp)) // size
             np.add.at(body["steady"], bodies, loads[f"on_{side}"])
@@ -379,15 +432,16 @@ class Layout:
             moved["root_mass"][k, self.shape.width - self.shape.modes :][: e.count] = 1.0
 
     def _laws(self, memory: Memory, values: Array) -> None:
-        restitution, friction, tangential, scale = self.elementwise.contact_law(values)
         found = memory.of["Contact"]
-        for name, numbers in (
-            ("restitution", restitution), ("friction", friction), ("tangential", tangential), ("scale", scale),
-        ):  # fmt: skip
+        for name, numbers in zip(LAW, self.elementwise.contact_law(values), strict=True):
             found[name][self.contacts] = numbers
-        laws: list[Any] = [e.contact for e in self._contacts for _ in e.gap_labels]
-        found["threshold"][self.contacts] = [law.threshold for law in laws]
+        found["threshold"][self.contacts] = self._thresholds
         self._points(memory, values)
+
+    @functools.cached_property
+    def _thresholds(self) -> list[float]:
+        laws: list[Any] = [e.contact for e in self._contacts for _ in e.gap_labels]
+        return [law.threshold for law in laws]
 
     def _points(self, memory: Memory, values: Array) -> None:
         """Points at which reactions of joints are reported."""

@@ -126,6 +126,7 @@ class CompiledSteps:
         self.alpha, self._requested = self.scheme == "generalized_alpha", stepper.solver is not None
         self._check(stepper, control, values)
         self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
+        self._stepper = stepper
         self._allocate(layout_of(system, values, stepper), values)
         self._set(stepper, values, t_end)
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
@@ -163,7 +164,6 @@ class CompiledSteps:
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
         self.rows = int(np.clip(ROOM // per_row, 2, MOST))
         self.memory: Memory = layout.memory(self.rows)
-        self._blank = self.memory.raw[: self.memory.start["BodyRow"]].copy()  # rows come last
         layout.fill(self.memory, values)
         self.tables = Tables(self.memory, self.layout)
         self._whole = self.memory.of["System"]
@@ -176,7 +176,6 @@ class CompiledSteps:
 
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system, start = self.system, self.system.start
-        noise, ridge = 0.0, ridge_of(system, values)
         balanced = is_balanced(stepper)
         # impulses of redundant joints are corrected from iteration to iteration
         varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
@@ -186,19 +185,26 @@ class CompiledSteps:
         nodes = [e.modes.places for e in system.elements if isinstance(e, FlexibleBody)]
         farthest = max((float(np.max(np.abs(places), initial=0.0)) for places in nodes), default=0.0)
         reach = max(float(np.max(np.abs(start.q))), farthest)
-        if system.ng or self.alpha:  # joints determine positions to round-off, hence velocities to round-off over dt
-            heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
-            noise = EPSILON * reach * heaviest
         for name, value in (
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
-            ("certified", _certified(system, stepper, values)), ("reach", reach), ("noise", noise), ("ridge", ridge),
-            ("midpoint", self.midpoint), ("projected", getattr(stepper, "projection", None) is not None),
+            ("reach", reach), ("midpoint", self.midpoint),
+            ("projected", getattr(stepper, "projection", None) is not None),
             ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
             ("varying", varying), ("error", self._error), ("planned", self.longest),
             ("phase_of_impact", CONVEX if associated else 0), ("acceptable", ACCEPTABLE),
         ):  # fmt: skip
             self._whole[name] = value
+        self.set_scales(values)
+
+    def set_scales(self, values: Array) -> None:
+        """Numbers of the whole mechanism that depend on parameters."""
+        whole, noise = self._whole, 0.0
+        if self.system.ng or self.alpha:  # joints determine positions, hence velocities to their round-off over dt
+            heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
+            noise = EPSILON * float(whole["reach"][0]) * heaviest
+        whole["noise"], whole["ridge"] = noise, ridge_of(self.system, values)
+        whole["certified"] = _certified(self.system, self._stepper, values)
 
     def start(self, state: State) -> State | None:
         """The start of a run with the data of its first step, after the impact there, if closed contacts approach.
@@ -347,12 +353,14 @@ class CompiledSteps:
         if raised is not None:
             raise raised
 
-    def restart(self, stepper: Any, values: Array, t_end: float) -> None:
-        """Other parameters, for a run of its own in the same memory."""
-        self.memory.raw[: self._blank.size] = self._blank
-        self.layout.fill(self.memory, values)
-        self._set(stepper, values, t_end)
-        self._at, self.values, self.impact, self._t_end, self._corners = None, values, None, t_end, None
+    def image(self) -> NDArray[np.uint8]:
+        """The records, without rows, which come last."""
+        return self.memory.raw[: self.memory.start["BodyRow"]].copy()
+
+    def restart(self, image: NDArray[np.uint8], values: Array) -> None:
+        """A run of its own with these parameters in the same memory, whose records are then filled."""
+        self.memory.raw[: image.size] = image
+        self._at, self.values, self.impact, self._corners = None, values, None, None
         self.__dict__.pop("_mechanism", None)
 
     def advance(self, state: State, origin: float, most: int = MOST) -> Taken:
@@ -372,7 +380,7 @@ class CompiledSteps:
         self._put_stops(float(self._whole["t"][0]), origin)
         self._whole["steps"] = 0
         clock = time.perf_counter()
-        status = self._run(self.memory.address(self.root), min(self._chunk, self.rows, most))
+        status = self._run(self._address, min(self._chunk, self.rows, most))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
         if not done:
             self._raise()
@@ -381,6 +389,15 @@ class CompiledSteps:
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN
+
+    @functools.cached_property
+    def _address(self) -> int:
+        """Of the record that `run` takes."""
+        return self.memory.address(self.root)
+
+    @functools.cached_property
+    def _address_of_system(self) -> int:
+        return self.memory.address("System")
 
     def _put_stops(self, t: float, origin: float) -> None:
         """The next corners of loads and drivers, at which steps end; a run pauses at the last one that has room."""
@@ -439,12 +456,26 @@ class CompiledSteps:
     def _put(self, state: State, origin: float) -> int:
         """Write a state with its internal states into the records; `DONE` if the compiled scheme can begin a run
         there."""
-        layout, memory, known, whole = self.layout, self.memory, state.memory, self._whole
+        self.lay(state, origin)
+        return self._begin_at(state, origin)
+
+    def _lost(self, state: State) -> set[str]:
+        """Internal states of it that are not those of the step which begins there."""
+        if not state.memory:
+            return set()
+        if self.alpha and "Body.smooth" not in state.memory:
+            return {"Joint.P"}  # with which its first iteration begins
+        return STALE if self.scheme == "moreau_jean" and not self._is_fresh(state) else set()
+
+    def _is_fresh(self, state: State) -> bool:
+        """Whether its internal states are those of its time."""
+        known = state.memory
+        return len(known) > 0 and "System.t" in known and bool(known["System.t"][0] == state.t)
+
+    def lay(self, state: State, origin: float) -> None:
+        """Write a state into the records, before the compiled scheme begins there."""
+        layout, memory, whole = self.layout, self.memory, self._whole
         contact, joint = memory.of["Contact"], memory.of["Joint"]
-        fresh = "System.t" in known and bool(known["System.t"][0] == state.t)
-        lost = STALE if self.scheme == "moreau_jean" and not fresh else set[str]()
-        if self.alpha and "Body.smooth" not in known:
-            lost = {"Joint.P"}  # with which its first iteration begins
         # of a run without a step before this one
         whole["last_dt"], whole["proximal"] = self.longest, PROXIMAL if layout.redundant else 0.0
         whole["secant"] = contact["P"] = 0.0
@@ -453,18 +484,29 @@ class CompiledSteps:
         for trend in (contact["trend"], joint["trend"]):
             for name in TREND:
                 trend[name] = 0
-        self.kept.put(memory, known, lost)
+        self.kept.put(memory, state.memory, self._lost(state))
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
         whole["t"], whole["origin"], contact["first"] = state.t, origin, contact["P"]
-        status = self._begin(memory.address("System"))
+
+    def _begin_at(self, state: State, origin: float) -> int:
+        """`DONE` if the compiled scheme can begin a run at a state that stands in the records."""
+        memory, whole = self.memory, self._whole
+        status = self._begin(self._address_of_system)
         if not self.alpha:
-            joint["P"] = 0.0
-        self.kept.put(memory, known, lost)
-        if not fresh:
-            contact["trend"]["last"] = contact["P"]
+            memory.of["Joint"]["P"] = 0.0
+        self.kept.put(memory, state.memory, self._lost(state))
+        if not self._is_fresh(state):
+            memory.of["Contact"]["trend"]["last"] = memory.of["Contact"]["P"]
         whole["t"], whole["origin"] = state.t, origin
         return int(status)
+
+    def begin(self, state: State) -> bool:
+        """Begin a run at a state that stands in the records; whether that is certified, and without an impact."""
+        self._corners_from(state.t)
+        self._at = state
+        status = self._begin_at(state, state.t)
+        return status != UNCERTAIN and not (self.scheme == "landing" and self._whole["meets"][0])
 
     def _state(self) -> State:
         """The state after the last step, with the internal states for the next one."""

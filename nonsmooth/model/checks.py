@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
@@ -16,7 +17,7 @@ from nonsmooth.model.signals import signal_values
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite
 
-__all__ = ["CLOSED", "check_motion", "check_rates", "check_start", "rates_of"]
+__all__ = ["CLOSED", "check_motion", "check_rates", "check_start", "overlapping", "rates_of"]
 
 #: constraint violation [m or rad] and its rate [m/s or rad/s] below which an initial state counts as consistent
 CLOSED = 1e-9
@@ -52,14 +53,19 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     if system.ng:
         check_rates(system, directions, rates)
     gaps = e.gaps(at, p)
-    allowed = OVERLAP if system.compliance is None else GIVING
-    overlap = np.flatnonzero(~(gaps >= -allowed * e.gap_sizes(p)))
+    overlap = np.flatnonzero(overlapping(system, gaps, p))
     if overlap.size:
         worst = overlap[np.argmin(gaps[overlap])]
         raise ModelError(
             f'The contact "{system.contact_names[worst]}" overlaps by {-gaps[worst]:.6g} m at the start; '
             "move the bodies apart or enlarge the clearance."
         )
+
+
+def overlapping(system: System, gaps: Array, parameters: Array) -> NDArray[np.bool_]:
+    """Which gaps of a start are no admissible ones; (nc,) or, for many sets of parameters, (runs, nc)."""
+    allowed = OVERLAP if system.compliance is None else GIVING
+    return ~(gaps >= -allowed * system.elementwise.gap_sizes(parameters))
 
 
 def _check_signals(system: System, t: float) -> None:

@@ -86,7 +86,7 @@ class _Group:
         self.members, self.count = np.array(members, dtype=np.intp), len(members)
         self.bodies = np.array(bodies, dtype=np.intp).reshape(self.count, -1)
         self.parameters = np.array(parameters, dtype=np.intp).reshape(self.count, -1)
-        self.sizes = [function.size_out(i) for i in range(function.n_out())]
+        self.function, self.sizes = function, [function.size_out(i) for i in range(function.n_out())]
         mapped = function.map(self.count)
         matrices = [mapped.name_out(i) for i, (_, columns) in enumerate(self.sizes) if columns > 1]
         self.evaluator = Evaluator(mapped, matrices=matrices)
@@ -168,8 +168,10 @@ class Elementwise:
         return np.vstack([np.array(found, dtype=np.intp).reshape(-1, len(LAW)).T, self._sizes])
 
     def contact_law(self, values: Array) -> Array:
-        """Restitution, friction, tangential restitution and size of each contact (4, nc)."""
-        return np.append(values, 0.0)[self._law_places]
+        """Restitution, friction, tangential restitution and size of each contact (4, nc); (4, runs, nc) for parameters
+        (runs, parameters)."""
+        padded = np.concatenate([values, np.zeros((*values.shape[:-1], 1))], axis=-1)
+        return np.moveaxis(padded[..., self._law_places], -2, 0)
 
     @cached_property
     def _advance_groups(self) -> list[_Group]:
@@ -343,14 +345,25 @@ class Elementwise:
             gaps[self._gaps[group.members][:, None] + np.arange(found.shape[1])] = found
         return gaps
 
+    def gaps_by_parameters(self, at: Placements, values: Array) -> Array:
+        """The same (runs, nc) for many sets of parameters (runs, parameters), evaluated at once."""
+        gaps = np.empty((len(values), self._sizes.size))
+        for group in self._contact_groups:
+            first, second = (np.tile(at.z[bodies].T, len(values)) for bodies in group.bodies.T)
+            p = values[:, group.parameters].reshape(len(values) * group.count, -1)
+            found = np.array(group.function.map(len(p))(first, second, p.T)[1])
+            own = found.reshape(-1, len(values), group.count).transpose(1, 2, 0)
+            gaps[:, self._gaps[group.members][:, None] + np.arange(own.shape[2])] = own
+        return gaps
+
     def size_words(self, i: int, p: Array) -> str:
         """What the typical size of a gap is, in words: its clearance, or the size that a free contact is given."""
         labels = [e.size_label for e in self.contacts for _ in e.gap_labels]
         return labels[i] if labels[i] != "size" else f"size ({self.gap_sizes(p)[i]:g} m)"
 
     def gap_sizes(self, p: Array) -> Array:
-        """Typical size of each gap (nc,)."""
-        return p[self._sizes]
+        """Typical size of each gap (nc,), for many sets of parameters (runs, nc)."""
+        return p[..., self._sizes]
 
 
 def _spans(sizes: Sequence[int]) -> Integers:

@@ -159,7 +159,7 @@ def _run(
     if together:
         run_to_ends(
             system, stepper, controls, values, [int(k) for k in runs], t_end, states=states,
-            observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
+            sums=bool({*metrics} - OBSERVED), observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
         )  # fmt: skip
     for control, found, left in zip(controls, ends, again, strict=True):
         for k in sorted(left) if together else map(int, runs):

@@ -22,7 +22,13 @@ from nonsmooth import (
     simulate_batch,
 )
 from nonsmooth.compile.machine import compilations
-from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, slider_rod
+from nonsmooth_problems import (
+    flexible_slider_crank,
+    slider_crank_revolute,
+    slider_crank_translational,
+    slider_rod,
+    spatial_slider_crank,
+)
 
 
 @pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean(), GeneralizedAlpha()], ids=repr)
@@ -55,6 +61,37 @@ def test_runs_with_joints_equal_single_runs_bit_for_bit(joints):
         assert np.array_equal(runs["q"].values[k], single.q.array[-1])
         assert np.array_equal(runs["v"].values[k], single.v.array[-1])
         assert float(runs["gap_violation"][k]) == single.certificate.gap_violation
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        slider_crank_translational(),
+        slider_rod(case=2),
+        flexible_slider_crank(),
+        spatial_slider_crank(Rigid(restitution=0.5, friction=0.1)),
+    ],
+    ids=lambda model: model.name,
+)
+def test_any_parameter_may_vary(model):
+    """Whatever it changes in the memory of a run, and nothing else: one after the other, by so little that joints
+    remain closed."""
+    system, metrics = model.build(), ["impulse", "gap_violation", "joint_violation", "motion_residual"]
+    run = {"t_end": 2e-4, "dt": 1e-5}
+    changed = 0
+    for name, value in system.parameters.items():
+        if name.endswith(".friction"):  # without which steps are others
+            continue
+        values = value + 1e-11 * np.array([0.0, 1.0, 3.0]) * max(abs(value), 1e-2)
+        runs = simulate_batch(system, MoreauJean(), {name: values}, **run, metrics=metrics)
+        single = simulate(system, MoreauJean(), **run, parameters={name: float(values[-1])})
+        assert np.array_equal(runs["q"].values[-1], single.q.array[-1]), name
+        assert np.array_equal(runs["v"].values[-1], single.v.array[-1]), name
+        assert runs["impulse"].values[-1] == pytest.approx(single.P_N.array.sum(axis=0), rel=1e-12)
+        for metric in metrics[1:]:
+            assert float(runs[metric][-1]) == getattr(single.certificate, metric), name
+        changed += not np.array_equal(runs["v"].values[0], runs["v"].values[-1])
+    assert changed >= 6
 
 
 @pytest.mark.parametrize(
