@@ -48,7 +48,7 @@ TEXTS = {
     "observation": Text("System", (("observe", 1),)),
 }
 #: those of the ready problems: rigid bodies with Newton's impact law, without and with friction or joints, and flexible
-#: bodies of 9 to 16 modes; those that take longest first
+#: bodies of up to 16 modes; those that take longest first
 SHAPES = (Shape(2, 2, 0, 16), Shape(3, 3), Shape(3, 1), Shape(2, 2), Shape(2, 1))
 #: modules that define the schemas of records
 SCHEMAS = ("fields", "observation_fields", "impact_fields", "event_fields", "compliant_fields")

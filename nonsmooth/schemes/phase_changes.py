@@ -52,6 +52,9 @@ from nonsmooth.tolerances.impacts import DIED, ROUNDS
 #: share of the sum of its terms below which an acceleration is regarded as zero, and of the largest normal force below
 #: which a contact is unloaded
 ZERO = 1e-9
+#: the same of a contact whose force has just vanished: its normal has the round-off of positions, relative to the
+#: clearance. One that does close again, more slowly, does so in the next step.
+RETURNING = 1e-7
 #: share of the sum of its terms below which a slip at an event vanishes
 STILL = 1e-10
 #: share of the friction cone's radius by which the force of a sticking contact may be outside
@@ -514,7 +517,7 @@ def returns(run):
         touch = run.touches[k]
         if touch.released:
             touch.contact.shift = touch.bias
-            zero = ZERO * rate_terms(run, touch.contact, size)[0]
+            zero = RETURNING * rate_terms(run, touch.contact, size)[0]
             some = some or closing_acceleration(run, k) > zero
     for touch in run.touches:
         if some and touch.released:
