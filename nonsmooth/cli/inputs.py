@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
+from nonsmooth.cli.options import Runs
 from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.files import path_of
 from nonsmooth.fits import Scatter, looks_stated, stated
@@ -56,20 +57,9 @@ class Mechanism:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class Request(Runs):
     """The options of one `nonsmooth run`, as given."""
 
-    problem: str
-    case: str | None = None
-    settings: tuple[str, ...] = ()
-    stepper: str | None = None
-    solver: str | None = None
-    t_end: float | None = None
-    dt: float | None = None
-    dt_min: float | None = None
-    dt_max: float | None = None
-    rtol: float | None = None
-    atol: float | None = None
     contact: str | None = None
     law: str | None = None
     friction_law: str | None = None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.inputs import FIGURE_FORMATS, PAGE_FORMATS, Mechanism, Request, check_writable
+from nonsmooth.cli.options import Law, Problem, Runs, Seconds
 from nonsmooth.cli.plot import usual_figure
 from nonsmooth.cli.progress import progress_bar
 from nonsmooth.cli.resume import OUTPUTS, Kept, kept_by, request_of
@@ -20,28 +19,71 @@ from nonsmooth.files import write_figure
 from nonsmooth.stages import spent, stage
 
 if TYPE_CHECKING:
-    from nonsmooth.cli.app import Run
     from nonsmooth.step_control import StepControl
     from nonsmooth.steppers.base import Stepper
     from nonsmooth.trajectory import Trajectory
 
-__all__ = ["carry_out"]
+__all__ = ["run"]
 
 
-def carry_out(asked: Run) -> int:
-    """Execute a run and return the exit code."""
+def run(
+    problem: Problem | None = None, *, runs: Runs, accuracy: float | None = None, check: bool = False,
+    max_steps: int | None = None, max_seconds: Seconds | None = None, record: int | None = None,
+    contact: str | None = None, law: Law | None = None, friction_law: str | None = None, output: Path | None = None,
+    figure: Path | None = None, animation: Path | None = None, page: Path | None = None,
+    checkpoint: Path | None = None, every: Seconds | None = None, resume: Path | None = None, as_json: bool = False,
+    quiet: bool = False,
+) -> int:  # fmt: skip
+    """Simulate a problem, check the motion, and write the requested files.
+
+    Parameters
+    ----------
+    stepper : default: chosen with the step; with a step gauss-qp, or compliant-dae with --contact compliant
+        One of {steppers}.
+    accuracy : default: 0.01
+        Error of positions as a share of the smallest clearance, and of the peak force as a share of it; the step is
+        chosen for it.
+    check
+        Repeat a run of given steps with finer ones, for its verdict.
+    max_steps
+        Largest number of steps; a longer run fails.
+    max_seconds
+        Largest computing time; a longer run fails. If steps are chosen, it applies to each run.
+    record : N
+        Keep every N-th row of a long run of given steps.
+    contact
+        rigid or compliant, instead of the problem's own.
+    law
+        Compliant normal law, such as flores; its numbers by --set, such as stiffness=1e10.
+    friction_law
+        Compliant friction law, such as ambrosio; none if omitted.
+    output
+        Trajectory to write (NetCDF, .nc).
+    animation
+        Animation of the mechanism to write (.gif, or .mp4 where ffmpeg is found).
+    checkpoint
+        Checkpoint file of the run (.nc); if it exists, the same run is continued.
+    every : default: 60 s
+        Time between two checkpoints.
+    resume
+        Continue the run of a checkpoint (.nc), with its options.
+    """
     try:
-        return _carried_out(asked)
+        request = runs.request(
+            problem=problem or "", accuracy=accuracy, check=check, max_steps=max_steps, max_seconds=max_seconds,
+            record=record, contact=contact, law=law, friction_law=friction_law,
+        )  # fmt: skip
+        files = {"output": output, "figure": figure, "animation": animation, "report": page}
+        return _run(request, files, checkpoint, every, resume, as_json)
     except KeyboardInterrupt:
         print("nonsmooth: Interrupted before the first step; nothing was written.", file=sys.stderr)
         return 130
 
 
-def _carried_out(asked: Run) -> int:
-    given = {one.name: getattr(asked, one.name) for one in fields(Request) if hasattr(asked, one.name)}
-    request = Request(**given | {"problem": asked.problem or ""})
-    files = {"output": asked.output, "figure": asked.figure, "animation": asked.animation, "report": asked.page}
-    checkpoint, resume = asked.checkpoint, asked.resume
+def _run(
+    request: Request, files: dict[str, Path | None], checkpoint: Path | None, every: float | None,
+    resume: Path | None, as_json: bool,
+) -> int:  # fmt: skip
     if resume is not None:
         if checkpoint is not None:
             raise InputError(f"--checkpoint {checkpoint} and --resume {resume} exclude each other: the run goes on in "
@@ -51,7 +93,7 @@ def _carried_out(asked: Run) -> int:
     elif not request.problem:
         raise InputError("Name what to run: a problem of `nonsmooth list`, a TOML file, or a Python file.")
     request = request.completed()
-    kept = kept_by(request, files, checkpoint, asked.every)
+    kept = kept_by(request, files, checkpoint, every)
     output, figure, animation, page = (files[name] or request.written(name) for name in OUTPUTS)
     check_writable("--output", output, (".nc",))
     check_writable("--figure", figure, FIGURE_FORMATS)
@@ -82,7 +124,7 @@ def _carried_out(asked: Run) -> int:
             _, complaint, output = _saved(trajectory, _free_name(f"{mechanism.name}-interrupted"))
             message = f"{message} {complaint}".strip()
             written += [] if output is None else [output]
-        _show(trajectory, mechanism, written, as_json=asked.as_json)
+        _show(trajectory, mechanism, written, as_json=as_json)
     except KeyboardInterrupt:
         code, message = 130, f"{message} Interrupted after the last step.".strip()
     if code:
@@ -202,7 +244,6 @@ def _check_animation(path: Path) -> None:
 
 def _animate(trajectory: Trajectory, path: Path) -> None:
     """Draw the mechanism in motion."""
-    os.environ.setdefault("MPLBACKEND", "agg")
     from nonsmooth import plots
 
     plots.animation(trajectory).save(path)

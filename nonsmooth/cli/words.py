@@ -9,11 +9,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-__all__ = ["Quiet", "completed", "duration", "hushed"]
+__all__ = ["completed", "duration", "hushed"]
 
 #: units of time and their length [s]
 UNITS = {
@@ -21,8 +21,6 @@ UNITS = {
     "ns": Decimal("1e-9"), "min": Decimal(60), "h": Decimal(3600),
 }  # fmt: skip
 WRITTEN = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([a-zµμ]+)\s*")
-
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors and what --json asks for.")]
 
 
 def duration(text: str) -> float:

@@ -11,7 +11,7 @@ import typer
 import xarray
 
 from nonsmooth import InputError
-from nonsmooth.cli.measures import FOLDER, add_measures, examples
+from nonsmooth.cli.commands import MEASURES, add_measures, examples
 from nonsmooth.studies import measures
 
 OWN = '''
@@ -88,7 +88,7 @@ def test_its_help_and_example_are_those_of_its_docstring(own: Path, capsys: pyte
 
 
 def test_every_file_has_an_example() -> None:
-    assert all(lines for lines in examples().values()) and len(examples()) == len(list(FOLDER.glob("[a-z]*.py")))
+    assert all(lines for lines in examples().values()) and len(examples()) == len(list(MEASURES.glob("[a-z]*.py")))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from scipy import stats
 
 from nonsmooth import GaussQP, MoreauJean, plots
 from nonsmooth.cli import main
-from nonsmooth.cli.sweep import CUT, distribution_of
+from nonsmooth.cli.values import CUT, distribution_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import sensitivity, sweep, tolerance
 from nonsmooth.studies.designs import Design

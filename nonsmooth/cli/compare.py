@@ -1,34 +1,36 @@
-"""Studies from the command line: defaults of problems, options, and output."""
+"""`nonsmooth compare` and `study rigid-limit`: rigid and compliant contact, with the defaults of problems."""
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import problem_of
-from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
+from nonsmooth.cli.inputs import check_dimensions, in_units, kebab, settings_from
+from nonsmooth.cli.options import Comparing, Law, Written
 from nonsmooth.cli.progress import study_bar
+from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
-    from nonsmooth.cli.comparing import Compare, Comparing, RigidLimit
     from nonsmooth.laws.compliant import Compliant
     from nonsmooth.model.model import Model
     from nonsmooth.registry import Problem
     from nonsmooth.steppers.compliant import CompliantDae
     from nonsmooth.studies.comparison import Case
 
-__all__ = ["carry_out_comparison", "carry_out_rigid_limit", "end_of"]
+__all__ = ["compare", "end_of", "rigid_limit"]
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
 #: rows that a run has at least where a problem states no longest step
 ROWS = 500
-#: compliant law where none is given
-LAW = "flores"
+#: numbers below are round-off for results of the order of one
+ROUND_OFF = 1e-15
 #: stiffnesses of the rigid limit where none are given, as powers of ten
 DECADES = range(10, 17)
 
@@ -89,7 +91,6 @@ class Prepared:
 
     def cases(self) -> list[Case]:
         """Rigid contact, event-driven and by the schemes requested, and compliant contact of each law and stiffness."""
-        from nonsmooth.cli.inputs import kebab
         from nonsmooth.steppers.event_driven import EventDriven
         from nonsmooth.steppers.gauss_qp import GaussQP
         from nonsmooth.studies.comparison import Case
@@ -199,44 +200,85 @@ def _calibrated_law(name: str) -> Any:
     return law
 
 
-def carry_out_comparison(asked: Compare) -> int:
-    """Compare, write the requested files, and print the table."""
-    study = prepared(asked, asked.laws or (LAW,), asked.rigid)
+def compare(
+    *, laws: tuple[str, ...] = (), rigid: tuple[str, ...] = (), target: float | None = None, runs: Comparing,
+    written: Written,
+) -> None:  # fmt: skip
+    """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error.
 
-    from nonsmooth.cli import report
-    from nonsmooth.studies.compare import compare
+    Parameters
+    ----------
+    laws : --law, default: flores
+        Compliant normal law of the hysteresis family; repeatable.
+    rigid : STEPPER[:SOLVER], default: event-driven, gauss-qp
+        Scheme of rigid contact and its solver, as gauss-mpcc:ipopt-mpcc or gauss-qp:osqp; repeatable.
+    target
+        Own error at which costs are compared; 0 omits this.
+    """
+    study = prepared(runs, laws or ("flores",), rigid)
 
-    target = study.target if asked.target is None else asked.target
+    from nonsmooth import studies
+
+    target = study.target if target is None else target
     with study_bar() as progress:
-        found = compare(study.build, study.cases(), t_end=study.t_end, target=target, progress=progress)
+        found = studies.compare(study.build, study.cases(), t_end=study.t_end, target=target, progress=progress)
+    rows = [(title, *map(_short, values)) for title, values in found.lines()]
+    labels = (label.replace(", ", ",\n") for label in found.labels)
+    shown: list[Any] = [table_of(f"{study.name}\nto t = {found.edges[-1]:g} s", *labels, rows=rows, whole=True)]
+    shown += ["", *found.remarks()] if found.remarks() else []
     conclude(
-        asked, study.name, report.comparison(found, study.name), lambda: found.table,
-        draw=lambda plots: plots.comparison(found), save=found.save, runs=found.runs,
+        written, study.name, shown, lambda: found.table, figure=lambda plots: plots.comparison(found), save=found.save,
+        runs=found.runs,
     )  # fmt: skip
-    return 0
 
 
-def carry_out_rigid_limit(asked: RigidLimit) -> int:
-    """Run the stiffnesses, write the requested files, and print the table."""
-    study = prepared(asked, [asked.law], [] if asked.rigid is None else [asked.rigid])
+def rigid_limit(
+    *, law: Law = "flores", rigid: str | None = None, depth: float | None = None, runs: Comparing, written: Written
+) -> None:
+    """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost.
 
-    from nonsmooth.cli import report
-    from nonsmooth.studies.rigid_limit import rigid_limit
+    Parameters
+    ----------
+    law
+        Compliant normal law of the hysteresis family.
+    rigid : STEPPER[:SOLVER], default: event-driven
+        Scheme of the rigid run and its solver, as gauss-mpcc:ipopt-mpcc.
+    depth : M
+        Penetration whose stiffness is computed, in metres.
+    """
+    study = prepared(runs, [law], [] if rigid is None else [rigid])
 
+    from nonsmooth import studies
+
+    stiffness = runs.stiffness or tuple(10.0**decade for decade in DECADES)
     with study_bar() as progress:
-        found = rigid_limit(
-            study.build, study.rigid_case(), study.compliant,
-            asked.stiffness or tuple(10.0**decade for decade in DECADES), t_end=study.t_end, depth=asked.depth,
+        found = studies.rigid_limit(
+            study.build, study.rigid_case(), study.compliant, stiffness, t_end=study.t_end, depth=depth,
             stepper=study.stepper, progress=progress,
         )  # fmt: skip
-
-    def plain() -> dict[str, Any]:
-        rows = {row["stiffness"]: row for row in found.rows()}
-        return {"stiffness": rows, "orders": found.orders, "needed": found.needed}
-
+    names = ("distance", "impulse_error", "penetration", "steps", "evaluations", "own_error", "verdict")
+    heads = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
+             "steps\n[-]", "evaluations\n[-]", "own\nerror [-]", "verdict")  # fmt: skip
+    rows = [(f"{row['stiffness']:g}", *(_short(row[name]) for name in names)) for row in found.rows()]
+    powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
+    shown = [table_of(*heads, rows=rows), "", powers, *found.remarks()]
+    if found.needed:
+        depth, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
+        shown.append(f"{depth:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
     title = f"{study.name}: towards rigid contact"
     conclude(
-        asked, title, report.limit(found), plain, head=title, draw=lambda plots: plots.rigid_limit(found),
-        save=found.save,
+        written, title, shown,
+        lambda: {
+            "stiffness": {row["stiffness"]: row for row in found.rows()}, "orders": found.orders,
+            "needed": found.needed,
+        },
+        head=title, figure=lambda plots: plots.rigid_limit(found), save=found.save,
     )  # fmt: skip
-    return 0
+
+
+def _short(value: float | str) -> str:
+    if isinstance(value, int | str):
+        return str(value)
+    if not math.isfinite(value):
+        return "-"
+    return f"< {ROUND_OFF:g}" if 0.0 < abs(value) < ROUND_OFF else f"{value:.4g}"

@@ -1,0 +1,194 @@
+"""Commands from the signatures and docstrings of functions, as TOML tables are from the classes of elements.
+
+Arguments by position are arguments of the command, those by keyword options, ``--name-of-the-argument``. An argument
+whose annotation is a group, a class of `nonsmooth.cli.options`, stands for the fields of the group; a name that comes
+twice is one option, as where it comes first. The first line of the docstring is the help of the command, the lines
+below ``Parameters`` are that of the options ::
+
+    name : --option METAVAR, default: words
+        Help.
+
+of which all but name and help may be left out. An option without such lines has those of the group that has it.
+
+Functions are read as text: the help of the program imports none of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from nonsmooth import steppers
+from nonsmooth.cli.options import GROUPS, KINDS
+from nonsmooth.cli.words import hushed
+from nonsmooth.exceptions import InputError
+
+__all__ = ["MEASURES", "add_command", "add_measures", "examples"]
+
+HERE = Path(__file__).parent
+#: studies that measure a run, each a file; a command adds these groups to the options of its function
+MEASURES, SWEPT = HERE.parent / "studies" / "measures", ("Design", "Runs", "Processes", "Written")
+REQUIRED = inspect.Parameter.empty
+HELP = re.compile(r"^(\w+)(?: : ([^\n]*))?\n((?:    [^\n]+\n?)+)", re.M)
+
+
+class Option(NamedTuple):
+    """An argument of a function, or a field of a group; `help` is what stands behind its name, and below."""
+
+    name: str
+    annotation: str
+    default: Any
+    by_keyword: bool
+    help: tuple[str, str] = ("", "")
+
+
+class Function(NamedTuple):
+    """A function of a file: its arguments, its docstring, and the options that the arguments stand for."""
+
+    arguments: list[Option]
+    text: str
+    options: dict[str, Option]
+
+    def words(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call: values, and groups of values."""
+        words: dict[str, Any] = {}
+        for one in self.arguments:
+            group = GROUPS.get(one.annotation)
+            part = {} if group is None else {each.name: given[each.name] for each in fields(group)}
+            words[one.name] = given[one.name] if group is None else group(**part)
+        return words
+
+
+def _helps(text: str | None) -> dict[str, tuple[str, str]]:
+    return {name: (spec, " ".join(help.split())) for name, spec, help in HELP.findall(text or "")}
+
+
+def _of_group(group: type) -> Iterator[Option]:
+    helps = _helps(inspect.getdoc(group))
+    for one in fields(group):
+        default = REQUIRED if one.default is MISSING else one.default
+        yield Option(one.name, str(one.type), default, one.kw_only, helps.get(one.name, ("", "")))
+
+
+#: help of the options of groups
+SHARED = {one.name: one.help for group in reversed(GROUPS.values()) for one in _of_group(group) if one.help[1]}
+
+
+def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
+    """The function of a file; with groups, these follow its arguments by keyword.
+
+    Raises
+    ------
+    InputError
+        Where there is no such function, or one of its options has an unknown type or no help.
+    """
+    nodes = ast.parse(path.read_text(encoding="utf-8")).body
+    node = next((one for one in nodes if isinstance(one, ast.FunctionDef) and one.name == name), None)
+    if node is None:
+        raise InputError(f"{path}: define the function {name}(run, *, ...), which measures a run.")
+    text, given = ast.get_docstring(node) or "", node.args
+    first = [] if groups else given.args
+    defaults = [None] * (len(first) - len(given.defaults)) + given.defaults[: len(first)] + given.kw_defaults
+    arguments = []
+    for one, default in zip([*first, *given.kwonlyargs], defaults, strict=True):
+        kind = "" if one.annotation is None else ast.unparse(one.annotation)
+        stated = REQUIRED if default is None else ast.literal_eval(default)
+        arguments.append(Option(one.arg, kind, stated, one not in first))
+    arguments += [Option(group.lower(), group, REQUIRED, True) for group in groups]
+    helps, options = _helps(text), {}
+    for argument in arguments:
+        for one in _of_group(GROUPS[argument.annotation]) if argument.annotation in GROUPS else [argument]:
+            shared = one.help if one.help[1] else SHARED.get(one.name, one.help)
+            options.setdefault(one.name, one._replace(help=helps.get(one.name, shared)))
+    for one in options.values():
+        if one.annotation.removesuffix(" | None") not in KINDS or not one.help[1]:
+            raise InputError(
+                f"{path}: the option {one.name} has the type {one.annotation or 'nothing'} and "
+                f"{'a' if one.help[1] else 'no'} line below Parameters; types are {', '.join(KINDS)}, and a line of "
+                "help is needed."
+            )
+    return Function(arguments, text, options)
+
+
+def add_command(app: typer.Typer, name: str, where: str) -> None:
+    """Add the command of a function, ``"module.function"`` in this package, which returns the exit code or None."""
+    module, _, called = where.partition(".")
+    function = read(HERE / f"{module}.py", called)
+
+    def run(**words: Any) -> Any:
+        return getattr(importlib.import_module(f"nonsmooth.cli.{module}"), called)(**words)
+
+    _add(app, name, function, run)
+
+
+def add_measures(app: typer.Typer, folder: Path = MEASURES) -> None:
+    """Add a command for each file of the folder: it runs a mechanism for many values, and measures each run.
+
+    Raises
+    ------
+    InputError
+        For a file without a function of its name, or an option whose type or meaning is not stated.
+    """
+    for path in _files(folder):
+        _add(app, path.stem.replace("_", "-"), read(path, path.stem, SWEPT), functools.partial(_measure, path.stem))
+
+
+def _measure(measure: str, design: Any, runs: Any, processes: Any, written: Any, **options: Any) -> int:
+    from nonsmooth.cli.sweep import swept
+
+    function = getattr(importlib.import_module(f"nonsmooth.studies.measures.{measure}"), measure)
+    return swept({measure: functools.partial(function, **options)}, design, runs, processes, written)
+
+
+def examples(folder: Path = MEASURES) -> dict[str, list[str]]:
+    """The example of each study, by the name of its command."""
+    texts = {path.stem.replace("_", "-"): read(path, path.stem, SWEPT).text for path in _files(folder)}
+    return {f"study {name}": re.findall(r"^\$ (nonsmooth .*)$", text, re.M) for name, text in texts.items()}
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.py") if not path.stem.startswith("_"))
+
+
+def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any]) -> None:
+    parameters = [_parameter(one) for one in function.options.values()]
+
+    def called(**given: Any) -> int:
+        many = [one.name for one in function.options.values() if one.annotation.startswith("tuple")]
+        given |= {label: tuple(given[label] or ()) for label in many}
+        with hushed(given.get("quiet", False), given.get("as_json", False)):
+            return int(run(**function.words(given)) or 0)
+
+    called.__name__, called.__doc__ = name.replace("-", "_"), function.text.partition("\n\n")[0]
+    called.__annotations__ = {one.name: one.annotation for one in parameters}
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    app.command(name)(called)
+
+
+def _parameter(one: Option) -> inspect.Parameter:
+    """An option as Typer reads it."""
+    kind, more = KINDS[one.annotation.removesuffix(" | None")]
+    written, _, shown = one.help[0].partition("default: ")
+    words = [word for word in written.strip(", ").split() if not word.startswith("[")]  # [m] is a unit
+    names = [word for word in words if word.startswith("-")]
+    more = more | {"help": one.help[1].replace("{steppers}", ", ".join(steppers.names()))}
+    if words[len(names) :]:
+        more["metavar"] = words[-1]
+    if shown:
+        more["show_default"] = shown
+    if one.by_keyword:
+        stated = typer.Option(*(names or [f"--{one.name.replace('_', '-')}"]), **more)
+    else:
+        stated = typer.Argument(**more)
+    default = None if one.default == () else one.default
+    annotation = Annotated[kind if default is REQUIRED or default is not None else kind | None, stated]
+    return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
