@@ -12,7 +12,7 @@ from nonsmooth.cli.options import Processes, Runs, Seconds, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import named, number_of, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, number_of, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def bifurcation(
     from nonsmooth import studies
 
     request = _completed(runs, crossing)
-    name, text = named("--over", over)
-    values = values_of("--over", name, text, units_of(request))
+    [(name, values)] = by_name("--over", [over], values_of, units_of(lambda: request.completed().mechanism())).items()
     kinds = {"--period": period, "--drive": drive, "--crossing": crossing}
     used = [option for option, value in kinds.items() if value is not None]
     if len(used) != 1:
@@ -87,10 +86,10 @@ def bifurcation(
             raise InputError("--steps is per period of a drive; with --crossing give --dt, or --dt-min and --dt-max.")
         if request.t_end is None or after is None:
             raise InputError("--crossing needs --t-end, and --after, before which crossings are left out.")
-        where, value = named("--crossing", crossing)
+        [(where, value)] = by_name("--crossing", [crossing], number_of).items()
         kind, colon, rest = where.partition(":")
         section = studies.Crossings(
-            rest if colon else kind, number_of("--crossing", value), request.t_end, _given(request), after,
+            rest if colon else kind, value, request.t_end, _given(request), after,
             kind if colon else "q", direction, turn,
         )  # fmt: skip
     stepper = _stepper(request)

@@ -10,6 +10,9 @@ below ``Parameters`` are that of the options ::
 
 of which all but name and help may be left out. An option without such lines has those of the group that has it.
 
+The arguments ``**study`` of a function are those of the function of `nonsmooth.studies` of the same name: types and
+defaults of options that have lines below ``Parameters``, but are no arguments, are those of the study.
+
 Functions are read as text: the help of the program imports none of them.
 """
 
@@ -28,7 +31,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from nonsmooth import steppers
-from nonsmooth.cli.options import GROUPS, KINDS
+from nonsmooth.cli.options import GROUPS, KINDS, MANY
 from nonsmooth.cli.words import hushed
 from nonsmooth.exceptions import InputError
 
@@ -36,7 +39,8 @@ __all__ = ["MEASURES", "add_command", "add_measures", "examples"]
 
 HERE = Path(__file__).parent
 #: studies that measure a run, each a file; a command adds these groups to the options of its function
-MEASURES, SWEPT = HERE.parent / "studies" / "measures", ("Design", "Runs", "Processes", "Written")
+STUDIES = HERE.parent / "studies"
+MEASURES, SWEPT = STUDIES / "measures", ("Design", "Runs", "Processes", "Written")
 REQUIRED = inspect.Parameter.empty
 HELP = re.compile(r"^(\w+)(?: : ([^\n]*))?\n((?:    [^\n]+\n?)+)", re.M)
 
@@ -49,6 +53,11 @@ class Option(NamedTuple):
     default: Any
     by_keyword: bool
     help: tuple[str, str] = ("", "")
+
+    @property
+    def kind(self) -> str:
+        """Among `KINDS`."""
+        return self.annotation.removesuffix(" | None")
 
 
 class Function(NamedTuple):
@@ -83,6 +92,22 @@ def _of_group(group: type) -> Iterator[Option]:
 SHARED = {one.name: one.help for group in reversed(GROUPS.values()) for one in _of_group(group) if one.help[1]}
 
 
+def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:
+    """Arguments and docstring of a function of a file, whose rest is not read, and whether it takes any arguments."""
+    found = re.search(rf'^def {name}\(.*?""".*?"""', path.read_text(encoding="utf-8"), re.M | re.S)
+    if found is None:
+        raise InputError(f"{path}: define the function {name}(run, *, ...), which measures a run, with a docstring.")
+    node: Any = ast.parse(found[0]).body[0]
+    given, options = node.args, []
+    defaults = [*[None] * (len(given.args) - len(given.defaults)), *given.defaults, *given.kw_defaults]
+    for i, (one, default) in enumerate(zip([*given.args, *given.kwonlyargs], defaults, strict=True)):
+        annotation = "" if one.annotation is None else ast.unparse(one.annotation)
+        option = Option(one.arg, annotation, REQUIRED, i >= len(given.args))
+        stated = default is not None and option.kind in KINDS
+        options.append(option._replace(default=ast.literal_eval(default)) if stated else option)
+    return options, ast.get_docstring(node) or "", given.kwarg is not None
+
+
 def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
     """The function of a file; with groups, these follow its arguments by keyword.
 
@@ -91,26 +116,22 @@ def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
     InputError
         Where there is no such function, or one of its options has an unknown type or no help.
     """
-    nodes = ast.parse(path.read_text(encoding="utf-8")).body
-    node = next((one for one in nodes if isinstance(one, ast.FunctionDef) and one.name == name), None)
-    if node is None:
-        raise InputError(f"{path}: define the function {name}(run, *, ...), which measures a run.")
-    text, given = ast.get_docstring(node) or "", node.args
-    first = [] if groups else given.args
-    defaults = [None] * (len(first) - len(given.defaults)) + given.defaults[: len(first)] + given.kw_defaults
-    arguments = []
-    for one, default in zip([*first, *given.kwonlyargs], defaults, strict=True):
-        kind = "" if one.annotation is None else ast.unparse(one.annotation)
-        stated = REQUIRED if default is None else ast.literal_eval(default)
-        arguments.append(Option(one.arg, kind, stated, one not in first))
-    arguments += [Option(group.lower(), group, REQUIRED, True) for group in groups]
-    helps, options = _helps(text), {}
+    arguments, text, open_ended = _declared(path, name)
+    helps = _helps(text)
+    if groups:
+        arguments = [one for one in arguments if one.by_keyword]
+        arguments += [Option(group.lower(), group, REQUIRED, True) for group in groups]
+    if open_ended:
+        arguments += [one for one in _declared(STUDIES / f"{name}.py", name)[0] if one.name in helps]
+        order = {name: i for i, name in enumerate(helps)}
+        arguments.sort(key=lambda one: len(order) if one.annotation in GROUPS else order.get(one.name, -1))
+    options: dict[str, Option] = {}
     for argument in arguments:
         for one in _of_group(GROUPS[argument.annotation]) if argument.annotation in GROUPS else [argument]:
             shared = one.help if one.help[1] else SHARED.get(one.name, one.help)
             options.setdefault(one.name, one._replace(help=helps.get(one.name, shared)))
     for one in options.values():
-        if one.annotation.removesuffix(" | None") not in KINDS or not one.help[1]:
+        if one.kind not in KINDS or not one.help[1]:
             raise InputError(
                 f"{path}: the option {one.name} has the type {one.annotation or 'nothing'} and "
                 f"{'a' if one.help[1] else 'no'} line below Parameters; types are {', '.join(KINDS)}, and a line of "
@@ -163,7 +184,7 @@ def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any
     parameters = [_parameter(one) for one in function.options.values()]
 
     def called(**given: Any) -> int:
-        many = [one.name for one in function.options.values() if one.annotation.startswith("tuple")]
+        many = [one.name for one in function.options.values() if KINDS[one.kind][0] in MANY]
         given |= {label: tuple(given[label] or ()) for label in many}
         with hushed(given.get("quiet", False), given.get("as_json", False)):
             return int(run(**function.words(given)) or 0)
@@ -176,7 +197,7 @@ def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any
 
 def _parameter(one: Option) -> inspect.Parameter:
     """An option as Typer reads it."""
-    kind, more = KINDS[one.annotation.removesuffix(" | None")]
+    kind, more = KINDS[one.kind]
     written, _, shown = one.help[0].partition("default: ")
     words = [word for word in written.strip(", ").split() if not word.startswith("[")]  # [m] is a unit
     names = [word for word in words if word.startswith("-")]

@@ -117,7 +117,7 @@ class Prepared:
             return None
 
 
-def prepared(asked: Comparing, laws: Sequence[str], rigid: Sequence[str]) -> Prepared:
+def _prepared(asked: Comparing, laws: Sequence[str], rigid: Sequence[str]) -> Prepared:
     """What the options describe, checked, and completed by the defaults of the problem."""
     from nonsmooth import solvers
     from nonsmooth.laws.rigid import Rigid
@@ -215,25 +215,27 @@ def compare(
     target
         Own error at which costs are compared; 0 omits this.
     """
-    study = prepared(runs, laws or ("flores",), rigid)
+    prepared = _prepared(runs, laws or ("flores",), rigid)
 
     from nonsmooth import studies
 
-    target = study.target if target is None else target
+    target = prepared.target if target is None else target
     with study_bar() as progress:
-        found = studies.compare(study.build, study.cases(), t_end=study.t_end, target=target, progress=progress)
+        found = studies.compare(
+            prepared.build, prepared.cases(), t_end=prepared.t_end, target=target, progress=progress
+        )
     rows = [(title, *map(_short, values)) for title, values in found.lines()]
     labels = (label.replace(", ", ",\n") for label in found.labels)
-    shown: list[Any] = [table_of(f"{study.name}\nto t = {found.edges[-1]:g} s", *labels, rows=rows, whole=True)]
+    shown: list[Any] = [table_of(f"{prepared.name}\nto t = {found.edges[-1]:g} s", *labels, rows=rows, whole=True)]
     shown += ["", *found.remarks()] if found.remarks() else []
     conclude(
-        written, study.name, shown, lambda: found.table, figure=lambda plots: plots.comparison(found), save=found.save,
-        runs=found.runs,
+        written, prepared.name, shown, lambda: found.table, figure=lambda plots: plots.comparison(found),
+        save=found.save, runs=found.runs,
     )  # fmt: skip
 
 
 def rigid_limit(
-    *, law: Law = "flores", rigid: str | None = None, depth: float | None = None, runs: Comparing, written: Written
+    *, law: Law = "flores", rigid: str | None = None, runs: Comparing, written: Written, **study: Any
 ) -> None:
     """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost.
 
@@ -246,15 +248,15 @@ def rigid_limit(
     depth : M
         Penetration whose stiffness is computed, in metres.
     """
-    study = prepared(runs, [law], [] if rigid is None else [rigid])
+    prepared = _prepared(runs, [law], [] if rigid is None else [rigid])
 
     from nonsmooth import studies
 
     stiffness = runs.stiffness or tuple(10.0**decade for decade in DECADES)
     with study_bar() as progress:
         found = studies.rigid_limit(
-            study.build, study.rigid_case(), study.compliant, stiffness, t_end=study.t_end, depth=depth,
-            stepper=study.stepper, progress=progress,
+            prepared.build, prepared.rigid_case(), prepared.compliant, stiffness, t_end=prepared.t_end,
+            stepper=prepared.stepper, progress=progress, **study,
         )  # fmt: skip
     names = ("distance", "impulse_error", "penetration", "steps", "evaluations", "own_error", "verdict")
     heads = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
@@ -265,7 +267,7 @@ def rigid_limit(
     if found.needed:
         depth, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
         shown.append(f"{depth:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
-    title = f"{study.name}: towards rigid contact"
+    title = f"{prepared.name}: towards rigid contact"
     conclude(
         written, title, shown,
         lambda: {

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from nonsmooth import identification
-from nonsmooth.cli.inputs import FIGURE_FORMATS, Request, check_writable
+from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
 from nonsmooth.cli.options import Problem, Scheme, Seconds
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import print_object, show, table_of
 from nonsmooth.cli.report_page import draw
+from nonsmooth.cli.values import by_name, number_of, units_of, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.measured import read_table
-from nonsmooth.units import Wrong, in_unit
 
 __all__ = ["estimate", "excite", "fit"]
 
@@ -69,8 +69,8 @@ def excite(
     check_writable("--output", output, (".csv",))
     check_writable("--example", example, (".csv",))
     bounds = identification.Bounds(
-        *(_numbers(f"--{name}", text) for name, text in
-          (("position", position), ("velocity", velocity), ("acceleration", acceleration)))
+        *(tuple(values_of(option, text)) for option, text in
+          (("--position", position), ("--velocity", velocity), ("--acceleration", acceleration)))
     )  # fmt: skip
     Y = _regressor(problem, settings, drives, friction)
     chosen = identification.Excite(criterion=criterion, harmonics=harmonics, samples=samples, starts=starts, seed=seed)
@@ -125,12 +125,7 @@ def estimate(
     measured = identification.Measurement.from_csv(data, Y.drives)
     if cutoff is not None:
         measured = measured.filtered(cutoff)
-    pairs = {}
-    for word in joints:
-        joint, equals, drive = word.partition("=")
-        if not equals:
-            raise InputError(f"--joint takes JOINT=DRIVE, as joint1=motor1, got {word!r}.")
-        pairs[joint] = drive
+    pairs = by_name("--joint", joints, lambda option, text, unit: text, form="JOINT=DRIVE, as joint1=motor1")
     how: Any = {"method": method, "joints": pairs or None, "slowest": slowest}
     found = identification.estimate(Y, measured, **how)
     parts = [str(found.base), "", *_tables(str(found))]
@@ -173,19 +168,13 @@ def fit(
     control, scheme = request.step(), request.scheme()
     if control is None or scheme is None:
         raise InputError("A fit needs its step: give --dt, or --dt-min and --dt-max.")
-    mechanism = _mechanism(problem, settings)
-    ranges = {}
-    for word in parameters:
-        name, _, text = word.partition("=")
-        ends = text.split(":")
-        if len(ends) != 2:
-            raise InputError(f"--parameter takes NAME=LOW:HIGH, got {word!r}.")
-        ranges[name] = (_bound(mechanism, name, ends[0]), _bound(mechanism, name, ends[1]))
-    motion = _motion_data(data, noise, mechanism)
+    made = _mechanism(problem, settings)
+    ranges = by_name("--parameter", parameters, _range, units_of(lambda: made), "NAME=LOW:HIGH")
+    motion = _motion_data(data, noise, made.system)
     with study_bar() as progress:
         found = identification.fit_motion(
-            mechanism, scheme, motion, ranges, dt=control, settings=identification.FitMotion(starts=starts, seed=seed),
-            until=until, resume=resume, progress=progress,
+            made.system, scheme, motion, ranges, dt=control, until=until, resume=resume, progress=progress,
+            settings=identification.FitMotion(starts=starts, seed=seed),
         )  # fmt: skip
     _conclude(found.as_dictionary, _tables(str(found)), [], figure, lambda plots: plots.fitted(found), as_json)
 
@@ -204,64 +193,46 @@ def _conclude(
     show(*parts, *(f"written: {path}" for path in (*files, figure) if path is not None))
 
 
-def _mechanism(problem: str, settings: tuple[str, ...]) -> Any:
-    """The built system of a problem or file."""
+def _mechanism(problem: str, settings: tuple[str, ...]) -> Mechanism:
+    """A problem or file with arguments alone."""
     made = Request(problem=problem, settings=settings).mechanism()
     if made.parameters:
         raise InputError(
             f"--set {next(iter(made.parameters))}: identify takes arguments of the problem, not parameters."
         )
-    return made.system
+    return made
 
 
 def _regressor(problem: str, settings: tuple[str, ...], drives: tuple[str, ...], friction: tuple[str, ...]) -> Any:
     from nonsmooth.model.drivers import PrescribedMotion
 
-    system = _mechanism(problem, settings)
+    system = _mechanism(problem, settings).system
     found = [element.name for element in system.elements if isinstance(element, PrescribedMotion)]
     return identification.regressor(system, drives or found, friction=friction)
 
 
-def _bound(system: Any, name: str, text: str) -> float:
-    """An end of the range of a parameter, a number in SI units or one with a unit."""
-    if _is_number(text):
-        return float(text)
-    return float(system.parameter_vector({name: text})[list(system.parameters).index(name)])
-
-
-def _numbers(option: str, text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(word) for word in text.split(","))
-    except ValueError:
-        raise InputError(f'{option} takes numbers with "," between them, got {text!r}.') from None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _range(option: str, text: str, unit: Callable[[], str | None]) -> tuple[float, float]:
+    ends = [number_of(option, part, unit) for part in text.split(":")]
+    if len(ends) != 2:
+        raise InputError(f"{option}={text}: write NAME=LOW:HIGH.")
+    return ends[0], ends[1]
 
 
 def _motion_data(path: Path, noise: Sequence[str], system: Any) -> Any:
     """Columns of a file whose noise is named."""
-    units = dict(zip(system.q_names, system.names.q_units, strict=True))
-    units |= {f"v:{name}": unit for name, unit in zip(system.v_names, system.names.v_units, strict=True)}
-    levels, read = {}, read_table(path)
+    known = dict(zip(system.q_names, system.names.q_units, strict=True))
+    known |= {f"v:{name}": unit for name, unit in zip(system.v_names, system.names.v_units, strict=True)}
+
+    def unit(name: str) -> str:
+        if name not in known:
+            raise InputError(f'"{name}" is no column of the mechanism; it has {", ".join(list(known)[:12])}, ...')
+        return known[name]
+
+    levels = by_name("--noise", noise, number_of, unit, "COLUMN=SIGMA, as ball.y=1e-4")
+    read = read_table(path)
     # a table of `nonsmooth export` has heads such as "q:crank.angle [rad]"
     read = dataclasses.replace(read, names=tuple(name.removeprefix("q:") for name in read.names))
-    for word in noise:
-        name, equals, text = word.partition("=")
-        if not equals:
-            raise InputError(f"--noise takes COLUMN=SIGMA, got {word!r}.")
-        if name not in units:
-            raise InputError(f'"{name}" is no column of the mechanism; it has {", ".join(list(units)[:12])}, ...')
-        try:
-            levels[name] = float(text) if _is_number(text) else in_unit(text, units[name])
-        except Wrong as error:
-            raise InputError(f"--noise {name} {error}.") from None
-    columns = {name: read.column(name, units[name]) for name in levels}
+    columns = {name: read.column(name, unit(name)) for name in levels}
     return identification.MotionData(read.times(), columns, levels)
 
 

@@ -12,18 +12,21 @@ if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Request
 
 __all__ = [
-    "GROUPS", "KINDS", "Comparing", "Design", "Law", "Problem", "Processes", "Runs", "Saved", "Scheme", "Seconds",
-    "Solver", "Written",
+    "GROUPS", "KINDS", "MANY", "Comparing", "Design", "Law", "Problem", "Processes", "Runs", "Saved", "Scheme",
+    "Seconds", "Solver", "Written",
 ]  # fmt: skip
 
 #: words of which a shell offers the rest, and times, also with their unit
 Problem = Law = Scheme = Solver = str
 Saved = Path
 Seconds = float
+#: types of options that are repeated
+MANY = (list[float], list[str], list[Path])
 #: annotations that options may have, their type, and what Typer is told of them
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "bool": (bool, {}), "float": (float, {}), "int": (int, {}), "str": (str, {}), "Path": (Path, {}),
     "tuple[float, ...]": (list[float], {}), "tuple[str, ...]": (list[str], {}), "tuple[Path, ...]": (list[Path], {}),
+    "Sequence[str]": (list[str], {}),
     "Law": (str, {"autocompletion": completed("law")}),
     "Problem": (str, {"autocompletion": completed("problem"), "metavar": "PROBLEM|FILE"}),
     "Saved": (Path, {"autocompletion": completed("run"), "metavar": "RUN.nc"}),

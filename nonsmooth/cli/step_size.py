@@ -35,8 +35,8 @@ LEAST = 4
 
 def step_size(
     problem: Problem, *, case: str | None = None, t_end: Seconds | None = None, schemes: tuple[str, ...] = (),
-    dt: Seconds | None = None, dt_max: Seconds | None = None, dt_min: Seconds = 1e-6, levels: int = 5, jitter: int = 8,
-    reference: str = "best", settings: tuple[str, ...] = (), workers: int | None = None, written: Written,
+    dt: Seconds | None = None, dt_max: Seconds | None = None, dt_min: Seconds = 1e-6, settings: tuple[str, ...] = (),
+    workers: int | None = None, written: Written, **study: Any,
 ) -> None:  # fmt: skip
     """Errors, gap violation, energy and cost of steppers over the step size, with fitted orders.
 
@@ -61,6 +61,8 @@ event-driven
         best, exact, event-driven or self.
     settings : --set NAME=VALUE
         Argument of the problem, or element.parameter; repeatable.
+    workers : default: one per core
+        Processes, or threads of a batch.
     """
     made = problem_of(problem)
     stated = made.step_size
@@ -94,8 +96,8 @@ event-driven
     check_dimensions(lambda: build(contact), words.texts)
     with study_bar() as progress:
         found = studies.step_size(
-            build, cases, t_end=end, levels=levels, jitter=jitter, reference=reference,
-            bounds=stated.bounds if stated and landed else None, workers=workers, progress=progress,
+            build, cases, t_end=end, bounds=stated.bounds if stated and landed else None, workers=workers,
+            progress=progress, **study,
         )  # fmt: skip
     name = " ".join([made.name, *(f"{key}={value}" for key, value in (fixed | words.parameters).items())])
     title = f"{name} to t = {end:g} s"

@@ -12,7 +12,7 @@ from nonsmooth.cli.options import Design, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import distribution_of, named, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, distribution_of, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def swept(metrics: Any, design: Design, runs: Runs, processes: Processes, writte
     from nonsmooth import studies
 
     request = runs.request(check=design.check)
-    made = _design(design, units_of(request))
+    made = _design(design, units_of(lambda: request.completed().mechanism()))
     request = request.completed()
     dt, stepper = request.step(), request.scheme()
     mechanism, arguments, parameters, name = varied(request, made.names)
@@ -68,12 +68,11 @@ def _design(asked: Design, units: Callable[[str], str | None]) -> Made:
     used = [option for option, words in kinds.items() if words]
     if len(used) != 1:
         raise InputError(f"A sweep takes one of --grid, --list and --sample, got {' and '.join(used) or 'none'}.")
-    option = used[0]
-    words = [named(option, word) for word in kinds[option]]
+    option, words = used[0], kinds[used[0]]
     if option == "--sample":
-        distributions = {name: distribution_of(option, name, text, units) for name, text in words}
+        distributions = by_name(option, words, distribution_of, units)
         return sample(distributions, asked.runs, method=asked.method, seed=asked.seed)
-    return (grid if asked.grids else points)({name: values_of(option, name, text, units) for name, text in words})
+    return (grid if option == "--grid" else points)(by_name(option, words, values_of, units))
 
 
 def _verdicts(found: xarray.Dataset) -> str:

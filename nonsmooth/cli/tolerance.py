@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from nonsmooth.cli.options import Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import distribution_of, named, number_of, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, distribution_of, number_of, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -23,11 +22,9 @@ __all__ = ["tolerance"]
 
 
 def tolerance(
-    *, metric: str, limit: float, clearances: tuple[str, ...] = (), others: tuple[str, ...] = (),
-    level: str = "dynamic", poses: tuple[str, ...] = (), directions: tuple[str, ...] = (), verdict: bool = False,
-    accuracy: float = 0.01, failure: tuple[str, ...] = (), coverage: float = 0.95, confidence: float = 0.95,
-    factors: str | None = None, draws: int = 400, seed: int = 0, sensitivity: bool = False, runs: Runs,
-    processes: Processes, written: Written,
+    *, metric: str, clearances: tuple[str, ...] = (), others: tuple[str, ...] = (), level: str = "dynamic",
+    poses: tuple[str, ...] = (), directions: tuple[str, ...] = (), verdict: bool = False, factors: str | None = None,
+    run: Runs, processes: Processes, written: Written, **study: Any,
 ) -> None:  # fmt: skip
     """Yield, distribution and causes of an output due to tolerances and clearances, and the largest clearances.
 
@@ -60,7 +57,7 @@ def tolerance(
         Confidence of that statement.
     factors : LOW:HIGH:N, default: 0.1:1:10, and 1 for fits
         Scales of the clearances, from the smallest.
-    draws : --runs
+    runs
         Runs per scale.
     seed
         Of the sample.
@@ -69,27 +66,23 @@ def tolerance(
     """
     from nonsmooth import studies
 
-    kinematic, request = level == "kinematic", runs.request()
-    request = (replace(request, t_end=runs.t_end or 0.0) if kinematic else request).completed()
-    units = units_of(request)
-    scaled, sampled = (
-        {name: distribution_of(option, name, text, units) for name, text in (named(option, word) for word in words)}
-        for option, words in (("--clearance", clearances), ("--sample", others))
-    )
+    kinematic, request = level == "kinematic", run.request()
+    request = (replace(request, t_end=run.t_end or 0.0) if kinematic else request).completed()
+    units = units_of(request.mechanism)
+    scaled = by_name("--clearance", clearances, distribution_of, units)
+    sampled = by_name("--sample", others, distribution_of, units)
     mechanism, arguments, parameters, name = varied(request, (*scaled, *sampled))
-    pose = {key: values_of("--pose", key, text) for key, text in (named("--pose", word) for word in poses)}
     if kinematic and verdict:
         raise InputError("--verdict is for the dynamic level: the kinematic level has no runs.")
-    simulated: dict[str, Any] = {"t_end": runs.t_end}
+    simulated: dict[str, Any] = {"t_end": run.t_end}
     if not kinematic:
-        simulated = {"t_end": request.end, "dt": request.step(), "verdict": verdict, **vars(processes)}
+        simulated = {"t_end": request.end, "dt": request.step(), **vars(processes)}
     with study_bar() as progress:
         found = studies.tolerance(
-            mechanism, None if kinematic else request.scheme(), metric, limit=limit, clearances=scaled, others=sampled,
-            factors=None if factors is None else values_of("--factors", "factors", factors), runs=draws,
-            coverage=coverage, confidence=confidence, seed=seed, level=level, pose=pose,
-            directions=_directions(directions), accuracy=accuracy, sensitivity=sensitivity, failure=failure,
-            parameters=parameters, arguments=arguments, progress=progress, **simulated,
+            mechanism, None if kinematic else request.scheme(), metric, clearances=scaled, others=sampled,
+            factors=None if factors is None else values_of("--factors", factors), level=level,
+            pose=by_name("--pose", poses, values_of), directions=by_name("--direction", directions, _direction),
+            verdict=verdict, parameters=parameters, arguments=arguments, progress=progress, **study, **simulated,
         )  # fmt: skip
     parts: list[Any] = [f"{name}: {found.how}", "", _scales(found), "", found.statement]
     if found.as_drawn:
@@ -108,16 +101,12 @@ def tolerance(
     )  # fmt: skip
 
 
-def _directions(words: Sequence[str]) -> dict[str, Any]:
-    """Directions of clearances: load, any, an angle, or three components."""
-    found: dict[str, Any] = {}
-    for name, text in (named("--direction", word) for word in words):
-        if text in ("load", "any"):
-            found[name] = text
-            continue
-        numbers = [number_of(f"--direction {name}", part) for part in text.split(",")]
-        found[name] = numbers[0] if len(numbers) == 1 else tuple(numbers)
-    return found
+def _direction(option: str, text: str, _: Any) -> Any:
+    """Where a clearance points: load, any, an angle, or three components."""
+    if text in ("load", "any"):
+        return text
+    numbers = [number_of(option, part) for part in text.split(",")]
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
 def _yield(found: Tolerance) -> list[Any]:

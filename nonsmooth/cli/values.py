@@ -11,25 +11,20 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.cli.files import PythonFile
-from nonsmooth.cli.inputs import Request, unit_behind
+from nonsmooth.cli.inputs import Mechanism, Request, unit_behind
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import looks_stated, stated
 from nonsmooth.units import Wrong, in_unit
 
-__all__ = ["distribution_of", "named", "number_of", "units_of", "values_of", "varied"]
+__all__ = ["by_name", "distribution_of", "number_of", "units_of", "values_of", "varied"]
 
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0
 
 
-def no_units(name: str) -> str:
-    """The unit of a name that has none."""
-    return "-"
-
-
-def units_of(request: Request) -> Callable[[str], str | None]:
+def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
     """The unit of a parameter or an argument by its name, None where nothing states it."""
-    made = functools.cache(lambda: request.completed().mechanism())  # for numbers with a unit alone
+    made = functools.cache(mechanism)  # for numbers with a unit alone
 
     def unit(name: str) -> str | None:
         known = made()
@@ -42,62 +37,33 @@ def units_of(request: Request) -> Callable[[str], str | None]:
     return unit
 
 
-def distribution_of(option: str, name: str, text: str, units: Callable[[str], str | None] = no_units) -> Any:
-    """``low:high``, ``low:high:log``, ``normal:mean:sd``, which is cut at three standard deviations, or a fit.
-
-    >>> distribution_of("--sample", "c", "1e-6:1e-4:log")
-    (1e-06, 0.0001, 'log')
-    """
-    if looks_stated(text):
-        return stated(text)
-    option = f"{option} {name}"
-    number = functools.partial(number_of, option, name=name, units=units)
-    parts = text.split(":")
-    if parts[0] == "normal" and len(parts) == 3:
-        from scipy.stats import truncnorm
-
-        mean, sd = (number(part) for part in parts[1:])
-        if not sd > 0:
-            raise InputError(f"{option}: a standard deviation is positive, got {sd:g}.")
-        return truncnorm(-CUT, CUT, loc=mean, scale=sd)
-    if len(parts) == 3 and parts[2] == "log":
-        return number(parts[0]), number(parts[1]), "log"
-    if len(parts) == 2:
-        return number(parts[0]), number(parts[1])
-    raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log, normal:MEAN:SD, or a fit, 20 H7/g6.")
+def by_name(
+    option: str, words: Sequence[str], read: Callable[..., Any], units: Callable[[str], str | None] | None = None,
+    form: str = "NAME=VALUES, such as guide.clearance=1e-6:1e-4:20:log",
+) -> dict[str, Any]:  # fmt: skip
+    """What is read of the words ``NAME=TEXT`` of an option, given its name, the text, and the unit of the name."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not (name and equals and text):
+            raise InputError(f"{option} {word}: write {form}.")
+        if name in found:
+            raise InputError(f"{option} {name} is given twice, the second time as {text}: give it once.")
+        found[name] = read(f"{option} {name}", text, no_unit if units is None else functools.partial(units, name))
+    return found
 
 
-def named(option: str, word: str) -> tuple[str, str]:
-    name, equals, text = word.partition("=")
-    if not (name and equals and text):
-        raise InputError(f"{option} {word}: write NAME=VALUES, such as guide.clearance=1e-6:1e-4:20:log.")
-    return name, text
+def no_unit() -> str:
+    """The unit of a number that has none."""
+    return "-"
 
 
-def values_of(option: str, name: str, text: str, units: Callable[[str], str | None] = no_units) -> list[float]:
-    """``low:high:n``, ``low:high:n:log`` or values with commas between, also with units."""
-    option = f"{option} {name}"
-    number = functools.partial(number_of, option, name=name, units=units)
-    parts = text.split(":")
-    if len(parts) == 1:
-        return [number(part) for part in text.split(",")]
-    if len(parts) not in (3, 4) or len(parts) == 4 and parts[3] != "log":
-        raise InputError(f"{option}={text}: write LOW:HIGH:N, LOW:HIGH:N:log or V1,V2,...")
-    low, high, count = number(parts[0]), number(parts[1]), number_of(option, parts[2])
-    if not (count >= 1 and count == int(count)):
-        raise InputError(f"{option}={text}: N must be a whole number of values, at least 1.")
-    if len(parts) == 4:
-        if not (low > 0 and high > 0):
-            raise InputError(f"{option}={text}: log needs positive bounds.")
-        return [float(x) for x in np.geomspace(low, high, int(count))]
-    return [float(x) for x in np.linspace(low, high, int(count))]
-
-
-def number_of(option: str, text: str, name: str = "", units: Callable[[str], str | None] = no_units) -> float:
+def number_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> float:
+    """A finite number, also with a unit of the dimension of `unit`."""
     behind = unit_behind(text)
     if behind is not None:
         try:
-            return in_unit(text, units(name) or behind)
+            return in_unit(text, unit() or behind)
         except Wrong as error:
             raise InputError(f"{option} {error}.") from None
     try:
@@ -107,6 +73,44 @@ def number_of(option: str, text: str, name: str = "", units: Callable[[str], str
     if not math.isfinite(value):
         raise InputError(f"{option}: {text!r} is not a finite number.")
     return value
+
+
+def values_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> list[float]:
+    """``low:high:n``, ``low:high:n:log`` or values with commas between, also with units."""
+    parts = text.split(":")
+    if len(parts) == 1:
+        return [number_of(option, part, unit) for part in text.split(",")]
+    if len(parts) not in (3, 4) or len(parts) == 4 and parts[3] != "log":
+        raise InputError(f"{option}={text}: write LOW:HIGH:N, LOW:HIGH:N:log or V1,V2,...")
+    low, high = (number_of(option, part, unit) for part in parts[:2])
+    count = number_of(option, parts[2])
+    if not (count >= 1 and count == int(count)):
+        raise InputError(f"{option}={text}: N must be a whole number of values, at least 1.")
+    if len(parts) == 4 and not (low > 0 and high > 0):
+        raise InputError(f"{option}={text}: log needs positive bounds.")
+    spaced = np.geomspace if len(parts) == 4 else np.linspace
+    return [float(x) for x in spaced(low, high, int(count))]
+
+
+def distribution_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> Any:
+    """``low:high``, ``low:high:log``, ``normal:mean:sd``, which is cut at three standard deviations, or a fit.
+
+    >>> distribution_of("--sample c", "1e-6:1e-4:log")
+    (1e-06, 0.0001, 'log')
+    """
+    if looks_stated(text):
+        return stated(text)
+    parts = text.split(":")
+    if parts[0] == "normal" and len(parts) == 3:
+        from scipy.stats import truncnorm
+
+        mean, sd = (number_of(option, part, unit) for part in parts[1:])
+        if not sd > 0:
+            raise InputError(f"{option}: a standard deviation is positive, got {sd:g}.")
+        return truncnorm(-CUT, CUT, loc=mean, scale=sd)
+    if len(parts) == 2 or parts[2:] == ["log"]:
+        return (*(number_of(option, part, unit) for part in parts[:2]), *parts[2:])
+    raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log, normal:MEAN:SD, or a fit, 20 H7/g6.")
 
 
 def varied(request: Request, names: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:
