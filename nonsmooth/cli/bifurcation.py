@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from nonsmooth import studies
 from nonsmooth.cli.inputs import Request
 from nonsmooth.cli.options import Processes, Runs, Seconds, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.cli.values import by_name, number_of, units_of, values_of, varied
+from nonsmooth.declarative import read
 from nonsmooth.exceptions import InputError
-
-if TYPE_CHECKING:
-    from nonsmooth.step_control import StepControl
-    from nonsmooth.steppers.base import Stepper
-    from nonsmooth.studies import Bifurcation
+from nonsmooth.step_control import StepControl
+from nonsmooth.steppers.base import Stepper
+from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth.studies import Bifurcation
 
 __all__ = ["bifurcation"]
 
@@ -68,8 +69,6 @@ def bifurcation(
     workers : default: one per core
         Processes.
     """
-    from nonsmooth import studies
-
     request = _completed(runs, crossing)
     [(name, values)] = by_name("--over", [over], values_of, units_of(lambda: request.completed().mechanism())).items()
     kinds = {"--period": period, "--drive": drive, "--crossing": crossing}
@@ -145,8 +144,6 @@ def _completed(runs: Runs, crossing: str | None) -> Request:
     request = runs.request(usual="moreau-jean")
     if not request.problem.endswith(".toml"):
         return request
-    from nonsmooth.declarative import read
-
     stated = replace(request, declaration=read(request.problem))._stated()
     if crossing is not None:
         return stated
@@ -155,8 +152,6 @@ def _completed(runs: Runs, crossing: str | None) -> Request:
 
 def _stepper(request: Request) -> Stepper:
     """The requested one; else Moreau-Jean with combined projection, which long runs require."""
-    from nonsmooth.steppers.moreau_jean import MoreauJean
-
     stepper = request.scheme(stepped=True)
     assert stepper is not None
     plain = request.stepper is None and not any(word.startswith("stepper.projection") for word in request.settings)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
 
-__all__ = ["PythonFile", "check_file", "is_file", "problem_of", "stated_problem", "system_of"]
+__all__ = ["PythonFile", "check_file", "exact_solution", "is_file", "problem_of", "stated_problem", "system_of"]
 
 T = TypeVar("T")
 
@@ -58,6 +58,16 @@ def problem_of(word: str) -> Problem:
     from nonsmooth.declarative import read
 
     return stated_problem(read(word), Path(word))
+
+
+def exact_solution(problem: Problem | None, arguments: Mapping[str, Any]) -> Any:
+    """The exact solution of a problem for these arguments, None where it has none."""
+    if problem is None or problem.exact is None:
+        return None
+    try:
+        return problem.exact(**arguments)
+    except InputError:
+        return None
 
 
 def stated_problem(declaration: Declaration, path: Path) -> Problem:

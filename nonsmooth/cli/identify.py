@@ -18,6 +18,7 @@ from nonsmooth.cli.report_page import draw
 from nonsmooth.cli.values import by_name, number_of, units_of, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.measured import read_table
+from nonsmooth.model.drivers import PrescribedMotion
 
 __all__ = ["estimate", "excite", "fit"]
 
@@ -204,8 +205,6 @@ def _mechanism(problem: str, settings: tuple[str, ...]) -> Mechanism:
 
 
 def _regressor(problem: str, settings: tuple[str, ...], drives: tuple[str, ...], friction: tuple[str, ...]) -> Any:
-    from nonsmooth.model.drivers import PrescribedMotion
-
     system = _mechanism(problem, settings).system
     found = [element.name for element in system.elements if isinstance(element, PrescribedMotion)]
     return identification.regressor(system, drives or found, friction=friction)

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nonsmooth.citations import bibtex
 from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable
 from nonsmooth.cli.options import Saved, Seconds
+from nonsmooth.cli.report import show, table_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
+from nonsmooth.registry import get_problem
 from nonsmooth.stages import stage
+from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nonsmooth.plots.curves import Exact
-    from nonsmooth.trajectory import Trajectory
 
 __all__ = ["cite", "exact_of", "export", "plot", "usual_figure"]
 
 
-def usual_figure(
-    trajectory: Trajectory, exact: Any = None, panels: Sequence[Any] | None = None, **options: Any
-) -> Figure:
-    """The panels that a ready problem states; the overview of any other mechanism."""
+def usual_figure(trajectory: Trajectory, exact: Any = None, **options: Any) -> Figure:
+    """The panels of the ready problem that the run is of, as far as it is installed; the overview of any other."""
     from nonsmooth import plots
 
-    stated = tuple(panels or ()) or _panels_of(trajectory)
-    return plots.figure(trajectory, *stated, exact=exact, **options)
-
-
-def _panels_of(trajectory: Trajectory) -> tuple[Any, ...]:
-    """Of the ready problem that the run is of, as far as it is installed; none for another mechanism."""
-    name = trajectory.manifest.get("model", {}).get("problem")
-    if not name:
-        return ()
-    from nonsmooth.registry import get_problem
-
-    try:
-        return tuple(get_problem(name).panels)
-    except InputError:
-        return ()
+    name, panels = trajectory.manifest.get("model", {}).get("problem"), ()
+    with contextlib.suppress(InputError):
+        panels = get_problem(name).panels if name else ()
+    return plots.figure(trajectory, *panels, exact=exact, **options)
 
 
 def exact_of(trajectory: Trajectory) -> Exact | None:
@@ -52,8 +42,6 @@ def exact_of(trajectory: Trajectory) -> Exact | None:
     name, arguments = model.get("problem"), model.get("arguments", {})
     if not name or not isinstance(arguments, dict):
         return None
-    from nonsmooth.registry import get_problem
-
     try:
         problem = get_problem(name)
         if problem.exact is None or not _as_declared(arguments, problem.__signature__):
@@ -107,9 +95,6 @@ def plot(
     output = output or Path(f"{run.stem}.png")
     if not listed:
         check_writable("--output", output, FIGURE_FORMATS)
-    from nonsmooth.cli.report import show
-    from nonsmooth.trajectory import Trajectory
-
     trajectory = Trajectory.load(run)
     if listed:
         return show(*_names(trajectory))
@@ -136,7 +121,6 @@ def plot(
 def _names(trajectory: Trajectory) -> list[Any]:
     """The names accepted by `--panel` for this run."""
     from nonsmooth import plots
-    from nonsmooth.cli.report import table_of
     from nonsmooth.plots.figure import WORDS
 
     rows = [(f"{kind}:{name}", unit) for kind, name, unit in plots.quantities(trajectory)]
@@ -157,8 +141,6 @@ def export(run: Saved, *, output: Path | None = None, kinds: tuple[str, ...] = (
     """
     output = output or Path(f"{run.stem}.csv")
     check_writable("--output", output, (".csv", ".mat"))
-    from nonsmooth.trajectory import Trajectory
-
     trajectory = Trajectory.load(run)
     if output.suffix.lower() == ".mat":
         trajectory.to_mat(output, kinds or None)
@@ -177,7 +159,4 @@ def cite(run: Saved) -> None:
     run
         A trajectory written by `nonsmooth run --output`.
     """
-    from nonsmooth.citations import bibtex
-    from nonsmooth.trajectory import Trajectory
-
     print(bibtex(Trajectory.load(run)), end="")

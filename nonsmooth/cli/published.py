@@ -7,12 +7,14 @@ from typing import Any
 
 from rich.table import Table
 
+from nonsmooth import studies
 from nonsmooth.cli.inputs import in_units, settings_from
 from nonsmooth.cli.options import Problem, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
+from nonsmooth.registry import get_problem
 
 __all__ = ["published"]
 
@@ -34,9 +36,6 @@ def published(
     words = settings_from(settings)
     if words.solver or words.stepper or words.parameters:
         raise InputError("study published takes arguments of the problem by --set, such as parameters=S1, only.")
-
-    from nonsmooth import studies
-    from nonsmooth.registry import get_problem
 
     chosen = get_problem(problem)
     if written.figure is not None and not cases and chosen.published is not None and chosen.published.facts:

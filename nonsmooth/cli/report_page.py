@@ -7,16 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table as Printed
+
 from nonsmooth.cli.inputs import PAGE_FORMATS, check_writable
+from nonsmooth.cli.options import Written
+from nonsmooth.cli.report import print_object, show
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
 from nonsmooth.stages import stage
+from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from nonsmooth.cli.options import Written
-    from nonsmooth.trajectory import Trajectory
 
 __all__ = ["conclude", "draw", "report"]
 
@@ -38,7 +41,6 @@ def report(runs: tuple[Path, ...], *, output: Path | None = None, title: str = "
     output = output or Path(f"{runs[0].stem}.html")
     check_writable("--output", output, PAGE_FORMATS)
     from nonsmooth.report import write
-    from nonsmooth.trajectory import Trajectory
 
     loaded = {label: Trajectory.load(path) for label, path in _labels(runs).items()}
     with stage("drawing", output.name):
@@ -94,8 +96,6 @@ def conclude(
     runs
         For the page, by label, where the study has kept them.
     """
-    from nonsmooth.cli.report import print_object, show
-
     files = [written.output, written.figure if figure is not None else None, written.page]
     if written.output is not None and save is not None:
         save(written.output)
@@ -132,8 +132,6 @@ def _write_page(
 
 
 def _part(one: Any) -> Any:
-    from rich.table import Table as Printed
-
     from nonsmooth.report import Table
 
     if not isinstance(one, Printed):

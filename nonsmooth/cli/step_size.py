@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 
-from nonsmooth.cli.compare import end_of
-from nonsmooth.cli.files import problem_of
+from nonsmooth import studies
+from nonsmooth.cli.compare import completed, end_of
+from nonsmooth.cli.files import exact_solution, problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
 from nonsmooth.cli.options import Problem, Seconds, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
-
-if TYPE_CHECKING:
-    from nonsmooth.registry import Problem as ReadyProblem
-    from nonsmooth.studies.comparison import Case
-    from nonsmooth.studies.orders import StepSizes
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.registry import Problem as ReadyProblem
+from nonsmooth.step_control import ErrorControl, Landing, StepControl
+from nonsmooth.studies import Case, StepSizes
+from nonsmooth.studies.schemes import scheme
 
 __all__ = ["step_size"]
 
@@ -67,26 +68,20 @@ event-driven
     made = problem_of(problem)
     stated = made.step_size
     given = {
-        "--t-end": t_end if t_end is not None else stated.t_end if stated else end_of(problem),
-        "--dt": dt if dt is not None else stated and stated.dt,
-        "--dt-max": dt_max if dt_max is not None else stated and stated.dt_max,
+        "--t-end": (t_end, stated.t_end if stated else end_of(problem)),
+        "--dt": (dt, stated and stated.dt),
+        "--dt-max": (dt_max, stated and stated.dt_max),
     }
-    missing = [option for option, value in given.items() if value is None]
-    if missing:
-        raise InputError(f"{made.name} states no steps to study: give {', '.join(missing)}.")
+    end, constant, longest = completed(made, "steps to study", given)
     words = settings_from(settings if case is None else (*settings, f"case={case}"))
     if words.solver or words.stepper:
         raise InputError("A study of steps takes arguments and parameters by --set only.")
     arguments = dict(stated.arguments if stated else {}) | in_units(made, words.arguments)
-    end, constant, longest = (float(value) for value in given.values())  # type: ignore[arg-type]
     cases = [
         _case(made, name, arguments, words.parameters, constant, min(dt_min, longest), longest, end)
         for name in schemes or STEPPERS
     ]
     landed = any(name.endswith(":landing") for name in schemes or STEPPERS)
-
-    from nonsmooth import studies
-
     contact = _contact(made, arguments)
     fixed = {name: value for name, value in arguments.items() if name != "contact"}
 
@@ -117,11 +112,6 @@ def _case(
     problem: ReadyProblem, name: str, arguments: dict[str, Any], parameters: dict[str, float], dt: float, dt_min: float,
     dt_max: float, t_end: float,
 ) -> Case:  # fmt: skip
-    from nonsmooth.laws.rigid import Rigid
-    from nonsmooth.step_control import ErrorControl, Landing, StepControl
-    from nonsmooth.studies.comparison import Case
-    from nonsmooth.studies.schemes import scheme
-
     named, landing, _ = name.partition(":landing")
     stepper, how = scheme(named), bool(landing)
     word, _, solver = named.partition(":")
@@ -139,14 +129,11 @@ def _case(
         contact = Rigid(restitution=0.0, friction=0.0)  # of a problem that takes no contact law: nothing uses it
     exact = None
     if problem.exact is not None and not parameters:
-        try:
-            taken = {key: value for key, value in arguments.items() if key != "contact"}
-            law = {"contact": contact} if "contact" in inspect.signature(problem.exact).parameters else {}
-            exact = problem.exact(**taken, **law)
-        except InputError:
-            exact = None
-        if not (hasattr(exact, "sample") and hasattr(exact, "events")):
-            exact = None
+        taken = {key: value for key, value in arguments.items() if key != "contact"}
+        law = {"contact": contact} if "contact" in inspect.signature(problem.exact).parameters else {}
+        exact = exact_solution(problem, taken | law)
+    if not (hasattr(exact, "sample") and hasattr(exact, "events")):
+        exact = None
     return Case(label, contact, stepper, step, parameters or None, exact)
 
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
+from nonsmooth import studies
 from nonsmooth.cli.options import Design, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.cli.values import by_name, distribution_of, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
+from nonsmooth.studies.kept import FACTS
 
 if TYPE_CHECKING:
     import xarray
-
-    from nonsmooth.studies.designs import Design as Made
 
 __all__ = ["sweep", "swept"]
 
@@ -39,8 +39,6 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
 
 def swept(metrics: Any, design: Design, runs: Runs, processes: Processes, written: Written) -> int:
     """Measure a mechanism by metrics, names or a function by its own; 1 if every run failed."""
-    from nonsmooth import studies
-
     request = runs.request(check=design.check)
     made = _design(design, units_of(lambda: request.completed().mechanism()))
     request = request.completed()
@@ -61,9 +59,7 @@ def swept(metrics: Any, design: Design, runs: Runs, processes: Processes, writte
     return 1 if len(failed) == len(made) else 0
 
 
-def _design(asked: Design, units: Callable[[str], str | None]) -> Made:
-    from nonsmooth.studies import grid, points, sample
-
+def _design(asked: Design, units: Callable[[str], str | None]) -> studies.Design:
     kinds = {"--grid": asked.grids, "--list": asked.lists, "--sample": asked.samples}
     used = [option for option, words in kinds.items() if words]
     if len(used) != 1:
@@ -71,8 +67,8 @@ def _design(asked: Design, units: Callable[[str], str | None]) -> Made:
     option, words = used[0], kinds[used[0]]
     if option == "--sample":
         distributions = by_name(option, words, distribution_of, units)
-        return sample(distributions, asked.runs, method=asked.method, seed=asked.seed)
-    return (grid if option == "--grid" else points)(by_name(option, words, values_of, units))
+        return studies.sample(distributions, asked.runs, method=asked.method, seed=asked.seed)
+    return (studies.grid if option == "--grid" else studies.points)(by_name(option, words, values_of, units))
 
 
 def _verdicts(found: xarray.Dataset) -> str:
@@ -116,8 +112,6 @@ def _written(value: Any) -> str:
 
 
 def _names(found: xarray.Dataset) -> list[str]:
-    from nonsmooth.studies.kept import FACTS
-
     return [str(name) for name in found.data_vars if name not in FACTS]
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.table import Table
 
+from nonsmooth import studies
 from nonsmooth.cli.options import Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.cli.values import by_name, distribution_of, number_of, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
-
-if TYPE_CHECKING:
-    from nonsmooth.studies import Tolerance
+from nonsmooth.studies.tolerance import QUANTILES, Tolerance
 
 __all__ = ["tolerance"]
 
@@ -64,8 +63,6 @@ def tolerance(
     sensitivity
         Share of the output's variance due to each input (SALib).
     """
-    from nonsmooth import studies
-
     kinematic, request = level == "kinematic", run.request()
     request = (replace(request, t_end=run.t_end or 0.0) if kinematic else request).completed()
     units = units_of(request.mechanism)
@@ -111,8 +108,6 @@ def _direction(option: str, text: str, _: Any) -> Any:
 
 def _yield(found: Tolerance) -> list[Any]:
     """Quantiles with bounds, probabilities of failure, and bands of one scale."""
-    from nonsmooth.studies.tolerance import QUANTILES
-
     sure = f"to ({100 * found.confidence:g} %)"
     rows = [
         (f"{100 * one.share:g} %", *(f"{x:.5g}" for x in (one.value, one.low, one.high)))
