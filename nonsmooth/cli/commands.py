@@ -32,7 +32,7 @@ import typer
 
 from nonsmooth import steppers
 from nonsmooth.cli.options import GROUPS, KINDS, MANY
-from nonsmooth.cli.words import hushed
+from nonsmooth.cli.progress import hushed
 from nonsmooth.exceptions import InputError
 
 __all__ = ["MEASURES", "add_command", "add_measures", "examples"]
@@ -131,7 +131,7 @@ def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
             shared = one.help if one.help[1] else SHARED.get(one.name, one.help)
             options.setdefault(one.name, one._replace(help=helps.get(one.name, shared)))
     for one in options.values():
-        if one.kind not in KINDS or not one.help[1]:
+        if one.kind not in KINDS or not (one.help[1] or "help" in KINDS[one.kind][1]):
             raise InputError(
                 f"{path}: the option {one.name} has the type {one.annotation or 'nothing'} and "
                 f"{'a' if one.help[1] else 'no'} line below Parameters; types are {', '.join(KINDS)}, and a line of "
@@ -201,11 +201,12 @@ def _parameter(one: Option) -> inspect.Parameter:
     written, _, shown = one.help[0].partition("default: ")
     words = [word for word in written.strip(", ").split() if not word.startswith("[")]  # [m] is a unit
     names = [word for word in words if word.startswith("-")]
-    more = more | {"help": one.help[1].replace("{steppers}", ", ".join(steppers.names()))}
+    if one.help[1]:
+        more = more | {"help": one.help[1].replace("{steppers}", ", ".join(steppers.names()))}
     if words[len(names) :]:
-        more["metavar"] = words[-1]
+        more = more | {"metavar": words[-1]}
     if shown:
-        more["show_default"] = shown
+        more = more | {"show_default": shown}
     if one.by_keyword:
         stated = typer.Option(*(names or [f"--{one.name.replace('_', '-')}"]), **more)
     else:

@@ -11,7 +11,7 @@ import numpy as np
 
 from nonsmooth import identification
 from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
-from nonsmooth.cli.options import Problem, Scheme, Seconds
+from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import print_object, show, table_of
 from nonsmooth.cli.report_page import draw
@@ -24,10 +24,10 @@ __all__ = ["estimate", "excite", "fit"]
 
 
 def excite(
-    problem: Problem, *, omega: float, position: str, velocity: str, acceleration: str, drives: tuple[str, ...] = (),
-    friction: tuple[str, ...] = (), criterion: str = "D", harmonics: int = 5, samples: int = 400, starts: int = 8,
-    seed: int = 0, noise: float = 0.01, workers: int | None = None, settings: tuple[str, ...] = (),
-    output: Path | None = None, example: Path | None = None, figure: Path | None = None, as_json: bool = False,
+    *, omega: float, position: str, velocity: str, acceleration: str, of: Identified, criterion: str = "D",
+    harmonics: int = 5, samples: int = 400, starts: int = 8, seed: int = 0, noise: float = 0.01,
+    workers: int | None = None, output: Path | None = None, example: Path | None = None, figure: Path | None = None,
+    as_json: bool = False,
 ) -> None:  # fmt: skip
     """Find the periodic motion within bounds that excites the parameters best, and forecast their accuracy.
 
@@ -41,10 +41,6 @@ def excite(
         Largest velocities.
     acceleration
         Largest accelerations.
-    drives : --drive NAME
-        A PrescribedMotion; repeatable, in the order of the data. All if omitted.
-    friction
-        Friction of the drives to identify: viscous, coulomb, offset, rotor; repeatable.
     criterion
         D, A, E or condition.
     harmonics
@@ -59,8 +55,6 @@ def excite(
         Noise of the forces, as a share of their peaks, for the forecast.
     workers : default: one per core
         Processes.
-    settings : --set NAME=VALUE
-        Argument of the problem; repeatable.
     output
         Motion to write (.csv): t, and q, v, a of drives.
     example
@@ -73,7 +67,7 @@ def excite(
         *(tuple(values_of(option, text)) for option, text in
           (("--position", position), ("--velocity", velocity), ("--acceleration", acceleration)))
     )  # fmt: skip
-    Y = _regressor(problem, settings, drives, friction)
+    Y = _regressor(of)
     chosen = identification.Excite(criterion=criterion, harmonics=harmonics, samples=samples, starts=starts, seed=seed)
     with study_bar() as progress:
         found = identification.excite(Y, bounds, omega, settings=chosen, workers=workers, progress=progress)
@@ -96,9 +90,8 @@ def excite(
 
 
 def estimate(
-    problem: Problem, *, data: Path, drives: tuple[str, ...] = (), friction: tuple[str, ...] = (),
-    method: str = "weighted", cutoff: float | None = None, joints: tuple[str, ...] = (), slowest: float = 0.0,
-    settings: tuple[str, ...] = (), figure: Path | None = None, as_json: bool = False,
+    *, data: Path, of: Identified, method: str = "weighted", cutoff: float | None = None,
+    joints: tuple[str, ...] = (), slowest: float = 0.0, figure: Path | None = None, as_json: bool = False,
 ) -> None:  # fmt: skip
     """Estimate parameters from measured motion and forces: columns t, DRIVE.q, DRIVE.force, optional .v and .a.
 
@@ -106,10 +99,6 @@ def estimate(
     ----------
     data : FILE.csv
         Measured data; names of columns may have units, as t [ms].
-    drives : --drive NAME
-        A PrescribedMotion; repeatable, in the order of the data. All if omitted.
-    friction
-        Friction of the drives to identify: viscous, coulomb, offset, rotor; repeatable.
     method
         "least squares", weighted, huber or consistent.
     cutoff
@@ -118,11 +107,9 @@ def estimate(
         Journal with clearance whose mu R is identified as well; repeatable.
     slowest
         Share of the largest speed below which forces are omitted.
-    settings : --set NAME=VALUE
-        Argument of the problem; repeatable.
     """
     check_writable("--figure", figure, FIGURE_FORMATS)
-    Y = _regressor(problem, settings, drives, friction)
+    Y = _regressor(of)
     measured = identification.Measurement.from_csv(data, Y.drives)
     if cutoff is not None:
         measured = measured.filtered(cutoff)
@@ -204,10 +191,10 @@ def _mechanism(problem: str, settings: tuple[str, ...]) -> Mechanism:
     return made
 
 
-def _regressor(problem: str, settings: tuple[str, ...], drives: tuple[str, ...], friction: tuple[str, ...]) -> Any:
-    system = _mechanism(problem, settings).system
+def _regressor(of: Identified) -> Any:
+    system = _mechanism(of.problem, of.settings).system
     found = [element.name for element in system.elements if isinstance(element, PrescribedMotion)]
-    return identification.regressor(system, drives or found, friction=friction)
+    return identification.regressor(system, of.drives or found, friction=of.friction)
 
 
 def _range(option: str, text: str, unit: Callable[[], str | None]) -> tuple[float, float]:

@@ -310,7 +310,8 @@ def check_writable(option: str, path: Path | None, suffixes: tuple[str, ...]) ->
         return
     path = path_of(path, option)
     if path.suffix.lower() not in suffixes:
-        raise InputError(f"{option} {path}: the name must end in {_either(suffixes)}.")
+        ends = re.sub(", (?=[^,]*$)", " or ", ", ".join(suffixes))
+        raise InputError(f"{option} {path}: the name must end in {ends}.")
     try:
         if path.is_dir():
             raise InputError(f"{option} {path} is a folder: give the name of a file.")
@@ -332,12 +333,6 @@ def _check_no_parameter(problem: Problem, arguments: dict[str, Any]) -> None:
                 f"{problem.name} has no argument {name!r}: set an element's parameter by both names, as "
                 f"--set {meant[0]}={value}."
             )
-
-
-def _either(words: Sequence[str]) -> str:
-    """``.png, .pdf or .svg``"""
-    *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> Any:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Request
 
 __all__ = [
-    "GROUPS", "KINDS", "MANY", "Comparing", "Design", "Law", "Problem", "Processes", "Runs", "Saved", "Scheme",
-    "Seconds", "Solver", "Written",
+    "GROUPS", "KINDS", "MANY", "Comparing", "Design", "Identified", "Law", "Problem", "Processes", "Runs", "Saved",
+    "Scheme", "Seconds", "Solver", "Written",
 ]  # fmt: skip
 
 #: words of which a shell offers the rest, and times, also with their unit
@@ -28,8 +28,14 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "tuple[float, ...]": (list[float], {}), "tuple[str, ...]": (list[str], {}), "tuple[Path, ...]": (list[Path], {}),
     "Sequence[str]": (list[str], {}),
     "Law": (str, {"autocompletion": completed("law")}),
-    "Problem": (str, {"autocompletion": completed("problem"), "metavar": "PROBLEM|FILE"}),
-    "Saved": (Path, {"autocompletion": completed("run"), "metavar": "RUN.nc"}),
+    "Problem": (str, {
+        "autocompletion": completed("problem"), "metavar": "PROBLEM|FILE",
+        "help": "A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.",
+    }),
+    "Saved": (Path, {
+        "autocompletion": completed("run"), "metavar": "RUN.nc",
+        "help": "A trajectory written by `nonsmooth run --output`.",
+    }),
     "Scheme": (str, {"autocompletion": completed("stepper")}),
     "Seconds": (float, {"parser": duration, "metavar": "TIME"}),
     "Solver": (str, {"autocompletion": completed("solver")}),
@@ -42,8 +48,6 @@ class Runs:
 
     Parameters
     ----------
-    problem
-        A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.
     case
         Case of the problem.
     t_end
@@ -170,6 +174,27 @@ class Design:
 
 
 @dataclass(frozen=True)
+class Identified:
+    """Mechanism and drives whose parameters are identified.
+
+    Parameters
+    ----------
+    drives : --drive NAME
+        A PrescribedMotion; repeatable, in the order of the data. All if omitted.
+    friction
+        Friction of the drives to identify: viscous, coulomb, offset, rotor; repeatable.
+    settings : --set NAME=VALUE
+        Argument of the problem; repeatable.
+    """
+
+    problem: Problem
+    _: KW_ONLY
+    drives: tuple[str, ...] = ()
+    friction: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Comparing:
     """Mechanism and runs of the studies that compare rigid and compliant contact.
 
@@ -203,4 +228,4 @@ class Comparing:
 
 
 #: by the annotation of a function's argument
-GROUPS: dict[str, type] = {one.__name__: one for one in (Runs, Processes, Written, Design, Comparing)}
+GROUPS: dict[str, type] = {one.__name__: one for one in (Runs, Processes, Written, Design, Comparing, Identified)}

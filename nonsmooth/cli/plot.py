@@ -74,8 +74,6 @@ def plot(
 
     Parameters
     ----------
-    run
-        A trajectory written by `nonsmooth run --output`.
     panels : --panel WORD, default: the problem's own panels, or overview
         A quantity such as slider.x, v:slider.x or lam_N:pin, several with commas; or sketch, orbit:JOINT, phase:NAME,
         modes, impacts, energy, overview; repeatable.
@@ -132,8 +130,6 @@ def export(run: Saved, *, output: Path | None = None, kinds: tuple[str, ...] = (
 
     Parameters
     ----------
-    run
-        A trajectory written by `nonsmooth run --output`.
     output : default: the run's name in the working folder
         Table (.csv, .mat).
     kinds : --kind KIND, default: q, v, gap, lam_N, reaction, energy
@@ -152,11 +148,5 @@ def export(run: Saved, *, output: Path | None = None, kinds: tuple[str, ...] = (
 
 
 def cite(run: Saved) -> None:
-    """Print BibTeX for a run: scheme, solvers used, laws, problem, libraries.
-
-    Parameters
-    ----------
-    run
-        A trajectory written by `nonsmooth run --output`.
-    """
+    """Print BibTeX for a run: scheme, solvers used, laws, problem, libraries."""
     print(bibtex(Trajectory.load(run)), end="")
