@@ -10,8 +10,8 @@ below ``Parameters`` are that of the options ::
 
 of which all but name and help may be left out. An option without such lines has those of the group that has it.
 
-The arguments ``**study`` of a function are those of the function of `nonsmooth.studies` of the same name: types and
-defaults of options that have lines below ``Parameters``, but are no arguments, are those of the study.
+The arguments ``**study`` of a function are those of the function of the same name in `nonsmooth.studies`, from which
+their types, defaults and help come; lines of the command's own docstring say more.
 
 Functions are read as text: the help of the program imports none of them.
 """
@@ -42,6 +42,8 @@ HERE = Path(__file__).parent
 STUDIES = HERE.parent / "studies"
 MEASURES, SWEPT = STUDIES / "measures", ("Design", "Runs", "Processes", "Written")
 REQUIRED = inspect.Parameter.empty
+#: a unit behind the name of an option
+UNIT = re.compile(r"^\[[^-].*?\]")
 HELP = re.compile(r"^(\w+)(?: : ([^\n]*))?\n((?:    [^\n]+\n?)+)", re.M)
 
 
@@ -88,6 +90,10 @@ def _of_group(group: type) -> Iterator[Option]:
         yield Option(one.name, str(one.type), default, one.kw_only, helps.get(one.name, ("", "")))
 
 
+def _flat(one: Option) -> list[Option]:
+    return list(_of_group(GROUPS[one.annotation])) if one.annotation in GROUPS else [one]
+
+
 #: help of the options of groups
 SHARED = {one.name: one.help for group in reversed(GROUPS.values()) for one in _of_group(group) if one.help[1]}
 
@@ -117,19 +123,22 @@ def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
         Where there is no such function, or one of its options has an unknown type or no help.
     """
     arguments, text, open_ended = _declared(path, name)
-    helps = _helps(text)
+    helps, told = _helps(text), dict[str, tuple[str, str]]()
     if groups:
         arguments = [one for one in arguments if one.by_keyword]
         arguments += [Option(group.lower(), group, REQUIRED, True) for group in groups]
     if open_ended:
-        arguments += [one for one in _declared(STUDIES / f"{name}.py", name)[0] if one.name in helps]
-        order = {name: i for i, name in enumerate(helps)}
+        study, description, _ = _declared(STUDIES / f"{name}.py", name)
+        told = {name: (" ".join(UNIT.findall(spec)), help) for name, (spec, help) in _helps(description).items()}
+        order = {name: i for i, name in enumerate(helps | told)}
+        known = {each.name for one in arguments for each in _flat(one)}
+        arguments += [one for one in study if one.kind in KINDS and one.name in order and one.name not in known]
         arguments.sort(key=lambda one: len(order) if one.annotation in GROUPS else order.get(one.name, -1))
     options: dict[str, Option] = {}
     for argument in arguments:
-        for one in _of_group(GROUPS[argument.annotation]) if argument.annotation in GROUPS else [argument]:
-            shared = one.help if one.help[1] else SHARED.get(one.name, one.help)
-            options.setdefault(one.name, one._replace(help=helps.get(one.name, shared)))
+        for one in _flat(argument):
+            others = one.help if one.help[1] else told.get(one.name) or SHARED.get(one.name, one.help)
+            options.setdefault(one.name, one._replace(help=helps.get(one.name, others)))
     for one in options.values():
         if one.kind not in KINDS or not (one.help[1] or "help" in KINDS[one.kind][1]):
             raise InputError(
@@ -199,10 +208,12 @@ def _parameter(one: Option) -> inspect.Parameter:
     """An option as Typer reads it."""
     kind, more = KINDS[one.kind]
     written, _, shown = one.help[0].partition("default: ")
-    words = [word for word in written.strip(", ").split() if not word.startswith("[")]  # [m] is a unit
+    words = UNIT.sub("", written).strip(", ").split()
     names = [word for word in words if word.startswith("-")]
     if one.help[1]:
-        more = more | {"help": one.help[1].replace("{steppers}", ", ".join(steppers.names()))}
+        unit = UNIT.match(written)
+        text = one.help[1] if unit is None else f"{one.help[1].rstrip('.')} {unit[0]}."
+        more = more | {"help": text.replace("``", "`").replace("{steppers}", ", ".join(steppers.names()))}
     if words[len(names) :]:
         more = more | {"metavar": words[-1]}
     if shown:

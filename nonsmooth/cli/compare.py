@@ -143,7 +143,7 @@ def _calibrated_law(name: str) -> Any:
 
 def compare(
     *, names: tuple[str, ...] = (), rigid: tuple[str, ...] = (), target: float | None = None, runs: Comparing,
-    written: Written,
+    written: Written, **study: Any,
 ) -> None:  # fmt: skip
     """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error.
 
@@ -160,7 +160,7 @@ def compare(
     target = prepared.target if target is None else target
     with study_bar() as progress:
         found = studies.compare(
-            prepared.build, prepared.cases(), t_end=prepared.t_end, target=target, progress=progress
+            prepared.build, prepared.cases(), t_end=prepared.t_end, target=target, progress=progress, **study
         )
     rows = [(title, *map(_short, values)) for title, values in found.lines()]
     labels = (label.replace(", ", ",\n") for label in found.labels)

@@ -54,12 +54,6 @@ event-driven
         Coarsest largest step of NAME:landing.
     dt_min
         Shortest flight that NAME:landing resolves.
-    levels
-        Levels, each with steps half as long.
-    jitter
-        Constant steps per level, the worst of which is taken.
-    reference
-        best, exact, event-driven or self.
     settings : --set NAME=VALUE
         Argument of the problem, or element.parameter; repeatable.
     workers : default: one per core

@@ -44,10 +44,6 @@ def tolerance(
         Kinematic level: a coordinate that is held, also LOW:HIGH:N or V1,V2; repeatable.
     directions : --direction NAME=load|any|ANGLE, default: load
         Kinematic level: where the clearance of a joint points; repeatable.
-    verdict
-        Run each product again with half the step; what differs counts as bounds.
-    accuracy
-        Largest accepted difference of the two, as a share of the limit.
     failure : METHOD
         Kinematic level: probability of failure by monte-carlo, form, importance or subset; repeatable.
     coverage
@@ -58,8 +54,6 @@ def tolerance(
         Scales of the clearances, from the smallest.
     runs
         Runs per scale.
-    seed
-        Of the sample.
     sensitivity
         Share of the output's variance due to each input (SALib).
     """
