@@ -88,7 +88,7 @@ def test_fit(folder, capsys):
     scaled = json.loads(capsys.readouterr().out)["parameters"]["floor.restitution"]
     assert scaled["value"] == pytest.approx(found["value"], rel=1e-6)
     for change, sentence in (
-        ([*known[:2], "--parameter", "floor.restitution=0.2"], "--parameter floor.restitution=0.2: write NAME=LOW:HIGH"),
+        ([*known[:2], "--parameter", "floor.restitution=0.2"], "floor.restitution=0.2: write NAME=LOW:HIGH"),
         (["--noise", "ball.z=1", *known[2:]], '"ball.z" is no column of the mechanism'),
         (["--noise", "ball.y=1 s", *known[2:]], "is of another dimension than m"),
         (["--noise", "ball.y", *known[2:]], "--noise ball.y: write COLUMN=SIGMA"),
