@@ -96,7 +96,7 @@ def bifurcation(
     if name in arguments:
         raise InputError(f"{name} is given by --over and by --set: give it once.")
     long = studies.LongRun(mechanism, name, of, stepper, section, parameters, arguments)
-    labels = long.labels(values[0])
+    labels: dict[str, Any] = long.labels(values[0])
     with study_bar() as bar:
 
         def progress(share: float) -> None:
@@ -141,7 +141,7 @@ def _given(request: Request) -> StepControl:
 
 def _completed(runs: Runs, crossing: str | None) -> Request:
     """Completed by a TOML file: its scheme, and for crossings its end and step as well."""
-    request = runs.request(usual="moreau-jean")
+    request = Request(**vars(runs), usual="moreau-jean")
     if not request.problem.endswith(".toml"):
         return request
     stated = replace(request, declaration=read(request.problem))._stated()

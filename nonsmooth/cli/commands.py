@@ -87,7 +87,7 @@ def _of_group(group: type) -> Iterator[Option]:
     helps = _helps(inspect.getdoc(group))
     for one in fields(group):
         default = REQUIRED if one.default is MISSING else one.default
-        yield Option(one.name, str(one.type), default, one.kw_only, helps.get(one.name, ("", "")))
+        yield Option(one.name, str(one.type), default, one.kw_only is True, helps.get(one.name, ("", "")))
 
 
 def _flat(one: Option) -> list[Option]:
@@ -223,5 +223,5 @@ def _parameter(one: Option) -> inspect.Parameter:
     else:
         stated = typer.Argument(**more)
     default = None if one.default == () else one.default
-    annotation = Annotated[kind if default is REQUIRED or default is not None else kind | None, stated]
+    annotation: Any = Annotated[kind if default is not None else kind | None, stated]
     return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

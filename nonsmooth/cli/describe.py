@@ -12,9 +12,9 @@ import numpy as np
 from rich.console import RenderableType
 from rich.table import Table
 
-from nonsmooth.cli.files import is_file
+from nonsmooth.cli.files import FIGURE_FORMATS, check_writable, is_file
 from nonsmooth.cli.fits import RADIAL, UM
-from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable, settings_from
+from nonsmooth.cli.inputs import Mechanism, Request, settings_from
 from nonsmooth.cli.options import Problem
 from nonsmooth.cli.report import grid, print_object, show, table_of
 from nonsmooth.cli.report_page import draw

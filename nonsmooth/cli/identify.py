@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from nonsmooth import identification
-from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable
+from nonsmooth.cli.files import FIGURE_FORMATS, check_writable
+from nonsmooth.cli.inputs import Mechanism, Request
 from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import print_object, show, table_of
@@ -64,8 +65,8 @@ def excite(
     check_writable("--output", output, (".csv",))
     check_writable("--example", example, (".csv",))
     bounds = identification.Bounds(
-        *(tuple(values_of(option, text)) for option, text in
-          (("--position", position), ("--velocity", velocity), ("--acceleration", acceleration)))
+        tuple(values_of("--position", position)), tuple(values_of("--velocity", velocity)),
+        tuple(values_of("--acceleration", acceleration)),
     )  # fmt: skip
     Y = _regressor(of)
     chosen = identification.Excite(criterion=criterion, harmonics=harmonics, samples=samples, starts=starts, seed=seed)

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import os
 import re
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
 from nonsmooth.cli.options import Runs
 from nonsmooth.exceptions import InputError, ModelWarning
-from nonsmooth.files import path_of
 from nonsmooth.fits import Scatter, looks_stated, stated
 from nonsmooth.settings import is_number, shown
 from nonsmooth.units import NUMBER, Wrong, has_unit, in_unit, parse_unit
@@ -30,18 +27,13 @@ if TYPE_CHECKING:
     from nonsmooth.steppers.base import Stepper
 
 __all__ = [
-    "FIGURE_FORMATS",
-    "PAGE_FORMATS",
     "Mechanism",
     "Request",
     "Settings",
-    "check_writable",
     "kebab",
     "settings_from",
 ]
 
-FIGURE_FORMATS = (".png", ".pdf", ".svg")
-PAGE_FORMATS = (".html",)
 Value = int | float | bool | str
 
 
@@ -302,26 +294,6 @@ def kebab(name: str) -> str:
     'gauss-mpcc'
     """
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
-
-
-def check_writable(option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
-    """Raise `InputError` unless a file of this name, if one is given, can be written; leaves nothing behind."""
-    if path is None:
-        return
-    path = path_of(path, option)
-    if path.suffix.lower() not in suffixes:
-        ends = re.sub(", (?=[^,]*$)", " or ", ", ".join(suffixes))
-        raise InputError(f"{option} {path}: the name must end in {ends}.")
-    try:
-        if path.is_dir():
-            raise InputError(f"{option} {path} is a folder: give the name of a file.")
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionError(13, "the file is write-protected")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"{option} {path} cannot be written ({reason}): give a file in a writable folder.") from error
 
 
 def _check_no_parameter(problem: Problem, arguments: dict[str, Any]) -> None:

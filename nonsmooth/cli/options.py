@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from nonsmooth.cli.words import completed, duration
-
-if TYPE_CHECKING:
-    from nonsmooth.cli.inputs import Request
 
 __all__ = [
     "GROUPS", "KINDS", "MANY", "Comparing", "Design", "Identified", "Law", "Problem", "Processes", "Runs", "Saved",
@@ -17,9 +14,12 @@ __all__ = [
 ]  # fmt: skip
 
 #: words of which a shell offers the rest, and times, also with their unit
-Problem = Law = Scheme = Solver = str
-Saved = Path
-Seconds = float
+Law: TypeAlias = str
+Problem: TypeAlias = str
+Saved: TypeAlias = Path
+Scheme: TypeAlias = str
+Seconds: TypeAlias = float
+Solver: TypeAlias = str
 #: types of options that are repeated
 MANY = (list[float], list[str], list[Path])
 #: annotations that options may have, their type, and what Typer is told of them
@@ -83,12 +83,6 @@ class Runs:
     atol: float | None = None
     settings: tuple[str, ...] = ()
 
-    def request(self, **more: Any) -> Request:
-        """One of the runs."""
-        from nonsmooth.cli.inputs import Request
-
-        return Request(**vars(self) | more)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Processes:
@@ -132,7 +126,7 @@ class Written:
 
     def __post_init__(self) -> None:
         """Raise InputError, before the first run, for a file that cannot be written."""
-        from nonsmooth.cli.inputs import FIGURE_FORMATS, PAGE_FORMATS, check_writable
+        from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable
 
         check_writable("--report", self.page, PAGE_FORMATS)
         check_writable("--output", self.output, (".nc",))

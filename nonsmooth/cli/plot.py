@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.citations import bibtex
-from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable
+from nonsmooth.cli.files import FIGURE_FORMATS, check_writable
 from nonsmooth.cli.options import Saved, Seconds
 from nonsmooth.cli.report import show, table_of
 from nonsmooth.exceptions import InputError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
-from rich.table import Column, Table
+from rich.table import Table
 
 from nonsmooth.cli.inputs import kebab
 
@@ -52,7 +52,8 @@ def _parts(table: Table, console: Console) -> list[RenderableType]:
     """Tables one below the other, each with the first column of the table and as many others as fit."""
     if not table.columns[-1].no_wrap:
         return [table]
-    widths = [_width(column, console) for column in table.columns]
+    columns = [[str(column.header), *(str(cell) for cell in column.cells)] for column in table.columns]
+    widths = [max(len(line) for text in texts for line in text.splitlines() or [""]) for texts in columns]
     groups: list[list[int]] = [[]]
     for i in range(1, len(widths)):
         if groups[-1] and widths[0] + sum(widths[k] + 2 for k in (*groups[-1], i)) > console.width:
@@ -62,17 +63,10 @@ def _parts(table: Table, console: Console) -> list[RenderableType]:
         return [table]
     parts: list[RenderableType] = []
     for group in groups:
-        chosen = [table.columns[i] for i in (0, *group)]
-        cells = zip(*([str(cell) for cell in column.cells] for column in chosen), strict=True)
-        one = table_of(*(str(column.header) for column in chosen), rows=cells, whole=True)
+        heads, *rows = zip(*(columns[i] for i in (0, *group)), strict=True)
+        one = table_of(*heads, rows=rows, whole=True)
         parts += [one] if group is groups[0] else ["", one]
     return parts
-
-
-def _width(column: Column, console: Console) -> int:
-    """Letters of a column's longest line."""
-    texts = [str(column.header), *(str(cell) for cell in column.cells)]
-    return max(len(line) for text in texts for line in text.splitlines() or [""])
 
 
 def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table as Printed
 
-from nonsmooth.cli.inputs import PAGE_FORMATS, check_writable
+from nonsmooth.cli.files import PAGE_FORMATS, check_writable
 from nonsmooth.cli.options import Written
 from nonsmooth.cli.report import print_object, show
 from nonsmooth.exceptions import InputError

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nonsmooth.cli.inputs import Request, check_writable
+from nonsmooth.cli.files import check_writable
+from nonsmooth.cli.inputs import Request
 from nonsmooth.cli.options import KINDS, MANY
 from nonsmooth.exceptions import InputError
 from nonsmooth.run.checkpoints import EVERY, stored
@@ -106,7 +107,7 @@ def _request(words: Mapping[str, Any]) -> Request:
     for one in dataclasses.fields(Request):
         if one.name != "declaration":
             kind, value = KINDS[str(one.type).removesuffix(" | None")][0], words.get(one.name, one.default)
-            kinds = {float: (int, float), **dict.fromkeys(MANY, list)}.get(kind, kind)
+            kinds = (int, float) if kind is float else list if kind in MANY else kind
             if not (isinstance(value, kinds) or value is None and one.default is None):
                 raise TypeError(f"{one.name} = {value!r}")
     return Request(**{**words, "settings": tuple(str(word) for word in words["settings"])})

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nonsmooth.cli import report
-from nonsmooth.cli.files import exact_solution
-from nonsmooth.cli.inputs import FIGURE_FORMATS, PAGE_FORMATS, Mechanism, Request, check_writable
+from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable, exact_solution
+from nonsmooth.cli.inputs import Mechanism, Request
 from nonsmooth.cli.options import Law, Problem, Runs, Seconds
 from nonsmooth.cli.plot import usual_figure
 from nonsmooth.cli.progress import progress_bar
@@ -70,9 +70,9 @@ def run(
         Continue the run of a checkpoint (.nc), with its options.
     """
     try:
-        request = runs.request(
-            problem=problem or "", accuracy=accuracy, check=check, max_steps=max_steps, max_seconds=max_seconds,
-            record=record, contact=contact, law=law, friction_law=friction_law,
+        request = Request(
+            **vars(runs) | {"problem": problem or ""}, accuracy=accuracy, check=check, max_steps=max_steps,
+            max_seconds=max_seconds, record=record, contact=contact, law=law, friction_law=friction_law,
         )  # fmt: skip
         files = {"output": output, "figure": figure, "animation": animation, "report": page}
         return _run(request, files, checkpoint, every, resume, as_json)

@@ -9,6 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from nonsmooth import studies
+from nonsmooth.cli.inputs import Request
 from nonsmooth.cli.options import Design, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
@@ -39,7 +40,7 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
 
 def swept(metrics: Any, design: Design, runs: Runs, processes: Processes, written: Written) -> int:
     """Measure a mechanism by metrics, names or a function by its own; 1 if every run failed."""
-    request = runs.request(check=design.check)
+    request = Request(**vars(runs), check=design.check)
     made = _design(design, units_of(lambda: request.completed().mechanism()))
     request = request.completed()
     dt, stepper = request.step(), request.scheme()

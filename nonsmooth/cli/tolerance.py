@@ -9,6 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from nonsmooth import studies
+from nonsmooth.cli.inputs import Request
 from nonsmooth.cli.options import Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
@@ -57,7 +58,7 @@ def tolerance(
     sensitivity
         Share of the output's variance due to each input (SALib).
     """
-    kinematic, request = level == "kinematic", run.request()
+    kinematic, request = level == "kinematic", Request(**vars(run))
     request = (replace(request, t_end=run.t_end or 0.0) if kinematic else request).completed()
     units = units_of(request.mechanism)
     scaled = by_name("--clearance", clearances, distribution_of, units)
