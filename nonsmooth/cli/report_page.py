@@ -102,33 +102,22 @@ def conclude(
     if written.figure is not None and figure is not None:
         draw(written.figure, figure)
     if written.page is not None:
+        from nonsmooth.report import Picture, study_page, write
+        from nonsmooth.report.page import write_text
+
         told = [one for one in (head, *shown) if not (isinstance(one, str) and one in ("", title))]
-        _write_page(written.page, title, told, figure, runs)
+        parts: list[Any] = [_part(one) for one in told]
+        with stage("drawing", written.page.name):
+            if figure is not None:
+                parts.append(Picture(_svg(figure), f"figure of {title}"[:200]))
+            if runs:
+                write(runs, written.page, title=title, more=parts)
+            else:
+                write_text(study_page(title, parts), written.page)
     if written.as_json:
         print_object(plain())
     else:
         show(*([head, ""] if head else []), *shown, *[f"written  {path}" for path in files if path is not None])
-
-
-def _write_page(
-    path: Path,
-    title: str,
-    shown: Sequence[Any],
-    figure: Callable[[Any], Figure] | None,
-    runs: Mapping[str, Trajectory] | None,
-) -> None:
-    """What a study prints, its figure and, where it has kept them, its runs as a page."""
-    from nonsmooth.report import Picture, study_page, write
-    from nonsmooth.report.page import write_text
-
-    parts: list[Any] = [_part(one) for one in shown]
-    with stage("drawing", path.name):
-        if figure is not None:
-            parts.append(Picture(_svg(figure), f"figure of {title}"[:200]))
-        if runs:
-            write(runs, path, title=title, more=parts)
-        else:
-            write_text(study_page(title, parts), path)
 
 
 def _part(one: Any) -> Any:
