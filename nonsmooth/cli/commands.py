@@ -83,11 +83,14 @@ def _helps(text: str | None) -> dict[str, tuple[str, str]]:
     return {name: (spec, " ".join(help.split())) for name, spec, help in HELP.findall(text or "")}
 
 
-def _of_group(group: type) -> Iterator[Option]:
-    helps = _helps(inspect.getdoc(group))
-    for one in fields(group):
-        default = REQUIRED if one.default is MISSING else one.default
-        yield Option(one.name, str(one.type), default, one.kw_only is True, helps.get(one.name, ("", "")))
+def _of_group(group: Any) -> Iterator[Option]:
+    """Its own fields before those of its bases."""
+    for base in group.__mro__[:-1]:
+        helps = _helps(inspect.getdoc(base))
+        for one in fields(base):
+            if one.name in base.__annotations__:
+                default = REQUIRED if one.default is MISSING else one.default
+                yield Option(one.name, str(one.type), default, one.kw_only is True, helps.get(one.name, ("", "")))
 
 
 def _flat(one: Option) -> list[Option]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nonsmooth import identification
-from nonsmooth.cli.files import FIGURE_FORMATS, check_writable
+from nonsmooth.cli.files import check_writable
 from nonsmooth.cli.inputs import Mechanism, Request
-from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds
+from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds, Shown
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report import print_object, show, table_of
-from nonsmooth.cli.report_page import draw
+from nonsmooth.cli.report import table_of
+from nonsmooth.cli.report_page import conclude
 from nonsmooth.cli.values import by_name, number_of, units_of, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.measured import read_table
@@ -27,8 +27,7 @@ __all__ = ["estimate", "excite", "fit"]
 def excite(
     *, omega: float, position: str, velocity: str, acceleration: str, of: Identified, criterion: str = "D",
     harmonics: int = 5, samples: int = 400, starts: int = 8, seed: int = 0, noise: float = 0.01,
-    workers: int | None = None, output: Path | None = None, example: Path | None = None, figure: Path | None = None,
-    as_json: bool = False,
+    workers: int | None = None, output: Path | None = None, example: Path | None = None, shown: Shown,
 ) -> None:  # fmt: skip
     """Find the periodic motion within bounds that excites the parameters best, and forecast their accuracy.
 
@@ -61,7 +60,6 @@ def excite(
     example
         Simulated measurement of the motion with this noise (.csv), to try estimate.
     """
-    check_writable("--figure", figure, FIGURE_FORMATS)
     check_writable("--output", output, (".csv",))
     check_writable("--example", example, (".csv",))
     bounds = identification.Bounds(
@@ -80,19 +78,21 @@ def excite(
         np.savetxt(output, table, delimiter=",", header=header, comments="", fmt="%.17g")
     if example is not None:
         identification.simulated(Y, found.motion, noise=noise, samples=samples, seed=seed).to_csv(example)
-    _conclude(
+    noisy = f"with {noise:g} of the peak as noise:"
+    conclude(
+        shown, f"{of.problem}: excitation",
+        [*_tables(str(found)), "", str(found.base), "", noisy, *_tables(str(told))],
         lambda: {
             **found.as_dictionary(), "base": identification.base.as_dictionary(found.base),
             "deviation": dict(zip(told.names, told.relative.tolist(), strict=True)), "hopeless": list(told.hopeless),
         },
-        [*_tables(str(found)), "", str(found.base), "", f"with {noise:g} of the peak as noise:", *_tables(str(told))],
-        [output, example], figure, lambda plots: plots.excitation(found), as_json,
+        figure=lambda plots: plots.excitation(found), files=(output, example),
     )  # fmt: skip
 
 
 def estimate(
     *, data: Path, of: Identified, method: str = "weighted", cutoff: float | None = None,
-    joints: tuple[str, ...] = (), slowest: float = 0.0, figure: Path | None = None, as_json: bool = False,
+    joints: tuple[str, ...] = (), slowest: float = 0.0, shown: Shown,
 ) -> None:  # fmt: skip
     """Estimate parameters from measured motion and forces: columns t, DRIVE.q, DRIVE.force, optional .v and .a.
 
@@ -109,7 +109,6 @@ def estimate(
     slowest
         Share of the largest speed below which forces are omitted.
     """
-    check_writable("--figure", figure, FIGURE_FORMATS)
     Y = _regressor(of)
     measured = identification.Measurement.from_csv(data, Y.drives)
     if cutoff is not None:
@@ -117,15 +116,17 @@ def estimate(
     pairs = by_name("--joint", joints, lambda option, text, unit: text, form="JOINT=DRIVE, as joint1=motor1")
     how: Any = {"method": method, "joints": pairs or None, "slowest": slowest}
     found = identification.estimate(Y, measured, **how)
-    parts = [str(found.base), "", *_tables(str(found))]
-    _conclude(found.as_dictionary, parts, [], figure, lambda plots: plots.identified(found), as_json)
+    conclude(
+        shown, f"{of.problem}: identification", [str(found.base), "", *_tables(str(found))], found.as_dictionary,
+        figure=lambda plots: plots.identified(found),
+    )  # fmt: skip
 
 
 def fit(
     problem: Problem, *, data: Path, parameters: tuple[str, ...], noise: tuple[str, ...], dt: Seconds | None = None,
     dt_min: Seconds | None = None, dt_max: Seconds | None = None, stepper: Scheme | None = None,
     until: Seconds | None = None, starts: int = 96, seed: int = 0, resume: Path | None = None,
-    settings: tuple[str, ...] = (), figure: Path | None = None, as_json: bool = False,
+    settings: tuple[str, ...] = (), shown: Shown,
 ) -> None:  # fmt: skip
     """Fit clearance, friction, restitution and other parameters to measured motion: columns t and coordinates.
 
@@ -152,7 +153,6 @@ def fit(
     settings : --set NAME=VALUE
         Argument of the problem; repeatable.
     """
-    check_writable("--figure", figure, FIGURE_FORMATS)
     request = Request(problem=problem, settings=settings, stepper=stepper, dt=dt, dt_min=dt_min, dt_max=dt_max)
     control, scheme = request.step(), request.scheme()
     if control is None or scheme is None:
@@ -165,21 +165,9 @@ def fit(
             made.system, scheme, motion, ranges, dt=control, until=until, resume=resume, progress=progress,
             settings=identification.FitMotion(starts=starts, seed=seed),
         )  # fmt: skip
-    _conclude(found.as_dictionary, _tables(str(found)), [], figure, lambda plots: plots.fitted(found), as_json)
-
-
-def _conclude(
-    plain: Callable[[], Mapping[str, Any]], parts: Sequence[Any], files: Sequence[Path | None], figure: Path | None,
-    drawing: Callable[[Any], Any], as_json: bool,
-) -> None:  # fmt: skip
-    """Draw, and print tables or the object that ``--json`` asks for."""
-    if figure is not None:
-        from nonsmooth.plots import identification as plots
-
-        draw(figure, lambda _: drawing(plots))
-    if as_json:
-        return print_object(plain())
-    show(*parts, *(f"written: {path}" for path in (*files, figure) if path is not None))
+    conclude(
+        shown, f"{problem}: fit", _tables(str(found)), found.as_dictionary, figure=lambda plots: plots.fitted(found)
+    )
 
 
 def _mechanism(problem: str, settings: tuple[str, ...]) -> Mechanism:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from nonsmooth.cli.words import completed, duration
 
 __all__ = [
     "GROUPS", "KINDS", "MANY", "Comparing", "Design", "Identified", "Law", "Problem", "Processes", "Runs", "Saved",
-    "Scheme", "Seconds", "Solver", "Written",
+    "Scheme", "Seconds", "Shown", "Solver", "Written",
 ]  # fmt: skip
 
 #: words of which a shell offers the rest, and times, also with their unit
@@ -101,13 +101,11 @@ class Processes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
-    """What a study writes and prints.
+class Shown:
+    """What a command draws and prints.
 
     Parameters
     ----------
-    output
-        Dataset to write (NetCDF, .nc).
     figure
         Figure to write (.png, .pdf, .svg).
     page : --report
@@ -118,7 +116,7 @@ class Written:
         Print nothing but errors and what --json asks for.
     """
 
-    output: Path | None = None
+    output: ClassVar[Path | None] = None
     figure: Path | None = None
     page: Path | None = None
     as_json: bool = False
@@ -131,6 +129,19 @@ class Written:
         check_writable("--report", self.page, PAGE_FORMATS)
         check_writable("--output", self.output, (".nc",))
         check_writable("--figure", self.figure, FIGURE_FORMATS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(Shown):
+    """What a study writes, draws and prints.
+
+    Parameters
+    ----------
+    output
+        Dataset to write (NetCDF, .nc).
+    """
+
+    output: Path | None = None  # type: ignore[misc]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,4 +233,6 @@ class Comparing:
 
 
 #: by the annotation of a function's argument
-GROUPS: dict[str, type] = {one.__name__: one for one in (Runs, Processes, Written, Design, Comparing, Identified)}
+GROUPS: dict[str, type] = {
+    one.__name__: one for one in (Runs, Processes, Shown, Written, Design, Comparing, Identified)
+}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table as Printed
 
 from nonsmooth.cli.files import PAGE_FORMATS, check_writable
-from nonsmooth.cli.options import Written
+from nonsmooth.cli.options import Shown
 from nonsmooth.cli.report import print_object, show
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
@@ -67,7 +67,7 @@ def draw(path: Path, function: Callable[[Any], Figure]) -> None:
 
 
 def conclude(
-    written: Written,
+    written: Shown,
     title: str,
     shown: Sequence[Any],
     plain: Callable[[], Mapping[str, Any]],
@@ -76,6 +76,7 @@ def conclude(
     figure: Callable[[Any], Figure] | None = None,
     save: Callable[[Path], None] | None = None,
     runs: Mapping[str, Trajectory] | None = None,
+    files: Sequence[Path | None] = (),
 ) -> None:
     """Write the requested files of a study, and print its tables, or the object that ``--json`` asks for.
 
@@ -95,8 +96,10 @@ def conclude(
         Writes the dataset; None where the study has written it.
     runs
         For the page, by label, where the study has kept them.
+    files
+        Others that were written.
     """
-    files = [written.output, written.figure if figure is not None else None, written.page]
+    files = [*files, written.output, written.figure if figure is not None else None, written.page]
     if written.output is not None and save is not None:
         save(written.output)
     if written.figure is not None and figure is not None:
