@@ -143,7 +143,8 @@ def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
             others = one.help if one.help[1] else told.get(one.name) or SHARED.get(one.name, one.help)
             options.setdefault(one.name, one._replace(help=helps.get(one.name, others)))
     for one in options.values():
-        if one.kind not in KINDS or not (one.help[1] or "help" in KINDS[one.kind][1]):
+        helped = one.help[1] or "help" in KINDS.get(one.kind, ("", ()))[1]
+        if one.kind not in KINDS or not helped and __doc__:  # `python -OO` drops the docstrings of groups
             raise InputError(
                 f"{path}: the option {one.name} has the type {one.annotation or 'nothing'} and "
                 f"{'a' if one.help[1] else 'no'} line below Parameters; types are {', '.join(KINDS)}, and a line of "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +105,12 @@ def test_a_message_names_the_help_of_the_command(capsys: pytest.CaptureFixture[s
     assert "`nonsmooth study sweep --help` shows what is accepted" in capsys.readouterr().err
     assert main(["study", "none"]) == 2
     assert "`nonsmooth study --help` shows what is accepted" in capsys.readouterr().err
+
+
+def test_commands_are_there_without_docstrings() -> None:
+    code = "from nonsmooth.cli import main; main(['fits', '20 H7/g6'])"
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "Joints take the radial clearance" in done.stdout, done.stderr
 
 
 def test_words_by_name() -> None:
