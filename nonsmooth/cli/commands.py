@@ -97,8 +97,13 @@ def _flat(one: Option) -> list[Option]:
     return list(_of_group(GROUPS[one.annotation])) if one.annotation in GROUPS else [one]
 
 
-#: help of the options of groups
-SHARED = {one.name: one.help for group in reversed(GROUPS.values()) for one in _of_group(group) if one.help[1]}
+#: help of the options of groups, for those of the same name that have none
+SHARED = {
+    one.name: one.help
+    for group in reversed(GROUPS.values())
+    for one in _of_group(group)
+    if one.help[1] and "help" not in KINDS[one.kind][1]
+}
 
 
 def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:

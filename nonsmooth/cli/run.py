@@ -11,7 +11,7 @@ from pathlib import Path
 from nonsmooth.cli import report
 from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable, exact_solution
 from nonsmooth.cli.inputs import Mechanism, Request
-from nonsmooth.cli.options import Law, Problem, Runs, Seconds
+from nonsmooth.cli.options import Law, Problem, Runs, Seconds, Written
 from nonsmooth.cli.plot import usual_figure
 from nonsmooth.cli.progress import progress_bar
 from nonsmooth.cli.resume import OUTPUTS, Kept, kept_by, request_of
@@ -30,10 +30,9 @@ __all__ = ["run"]
 def run(
     problem: Problem | None = None, *, runs: Runs, accuracy: float | None = None, check: bool = False,
     max_steps: int | None = None, max_seconds: Seconds | None = None, record: int | None = None,
-    contact: str | None = None, law: Law | None = None, friction_law: str | None = None, output: Path | None = None,
-    figure: Path | None = None, animation: Path | None = None, page: Path | None = None,
-    checkpoint: Path | None = None, every: Seconds | None = None, resume: Path | None = None, as_json: bool = False,
-    quiet: bool = False,
+    contact: str | None = None, law: Law | None = None, friction_law: str | None = None, written: Written,
+    animation: Path | None = None, checkpoint: Path | None = None, every: Seconds | None = None,
+    resume: Path | None = None,
 ) -> int:  # fmt: skip
     """Simulate a problem, check the motion, and write the requested files.
 
@@ -74,8 +73,8 @@ def run(
             **vars(runs) | {"problem": problem or ""}, accuracy=accuracy, check=check, max_steps=max_steps,
             max_seconds=max_seconds, record=record, contact=contact, law=law, friction_law=friction_law,
         )  # fmt: skip
-        files = {"output": output, "figure": figure, "animation": animation, "report": page}
-        return _run(request, files, checkpoint, every, resume, as_json)
+        files = {"output": written.output, "figure": written.figure, "animation": animation, "report": written.page}
+        return _run(request, files, checkpoint, every, resume, written.as_json)
     except KeyboardInterrupt:
         print("nonsmooth: Interrupted before the first step; nothing was written.", file=sys.stderr)
         return 130

@@ -45,6 +45,8 @@ def tolerance(
         Kinematic level: a coordinate that is held, also LOW:HIGH:N or V1,V2; repeatable.
     directions : --direction NAME=load|any|ANGLE, default: load
         Kinematic level: where the clearance of a joint points; repeatable.
+    verdict
+        Run each product again with half the step; what differs counts as bounds.
     failure : METHOD
         Kinematic level: probability of failure by monte-carlo, form, importance or subset; repeatable.
     coverage
