@@ -358,11 +358,10 @@ VALUES = (
 
 
 def _toml(chance: random.Random, found: Outcome) -> None:
-    from nonsmooth.cli.template_toml import TEXT
-    from nonsmooth.cli.template_toml_space import TEXT_SPACE
+    from nonsmooth.cli.new import template
     from nonsmooth.declarative import read
 
-    lines = chance.choice([TEXT, TEXT_SPACE]).splitlines()
+    lines = template(chance.choice(["planar.toml", "spatial.toml"])).splitlines()
     for _ in range(chance.choice([1, 1, 2, 4])):
         at, what = chance.randrange(len(lines)), chance.randrange(6)
         key, equals, _ = lines[at].partition("=")

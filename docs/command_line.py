@@ -13,7 +13,7 @@ from typing import Any
 from typer.main import get_command
 
 from nonsmooth.cli.app import app
-from nonsmooth.cli.measures import examples
+from nonsmooth.cli.commands import examples
 
 HEAD = """\
 # Command line

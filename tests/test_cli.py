@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nonsmooth import SimulationFailed, Trajectory
+from nonsmooth import SimulationFailed, Trajectory, simulate
 from nonsmooth.cli import main
 
 COMMAND = [sys.executable, "-c", "import sys; from nonsmooth.cli import main; sys.exit(main())"]
@@ -260,14 +260,12 @@ def test_bad_file(text: str, named: list[str], folder: Path, capsys: pytest.Capt
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The run is given up at half time, as by a solver without an answer."""
-    module = sys.modules["nonsmooth.run.simulate"]
-    simulate = module.simulate
 
     def half(*arguments: object, t_end: float, **options: object) -> Trajectory:
         trajectory = simulate(*arguments, t_end=t_end / 2, **options)
         raise SimulationFailed("Step 10 at t = 0.01 s failed.", trajectory=trajectory, cause=ValueError("no answer"))
 
-    monkeypatch.setattr(module, "simulate", half)
+    monkeypatch.setattr("nonsmooth.cli.run.simulate", half)
 
 
 def test_failed_run_saves_its_trajectory(failing: None, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

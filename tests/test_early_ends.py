@@ -338,10 +338,10 @@ def test_ctrl_c_in_every_phase_says_what_is_true(folder, monkeypatch, capsys, ph
 
 
 def test_ctrl_c_in_other_commands_is_one_sentence(monkeypatch, capsys):
-    def pressed(*given):
+    def pressed(**given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nonsmooth.cli.describe.carry_out", pressed)
+    monkeypatch.setattr("nonsmooth.cli.describe.describe", pressed)
     assert main(["describe", "slider-rod"]) == 130
     assert "Interrupted; files written before are complete" in capsys.readouterr().err
 

@@ -7,36 +7,14 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from nonsmooth import steppers
-from nonsmooth.cli.comparing import comparing, comparisons
-from nonsmooth.cli.identify import identify
-from nonsmooth.cli.looking import looking
-from nonsmooth.cli.measures import add_measures
-from nonsmooth.cli.options import (
-    AsJson,
-    CaseName,
-    Command,
-    Drawing,
-    DtMax,
-    Page,
-    ProblemName,
-    SchemeWords,
-    Words,
-    command,
-    names,
-    seconds,
-)
+from nonsmooth.cli.commands import add_command, add_measures
 from nonsmooth.cli.progress import line
 from nonsmooth.cli.signals import BEGIN, stoppable
-from nonsmooth.cli.study import studies
-from nonsmooth.cli.words import Quiet, completed
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
 from nonsmooth.stages import collected, stage
 
@@ -91,197 +69,41 @@ def options(
     """Non-smooth multibody dynamics of mechanisms with joint clearance."""
 
 
-@app.command("list")
-def list_problems(
-    tag: Annotated[
-        list[str] | None, typer.Option("--tag", help="Only problems that have this tag; repeatable, all must fit.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """List the ready problems; where output is piped, one line each: name, summary and tags between tabs."""
-    from nonsmooth.cli.report import print_object, problem_table, show
-    from nonsmooth.registry import find_problems
+#: module and function of each command; of a group the commands
+COMMANDS: dict[str, str | dict[str, str]] = {
+    "list": "describe.list_problems",
+    "describe": "describe.describe",
+    "fits": "fits.fits",
+    "new": "new.new",
+    "run": "run.run",
+    "doctor": "doctor.doctor",
+    "compare": "compare.compare",
+    "study": {
+        "rigid-limit": "compare.rigid_limit",
+        "published": "published.published",
+        "step-size": "step_size.step_size",
+        "sweep": "sweep.sweep",
+        "tolerance": "tolerance.tolerance",
+        "bifurcation": "bifurcation.bifurcation",
+    },
+    "identify": {"excite": "identify.excite", "estimate": "identify.estimate", "fit": "identify.fit"},
+    "plot": "plot.plot",
+    "export": "plot.export",
+    "report": "report_page.report",
+    "cite": "plot.cite",
+}
+HELP = {
+    "study": "Studies of many runs.",
+    "identify": "Identification of parameters: exciting motions, estimates, and fits to measured motion.",
+}
 
-    problems = dict(sorted(find_problems().items()))
-    known = sorted({one for problem in problems.values() for one in problem.tags})
-    for word in tag or ():
-        if word not in known:
-            raise InputError(f"--tag {word}: no problem has this tag; there are {', '.join(known)}.")
-    problems = {name: one for name, one in problems.items() if set(tag or ()) <= set(one.tags)}
-    if as_json:
-        print_object({name: {"summary": one.summary, "tags": one.tags} for name, one in problems.items()})
-    elif sys.stdout.isatty():
-        show(problem_table(problems))
-    else:
-        for name, one in problems.items():
-            typer.echo(f"{name}\t{one.summary}\t{', '.join(one.tags)}")
-
-
-@command(app, "describe", "describe.carry_out")
-@dataclass(frozen=True, kw_only=True)
-class Describe(Command):
-    """Show the source of a problem, its values with their origin, bodies, joints and contacts, and draw it."""
-
-    problem: ProblemName
-    case: CaseName = None
-    settings: Words = ()
-    figure: Annotated[
-        Path | None, typer.Option("--figure", help="Drawing of the mechanism to write (.png, .pdf, .svg).")
-    ] = None
-
-
-@app.command()
-def fits(
-    texts: Annotated[
-        list[str], typer.Argument(metavar="FIT", help='Nominal size in mm and fit, such as "20 H7/g6"; several.')
-    ],
-    as_json: AsJson = False,
-) -> int:
-    """Limits of an ISO 286 fit, and its diametral and radial clearance."""
-    from nonsmooth.cli.fits import carry_out
-
-    return carry_out(texts, as_json=as_json)
-
-
-@app.command()
-def new(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, .py or .toml; it must not exist.")],
-    space: Annotated[bool, typer.Option("--space", help="A spatial instead of a planar mechanism.")] = False,
-) -> None:
-    """Write a commented template for a mechanism of your own."""
-    from nonsmooth.cli.new import write_template
-
-    write_template(path, space=space)
-    options = "" if path.suffix == ".toml" else " --t-end 0.1"
-    typer.echo(
-        f"{path} is a mechanism that runs. See it with `nonsmooth describe {path} --figure sketch.png`, run it with "
-        f"`nonsmooth run {path}{options}`."
-    )
-
-
-@command(app, "run", "run.carry_out")
-@dataclass(frozen=True, kw_only=True)
-class Run(Command):
-    """Simulate a problem, check the motion, and write the requested files."""
-
-    problem: Annotated[
-        str | None,
-        names(
-            "problem",
-            "PROBLEM|FILE",
-            "A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.",
-        ),
-    ] = None
-    t_end: Annotated[
-        float | None, seconds("--t-end", "End of the run, such as 0.02 or 20ms; required if no file has it.")
-    ] = None
-    case: CaseName = None
-    stepper: Annotated[
-        str | None,
-        typer.Option(
-            "--stepper",
-            help=f"One of {', '.join(steppers.names())}.",
-            autocompletion=completed("stepper"),
-            show_default="chosen with the step; with a step gauss-qp, or compliant-dae with --contact compliant",
-        ),
-    ] = None
-    solver: Annotated[
-        str | None,
-        typer.Option("--solver", help="Solver instead of the stepper's default.", autocompletion=completed("solver")),
-    ] = None
-    dt: Annotated[float | None, seconds("--dt", "Constant step, such as 1e-5 or 10us.")] = None
-    dt_min: Annotated[
-        float | None, seconds("--dt-min", "Shortest step; with --dt-max, steps end exactly at impacts.")
-    ] = None
-    dt_max: DtMax = None
-    rtol: Annotated[
-        float | None,
-        typer.Option(
-            "--rtol",
-            help="Relative error per step, with --atol, --dt-min and --dt-max; for event-driven and compliant-dae.",
-        ),
-    ] = None
-    atol: Annotated[
-        float | None,
-        typer.Option("--atol", help="Absolute error per step, in SI units; for event-driven and compliant-dae."),
-    ] = None
-    accuracy: Annotated[
-        float | None,
-        typer.Option(
-            "--accuracy",
-            help="Error of positions as a share of the smallest clearance, and of the peak force as a share of it; the "
-            "step is chosen for it.",
-            show_default="0.01",
-        ),
-    ] = None
-    check: Annotated[
-        bool, typer.Option("--check", help="Repeat a run of given steps with finer ones, for its verdict.")
-    ] = False
-    max_steps: Annotated[
-        int | None, typer.Option("--max-steps", help="Largest number of steps; a longer run fails.")
-    ] = None
-    max_seconds: Annotated[
-        float | None,
-        seconds(
-            "--max-seconds", "Largest computing time; a longer run fails. If steps are chosen, it applies to each run."
-        ),
-    ] = None
-    record: Annotated[
-        int | None, typer.Option("--record", help="Keep every N-th row of a long run of given steps.", metavar="N")
-    ] = None
-    contact: Annotated[
-        str | None, typer.Option("--contact", help="rigid or compliant, instead of the problem's own.")
-    ] = None
-    law: Annotated[
-        str | None,
-        typer.Option(
-            "--law",
-            help="Compliant normal law, such as flores; its numbers by --set, such as stiffness=1e10.",
-            autocompletion=completed("law"),
-        ),
-    ] = None
-    friction_law: Annotated[
-        str | None,
-        typer.Option("--friction-law", help="Compliant friction law, such as ambrosio; none if omitted."),
-    ] = None
-    settings: SchemeWords = ()
-    output: Annotated[Path | None, typer.Option("--output", help="Trajectory to write (NetCDF, .nc).")] = None
-    figure: Drawing = None
-    animation: Annotated[
-        Path | None,
-        typer.Option("--animation", help="Animation of the mechanism to write (.gif, or .mp4 where ffmpeg is found)."),
-    ] = None
-    page: Page = None
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option("--checkpoint", help="Checkpoint file of the run (.nc); if it exists, the same run is continued."),
-    ] = None
-    every: Annotated[float | None, seconds("--every", "Time between two checkpoints.", show_default="60 s")] = None
-    resume: Annotated[
-        Path | None,
-        typer.Option("--resume", help="Continue the run of a checkpoint (.nc), with its options."),
-    ] = None
-    as_json: AsJson = False
-    quiet: Quiet = False
-
-
-study = typer.Typer(help="Studies of many runs.", pretty_exceptions_enable=False, rich_markup_mode="markdown")
-app.add_typer(comparing)
-app.add_typer(study, name="study")
-app.add_typer(identify, name="identify")
-study.add_typer(comparisons)
-study.add_typer(studies)
-add_measures(study)
-app.add_typer(looking)
-
-
-@app.command()
-def doctor() -> None:
-    """Show versions, available solvers, missing ones and the consequences."""
-    from nonsmooth.cli.doctor import examination
-    from nonsmooth.cli.report import show
-
-    show(*examination())
+for name, what in COMMANDS.items():
+    group = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="markdown")
+    if name == "study":
+        add_measures(group)
+    for word, where in {name: what}.items() if isinstance(what, str) else what.items():
+        add_command(group, word, where)
+    app.add_typer(group, name=None if isinstance(what, str) else name, help=HELP.get(name))
 
 
 def _refused(cause: BaseException | None) -> str:
@@ -348,12 +170,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
             sys.stdout.flush()
     except typer.TyperException as error:
-        known = {"list", "describe", "new", "run", "compare", "study", "rigid-limit", "published", "doctor", "cite"}
-        known |= {"report", "plot", "export", "step-size", "sweep", "tolerance", "bifurcation"}
-        known |= {"identify", "excite", "estimate", "fit"}
-        command = " ".join(word for word in asked[:2] if word in known) or None
+        context = getattr(error, "ctx", None)
+        command = "nonsmooth" if context is None else context.command_path
         message = " ".join(error.format_message().split()).rstrip(".") + _refused(error.__cause__)
-        _say(f"{message}. `{' '.join(filter(None, ('nonsmooth', command, '--help')))}` shows what is accepted.")
+        _say(f"{message}. `{command} --help` shows what is accepted.")
         return 2
     except (NotWritten, SimulationFailed, SolverFailed) as error:
         _say(str(error))

@@ -3,64 +3,129 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from rich.table import Table
 
+from nonsmooth import studies
 from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.options import Processes, Runs, Seconds, Written
 from nonsmooth.cli.progress import study_bar
+from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.sweep import _mechanism, _named, _number, _values, units_of
+from nonsmooth.cli.values import by_name, number_of, units_of, values_of, varied
+from nonsmooth.declarative import read
 from nonsmooth.exceptions import InputError
+from nonsmooth.step_control import StepControl
+from nonsmooth.steppers.base import Stepper
+from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth.studies import Bifurcation
 
-if TYPE_CHECKING:
-    from nonsmooth.cli.study import Bifurcation
-    from nonsmooth.step_control import StepControl
-    from nonsmooth.steppers.base import Stepper
-    from nonsmooth.studies.bifurcation import Bifurcation as Found
-    from nonsmooth.studies.sections import Crossings, PerPeriod
-
-__all__ = ["carry_out_bifurcation"]
+__all__ = ["bifurcation"]
 
 #: share of the range of all points within which points are regarded as equal
 SAME = 1e-3
 
 
-def _section(asked: Bifurcation, request: Request) -> PerPeriod | Crossings:
-    """The requested section."""
-    from nonsmooth.studies.sections import Crossings, PerPeriod
+def bifurcation(
+    *, over: str, of: str, drive: str | None = None, period: Seconds | None = None, steps: int | None = None,
+    transient: int = 84, points: int = 16, crossing: str | None = None, direction: str = "rising",
+    turn: float | None = None, after: Seconds | None = None, same: float | None = None, runs: Runs,
+    processes: Processes, written: Written,
+) -> int:  # fmt: skip
+    """Long-term motion over a parameter: points of a section for each value.
 
-    kinds = {"--period": asked.period, "--drive": asked.drive, "--crossing": asked.crossing}
+    Parameters
+    ----------
+    over : NAME=LOW:HIGH:N
+        Values of a parameter, such as pin.clearance, or of an argument, such as crank_speed; also NAME=LOW:HIGH:N:log
+        or NAME=V1,V2.
+    of : NAME
+        Quantity of the points: slider.x, or its velocity v:slider.x.
+    drive : NAME
+        One point per turn of a drive, whose speed in rad/s is this argument or parameter.
+    period
+        One point per period.
+    steps
+        Constant steps per period.
+    transient
+        Periods before the first point.
+    points
+        Points of each value.
+    crossing : NAME=VALUE
+        One point wherever a coordinate has this value, or v:NAME, gap:NAME, gap_rate:NAME.
+    direction
+        Of --crossing: rising, falling or both.
+    turn
+        Of --crossing: cross the value plus any multiple of this, as 6.283185307179586.
+    t_end
+        End of the runs of --crossing.
+    after
+        Earlier crossings are omitted.
+    same : default: a thousandth of the range of all points
+        Distance within which points are regarded as equal, to detect periodic motions.
+    stepper : default: moreau-jean with --set stepper.projection=combined
+        One of {steppers}.
+    workers : default: one per core
+        Processes.
+    """
+    request = _completed(runs, crossing)
+    [(name, values)] = by_name("--over", [over], values_of, units_of(lambda: request.completed().mechanism())).items()
+    kinds = {"--period": period, "--drive": drive, "--crossing": crossing}
     used = [option for option, value in kinds.items() if value is not None]
     if len(used) != 1:
         raise InputError(
             f"A section takes one of --period, --drive and --crossing, got {' and '.join(used) or 'none'}."
         )
-    if asked.crossing is None:
-        return PerPeriod(asked.drive or asked.period or 0.0, _steps(asked, request), asked.transient, asked.points)
-    if asked.steps is not None:
-        raise InputError("--steps is per period of a drive; with --crossing give --dt, or --dt-min and --dt-max.")
-    if request.t_end is None or asked.after is None:
-        raise InputError("--crossing needs --t-end, and --after, before which crossings are left out.")
-    name, value = _named("--crossing", asked.crossing)
-    kind, colon, rest = name.partition(":")
-    return Crossings(
-        rest if colon else kind, _number("--crossing", value), request.t_end, _given(request), asked.after,
-        kind if colon else "q", asked.direction, asked.turn,
+    section: studies.PerPeriod | studies.Crossings
+    if crossing is None:
+        section = studies.PerPeriod(drive or period or 0.0, _steps(request, steps, after), transient, points)
+    else:
+        if steps is not None:
+            raise InputError("--steps is per period of a drive; with --crossing give --dt, or --dt-min and --dt-max.")
+        if request.t_end is None or after is None:
+            raise InputError("--crossing needs --t-end, and --after, before which crossings are left out.")
+        [(where, value)] = by_name("--crossing", [crossing], number_of).items()
+        kind, colon, rest = where.partition(":")
+        section = studies.Crossings(
+            rest if colon else kind, value, request.t_end, _given(request), after,
+            kind if colon else "q", direction, turn,
+        )  # fmt: skip
+    stepper = _stepper(request)
+    mechanism, arguments, parameters, problem = varied(request, [name])
+    if name in arguments:
+        raise InputError(f"{name} is given by --over and by --set: give it once.")
+    long = studies.LongRun(mechanism, name, of, stepper, section, parameters, arguments)
+    labels: dict[str, Any] = long.labels(values[0])
+    with study_bar() as bar:
+
+        def progress(share: float) -> None:
+            if bar is not None:
+                bar(f"{round(share * len(values))} of {len(values)} values", share)
+
+        found = studies.bifurcation(long, values, progress=progress, **vars(processes), **labels)
+    failed = len(found.failures) == len(values)
+    if same is None:
+        every = np.concatenate(found.points)
+        same = SAME * float(np.ptp(every)) if every.size else 0.0
+    conclude(
+        written, f"{problem}: bifurcation", _report(found, problem, same), lambda: _plain(found, problem, same),
+        figure=None if failed else lambda plots: plots.bifurcation_diagram(found).figure, save=found.save,
     )  # fmt: skip
+    return 1 if failed else 0
 
 
-def _steps(asked: Bifurcation, request: Request) -> Any:
-    if request.t_end is not None or asked.after is not None:
+def _steps(request: Request, steps: int | None, after: float | None) -> Any:
+    """Of a section per period."""
+    if request.t_end is not None or after is not None:
         raise InputError("--t-end and --after are for --crossing; --transient and --points count periods.")
-    if asked.steps is None:
+    if steps is None:
         if request.dt is not None:
             raise InputError("--dt is for --crossing: give --steps, the constant steps per period.")
         return _given(request)
     if any(value is not None for value in (request.dt, request.dt_min, request.dt_max, request.rtol, request.atol)):
         raise InputError("--steps per period excludes other steps: give one of them.")
-    return asked.steps
+    return steps
 
 
 def _given(request: Request) -> StepControl:
@@ -74,54 +139,19 @@ def _given(request: Request) -> StepControl:
     return step
 
 
-def carry_out_bifurcation(asked: Bifurcation) -> int:
-    """Run all values, write the requested files, and print a summary; 1 if every run failed."""
-    request = _completed(asked)
-    varied, text = _named("--over", asked.over)
-    values = _values("--over", varied, text, units_of(request))
-    section, stepper = _section(asked, request), _stepper(request)
-    mechanism, arguments, parameters, name = _mechanism(request, [varied])
-    if varied in arguments:
-        raise InputError(f"{varied} is given by --over and by --set: give it once.")
-
-    from nonsmooth.studies.bifurcation import bifurcation
-    from nonsmooth.studies.sections import LongRun
-
-    runs = LongRun(mechanism, varied, asked.of, stepper, section, parameters, arguments)
-    labels = runs.labels(values[0])
-    with study_bar() as bar:
-
-        def progress(share: float) -> None:
-            if bar is not None:
-                bar(f"{round(share * len(values))} of {len(values)} values", share)
-
-        found = bifurcation(runs, values, workers=asked.workers, scheduler=asked.scheduler, progress=progress, **labels)
-    failed = len(found.failures) == len(values)
-    same = asked.same if asked.same is not None else SAME * _range(found)
-    conclude(
-        asked, f"{name}: bifurcation", _report(found, name, same), lambda: _plain(found, name, same),
-        draw=None if failed else lambda plots: plots.bifurcation_diagram(found).figure, save=found.save,
-    )  # fmt: skip
-    return 1 if failed else 0
-
-
-def _completed(asked: Bifurcation) -> Request:
+def _completed(runs: Runs, crossing: str | None) -> Request:
     """Completed by a TOML file: its scheme, and for crossings its end and step as well."""
-    request = asked.request(usual="moreau-jean")
+    request = Request(**vars(runs), usual="moreau-jean")
     if not request.problem.endswith(".toml"):
         return request
-    from nonsmooth.declarative import read
-
     stated = replace(request, declaration=read(request.problem))._stated()
-    if asked.crossing is not None:
+    if crossing is not None:
         return stated
     return replace(request, declaration=stated.declaration, stepper=stated.stepper, solver=stated.solver)
 
 
 def _stepper(request: Request) -> Stepper:
     """The requested one; else Moreau-Jean with combined projection, which long runs require."""
-    from nonsmooth.steppers.moreau_jean import MoreauJean
-
     stepper = request.scheme(stepped=True)
     assert stepper is not None
     plain = request.stepper is None and not any(word.startswith("stepper.projection") for word in request.settings)
@@ -130,12 +160,7 @@ def _stepper(request: Request) -> Stepper:
     return stepper
 
 
-def _range(found: Found) -> float:
-    points = np.concatenate(found.points)
-    return float(np.ptp(points)) if points.size else 0.0
-
-
-def _plain(found: Found, name: str, same: float) -> dict[str, Any]:
+def _plain(found: Bifurcation, name: str, same: float) -> dict[str, Any]:
     return {
         "problem": name,
         "parameter": found.parameter,
@@ -151,11 +176,10 @@ def _plain(found: Found, name: str, same: float) -> dict[str, Any]:
     }
 
 
-def _report(found: Found, name: str, same: float) -> list[Any]:
+def _report(found: Bifurcation, name: str, same: float) -> list[Any]:
     periods = found.periods(same)
     ran = np.array([len(points) > 0 for points in found.points])
-    table = Table("motion", "values", f"{found.parameter} [{found.unit or '-'}]", box=None, pad_edge=False)
-    table.columns[-1].no_wrap = True
+    table = table_of("motion", "values", f"{found.parameter} [{found.unit or '-'}]", whole=True)
     for period in [*sorted({int(k) for k in periods if k}), 0]:
         chosen = found.values[ran & (periods == period)]
         if chosen.size:

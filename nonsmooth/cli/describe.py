@@ -1,23 +1,24 @@
-"""`nonsmooth describe`: the elements of a mechanism, the origin of its numbers, and a drawing."""
+"""`nonsmooth list` and `describe`: ready problems; elements of a mechanism, the origin of its numbers, a drawing."""
 
 from __future__ import annotations
 
 import inspect
-import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.console import RenderableType
 from rich.table import Table
 
-from nonsmooth.cli.files import is_file
+from nonsmooth.cli.files import FIGURE_FORMATS, check_writable, is_file
 from nonsmooth.cli.fits import RADIAL, UM
-from nonsmooth.cli.inputs import FIGURE_FORMATS, Mechanism, Request, check_writable, settings_from
-from nonsmooth.cli.report import _grid, _table, problem_description, show
+from nonsmooth.cli.inputs import Mechanism, Request, settings_from
+from nonsmooth.cli.options import Problem
+from nonsmooth.cli.report import grid, print_object, show, table_of
+from nonsmooth.cli.report_page import draw
 from nonsmooth.exceptions import InputError
-from nonsmooth.files import write_figure
 from nonsmooth.fits import Fit, Toleranced
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body
@@ -27,13 +28,10 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.shapes import Shape
 from nonsmooth.model.system import System
-from nonsmooth.registry import get_problem
-from nonsmooth.stages import stage
+from nonsmooth.registry import Problem as ReadyProblem
+from nonsmooth.registry import find_problems, get_problem
 
-if TYPE_CHECKING:
-    from nonsmooth.cli.app import Describe
-
-__all__ = ["carry_out", "mechanism_description"]
+__all__ = ["describe", "list_problems", "mechanism_description"]
 
 #: columns of a body's start in space, with the labels of their components
 STARTS = (
@@ -48,9 +46,42 @@ ZERO, ROUND_OFF = 1e-14, 1e-13
 SHOWN = 6
 
 
-def carry_out(asked: Describe) -> int:
-    """Describe a ready problem or a file's model, and draw it on request."""
-    problem, case, settings, figure = asked.problem, asked.case, asked.settings, asked.figure
+def list_problems(*, tags: tuple[str, ...] = (), as_json: bool = False) -> None:
+    """List the ready problems; where output is piped, one line each: name, summary and tags between tabs.
+
+    Parameters
+    ----------
+    tags : --tag
+        Only problems that have this tag; repeatable, all must fit.
+    """
+    problems = dict(sorted(find_problems().items()))
+    known = sorted({one for problem in problems.values() for one in problem.tags})
+    for word in tags:
+        if word not in known:
+            raise InputError(f"--tag {word}: no problem has this tag; there are {', '.join(known)}.")
+    problems = {name: one for name, one in problems.items() if set(tags) <= set(one.tags)}
+    if as_json:
+        return print_object({name: {"summary": one.summary, "tags": one.tags} for name, one in problems.items()})
+    rows = [(name, one.summary, ", ".join(one.tags)) for name, one in problems.items()]
+    if sys.stdout.isatty():
+        show(table_of("problem", "what it is", "tags", rows=rows))
+    else:
+        for row in rows:
+            print("\t".join(row))
+
+
+def describe(
+    problem: Problem, *, case: str | None = None, settings: tuple[str, ...] = (), figure: Path | None = None
+) -> None:
+    """Show the source of a problem, its values with their origin, bodies, joints and contacts, and draw it.
+
+    Parameters
+    ----------
+    settings : --set NAME=VALUE
+        Argument of the problem, or element.parameter; repeatable.
+    figure
+        Drawing of the mechanism to write (.png, .pdf, .svg).
+    """
     words = settings_from(settings)
     for owner, entries in (("solver", words.solver), ("stepper", words.stepper)):
         if entries:
@@ -62,23 +93,38 @@ def carry_out(asked: Describe) -> int:
         missing = _missing(inspect.signature(ready), given)
         if missing:
             hint = f"Its bodies and joints are shown once {missing[0]!r} is given: --set {missing[0]}=VALUE."
-            show(*problem_description(ready), "", hint)
-            return 0
+            return show(*problem_description(ready), "", hint)
     mechanism = Request(problem=problem, case=case, settings=settings).mechanism()
     parts = [] if ready is None else [*problem_description(ready), ""]
     parts += mechanism_description(mechanism)
     if figure is not None:
-        _draw(mechanism.system, figure)
+        draw(figure, lambda plots: plots.sketch(mechanism.system))
         parts += ["", f"drawn in {figure}"]
     show(*parts)
-    return 0
+
+
+def problem_description(problem: ReadyProblem) -> list[RenderableType]:
+    """Summary, source, arguments and values with provenance of one problem."""
+    head = grid(f"{problem.name}: {problem.summary}")
+    head.add_row("source", problem.source)
+    head.add_row("tags", ", ".join(problem.tags))
+    arguments = table_of("argument", "default")
+    for name, parameter in inspect.signature(problem).parameters.items():
+        required = parameter.default is parameter.empty
+        arguments.add_row(name, "required" if required else str(parameter.default))
+    values = table_of("parameter", "value", "unit", "kind", "source")
+    for name, origin in problem.provenance.items():
+        source = f"{origin.source} ({origin.note})" if origin.note else origin.source
+        value = origin.value if isinstance(origin.value, str) else f"{origin.value:.9g}"
+        values.add_row(name, value, origin.unit, origin.kind, source)
+    return [head, "", arguments, "", values, "", "Both are changed by --set NAME=VALUE."]
 
 
 def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
     """Tables of a mechanism: freedom, bodies, modes, joints, contacts, shapes, loads; of a file all parameters."""
     system = mechanism.system
     values = dict(zip(system.parameters, system.parameter_vector(mechanism.parameters).tolist(), strict=True))
-    head = _grid(f"mechanism: {system.name}")
+    head = grid(f"mechanism: {system.name}")
     redundant = system.redundant_at(system.start, system.parameter_vector(mechanism.parameters))
     rank = system.ng - len(redundant)
     constraints = f"{rank} independent of {system.ng} constraints" if redundant else f"{system.ng} constraints"
@@ -90,11 +136,11 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
     head.add_row("parameters", f"{len(values)} numbers, as element.parameter")
     starts = [title for title, _ in STARTS] if system.dimension == 3 else ["start: position", "velocity"]
     kinds: tuple[tuple[type, Table], ...] = (
-        (Body, _table("body", "mass [kg]", "inertia [kg m^2]", *starts)),
-        (Joint, _table("joint or motor", "kind", "between", "holds")),
-        (Contact, _table("clearance or contact", "kind", "between", "sizes", "law")),
-        (Shape, _table("shape", "kind", "of")),
-        (Element, _table("load", "kind", "acts on", "values")),
+        (Body, table_of("body", "mass [kg]", "inertia [kg m^2]", *starts)),
+        (Joint, table_of("joint or motor", "kind", "between", "holds")),
+        (Contact, table_of("clearance or contact", "kind", "between", "sizes", "law")),
+        (Shape, table_of("shape", "kind", "of")),
+        (Element, table_of("load", "kind", "acts on", "values")),
     )
     for element in system.elements:
         rows = next(one for kind, one in kinds if isinstance(element, kind))
@@ -119,7 +165,7 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
 
 def _fits(stated: Mapping[str, Fit | Toleranced]) -> Table:
     """Limit deviations of hole and shaft, and the clearances that follow."""
-    rows = _table("clearance", "fit", "hole [um]", "shaft [um]", "diametral [um]", "radial [um]", "taken [um]")
+    rows = table_of("clearance", "fit", "hole [um]", "shaft [um]", "diametral [um]", "radial [um]", "taken [um]")
     for name, one in stated.items():
         if isinstance(one, Fit):
             deviations = (f"{limits.lower:+g}, {limits.upper:+g}" for limits in (one.hole_limits, one.shaft_limits))
@@ -129,7 +175,7 @@ def _fits(stated: Mapping[str, Fit | Toleranced]) -> Table:
 
 
 def _tolerances(system: System, stated: Mapping[str, Fit | Toleranced]) -> Table:
-    rows = _table("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
+    rows = table_of("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
     owners = {element.name: element for element in system.elements}
     for name, one in stated.items():
         if isinstance(one, Toleranced):
@@ -161,7 +207,7 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
 
 def _flexible(system: System, values: Mapping[str, float]) -> Table:
     """Modes and nodes of the flexible bodies."""
-    rows = _table("flexible body", "modes", "frequencies [Hz]", "damping ratios [-]", "nodes", "start")
+    rows = table_of("flexible body", "modes", "frequencies [Hz]", "damping ratios [-]", "nodes", "start")
     start = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
     for body in system.elements:
         if isinstance(body, FlexibleBody):
@@ -233,7 +279,7 @@ def _law(element: Contact, numbers: Mapping[str, float]) -> str:
 
 
 def _parameters(system: System, values: Mapping[str, float]) -> Table:
-    rows = _table("parameter", "value", "unit", "origin")
+    rows = table_of("parameter", "value", "unit", "origin")
     owners = {element.name: element for element in system.elements}
     for name, value in values.items():
         owner, _, label = name.partition(".")
@@ -250,12 +296,3 @@ def _missing(signature: inspect.Signature, given: Mapping[str, Any]) -> list[str
         for name, one in signature.parameters.items()
         if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and name not in given
     ]
-
-
-def _draw(system: System, path: Path) -> None:
-    """Draw the mechanism at its start and write it."""
-    os.environ.setdefault("MPLBACKEND", "agg")
-    from nonsmooth import plots
-
-    with stage("drawing", path.name):
-        write_figure(plots.sketch(system), path)

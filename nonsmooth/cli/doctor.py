@@ -6,10 +6,9 @@ import platform
 import re
 from importlib import metadata
 
-from rich.console import RenderableType
-from rich.table import Table
+from nonsmooth.cli.report import show, table_of
 
-__all__ = ["examination"]
+__all__ = ["doctor"]
 
 # Consequences of missing libraries; each is a dependency, so that a full installation has all.
 COST = {
@@ -41,21 +40,21 @@ COST_OF_SOLVER = {
 }
 
 
-def examination() -> list[RenderableType]:
-    """Tables of versions and of solvers."""
+def doctor() -> None:
+    """Show versions, available solvers, missing ones and the consequences."""
     from nonsmooth import __version__, solvers
 
-    versions = Table("package", "version", "needs", "without it", box=None, pad_edge=False)
+    versions = table_of("package", "version", "needs", "without it")
     versions.add_row("nonsmooth", __version__)
     versions.add_row("python", platform.python_version(), ">=3.11")
     needs = _needs()
     for package, cost in COST.items():
         version = _version(package)
         versions.add_row(package, version or "missing", needs.get(package, ""), "" if version else cost)
-    table = Table("solver", "version", "missing", "without it", box=None, pad_edge=False)
+    table = table_of("solver", "version", "missing", "without it")
     for name, found, missing in solvers.available():
         table.add_row(name, found or "-", missing, COST_OF_SOLVER.get(name, "") if missing else "")
-    return [versions, "", table]
+    show(versions, "", table)
 
 
 def _version(package: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Mechanisms in files: Python files that define a model, TOML files that state one."""
+"""Names of files to write; mechanisms in files: Python files that define a model, TOML files that state one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import functools
 import importlib.util
 import inspect
 import os
+import re
+import tempfile
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nonsmooth.exceptions import InputError, NonsmoothError
+from nonsmooth.files import path_of
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
@@ -21,9 +24,34 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
 
-__all__ = ["PythonFile", "check_file", "is_file", "problem_of", "stated_problem", "system_of"]
+__all__ = [
+    "FIGURE_FORMATS", "PAGE_FORMATS", "PythonFile", "check_file", "check_writable", "exact_solution", "is_file",
+    "problem_of", "stated_problem", "system_of",
+]  # fmt: skip
 
+FIGURE_FORMATS = (".png", ".pdf", ".svg")
+PAGE_FORMATS = (".html",)
 T = TypeVar("T")
+
+
+def check_writable(option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
+    """Raise `InputError` unless a file of this name, if one is given, can be written; leaves nothing behind."""
+    if path is None:
+        return
+    path = path_of(path, option)
+    if path.suffix.lower() not in suffixes:
+        ends = re.sub(", (?=[^,]*$)", " or ", ", ".join(suffixes))
+        raise InputError(f"{option} {path}: the name must end in {ends}.")
+    try:
+        if path.is_dir():
+            raise InputError(f"{option} {path} is a folder: give the name of a file.")
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(13, "the file is write-protected")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"{option} {path} cannot be written ({reason}): give a file in a writable folder.") from error
 
 
 def is_file(problem: str) -> bool:
@@ -60,12 +88,21 @@ def problem_of(word: str) -> Problem:
     return stated_problem(read(word), Path(word))
 
 
+def exact_solution(problem: Problem | None, arguments: Mapping[str, Any]) -> Any:
+    """The exact solution of a problem for these arguments, None where it has none."""
+    if problem is None or problem.exact is None:
+        return None
+    try:
+        return problem.exact(**arguments)
+    except InputError:
+        return None
+
+
 def stated_problem(declaration: Declaration, path: Path) -> Problem:
     """The mechanism of a TOML file as a problem."""
     from nonsmooth.registry import Problem
 
-    laws = declaration.contacts
-    own = laws[0] if laws and all(law == laws[0] for law in laws) else None
+    own = _common(declaration.contacts)
 
     def with_contact(contact: Any = own) -> Any:
         declaration.build(contact=contact)  # what is wrong is said with its line
@@ -74,7 +111,7 @@ def stated_problem(declaration: Declaration, path: Path) -> Problem:
     def as_it_is() -> Any:
         return with_contact()
 
-    function = with_contact if laws else as_it_is
+    function = with_contact if declaration.contacts else as_it_is
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
 
@@ -90,25 +127,27 @@ def _python_problem(path: Path) -> Problem:
 
     module = module_of(path)
     build = getattr(module, "build", None)
+
+    def made(**arguments: Any) -> Model | System:
+        return _mechanism(path, run_user_code(path, lambda: _model_of(module, path, arguments)))
+
+    function: Any
     if build is not None and "contact" in inspect.signature(build).parameters:
-
-        @functools.wraps(build)
-        def given(*args: Any, **kwargs: Any) -> Any:
-            return _mechanism(path, run_user_code(path, lambda: build(*args, **kwargs)))
-
-        function: Callable[..., Any] = given
+        function = functools.wraps(build)(made)
     else:
-        own = _mechanism(path, run_user_code(path, lambda: _model_of(module, path, {})))
-        laws = [element.contact for element in own.elements if isinstance(element, Contact)]
-        usual = laws[0] if laws and all(law == laws[0] for law in laws) else None
+        own = _common([element.contact for element in made().elements if isinstance(element, Contact)])
 
-        def with_law(contact: Any = usual, **arguments: Any) -> Any:
-            made = _mechanism(path, run_user_code(path, lambda: _model_of(module, path, arguments)))
-            return made if contact is None else made.with_contact(contact)
+        def with_law(contact: Any = own, **arguments: Any) -> Any:
+            return made(**arguments) if contact is None else made(**arguments).with_contact(contact)
 
         function = with_law
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
+
+
+def _common(laws: Sequence[Any]) -> Any:
+    """The law of all contacts; None where they differ."""
+    return laws[0] if laws and all(law == laws[0] for law in laws) else None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from rich.console import RenderableType
 
-from nonsmooth.cli.report import _table, print_object, show
+from nonsmooth.cli.report import print_object, show, table_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import Fit, stated
 
-__all__ = ["RADIAL", "UM", "carry_out"]
+__all__ = ["RADIAL", "UM", "fits"]
 
 UM = 1e-6
 #: which clearance a fit gives
 RADIAL = "Joints take the radial clearance, half of the diametral one of drawings."
 
 
-def carry_out(texts: Sequence[str], *, as_json: bool) -> int:
-    """Print the table of each fit."""
-    fits = [_fit(text) for text in texts]
+def fits(texts: tuple[str, ...], *, as_json: bool = False) -> None:
+    """Limits of an ISO 286 fit, and its diametral and radial clearance.
+
+    Parameters
+    ----------
+    texts : FIT
+        Nominal size in mm and fit, such as "20 H7/g6"; several.
+    """
+    found = [_fit(text) for text in texts]
     if as_json:
-        print_object({"fits": [_plain(fit) for fit in fits]})
-        return 0
+        return print_object({"fits": [_plain(fit) for fit in found]})
     parts: list[RenderableType] = []
-    for fit in fits:
-        sizes = _table(fit.text, "class", "deviations [um]", "limits [mm]")
+    for fit in found:
+        sizes = table_of(fit.text, "class", "deviations [um]", "limits [mm]")
         for name, letter, limits in (("hole", fit.hole, fit.hole_limits), ("shaft", fit.shaft, fit.shaft_limits)):
             nominal = fit.size * 1e3
             ends = " to ".join(f"{nominal + one * 1e-3:.4f}" for one in limits)
             sizes.add_row(name, letter, f"{limits.lower:+g}, {limits.upper:+g}", ends)
-        clearances = _table("clearance [um]", "min", "mean", "max", "sd (T = 6 sd)")
+        clearances = table_of("clearance [um]", "min", "mean", "max", "sd (T = 6 sd)")
         for name, factor in (("diametral", 2.0), ("radial", 1.0)):
             numbers = [factor * one / UM for one in (fit.lower, fit.middle, fit.upper)]
             clearances.add_row(name, *(f"{one:.6g}" for one in numbers), f"{factor * fit.sd / UM:.4f}")
         parts += [sizes, "", clearances, ""]
     show(*parts, RADIAL)
-    return 0
 
 
 def _fit(text: str) -> Fit:

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import os
 import re
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
+from nonsmooth.cli.options import Runs
 from nonsmooth.exceptions import InputError, ModelWarning
-from nonsmooth.files import path_of
 from nonsmooth.fits import Scatter, looks_stated, stated
 from nonsmooth.settings import is_number, shown
 from nonsmooth.units import NUMBER, Wrong, has_unit, in_unit, parse_unit
@@ -29,18 +27,13 @@ if TYPE_CHECKING:
     from nonsmooth.steppers.base import Stepper
 
 __all__ = [
-    "FIGURE_FORMATS",
-    "PAGE_FORMATS",
     "Mechanism",
     "Request",
     "Settings",
-    "check_writable",
     "kebab",
     "settings_from",
 ]
 
-FIGURE_FORMATS = (".png", ".pdf", ".svg")
-PAGE_FORMATS = (".html",)
 Value = int | float | bool | str
 
 
@@ -56,20 +49,9 @@ class Mechanism:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class Request(Runs):
     """The options of one `nonsmooth run`, as given."""
 
-    problem: str
-    case: str | None = None
-    settings: tuple[str, ...] = ()
-    stepper: str | None = None
-    solver: str | None = None
-    t_end: float | None = None
-    dt: float | None = None
-    dt_min: float | None = None
-    dt_max: float | None = None
-    rtol: float | None = None
-    atol: float | None = None
     contact: str | None = None
     law: str | None = None
     friction_law: str | None = None
@@ -314,25 +296,6 @@ def kebab(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
-def check_writable(option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
-    """Raise `InputError` unless a file of this name, if one is given, can be written; leaves nothing behind."""
-    if path is None:
-        return
-    path = path_of(path, option)
-    if path.suffix.lower() not in suffixes:
-        raise InputError(f"{option} {path}: the name must end in {_either(suffixes)}.")
-    try:
-        if path.is_dir():
-            raise InputError(f"{option} {path} is a folder: give the name of a file.")
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionError(13, "the file is write-protected")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"{option} {path} cannot be written ({reason}): give a file in a writable folder.") from error
-
-
 def _check_no_parameter(problem: Problem, arguments: dict[str, Any]) -> None:
     """Raise `InputError` for an element's parameter that is named without its element."""
     for name, value in arguments.items():
@@ -342,12 +305,6 @@ def _check_no_parameter(problem: Problem, arguments: dict[str, Any]) -> None:
                 f"{problem.name} has no argument {name!r}: set an element's parameter by both names, as "
                 f"--set {meant[0]}={value}."
             )
-
-
-def _either(words: Sequence[str]) -> str:
-    """``.png, .pdf or .svg``"""
-    *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> Any:

@@ -5,31 +5,32 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from nonsmooth.cli.template_toml import TEXT
-from nonsmooth.cli.template_toml_space import TEXT_SPACE
 from nonsmooth.exceptions import InputError
 
-__all__ = ["write_template"]
+__all__ = ["new", "template"]
 
 #: the name under which the templates speak of themselves
 OWN_NAME = "my_mechanism"
 
 
-def write_template(path: Path, *, space: bool = False) -> None:
-    """Write the starting file, of a planar mechanism or of one in space; never over another one.
+def new(path: Path, *, space: bool = False) -> None:
+    """Write a commented template for a mechanism of your own.
+
+    Parameters
+    ----------
+    path : FILE
+        File to write, .py or .toml; it must not exist.
+    space
+        A spatial instead of a planar mechanism.
 
     Raises
     ------
     InputError
         For a name that does not end in .py or .toml, a file that exists, or a folder that cannot be written to.
     """
-    if path.suffix == ".toml":
-        text = TEXT_SPACE if space else TEXT
-    elif path.suffix == ".py":
-        name = "template_space.py" if space else "template.py"
-        text = resources.files("nonsmooth.cli").joinpath(name).read_text(encoding="utf-8")
-    else:
+    if path.suffix not in (".py", ".toml"):
         raise InputError(f"{path}: a mechanism is a TOML or a Python file; give it a name that ends in .toml or .py.")
+    text = template(("spatial" if space else "planar") + path.suffix)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text.replace(OWN_NAME + path.suffix, str(path)))
@@ -38,3 +39,13 @@ def write_template(path: Path, *, space: bool = False) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"{path} cannot be written ({reason}): give a file in a writable folder.") from error
+    options = "" if path.suffix == ".toml" else " --t-end 0.1"
+    print(
+        f"{path} is a mechanism that runs. See it with `nonsmooth describe {path} --figure sketch.png`, run it with "
+        f"`nonsmooth run {path}{options}`."
+    )
+
+
+def template(name: str) -> str:
+    """The text of planar or spatial, .py or .toml."""
+    return resources.files("nonsmooth.cli").joinpath("templates", name).read_text(encoding="utf-8")

@@ -1,97 +1,130 @@
-"""Commands as dataclasses of their options, and the options that several commands take.
-
-A field is an option as ``Annotated[type, typer.Option(...)]`` says it; a tuple is an option that is repeated. Classes
-that several commands inherit are groups of options, which the help shows behind a command's own.
-"""
+"""Kinds of options, and the groups of options that several commands take; see `nonsmooth.cli.commands`."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, TypeAlias
 
-import typer
-
-from nonsmooth.cli.words import Quiet, completed, duration, hushed
-
-if TYPE_CHECKING:
-    from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.words import completed, duration
 
 __all__ = [
-    "AsJson", "CaseName", "Command", "Drawing", "Dt", "DtMax", "DtMin", "Output", "Page", "ProblemName",
-    "ProblemOrScript", "Runs", "RunsEnd", "SchemeWords", "SolverName", "Words", "Workers", "Written", "command",
-    "names", "seconds",
+    "GROUPS", "KINDS", "MANY", "Comparing", "Design", "Identified", "Law", "Problem", "Processes", "Runs", "Saved",
+    "Scheme", "Seconds", "Shown", "Solver", "Written",
 ]  # fmt: skip
 
+#: words of which a shell offers the rest, and times, also with their unit
+Law: TypeAlias = str
+Problem: TypeAlias = str
+Saved: TypeAlias = Path
+Scheme: TypeAlias = str
+Seconds: TypeAlias = float
+Solver: TypeAlias = str
+#: types of options that are repeated
+MANY = (list[float], list[str], list[Path])
+#: annotations that options may have, their type, and what Typer is told of them
+KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "bool": (bool, {}), "float": (float, {}), "int": (int, {}), "str": (str, {}), "Path": (Path, {}),
+    "tuple[float, ...]": (list[float], {}), "tuple[str, ...]": (list[str], {}), "tuple[Path, ...]": (list[Path], {}),
+    "Sequence[str]": (list[str], {}),
+    "Law": (str, {"autocompletion": completed("law")}),
+    "Problem": (str, {
+        "autocompletion": completed("problem"), "metavar": "PROBLEM|FILE",
+        "help": "A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.",
+    }),
+    "Saved": (Path, {
+        "autocompletion": completed("run"), "metavar": "RUN.nc",
+        "help": "A trajectory written by `nonsmooth run --output`.",
+    }),
+    "Scheme": (str, {"autocompletion": completed("stepper")}),
+    "Seconds": (float, {"parser": duration, "metavar": "TIME"}),
+    "Solver": (str, {"autocompletion": completed("solver")}),
+}  # fmt: skip
 
-def seconds(option: str, help: str, **more: Any) -> Any:
-    """An option that takes a time, also with its unit."""
-    return typer.Option(option, parser=duration, metavar="TIME", help=help, **more)
 
+@dataclass(frozen=True)
+class Runs:
+    """Mechanism, scheme and steps of one run or of many.
 
-def names(kind: str, metavar: str, help: str) -> Any:
-    """An argument whose names the shell completes."""
-    return typer.Argument(metavar=metavar, help=help, autocompletion=completed(kind))
+    Parameters
+    ----------
+    case
+        Case of the problem.
+    t_end
+        End of the run, such as 0.02 or 20ms; required if no file has it.
+    stepper : default: gauss-qp, or chosen with the step
+        One of {steppers}.
+    solver
+        Solver instead of the stepper's default.
+    dt
+        Constant step, such as 1e-5 or 10us.
+    dt_min
+        Shortest step; with --dt-max, steps end exactly at impacts.
+    dt_max
+        Longest step.
+    rtol
+        Relative error per step, with --atol, --dt-min and --dt-max; for event-driven and compliant-dae.
+    atol
+        Absolute error per step, in SI units; for event-driven and compliant-dae.
+    settings : --set NAME=VALUE
+        Argument of the problem, element.parameter, solver.field or stepper.field; repeatable.
+    """
 
-
-ProblemName = Annotated[
-    str, names("problem", "PROBLEM|FILE", "A ready problem, or a file as `nonsmooth run` takes it.")
-]
-ProblemOrScript = Annotated[
-    str, names("problem", "PROBLEM|FILE", "A ready problem, a TOML file, or a Python file with `build()`.")
-]
-CaseName = Annotated[str | None, typer.Option("--case", help="Case of the problem.")]
-RunsEnd = Annotated[float | None, seconds("--t-end", "End of the runs.")]
-Words = Annotated[
-    tuple[str, ...],
-    typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, or element.parameter; repeatable."),
-]
-ProblemWords = Annotated[
-    tuple[str, ...],
-    typer.Option("--set", metavar="NAME=VALUE", help="Argument of the problem, such as parameters=S1; repeatable."),
-]
-SchemeWords = Annotated[
-    tuple[str, ...],
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Argument of the problem, element.parameter, solver.field or stepper.field; repeatable.",
-    ),
-]
-SolverName = Annotated[str | None, typer.Option("--solver", help="Solver instead of the stepper's default.")]
-Dt = Annotated[float | None, seconds("--dt", "Constant step.")]
-DtMin = Annotated[float | None, seconds("--dt-min", "With --dt-max, steps end exactly at impacts.")]
-DtMax = Annotated[float | None, seconds("--dt-max", "Longest step.")]
-Workers = Annotated[
-    int | None, typer.Option("--workers", help="Processes, or threads of a batch.", show_default="one per core")
-]
-Output = Annotated[Path | None, typer.Option("--output", help="Dataset to write (NetCDF, .nc).")]
-Drawing = Annotated[Path | None, typer.Option("--figure", help="Figure to write (.png, .pdf, .svg).")]
-Page = Annotated[Path | None, typer.Option("--report", help="Page to write (.html).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write a single JSON object to standard output.")]
+    problem: Problem
+    _: KW_ONLY
+    case: str | None = None
+    t_end: Seconds | None = None
+    stepper: Scheme | None = None
+    solver: Solver | None = None
+    dt: Seconds | None = None
+    dt_min: Seconds | None = None
+    dt_max: Seconds | None = None
+    rtol: float | None = None
+    atol: float | None = None
+    settings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
-    """A command with its options; the docstring of a subclass is its help."""
+class Processes:
+    """Where the runs of a study are computed.
+
+    Parameters
+    ----------
+    workers : default: one per core
+        Processes, or threads of a batch.
+    scheduler : tcp://HOST:PORT
+        A Dask cluster instead of processes.
+    """
+
+    workers: int | None = None
+    scheduler: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written(Command):
-    """What a study writes and prints."""
+class Shown:
+    """What a command draws and prints.
 
-    output: Output = None
-    figure: Drawing = None
-    page: Page = None
-    as_json: AsJson = False
-    quiet: Quiet = False
+    Parameters
+    ----------
+    figure
+        Figure to write (.png, .pdf, .svg).
+    page : --report
+        Page to write (.html).
+    as_json : --json
+        Write a single JSON object to standard output.
+    quiet : -q --quiet
+        Print nothing but errors and what --json asks for.
+    """
 
-    def check(self) -> None:
+    output: ClassVar[Path | None] = None
+    figure: Path | None = None
+    page: Path | None = None
+    as_json: bool = False
+    quiet: bool = False
+
+    def __post_init__(self) -> None:
         """Raise InputError, before the first run, for a file that cannot be written."""
-        from nonsmooth.cli.inputs import FIGURE_FORMATS, PAGE_FORMATS, check_writable
+        from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable
 
         check_writable("--report", self.page, PAGE_FORMATS)
         check_writable("--output", self.output, (".nc",))
@@ -99,73 +132,107 @@ class Written(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Runs(Command):
-    """Mechanism, scheme and steps of the runs of a study."""
+class Written(Shown):
+    """What a study writes, draws and prints.
 
-    problem: ProblemName
-    case: CaseName = None
-    t_end: Annotated[float | None, seconds("--t-end", "End of the runs; required unless a file contains it.")] = None
-    stepper: Annotated[
-        str | None,
-        typer.Option(
-            "--stepper", help="Scheme, as in `nonsmooth run`.", show_default="gauss-qp, or chosen with the step"
-        ),
-    ] = None
-    solver: SolverName = None
-    dt: Dt = None
-    dt_min: DtMin = None
-    dt_max: DtMax = None
-    rtol: Annotated[
-        float | None, typer.Option("--rtol", help="Relative error per step, with --atol and both bounds.")
-    ] = None
-    atol: Annotated[float | None, typer.Option("--atol", help="Absolute error per step, in SI units.")] = None
-    settings: SchemeWords = ()
-
-    def request(self, **more: Any) -> Request:
-        """The run that they describe."""
-        from nonsmooth.cli.inputs import Request
-
-        return Request(**{one.name: getattr(self, one.name) for one in fields(Runs)}, **more)
-
-
-Kind = TypeVar("Kind", bound=type[Command])
-
-
-def command(app: typer.Typer, name: str, function: str) -> Callable[[Kind], Kind]:
-    """Add the class of a command's options to the commands of `app`.
-
-    Its own options come first, then those of its bases in their order. The function, ``"module.name"`` in this package,
-    takes an instance and returns the exit code; its module is imported when the command runs.
+    Parameters
+    ----------
+    output
+        Dataset to write (NetCDF, .nc).
     """
 
-    def register(kind: Kind) -> Kind:
-        hints = get_type_hints(kind, include_extras=True)
-        known = {one.name: one for one in fields(kind)}
-        order = [label for base in kind.__mro__ for label in base.__dict__.get("__annotations__", ()) if label in known]
-        many = {label for label in known if get_origin(get_args(hints[label])[0]) is tuple}
-        parameters = []
-        for label in dict.fromkeys(order):
-            default = inspect.Parameter.empty if known[label].default is MISSING else known[label].default
-            hint = hints[label]
-            if label in many:  # a list, as Typer knows it
-                hint = Annotated[list[get_args(get_args(hint)[0])[0]] | None, *hint.__metadata__]  # type: ignore[misc]
-                default = None if default == () else default
-            parameters.append(
-                inspect.Parameter(label, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-            )
+    output: Path | None = None  # type: ignore[misc]
 
-        def called(**words: Any) -> int:
-            asked = kind(**{key: tuple(value or ()) if key in many else value for key, value in words.items()})
-            with hushed(getattr(asked, "quiet", False), getattr(asked, "as_json", False)):
-                if isinstance(asked, Written):
-                    asked.check()
-                module, _, carry_out = function.partition(".")
-                return int(getattr(importlib.import_module(f"nonsmooth.cli.{module}"), carry_out)(asked))
 
-        called.__name__, called.__doc__ = name.replace("-", "_"), kind.__doc__
-        called.__annotations__ = {one.name: one.annotation for one in parameters}
-        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        app.command(name)(called)
-        return kind
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """Values for which a mechanism is run.
 
-    return register
+    Parameters
+    ----------
+    grids : --grid NAME=LOW:HIGH:N
+        Or NAME=LOW:HIGH:N:log, NAME=V1,V2; all combinations; repeatable.
+    lists : --list NAME=V1,V2,...
+        The first values together, then the second; repeatable.
+    samples : --sample NAME=DISTRIBUTION
+        NAME=LOW:HIGH, NAME=LOW:HIGH:log, or NAME=normal:MEAN:SD, cut at three SD; repeatable.
+    runs
+        Runs of --sample.
+    method
+        sobol, halton, latin or random, of --sample.
+    seed
+        Of --sample.
+    check
+        Repeat each run with finer steps, for its verdict.
+    output
+        Dataset to write (NetCDF, .nc); makes the sweep resumable.
+    """
+
+    grids: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+    samples: tuple[str, ...] = ()
+    runs: int = 256
+    method: str = "sobol"
+    seed: int = 0
+    check: bool = False
+    output: Path | None = None
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Mechanism and drives whose parameters are identified.
+
+    Parameters
+    ----------
+    drives : --drive NAME
+        A PrescribedMotion; repeatable, in the order of the data. All if omitted.
+    friction
+        Friction of the drives to identify: viscous, coulomb, offset, rotor; repeatable.
+    settings : --set NAME=VALUE
+        Argument of the problem; repeatable.
+    """
+
+    problem: Problem
+    _: KW_ONLY
+    drives: tuple[str, ...] = ()
+    friction: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """Mechanism and runs of the studies that compare rigid and compliant contact.
+
+    Parameters
+    ----------
+    problem
+        A ready problem, a TOML file, or a Python file with `build(contact)`.
+    t_end
+        End of the runs.
+    restitution : E
+        Restitution that all contacts deliver.
+    stiffness : K
+        Stiffness of a compliant case, in N/m^n; repeatable.
+    solver
+        Integrator of compliant cases; else dop853, and radau where they are stiff.
+    dt_max : default: of the problem, or 1/500 of the run
+        Longest step of all runs; constant steps are a tenth of it.
+    settings : --set NAME=VALUE
+        Argument of the problem, or element.parameter; repeatable.
+    """
+
+    problem: Problem
+    _: KW_ONLY
+    case: str | None = None
+    t_end: Seconds | None = None
+    restitution: float | None = None
+    stiffness: tuple[float, ...] = ()
+    solver: str | None = None
+    dt_max: Seconds | None = None
+    settings: tuple[str, ...] = ()
+
+
+#: by the annotation of a function's argument
+GROUPS: dict[str, type] = {
+    one.__name__: one for one in (Runs, Processes, Shown, Written, Design, Comparing, Identified)
+}

@@ -1,50 +1,39 @@
-"""`nonsmooth plot` and `nonsmooth export`: figures and tables of runs that were saved."""
+"""`nonsmooth plot | export | cite`: figures, tables and references of runs that were saved."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
-import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.inputs import FIGURE_FORMATS, check_writable
+from nonsmooth.citations import bibtex
+from nonsmooth.cli.files import FIGURE_FORMATS, check_writable
+from nonsmooth.cli.options import Saved, Seconds
+from nonsmooth.cli.report import show, table_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
+from nonsmooth.registry import get_problem
 from nonsmooth.stages import stage
+from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nonsmooth.plots.curves import Exact
-    from nonsmooth.trajectory import Trajectory
 
-__all__ = ["carry_out_export", "carry_out_plot", "exact_of", "usual_figure"]
+__all__ = ["cite", "exact_of", "export", "plot", "usual_figure"]
 
 
-def usual_figure(
-    trajectory: Trajectory, exact: Any = None, panels: Sequence[Any] | None = None, **options: Any
-) -> Figure:
-    """The panels that a ready problem states; the overview of any other mechanism."""
-    os.environ.setdefault("MPLBACKEND", "agg")
+def usual_figure(trajectory: Trajectory, exact: Any = None, **options: Any) -> Figure:
+    """The panels of the ready problem that the run is of, as far as it is installed; the overview of any other."""
     from nonsmooth import plots
 
-    stated = tuple(panels or ()) or _panels_of(trajectory)
-    return plots.figure(trajectory, *stated, exact=exact, **options)
-
-
-def _panels_of(trajectory: Trajectory) -> tuple[Any, ...]:
-    """Of the ready problem that the run is of, as far as it is installed; none for another mechanism."""
-    name = trajectory.manifest.get("model", {}).get("problem")
-    if not name:
-        return ()
-    from nonsmooth.registry import get_problem
-
-    try:
-        return tuple(get_problem(name).panels)
-    except InputError:
-        return ()
+    name, panels = trajectory.manifest.get("model", {}).get("problem"), ()
+    with contextlib.suppress(InputError):
+        panels = get_problem(name).panels if name else ()
+    return plots.figure(trajectory, *panels, exact=exact, **options)
 
 
 def exact_of(trajectory: Trajectory) -> Exact | None:
@@ -53,8 +42,6 @@ def exact_of(trajectory: Trajectory) -> Exact | None:
     name, arguments = model.get("problem"), model.get("arguments", {})
     if not name or not isinstance(arguments, dict):
         return None
-    from nonsmooth.registry import get_problem
-
     try:
         problem = get_problem(name)
         if problem.exact is None or not _as_declared(arguments, problem.__signature__):
@@ -79,86 +66,87 @@ def _as_declared(arguments: dict[str, Any], signature: inspect.Signature) -> boo
     return True
 
 
-def carry_out_plot(
-    run: Path,
-    panels: Sequence[str],
-    *,
-    output: Path | None,
-    width: str | None,
-    measured: Path | None,
-    window: tuple[float | None, float | None],
-    listed: bool,
-) -> int:
-    """Draw a saved run and print its difference from measured data."""
+def plot(
+    run: Saved, *, panels: tuple[str, ...] = (), output: Path | None = None, width: str | None = None,
+    measured: Path | None = None, begin: Seconds | None = None, end: Seconds | None = None, listed: bool = False,
+) -> None:  # fmt: skip
+    """Draw a saved run: any quantities, sketch, orbits, contact modes; with measured data.
+
+    Parameters
+    ----------
+    panels : --panel WORD, default: the problem's own panels, or overview
+        A quantity such as slider.x, v:slider.x or lam_N:pin, several with commas; or sketch, orbit:JOINT, phase:NAME,
+        modes, impacts, energy, overview; repeatable.
+    output : default: the run's name, .png, in the working folder
+        Figure to write (.png, .pdf, .svg).
+    width : W
+        Width: single (90 mm), double (190 mm) or millimetres.
+    measured
+        Measured data to draw over the run (.csv), with a first line such as t [ms],slider.x [mm].
+    begin : --from
+        Start of the time interval.
+    end : --to
+        End of the time interval.
+    listed : --list
+        List what --panel takes for this run, and stop.
+    """
     output = output or Path(f"{run.stem}.png")
     if not listed:
         check_writable("--output", output, FIGURE_FORMATS)
-    from nonsmooth.cli.report import show
-    from nonsmooth.trajectory import Trajectory
-
     trajectory = Trajectory.load(run)
     if listed:
-        show(*_names(trajectory))
-        return 0
+        return show(*_names(trajectory))
     with stage("drawing", output.name):
-        return _drawn(trajectory, run, panels, output, width, measured, window)
+        from nonsmooth import plots
 
-
-def _drawn(
-    trajectory: Trajectory, run: Path, panels: Sequence[str], output: Path, width: str | None, measured: Path | None,
-    window: tuple[float | None, float | None],
-) -> int:  # fmt: skip
-    """See `carry_out_plot`."""
-    os.environ.setdefault("MPLBACKEND", "agg")
-    from nonsmooth import plots
-
-    first, last = window
-    span = None
-    if first is not None or last is not None:
-        begin, end = float(trajectory.t[0]), float(trajectory.t[-1])
-        span = (begin if first is None else first, end if last is None else last)
-    data = None if measured is None else plots.read_measured(measured, trajectory)
-    options: dict[str, Any] = {"exact": exact_of(trajectory), "width": width, "measured": data, "window": span}
-    drawn = plots.figure(trajectory, *panels, **options) if panels else usual_figure(trajectory, **options)
-    if width is not None:
-        drawn.set_dpi(300)  # resolution required by journals
-    write_figure(drawn, output)
-    if data is not None:
-        for (kind, name), difference in data.differences(trajectory).items():
-            unit = plots.unit_of(trajectory, kind, name)
-            print(f"{kind}:{name}: root mean square of run minus data {difference:.4g} {unit}")
-    print(f"{output} shows {run}.")
-    return 0
+        window = None
+        if begin is not None or end is not None:
+            ends = float(trajectory.t[0]), float(trajectory.t[-1])
+            window = (ends[0] if begin is None else begin, ends[1] if end is None else end)
+        data = None if measured is None else plots.read_measured(measured, trajectory)
+        options: dict[str, Any] = {"exact": exact_of(trajectory), "width": width, "measured": data, "window": window}
+        drawn = plots.figure(trajectory, *panels, **options) if panels else usual_figure(trajectory, **options)
+        if width is not None:
+            drawn.set_dpi(300)  # resolution required by journals
+        write_figure(drawn, output)
+        if data is not None:
+            for (kind, name), difference in data.differences(trajectory).items():
+                unit = plots.unit_of(trajectory, kind, name)
+                print(f"{kind}:{name}: root mean square of run minus data {difference:.4g} {unit}")
+        print(f"{output} shows {run}.")
 
 
 def _names(trajectory: Trajectory) -> list[Any]:
     """The names accepted by `--panel` for this run."""
-    from rich.table import Table
-
     from nonsmooth import plots
     from nonsmooth.plots.figure import WORDS
 
-    table = Table("--panel", "unit", box=None, pad_edge=False)
-    for kind, name, unit in plots.quantities(trajectory):
-        table.add_row(f"{kind}:{name}", unit)
-    words = Table("--panel", "what it draws", box=None, pad_edge=False)
-    for word, meaning in WORDS.items():
-        words.add_row(word, meaning)
-    return [words, "", table]
+    rows = [(f"{kind}:{name}", unit) for kind, name, unit in plots.quantities(trajectory)]
+    return [table_of("--panel", "what it draws", rows=WORDS.items()), "", table_of("--panel", "unit", rows=rows)]
 
 
-def carry_out_export(run: Path, output: Path | None, kinds: Sequence[str]) -> int:
-    """Write a saved run as a CSV or MAT file."""
+def export(run: Saved, *, output: Path | None = None, kinds: tuple[str, ...] = ()) -> None:
+    """Write a saved run as a CSV or MAT file, one line per step; or its table of contacts.
+
+    Parameters
+    ----------
+    output : default: the run's name in the working folder
+        Table (.csv, .mat).
+    kinds : --kind KIND, default: q, v, gap, lam_N, reaction, energy
+        q, v, gap, gap_rate, lam_N, P_N, P_T, mode, reaction, reaction_impact, energy; or contacts.
+    """
     output = output or Path(f"{run.stem}.csv")
     check_writable("--output", output, (".csv", ".mat"))
-    from nonsmooth.trajectory import Trajectory
-
     trajectory = Trajectory.load(run)
     if output.suffix.lower() == ".mat":
         trajectory.to_mat(output, kinds or None)
         print(f"{output} has {len(trajectory.t)} rows, names and units beside them, and the table of contacts.")
-        return 0
-    trajectory.to_csv(output, kinds or None)
-    rows = len(trajectory.contacts) if list(kinds) == ["contacts"] else len(trajectory.t)
-    print(f"{output} has {rows} rows; the first line has names and units.")
-    return 0
+    else:
+        trajectory.to_csv(output, kinds or None)
+        rows = len(trajectory.contacts) if list(kinds) == ["contacts"] else len(trajectory.t)
+        print(f"{output} has {rows} rows; the first line has names and units.")
+
+
+def cite(run: Saved) -> None:
+    """Print BibTeX for a run: scheme, solvers used, laws, problem, libraries."""
+    print(bibtex(Trajectory.load(run)), end="")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from typing import Any
 
 from nonsmooth.progress import Advance, Line, Share
 
-__all__ = ["line", "progress_bar", "study_bar"]
+__all__ = ["hushed", "line", "progress_bar", "study_bar"]
 
 _lines: list[Line] = []
 
@@ -23,27 +24,34 @@ def line() -> Iterator[None]:
         with shown.above():
             yield
     finally:
-        _lines.remove(shown)
+        if shown in _lines:
+            _lines.remove(shown)
         shown.end()
 
 
 @contextmanager
-def progress_bar() -> Iterator[Any]:
-    """Takes the time, the end and the steps of a run; None where standard error is no terminal."""
-    with _reported(Advance()) as report:
-        yield report
+def hushed(quiet: bool, as_json: bool = False) -> Iterator[None]:
+    """With `quiet` no tables on standard output, unless JSON is requested, and no line."""
+    while quiet and _lines:
+        _lines.pop().end()
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        with redirect_stdout(nowhere) if quiet and not as_json else nullcontext():
+            yield
 
 
-@contextmanager
-def study_bar() -> Iterator[Any]:
-    """Takes what a study does, and the share that is done; None where standard error is no terminal."""
-    with _reported(Share()) as report:
-        yield report
+def progress_bar() -> AbstractContextManager[Any]:
+    """Takes the time, the end and the steps of a run; None where no line is shown."""
+    return _reported(Advance())
+
+
+def study_bar() -> AbstractContextManager[Any]:
+    """Takes what a study does, and the share that is done; None where no line is shown."""
+    return _reported(Share())
 
 
 @contextmanager
 def _reported(report: Advance | Share) -> Iterator[Any]:
-    if not sys.stderr.isatty():
+    if not (_lines and sys.stderr.isatty()):
         yield None
         return
     for shown in _lines:

@@ -3,46 +3,54 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 
+from nonsmooth import studies
 from nonsmooth.cli.inputs import in_units, settings_from
+from nonsmooth.cli.options import Problem, Written
 from nonsmooth.cli.progress import study_bar
+from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
+from nonsmooth.registry import get_problem
 
-if TYPE_CHECKING:
-    from nonsmooth.cli.comparing import Published
-
-__all__ = ["carry_out_published"]
+__all__ = ["published"]
 
 
-def carry_out_published(asked: Published) -> int:
-    """Run, write the requested files, and print the table."""
-    words = settings_from(asked.settings)
+def published(
+    problem: Problem, *, cases: tuple[str, ...] = (), settings: tuple[str, ...] = (), written: Written
+) -> None:
+    """Run the published cases of a problem, rigid and compliant, and compare with the printed numbers.
+
+    Parameters
+    ----------
+    problem : PROBLEM
+        Name of a ready problem, as in `nonsmooth list`.
+    cases : --case
+        Published case; repeatable. All where omitted.
+    settings : --set NAME=VALUE
+        Argument of the problem, such as parameters=S1; repeatable.
+    """
+    words = settings_from(settings)
     if words.solver or words.stepper or words.parameters:
         raise InputError("study published takes arguments of the problem by --set, such as parameters=S1, only.")
 
-    from nonsmooth.registry import get_problem
-    from nonsmooth.studies.published import published
-
-    chosen = get_problem(asked.problem)
-    if asked.figure is not None and not asked.cases and chosen.published is not None and chosen.published.facts:
+    chosen = get_problem(problem)
+    if written.figure is not None and not cases and chosen.published is not None and chosen.published.facts:
         raise InputError("Facts alone are not drawn; name a case by --case, or leave out --figure.")
     with study_bar() as progress:
-        arguments = in_units(chosen, words.arguments)
-        found = published(chosen, asked.cases or None, progress=progress, **arguments)
+        found = studies.published(chosen, cases or None, progress=progress, **in_units(chosen, words.arguments))
     shown: list[Any] = [f"source: {chosen.source}", "", *([_facts(found), ""] if found.facts else [])]
     known = chosen.published.cases if chosen.published is not None else ()
-    shown.append(_table(found) if found.table else f"cases that --case runs: {', '.join(known)}")
+    shown.append(_cases(found) if found.table else f"cases that --case runs: {', '.join(known)}")
     shown += ["", *found.remarks()] if found.remarks() else []
     conclude(
-        asked, f"{found.problem}: published cases", [found.problem, *shown], lambda: _plain(found),
-        draw=(lambda plots: plots.published(found)) if found.table else None, save=found.save,
+        written, f"{found.problem}: published cases", [found.problem, *shown], lambda: _plain(found),
+        figure=(lambda plots: plots.published(found)) if found.table else None, save=found.save,
         runs={f"{case}, {kind}": run for (case, kind), run in found.runs.items()},
     )  # fmt: skip
-    return 0
 
 
 def _plain(found: Any) -> dict[str, Any]:
@@ -55,15 +63,16 @@ def _plain(found: Any) -> dict[str, Any]:
 
 
 def _facts(found: Any) -> Table:
-    table = Table("fact", "unit", "expected", "tolerance", "measured", "", box=None, pad_edge=False)
-    for name, fact in found.facts.items():
-        numbers = (f"{fact['expected']:g}", f"{fact['tolerance']:.3g}", f"{fact['measured']:.4g}")
-        table.add_row(name, fact["unit"], *numbers, "" if fact["agrees"] else "differs")
-    return table
+    rows = [
+        (name, fact["unit"], f"{fact['expected']:g}", f"{fact['tolerance']:.3g}", f"{fact['measured']:.4g}",
+         "" if fact["agrees"] else "differs")
+        for name, fact in found.facts.items()
+    ]  # fmt: skip
+    return table_of("fact", "unit", "expected", "tolerance", "measured", "", rows=rows)
 
 
-def _table(found: Any) -> Table:
-    table = Table("case", "measure", "unit", "published", *found.kinds, box=None, pad_edge=False)
+def _cases(found: Any) -> Table:
+    table = table_of("case", "measure", "unit", "published", *found.kinds)
     case = None
     for row in found.rows():
         if case not in (None, row["case"]):

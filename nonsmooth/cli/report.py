@@ -3,42 +3,34 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import json
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
-from rich.table import Column, Table
+from rich.table import Table
 
 from nonsmooth.cli.inputs import kebab
 
 if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Mechanism
-    from nonsmooth.registry import Problem
-    from nonsmooth.studies.comparison import Comparison
-    from nonsmooth.studies.rigid_limit import RigidLimit
     from nonsmooth.trajectory import Columns, Trajectory
 
 __all__ = [
-    "comparison",
-    "limit",
+    "grid",
     "print_json",
     "print_object",
-    "problem_description",
-    "problem_table",
     "result",
     "show",
     "summary",
+    "table_of",
 ]
 
 
-#: numbers below are round-off for results of the order of one
-ROUND_OFF = 1e-15
 #: counts of steps that were repeated, and what is said of them
 REPEATED = {
     "divided": "steps in parts",
@@ -60,7 +52,8 @@ def _parts(table: Table, console: Console) -> list[RenderableType]:
     """Tables one below the other, each with the first column of the table and as many others as fit."""
     if not table.columns[-1].no_wrap:
         return [table]
-    widths = [_width(column, console) for column in table.columns]
+    columns = [[str(column.header), *(str(cell) for cell in column.cells)] for column in table.columns]
+    widths = [max(len(line) for text in texts for line in text.splitlines() or [""]) for texts in columns]
     groups: list[list[int]] = [[]]
     for i in range(1, len(widths)):
         if groups[-1] and widths[0] + sum(widths[k] + 2 for k in (*groups[-1], i)) > console.width:
@@ -70,20 +63,10 @@ def _parts(table: Table, console: Console) -> list[RenderableType]:
         return [table]
     parts: list[RenderableType] = []
     for group in groups:
-        chosen = [table.columns[i] for i in (0, *group)]
-        one = _table(*(str(column.header) for column in chosen))
-        for column in one.columns:
-            column.no_wrap = True
-        for cells in zip(*([str(cell) for cell in column.cells] for column in chosen), strict=True):
-            one.add_row(*cells)
+        heads, *rows = zip(*(columns[i] for i in (0, *group)), strict=True)
+        one = table_of(*heads, rows=rows, whole=True)
         parts += [one] if group is groups[0] else ["", one]
     return parts
-
-
-def _width(column: Column, console: Console) -> int:
-    """Letters of a column's longest line."""
-    texts = [str(column.header), *(str(cell) for cell in column.cells)]
-    return max(len(line) for text in texts for line in text.splitlines() or [""])
 
 
 def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
@@ -132,7 +115,7 @@ def result(
     """The tables of a finished, failed or interrupted run; `seconds` of all that the command did, by stage."""
     facts = summary(trajectory, mechanism)
     counts, certificate = facts["counts"], facts["certificate"]
-    run = _grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
+    run = grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
     run.add_row("stepper", facts["stepper"])
     run.add_row("solver", _called(facts))
     run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s")
@@ -149,7 +132,7 @@ def result(
     for path in written:
         run.add_row("written", str(path))
     parts: list[RenderableType] = [run]
-    state = _table("final state", "position", "velocity")
+    state = table_of("final state", "position", "velocity")
     velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))
     positions = dict(facts["final"])
     body = ""
@@ -161,7 +144,7 @@ def result(
     _angular(state, body, "", positions, velocities)
     parts += ["", state]
     if facts["impulse"]:
-        contacts = _table("contact", "impulse [N s]", "last force [N]", "impacts")
+        contacts = table_of("contact", "impulse [N s]", "last force [N]", "impacts")
         from nonsmooth.diagnostics.contacts import impact_counts
 
         struck = impact_counts(trajectory)
@@ -217,69 +200,6 @@ def _angular(state: Table, body: str, name: str, positions: Mapping[str, Any], v
     return following
 
 
-def comparison(found: Comparison, name: str) -> list[RenderableType]:
-    """One column per case; of contacts the one with the largest impulse in the reference case."""
-    table = _table(f"{name}\nto t = {found.edges[-1]:g} s", *(label.replace(", ", ",\n") for label in found.labels))
-    for column in table.columns:
-        column.no_wrap = True
-    for title, values in found.lines():
-        table.add_row(title, *(_short(value) for value in values))
-    remarks = found.remarks()
-    return [table, *(["", *remarks] if remarks else [])]
-
-
-def limit(found: RigidLimit) -> list[RenderableType]:
-    """One row per stiffness, and the fitted powers."""
-    headings = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
-                "steps\n[-]", "evaluations\n[-]", "own\nerror [-]", "verdict")  # fmt: skip
-    table = _table(*headings)
-    for row in found.rows():
-        values = (row["distance"], row["impulse_error"], row["penetration"], row["steps"], row["evaluations"],
-                  row["own_error"], row["verdict"])  # fmt: skip
-        table.add_row(f"{row['stiffness']:g}", *(_short(value) for value in values))
-    powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
-    parts: list[RenderableType] = [table, "", powers, *found.remarks()]
-    if found.needed:
-        parts.append(
-            f"{found.needed['depth']:g} m deep: K = {found.needed['stiffness']:.4g}, with which a run is "
-            f"{found.needed['found']:.4g} m deep"
-        )
-    return parts
-
-
-def _short(value: float | str) -> str:
-    if isinstance(value, int | str):
-        return str(value)
-    if not math.isfinite(value):
-        return "-"
-    return f"< {ROUND_OFF:g}" if 0.0 < abs(value) < ROUND_OFF else f"{value:.4g}"
-
-
-def problem_table(problems: Mapping[str, Problem]) -> Table:
-    """One line per problem: name, what it is, tags."""
-    table = _table("problem", "what it is", "tags")
-    for name, problem in sorted(problems.items()):
-        table.add_row(name, problem.summary, ", ".join(problem.tags))
-    return table
-
-
-def problem_description(problem: Problem) -> list[RenderableType]:
-    """Summary, source, arguments and values with provenance of one problem."""
-    head = _grid(f"{problem.name}: {problem.summary}")
-    head.add_row("source", problem.source)
-    head.add_row("tags", ", ".join(problem.tags))
-    arguments = _table("argument", "default")
-    for name, parameter in inspect.signature(problem).parameters.items():
-        required = parameter.default is parameter.empty
-        arguments.add_row(name, "required" if required else str(parameter.default))
-    values = _table("parameter", "value", "unit", "kind", "source")
-    for name, origin in problem.provenance.items():
-        source = f"{origin.source} ({origin.note})" if origin.note else origin.source
-        value = origin.value if isinstance(origin.value, str) else f"{origin.value:.9g}"
-        values.add_row(name, value, origin.unit, origin.kind, source)
-    return [head, "", arguments, "", values, "", "Both are changed by --set NAME=VALUE."]
-
-
 def _contact_law(mechanism: Mechanism) -> list[str]:
     """Restitution and friction of the run, with their source where they are the problem's own."""
     system, lines = mechanism.system, []
@@ -292,15 +212,18 @@ def _contact_law(mechanism: Mechanism) -> list[str]:
     return lines
 
 
-def _table(*headers: str) -> Table:
-    table = Table(*headers, box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
-    for column in table.columns:
-        column.overflow = "fold"
+def table_of(*heads: str, rows: Iterable[Sequence[str]] = (), whole: bool = False) -> Table:
+    """A table whose first column stays as it is; with `whole`, all columns do, see `show`."""
+    table = Table(*heads, box=None, pad_edge=False)
+    for i, column in enumerate(table.columns):
+        column.no_wrap, column.overflow = whole or not i, "fold"
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def _grid(title: str) -> Table:
+def grid(title: str) -> Table:
+    """Lines of two columns below a title."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column()

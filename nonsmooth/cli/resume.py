@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nonsmooth.cli.inputs import Request, check_writable
+from nonsmooth.cli.files import check_writable
+from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.options import KINDS, MANY
 from nonsmooth.exceptions import InputError
 from nonsmooth.run.checkpoints import EVERY, stored
 
@@ -102,14 +104,10 @@ def request_of(path: Path, given: Request, files: Mapping[str, Path | None]) -> 
 
 def _request(words: Mapping[str, Any]) -> Request:
     """From plain data, each of the kind that options give."""
-    kinds: dict[str, Any] = {
-        "settings": (list, tuple), "check": bool, "max_steps": (int, type(None)), "record": (int, type(None)),
-        "problem": str, "usual": str,
-    }  # fmt: skip
-    numbers = {"t_end", "dt", "dt_min", "dt_max", "rtol", "atol", "accuracy", "max_seconds"}
-    for name, value in words.items():
-        kind = kinds.get(name, (int, float, type(None)) if name in numbers else (str, type(None)))
-        if not isinstance(value, kind):
-            raise TypeError(f"{name} = {value!r}")
-    settings = tuple(str(word) for word in words["settings"])
-    return Request(**{**words, "settings": settings})
+    for one in dataclasses.fields(Request):
+        if one.name != "declaration":
+            kind, value = KINDS[str(one.type).removesuffix(" | None")][0], words.get(one.name, one.default)
+            kinds = (int, float) if kind is float else list if kind in MANY else kind
+            if not (isinstance(value, kinds) or value is None and one.default is None):
+                raise TypeError(f"{one.name} = {value!r}")
+    return Request(**{**words, "settings": tuple(str(word) for word in words["settings"])})

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 
-from nonsmooth.cli.files import problem_of
+from nonsmooth import studies
+from nonsmooth.cli.compare import completed, end_of
+from nonsmooth.cli.files import exact_solution, problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
+from nonsmooth.cli.options import Problem, Seconds, Written
 from nonsmooth.cli.progress import study_bar
+from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.studies import end_of
 from nonsmooth.exceptions import InputError
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.registry import Problem as ReadyProblem
+from nonsmooth.step_control import ErrorControl, Landing, StepControl
+from nonsmooth.studies import Case, StepSizes
+from nonsmooth.studies.schemes import scheme
 
-if TYPE_CHECKING:
-    from nonsmooth.cli.study import StepSize
-    from nonsmooth.registry import Problem
-    from nonsmooth.studies.comparison import Case
-    from nonsmooth.studies.orders import StepSizes
-
-__all__ = ["carry_out_step_size"]
+__all__ = ["step_size"]
 
 #: schemes where none are given
 STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
@@ -32,68 +34,78 @@ RTOL, ATOL = 1e-4, 1e-6
 LEAST = 4
 
 
-def carry_out_step_size(request: StepSize) -> int:
-    """Run the steps, write the requested files, and print the table."""
-    problem = problem_of(request.problem)
-    stated = problem.step_size
+def step_size(
+    problem: Problem, *, case: str | None = None, t_end: Seconds | None = None, schemes: tuple[str, ...] = (),
+    dt: Seconds | None = None, dt_max: Seconds | None = None, dt_min: Seconds = 1e-6, settings: tuple[str, ...] = (),
+    workers: int | None = None, written: Written, **study: Any,
+) -> None:  # fmt: skip
+    """Errors, gap violation, energy and cost of steppers over the step size, with fitted orders.
+
+    Parameters
+    ----------
+    t_end
+        End of the runs.
+    schemes : --stepper NAME[:SOLVER][:landing], default: gauss-qp, moreau-jean, generalized-alpha, gauss-qp:landing, \
+event-driven
+        Scheme, repeatable, as gauss-mpcc:ipopt-mpcc:landing; landing: steps end exactly at impacts.
+    dt
+        Coarsest constant step.
+    dt_max
+        Coarsest largest step of NAME:landing.
+    dt_min
+        Shortest flight that NAME:landing resolves.
+    settings : --set NAME=VALUE
+        Argument of the problem, or element.parameter; repeatable.
+    workers : default: one per core
+        Processes, or threads of a batch.
+    """
+    made = problem_of(problem)
+    stated = made.step_size
     given = {
-        "--t-end": request.t_end if request.t_end is not None else stated.t_end if stated else end_of(request.problem),
-        "--dt": request.dt if request.dt is not None else stated and stated.dt,
-        "--dt-max": request.dt_max if request.dt_max is not None else stated and stated.dt_max,
+        "--t-end": (t_end, stated.t_end if stated else end_of(problem)),
+        "--dt": (dt, stated and stated.dt),
+        "--dt-max": (dt_max, stated and stated.dt_max),
     }
-    missing = [option for option, value in given.items() if value is None]
-    if missing:
-        raise InputError(f"{problem.name} states no steps to study: give {', '.join(missing)}.")
-    words = settings_from(request.settings if request.case is None else (*request.settings, f"case={request.case}"))
+    end, constant, longest = completed(made, "steps to study", given)
+    words = settings_from(settings if case is None else (*settings, f"case={case}"))
     if words.solver or words.stepper:
         raise InputError("A study of steps takes arguments and parameters by --set only.")
-    arguments = dict(stated.arguments if stated else {}) | in_units(problem, words.arguments)
-    t_end, dt, dt_max = (float(value) for value in given.values())  # type: ignore[arg-type]
+    arguments = dict(stated.arguments if stated else {}) | in_units(made, words.arguments)
     cases = [
-        _case(problem, name, arguments, words.parameters, dt, min(request.dt_min, dt_max), dt_max, t_end)
-        for name in request.steppers or STEPPERS
+        _case(made, name, arguments, words.parameters, constant, min(dt_min, longest), longest, end)
+        for name in schemes or STEPPERS
     ]
-    landed = any(name.endswith(":landing") for name in request.steppers or STEPPERS)
-
-    from nonsmooth.studies.step_size import step_size
-
-    contact = _contact(problem, arguments)
+    landed = any(name.endswith(":landing") for name in schemes or STEPPERS)
+    contact = _contact(made, arguments)
     fixed = {name: value for name, value in arguments.items() if name != "contact"}
 
     def build(law: Any) -> Any:
-        return problem(**fixed) if contact is None else problem(**fixed, contact=law)
+        return made(**fixed) if contact is None else made(**fixed, contact=law)
 
     check_dimensions(lambda: build(contact), words.texts)
     with study_bar() as progress:
-        found = step_size(
-            build,
-            cases, t_end=t_end, levels=request.levels, jitter=request.jitter, reference=request.reference,
-            bounds=stated.bounds if stated and landed else None, workers=request.workers, progress=progress,
+        found = studies.step_size(
+            build, cases, t_end=end, bounds=stated.bounds if stated and landed else None, workers=workers,
+            progress=progress, **study,
         )  # fmt: skip
-    name = " ".join([problem.name, *(f"{key}={value}" for key, value in (fixed | words.parameters).items())])
-    title = f"{name} to t = {t_end:g} s"
+    name = " ".join([made.name, *(f"{key}={value}" for key, value in (fixed | words.parameters).items())])
+    title = f"{name} to t = {end:g} s"
     conclude(
-        request, title, [_table(found), "", *_notes(found)], found.plain, head=title,
-        draw=lambda plots: plots.step_size(found), save=found.save,
+        written, title, [_steps(found), "", *_notes(found)], found.plain, head=title,
+        figure=lambda plots: plots.step_size(found), save=found.save,
     )  # fmt: skip
-    return 0
 
 
-def _contact(problem: Problem, arguments: dict[str, Any]) -> Any:
+def _contact(problem: ReadyProblem, arguments: dict[str, Any]) -> Any:
     """The contact law of the problem; None where it takes none."""
     parameter = inspect.signature(problem).parameters.get("contact")
     return arguments.get("contact", None if parameter is None else parameter.default)
 
 
 def _case(
-    problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float], dt: float, dt_min: float,
+    problem: ReadyProblem, name: str, arguments: dict[str, Any], parameters: dict[str, float], dt: float, dt_min: float,
     dt_max: float, t_end: float,
 ) -> Case:  # fmt: skip
-    from nonsmooth.laws.rigid import Rigid
-    from nonsmooth.step_control import ErrorControl, Landing, StepControl
-    from nonsmooth.studies.comparison import Case
-    from nonsmooth.studies.schemes import scheme
-
     named, landing, _ = name.partition(":landing")
     stepper, how = scheme(named), bool(landing)
     word, _, solver = named.partition(":")
@@ -111,29 +123,23 @@ def _case(
         contact = Rigid(restitution=0.0, friction=0.0)  # of a problem that takes no contact law: nothing uses it
     exact = None
     if problem.exact is not None and not parameters:
-        try:
-            taken = {key: value for key, value in arguments.items() if key != "contact"}
-            law = {"contact": contact} if "contact" in inspect.signature(problem.exact).parameters else {}
-            exact = problem.exact(**taken, **law)
-        except InputError:
-            exact = None
-        if not (hasattr(exact, "sample") and hasattr(exact, "events")):
-            exact = None
+        taken = {key: value for key, value in arguments.items() if key != "contact"}
+        law = {"contact": contact} if "contact" in inspect.signature(problem.exact).parameters else {}
+        exact = exact_solution(problem, taken | law)
+    if not (hasattr(exact, "sample") and hasattr(exact, "events")):
+        exact = None
     return Case(label, contact, stepper, step, parameters or None, exact)
 
 
-def _table(found: StepSizes) -> Table:
-    columns = ("step\n[s]", "error of\ngaps [c]", "overlap\n[m]", "comple-\nmentarity", "energy\n[J]", "impulse\n[N s]")
-    table = Table("stepper", *columns, "time\n[s]", "verdict", box=None, pad_edge=False)
-    for column in table.columns:
-        column.no_wrap = True
+def _steps(found: StepSizes) -> Table:
+    heads = ("step\n[s]", "error of\ngaps [c]", "overlap\n[m]", "comple-\nmentarity", "energy\n[J]", "impulse\n[N s]")
+    measures = ("error", "violation", "complementarity", "energy", "impulse_error")
+    table = table_of("stepper", *heads, "time\n[s]", "verdict", whole=True)
     for one in found.series:
+        names = dict(enumerate(one.label.split(", ")))  # the name, and below it how it is used
         for i, dt in enumerate(one.dt):
-            numbers = [one.measures[name][i] for name in
-                       ("error", "violation", "complementarity", "energy", "impulse_error")]  # fmt: skip
-            heads = one.label.split(", ")  # the name, and below it how it is used
-            head = heads[i] if i < len(heads) else ""
-            table.add_row(head, f"{dt:.3g}", *(f"{x:.1e}" for x in numbers), f"{one.seconds[i]:.2g}", one.verdicts[i])
+            numbers = (f"{one.measures[name][i]:.1e}" for name in measures)
+            table.add_row(names.get(i, ""), f"{dt:.3g}", *numbers, f"{one.seconds[i]:.2g}", one.verdicts[i])
     return table
 
 

@@ -1,19 +1,15 @@
-"""Values of options: durations with units, names for shell completion, quiet output."""
+"""Values of options: durations with units, names for shell completion."""
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-__all__ = ["Quiet", "completed", "duration", "hushed"]
+__all__ = ["completed", "duration"]
 
 #: units of time and their length [s]
 UNITS = {
@@ -21,8 +17,6 @@ UNITS = {
     "ns": Decimal("1e-9"), "min": Decimal(60), "h": Decimal(3600),
 }  # fmt: skip
 WRITTEN = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([a-zµμ]+)\s*")
-
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors and what --json asks for.")]
 
 
 def duration(text: str) -> float:
@@ -70,33 +64,3 @@ def _names(kind: str) -> list[str]:
     from nonsmooth import laws
 
     return list(laws.names("normal" if kind == "law" else "friction"))
-
-
-class _NotATerminal(io.TextIOBase):
-    """Standard error on which nothing draws a progress bar."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        return int(self._stream.write(text))
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-    def isatty(self) -> bool:
-        return False
-
-
-@contextmanager
-def hushed(quiet: bool, as_json: bool = False) -> Iterator[None]:
-    """With `quiet` no tables on standard output, unless JSON is requested, and no progress bar."""
-    if not quiet:
-        yield
-        return
-    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stderr(_NotATerminal(sys.stderr)):
-        if as_json:
-            yield
-        else:
-            with redirect_stdout(nowhere):
-                yield

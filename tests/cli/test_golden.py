@@ -21,6 +21,7 @@ from typer.main import get_command
 
 from nonsmooth.cli import main
 from nonsmooth.cli.app import app
+from nonsmooth.cli.commands import examples
 
 KEPT = Path(__file__).with_name("golden.json")
 #: one command line or several, of which the last writes JSON; short runs without chaotic motion
@@ -75,14 +76,16 @@ MEASURED = re.compile("second|wall")
 
 
 def options() -> dict[str, Any]:
-    """Every command: its help, and name, value, default and help of its parameters."""
+    """Every command: its help, and name, value, default and help of its parameters; without studies of one file."""
     found: dict[str, Any] = {}
+    own = {f"nonsmooth {name}" for name in examples()}
 
     def collect(command: Any, name: str) -> None:
         shown = [_parameter(one) for one in command.params if one.name != "help"]
         found[name] = {"help": " ".join((command.help or "").split()), "parameters": shown}
         for word, one in getattr(command, "commands", {}).items():
-            collect(one, f"{name} {word}")
+            if f"{name} {word}" not in own:
+                collect(one, f"{name} {word}")
 
     collect(get_command(app), "nonsmooth")
     return found

@@ -43,8 +43,10 @@ def test_excite(folder, capsys):
     table = np.genfromtxt(folder / "motion.csv", delimiter=",", names=True)
     assert len(table) == 400 and np.max(np.abs(table["motor1v"])) <= 0.25
     assert (folder / "motion.png").stat().st_size > 10_000
-    assert main(["identify", "estimate", "xy-pointing", "--data", "measured.csv"]) == 0
-    assert "link1.mx + 0.1 link2.m" in capsys.readouterr().out
+    assert main(["identify", "estimate", "xy-pointing", "--data", "measured.csv", "--report", "page.html"]) == 0
+    shown, page = capsys.readouterr().out, (folder / "page.html").read_text(encoding="utf-8")
+    assert "link1.mx + 0.1 link2.m" in shown and "written  page.html" in shown
+    assert 'alt="figure of xy-pointing: identification"' in page
 
 
 @pytest.mark.slow
@@ -58,7 +60,7 @@ def test_estimate(folder, capsys):
     low, high = found["joint1.mu_R"]["interval"]
     assert low < 0.0 < high  # the joints of these data have no friction
     for change, sentence in (
-        (["--joint", "joint1"], "--joint takes JOINT=DRIVE"),
+        (["--joint", "joint1"], "--joint joint1: write JOINT=DRIVE"),
         (["--method", "guess"], "method must be one of"),
         (["--drive", "elbow"], '"elbow" is no drive'),
         (["--set", "link1.mass=1"], "takes arguments of the problem, not parameters"),
@@ -88,10 +90,10 @@ def test_fit(folder, capsys):
     scaled = json.loads(capsys.readouterr().out)["parameters"]["floor.restitution"]
     assert scaled["value"] == pytest.approx(found["value"], rel=1e-6)
     for change, sentence in (
-        ([*known[:2], "--parameter", "floor.restitution=0.2"], "--parameter takes NAME=LOW:HIGH"),
+        ([*known[:2], "--parameter", "floor.restitution=0.2"], "floor.restitution=0.2: write NAME=LOW:HIGH"),
         (["--noise", "ball.z=1", *known[2:]], '"ball.z" is no column of the mechanism'),
         (["--noise", "ball.y=1 s", *known[2:]], "is of another dimension than m"),
-        (["--noise", "ball.y", *known[2:]], "--noise takes COLUMN=SIGMA"),
+        (["--noise", "ball.y", *known[2:]], "--noise ball.y: write COLUMN=SIGMA"),
     ):
         assert main([*words, *change]) == 2
         assert sentence in " ".join(capsys.readouterr().err.split())

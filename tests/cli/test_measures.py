@@ -11,7 +11,7 @@ import typer
 import xarray
 
 from nonsmooth import InputError
-from nonsmooth.cli.measures import FOLDER, add_measures, examples
+from nonsmooth.cli.commands import MEASURES, add_measures, examples
 from nonsmooth.studies import measures
 
 OWN = '''
@@ -83,12 +83,12 @@ def test_a_sweep_with_another_option_is_another_sweep(own: Path) -> None:
 def test_its_help_and_example_are_those_of_its_docstring(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(own, ["heights", "--help"])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "How high a body comes" in shown and "Height above which time counts." in shown and "--strict" in shown
+    assert "How high a body comes" in shown and "Height above which time counts" in shown and "--strict" in shown
     assert examples(own) == {"study heights": ["nonsmooth study heights bouncing-ball --level 0.2"]}
 
 
 def test_every_file_has_an_example() -> None:
-    assert all(lines for lines in examples().values()) and len(examples()) == len(list(FOLDER.glob("[a-z]*.py")))
+    assert all(lines for lines in examples().values()) and len(examples()) == len(list(MEASURES.glob("[a-z]*.py")))
 
 
 @pytest.mark.parametrize(

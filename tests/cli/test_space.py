@@ -14,9 +14,9 @@ import xarray
 
 from nonsmooth import Trajectory
 from nonsmooth.cli import main
-from nonsmooth.cli.template_toml_space import TEXT_SPACE
+from nonsmooth.cli.new import template
 
-FILE = "my_mechanism.toml"
+FILE, TEXT = "my_mechanism.toml", template("spatial.toml")
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 RUN = ["--stepper", "gauss-qp", "--dt-min", "1e-6", "--dt-max", "1e-3"]
 ERROR_CONTROL = ["--rtol", "1e-6", "--atol", "1e-8", "--dt-min", "1e-6", "--dt-max", "1e-3"]
@@ -94,19 +94,19 @@ def test_every_comment_of_the_python_file_is_right(folder, capsys):
 
 
 def test_every_comment_of_the_toml_file_is_right(folder, capsys):
-    offered = dict(re.findall(r"#     \[elements\.(\w+)\]\n((?:#     .*\n)+)", TEXT_SPACE))
+    offered = dict(re.findall(r"#     \[elements\.(\w+)\]\n((?:#     .*\n)+)", TEXT))
     assert list(offered) == ["ball", "hinge", "motor", "floor", "push"]
     tables = {name: f"[elements.{name}]\n{lines.replace('#     ', '')}" for name, lines in offered.items()}
-    ball = re.search(r"\n\[elements\.ball\]\n(.+\n)+", TEXT_SPACE)[0]
+    ball = re.search(r"\n\[elements\.ball\]\n(.+\n)+", TEXT)[0]
     for joints in (("ball", "push"), ("hinge", "motor", "push"), ("hinge", "floor")):
-        text = TEXT_SPACE.replace(ball, "\n" + "\n".join(tables[name] for name in joints))
+        text = TEXT.replace(ball, "\n" + "\n".join(tables[name] for name in joints))
         (folder / FILE).write_text(text, encoding="utf-8")
         found = report(capsys, "run", FILE, "--t-end", "0.005")
         assert found["failures"] == 0
         if "motor" in joints:  # 0.5 rad and 120 rpm for 5 ms; quaternions have half the angle
             assert found["final"]["rod.qy"] == pytest.approx(np.sin(0.25 + np.pi * 0.01), abs=1e-12)
-    law = re.search(r'#     kind = "compliant"\n#     normal = .*\n', TEXT_SPACE)[0].replace("#     ", "")
-    text = re.sub(r"\[contact\]\n(.+\n)+", "[contact]\n" + law, TEXT_SPACE)
+    law = re.search(r'#     kind = "compliant"\n#     normal = .*\n', TEXT)[0].replace("#     ", "")
+    text = re.sub(r"\[contact\]\n(.+\n)+", "[contact]\n" + law, TEXT)
     (folder / FILE).write_text(text.replace('stepper = "gauss-qp"', "rtol = 1e-6\natol = 1e-8"), encoding="utf-8")
     assert report(capsys, "run", FILE, "--t-end", "0.003")["stepper"] == "compliant-dae"
 

@@ -10,9 +10,9 @@ import pytest
 
 from nonsmooth import Trajectory, read_model
 from nonsmooth.cli import main
-from nonsmooth.cli.template_toml import TEXT as TEMPLATE
+from nonsmooth.cli.new import template
 
-FILE = "my_mechanism.toml"
+FILE, TEMPLATE = "my_mechanism.toml", template("planar.toml")
 #: the starting file, with steps stated in its [run], which is the last table
 TEXT = f'{TEMPLATE}stepper = "gauss-qp"\ndt_min = "1 us"\ndt_max = "1 ms"\n'
 

@@ -5,7 +5,6 @@ independent code finds with the set S2, which was fitted to them (see docs/dual_
 """
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -437,7 +436,7 @@ def test_the_study_from_the_command_line(tmp_path, monkeypatch, capsys):
         made.append(made[0] if made else published(*given, kinds=kinds, **more))
         return made[0]
 
-    monkeypatch.setattr(sys.modules["nonsmooth.studies.published"], "published", once)
+    monkeypatch.setattr("nonsmooth.studies.published", once)
     monkeypatch.chdir(tmp_path)
     words = ["study", "published", "dual-manipulator", "--case", "4", "--set", "parameters=S1"]
     assert main([*words, "--output", "a.nc", "--figure", "a.png"]) == 0

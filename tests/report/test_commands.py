@@ -79,7 +79,7 @@ def test_a_run_that_fails_leaves_its_page(folder: Path, monkeypatch: pytest.Monk
         run = dataclasses.replace(real(*given, **options), status="failed: no answer")
         raise SimulationFailed("Step 3 failed.", trajectory=run, cause=ValueError("no answer"))
 
-    monkeypatch.setattr(importlib.import_module("nonsmooth.run.simulate"), "simulate", failing)
+    monkeypatch.setattr("nonsmooth.cli.run.simulate", failing)
     assert main([*SHORT, "--report", "run.html"]) == 1
     assert '<span class="badge bad"><bdi>failed</bdi></span>' in (folder / "run.html").read_text(encoding="utf-8")
 

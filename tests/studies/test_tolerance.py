@@ -12,7 +12,7 @@ from scipy import stats
 
 from nonsmooth import GaussQP, MoreauJean, plots
 from nonsmooth.cli import main
-from nonsmooth.cli.sweep import CUT, distribution_of
+from nonsmooth.cli.values import CUT, distribution_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import sensitivity, sweep, tolerance
 from nonsmooth.studies.designs import Design
@@ -118,7 +118,7 @@ def test_sensitivity():
 
 
 def test_a_normal_distribution_of_the_command_line_is_cut_alike_on_both_sides():
-    found = distribution_of("--sample", "slider.mass", "normal:5:0.1")
+    found = distribution_of("--sample slider.mass", "normal:5:0.1")
     assert found.support() == pytest.approx((5 - 0.1 * CUT, 5 + 0.1 * CUT)) and CUT >= 3
     assert found.mean() == pytest.approx(5.0) and found.std() == pytest.approx(0.1, rel=0.02)
 

@@ -1,0 +1,236 @@
+"""Commands from the signatures and docstrings of functions, as TOML tables are from the classes of elements.
+
+Arguments by position are arguments of the command, those by keyword options, ``--name-of-the-argument``. An argument
+whose annotation is a group, a class of `nonsmooth.cli.options`, stands for the fields of the group; a name that comes
+twice is one option, as where it comes first. The first line of the docstring is the help of the command, the lines
+below ``Parameters`` are that of the options ::
+
+    name : --option METAVAR, default: words
+        Help.
+
+of which all but name and help may be left out. An option without such lines has those of the group that has it.
+
+The arguments ``**study`` of a function are those of the function of the same name in `nonsmooth.studies`, from which
+their types, defaults and help come; lines of the command's own docstring say more.
+
+Functions are read as text: the help of the program imports none of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from nonsmooth import steppers
+from nonsmooth.cli.options import GROUPS, KINDS, MANY
+from nonsmooth.cli.progress import hushed
+from nonsmooth.exceptions import InputError
+
+__all__ = ["MEASURES", "add_command", "add_measures", "examples"]
+
+HERE = Path(__file__).parent
+#: studies that measure a run, each a file; a command adds these groups to the options of its function
+STUDIES = HERE.parent / "studies"
+MEASURES, SWEPT = STUDIES / "measures", ("Design", "Runs", "Processes", "Written")
+REQUIRED = inspect.Parameter.empty
+#: a unit behind the name of an option
+UNIT = re.compile(r"^\[[^-].*?\]")
+HELP = re.compile(r"^(\w+)(?: : ([^\n]*))?\n((?:    [^\n]+\n?)+)", re.M)
+
+
+class Option(NamedTuple):
+    """An argument of a function, or a field of a group; `help` is what stands behind its name, and below."""
+
+    name: str
+    annotation: str
+    default: Any
+    by_keyword: bool
+    help: tuple[str, str] = ("", "")
+
+    @property
+    def kind(self) -> str:
+        """Among `KINDS`."""
+        return self.annotation.removesuffix(" | None")
+
+
+class Function(NamedTuple):
+    """A function of a file: its arguments, its docstring, and the options that the arguments stand for."""
+
+    arguments: list[Option]
+    text: str
+    options: dict[str, Option]
+
+    def words(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call: values, and groups of values."""
+        words: dict[str, Any] = {}
+        for one in self.arguments:
+            group = GROUPS.get(one.annotation)
+            part = {} if group is None else {each.name: given[each.name] for each in fields(group)}
+            words[one.name] = given[one.name] if group is None else group(**part)
+        return words
+
+
+def _helps(text: str | None) -> dict[str, tuple[str, str]]:
+    return {name: (spec, " ".join(help.split())) for name, spec, help in HELP.findall(text or "")}
+
+
+def _of_group(group: Any) -> Iterator[Option]:
+    """Its own fields before those of its bases."""
+    for base in group.__mro__[:-1]:
+        helps = _helps(inspect.getdoc(base))
+        for one in fields(base):
+            if one.name in base.__annotations__:
+                default = REQUIRED if one.default is MISSING else one.default
+                yield Option(one.name, str(one.type), default, one.kw_only is True, helps.get(one.name, ("", "")))
+
+
+def _flat(one: Option) -> list[Option]:
+    return list(_of_group(GROUPS[one.annotation])) if one.annotation in GROUPS else [one]
+
+
+#: help of the options of groups, for those of the same name that have none
+SHARED = {
+    one.name: one.help
+    for group in reversed(GROUPS.values())
+    for one in _of_group(group)
+    if one.help[1] and "help" not in KINDS[one.kind][1]
+}
+
+
+def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:
+    """Arguments and docstring of a function of a file, whose rest is not read, and whether it takes any arguments."""
+    found = re.search(rf'^def {name}\(.*?""".*?"""', path.read_text(encoding="utf-8"), re.M | re.S)
+    if found is None:
+        raise InputError(f"{path}: define the function {name}(run, *, ...), which measures a run, with a docstring.")
+    node: Any = ast.parse(found[0]).body[0]
+    given, options = node.args, []
+    defaults = [*[None] * (len(given.args) - len(given.defaults)), *given.defaults, *given.kw_defaults]
+    for i, (one, default) in enumerate(zip([*given.args, *given.kwonlyargs], defaults, strict=True)):
+        annotation = "" if one.annotation is None else ast.unparse(one.annotation)
+        option = Option(one.arg, annotation, REQUIRED, i >= len(given.args))
+        stated = default is not None and option.kind in KINDS
+        options.append(option._replace(default=ast.literal_eval(default)) if stated else option)
+    return options, ast.get_docstring(node) or "", given.kwarg is not None
+
+
+def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
+    """The function of a file; with groups, these follow its arguments by keyword.
+
+    Raises
+    ------
+    InputError
+        Where there is no such function, or one of its options has an unknown type or no help.
+    """
+    arguments, text, open_ended = _declared(path, name)
+    helps, told = _helps(text), dict[str, tuple[str, str]]()
+    if groups:
+        arguments = [one for one in arguments if one.by_keyword]
+        arguments += [Option(group.lower(), group, REQUIRED, True) for group in groups]
+    if open_ended:
+        study, description, _ = _declared(STUDIES / f"{name}.py", name)
+        told = {name: (" ".join(UNIT.findall(spec)), help) for name, (spec, help) in _helps(description).items()}
+        order = {name: i for i, name in enumerate(helps | told)}
+        known = {each.name for one in arguments for each in _flat(one)}
+        arguments += [one for one in study if one.kind in KINDS and one.name in order and one.name not in known]
+        arguments.sort(key=lambda one: len(order) if one.annotation in GROUPS else order.get(one.name, -1))
+    options: dict[str, Option] = {}
+    for argument in arguments:
+        for one in _flat(argument):
+            others = one.help if one.help[1] else told.get(one.name) or SHARED.get(one.name, one.help)
+            options.setdefault(one.name, one._replace(help=helps.get(one.name, others)))
+    for one in options.values():
+        helped = one.help[1] or "help" in KINDS.get(one.kind, ("", ()))[1]
+        if one.kind not in KINDS or not helped and __doc__:  # `python -OO` drops the docstrings of groups
+            raise InputError(
+                f"{path}: the option {one.name} has the type {one.annotation or 'nothing'} and "
+                f"{'a' if one.help[1] else 'no'} line below Parameters; types are {', '.join(KINDS)}, and a line of "
+                "help is needed."
+            )
+    return Function(arguments, text, options)
+
+
+def add_command(app: typer.Typer, name: str, where: str) -> None:
+    """Add the command of a function, ``"module.function"`` in this package, which returns the exit code or None."""
+    module, _, called = where.partition(".")
+    function = read(HERE / f"{module}.py", called)
+
+    def run(**words: Any) -> Any:
+        return getattr(importlib.import_module(f"nonsmooth.cli.{module}"), called)(**words)
+
+    _add(app, name, function, run)
+
+
+def add_measures(app: typer.Typer, folder: Path = MEASURES) -> None:
+    """Add a command for each file of the folder: it runs a mechanism for many values, and measures each run.
+
+    Raises
+    ------
+    InputError
+        For a file without a function of its name, or an option whose type or meaning is not stated.
+    """
+    for path in _files(folder):
+        _add(app, path.stem.replace("_", "-"), read(path, path.stem, SWEPT), functools.partial(_measure, path.stem))
+
+
+def _measure(measure: str, design: Any, runs: Any, processes: Any, written: Any, **options: Any) -> int:
+    from nonsmooth.cli.sweep import swept
+
+    function = getattr(importlib.import_module(f"nonsmooth.studies.measures.{measure}"), measure)
+    return swept({measure: functools.partial(function, **options)}, design, runs, processes, written)
+
+
+def examples(folder: Path = MEASURES) -> dict[str, list[str]]:
+    """The example of each study, by the name of its command."""
+    texts = {path.stem.replace("_", "-"): read(path, path.stem, SWEPT).text for path in _files(folder)}
+    return {f"study {name}": re.findall(r"^\$ (nonsmooth .*)$", text, re.M) for name, text in texts.items()}
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.py") if not path.stem.startswith("_"))
+
+
+def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any]) -> None:
+    parameters = [_parameter(one) for one in function.options.values()]
+
+    def called(**given: Any) -> int:
+        many = [one.name for one in function.options.values() if KINDS[one.kind][0] in MANY]
+        given |= {label: tuple(given[label] or ()) for label in many}
+        with hushed(given.get("quiet", False), given.get("as_json", False)):
+            return int(run(**function.words(given)) or 0)
+
+    called.__name__, called.__doc__ = name.replace("-", "_"), function.text.partition("\n\n")[0]
+    called.__annotations__ = {one.name: one.annotation for one in parameters}
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    app.command(name)(called)
+
+
+def _parameter(one: Option) -> inspect.Parameter:
+    """An option as Typer reads it."""
+    kind, more = KINDS[one.kind]
+    written, _, shown = one.help[0].partition("default: ")
+    words = UNIT.sub("", written).strip(", ").split()
+    names = [word for word in words if word.startswith("-")]
+    if one.help[1]:
+        unit = UNIT.match(written)
+        text = one.help[1] if unit is None else f"{one.help[1].rstrip('.')} {unit[0]}."
+        more = more | {"help": text.replace("``", "`").replace("{steppers}", ", ".join(steppers.names()))}
+    if words[len(names) :]:
+        more = more | {"metavar": words[-1]}
+    if shown:
+        more = more | {"show_default": shown}
+    if one.by_keyword:
+        stated = typer.Option(*(names or [f"--{one.name.replace('_', '-')}"]), **more)
+    else:
+        stated = typer.Argument(**more)
+    default = None if one.default == () else one.default
+    annotation: Any = Annotated[kind if default is not None else kind | None, stated]
+    return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,0 +1,222 @@
+"""`nonsmooth compare` and `study rigid-limit`: rigid and compliant contact, with the defaults of problems."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from nonsmooth import laws, solvers, studies
+from nonsmooth.cli.files import exact_solution, problem_of
+from nonsmooth.cli.inputs import check_dimensions, in_units, kebab, settings_from
+from nonsmooth.cli.options import Comparing, Law, Written
+from nonsmooth.cli.progress import study_bar
+from nonsmooth.cli.report import table_of
+from nonsmooth.cli.report_page import conclude
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.normal.hysteresis import HysteresisLaw
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.solvers.initial_value import Integrator
+from nonsmooth.step_control import ErrorControl
+from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth.steppers.event_driven import EventDriven
+from nonsmooth.steppers.gauss_qp import GaussQP
+from nonsmooth.studies import Case
+from nonsmooth.studies.schemes import rigid_cases, scheme
+
+__all__ = ["compare", "completed", "rigid_limit"]
+
+#: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
+RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
+#: rows that a run has at least where a problem states no longest step
+ROWS = 500
+#: numbers below are round-off for results of the order of one
+ROUND_OFF = 1e-15
+#: stiffnesses of the rigid limit where none are given, as powers of ten
+DECADES = range(10, 17)
+
+
+class Prepared:
+    """A study ready to run: what the options describe, checked, and completed by the defaults of the problem."""
+
+    def __init__(self, asked: Comparing, names: Sequence[str], rigid: Sequence[str]) -> None:
+        self.problem = problem = problem_of(asked.problem)
+        words = settings_from(asked.settings)
+        if words.solver or words.stepper:
+            raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")
+        if "contact" not in inspect.signature(problem).parameters:
+            raise InputError(f"{problem.name} has no argument contact, so its contact laws cannot be compared.")
+        stated = problem.comparison
+        integrator = None if asked.solver is None else solvers.by_name(asked.solver)()
+        if not isinstance(integrator, Integrator | None):
+            raise InputError(f"--solver {asked.solver}: compliant cases take an integrator, such as dop853 or radau.")
+        own = inspect.signature(problem).parameters["contact"].default
+        own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
+        given = {
+            "--t-end": (asked.t_end, stated.t_end if stated else end_of(asked.problem)),
+            "--restitution": (asked.restitution, stated.restitution if stated else own_e),
+            "--stiffness": (asked.stiffness or None, stated and stated.stiffness),
+        }
+        self.t_end, self.restitution, self.stiffness = completed(problem, "comparison of its own", given)
+        if asked.case is not None:
+            words = settings_from((*asked.settings, f"case={asked.case}"))
+        self.arguments = dict(stated.arguments if stated else {}) | in_units(problem, words.arguments)
+        self.parameters = words.parameters
+        if not 0.0 < self.restitution < 1.0:
+            raise InputError(f"--restitution {self.restitution:g}: give a value between 0 and 1, both excluded.")
+        contact = Rigid(restitution=self.restitution, friction=0.0)
+        check_dimensions(lambda: self.build(contact), words.texts)
+        self.laws, self.schemes = [_calibrated_law(name) for name in names], [scheme(word) for word in rigid]
+        self.stepper, self.target = CompliantDae(solver=integrator), stated.target if stated else 1e-4
+        dt_max = asked.dt_max if asked.dt_max is not None else stated.dt_max if stated else self.t_end / ROWS
+        exact = None if self.parameters else exact_solution(problem, self.arguments | {"contact": contact})
+        control = ErrorControl(RTOL, ATOL, min(DT_MIN, dt_max), dt_max)
+        #: the reference
+        self.first = Case("rigid, event-driven", contact, EventDriven(), control, self.parameters or None, exact)
+        self.name = " ".join([problem.name, *(f"{k}={v}" for k, v in (self.arguments | self.parameters).items())])
+        if isinstance(own, Rigid) and own.friction > 0.0:
+            self.name += ", without its friction"
+
+    def build(self, contact: Any) -> Any:
+        return self.problem(**self.arguments, contact=contact)
+
+    def compliant(self, stiffness: float, law: Any = None) -> Compliant:
+        """A law that delivers the restitution, by default the first."""
+        made = self.laws[0] if law is None else law
+        return Compliant(made(stiffness=stiffness, restitution=self.restitution, calibrated=True))
+
+    def cases(self) -> list[Case]:
+        """Rigid contact, event-driven and by the schemes requested, and compliant contact of each law and stiffness."""
+        first = self.first
+        others = [one for one in self.schemes if not (isinstance(one, EventDriven) and one == EventDriven())]
+        cases = [first, *rigid_cases(first, others)]
+        if not self.schemes:
+            cases += [replace(one, label="rigid, landing") for one in rigid_cases(first, [GaussQP()])]
+        for law in self.laws:
+            name = "compliant" if len(self.laws) == 1 else kebab(law.__name__)
+            for K in self.stiffness:
+                label = f"{name}, K = {K:g}".replace("e+", "e")
+                cases.append(Case(label, self.compliant(K, law), self.stepper, first.dt, first.parameters))
+        return cases
+
+
+def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:
+    """Of each option what is given, or else what the problem states.
+
+    Raises
+    ------
+    InputError
+        Where some are neither.
+    """
+    found = {option: stated if value is None else value for option, (value, stated) in given.items()}
+    missing = [option for option, value in found.items() if value is None]
+    if missing:
+        raise InputError(f"{problem.name} states no {what}: give {', '.join(missing)}.")
+    return list(found.values())
+
+
+def end_of(problem: str) -> float | None:
+    """End of the run of a TOML file [s], if it states one."""
+    if not problem.endswith(".toml"):
+        return None
+    from nonsmooth.declarative import read
+
+    return read(problem).run.t_end
+
+
+def _calibrated_law(name: str) -> Any:
+    """The class of a hysteresis law that delivers a given restitution."""
+    law = laws.by_name(name, "normal")
+    if not issubclass(law, HysteresisLaw):
+        known = [one for one in laws.names("normal") if issubclass(laws.by_name(one, "normal"), HysteresisLaw)]
+        raise InputError(
+            f"--law {name}: a study at equal delivered restitution takes {', '.join(known)}; "
+            "for other laws use nonsmooth.studies.compare."
+        )
+    if "calibrated" not in {field.name for field in fields(law)}:
+        raise InputError(f"--law {name} cannot be calibrated to a restitution.")
+    return law
+
+
+def compare(
+    *, names: tuple[str, ...] = (), rigid: tuple[str, ...] = (), target: float | None = None, runs: Comparing,
+    written: Written, **study: Any,
+) -> None:  # fmt: skip
+    """Compare rigid and compliant contact on one problem: motion, forces, impacts, energy, cost at equal error.
+
+    Parameters
+    ----------
+    names : --law, default: flores
+        Compliant normal law of the hysteresis family; repeatable.
+    rigid : STEPPER[:SOLVER], default: event-driven, gauss-qp
+        Scheme of rigid contact and its solver, as gauss-mpcc:ipopt-mpcc or gauss-qp:osqp; repeatable.
+    target
+        Own error at which costs are compared; 0 omits this.
+    """
+    prepared = Prepared(runs, names or ("flores",), rigid)
+    target = prepared.target if target is None else target
+    with study_bar() as progress:
+        found = studies.compare(
+            prepared.build, prepared.cases(), t_end=prepared.t_end, target=target, progress=progress, **study
+        )
+    rows = [(title, *map(_short, values)) for title, values in found.lines()]
+    labels = (label.replace(", ", ",\n") for label in found.labels)
+    shown: list[Any] = [table_of(f"{prepared.name}\nto t = {found.edges[-1]:g} s", *labels, rows=rows, whole=True)]
+    shown += ["", *found.remarks()] if found.remarks() else []
+    conclude(
+        written, prepared.name, shown, lambda: found.table, figure=lambda plots: plots.comparison(found),
+        save=found.save, runs=found.runs,
+    )  # fmt: skip
+
+
+def rigid_limit(
+    *, law: Law = "flores", rigid: str | None = None, runs: Comparing, written: Written, **study: Any
+) -> None:
+    """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost.
+
+    Parameters
+    ----------
+    law
+        Compliant normal law of the hysteresis family.
+    rigid : STEPPER[:SOLVER], default: event-driven
+        Scheme of the rigid run and its solver, as gauss-mpcc:ipopt-mpcc.
+    depth : M
+        Penetration whose stiffness is computed, in metres.
+    """
+    prepared = Prepared(runs, [law], [] if rigid is None else [rigid])
+    first = rigid_cases(prepared.first, prepared.schemes)[0] if rigid is not None else prepared.first
+    stiffness = runs.stiffness or tuple(10.0**decade for decade in DECADES)
+    with study_bar() as progress:
+        found = studies.rigid_limit(
+            prepared.build, first, prepared.compliant, stiffness, t_end=prepared.t_end,
+            stepper=prepared.stepper, progress=progress, **study,
+        )  # fmt: skip
+    names = ("distance", "impulse_error", "penetration", "steps", "evaluations", "own_error", "verdict")
+    heads = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
+             "steps\n[-]", "evaluations\n[-]", "own\nerror [-]", "verdict")  # fmt: skip
+    rows = [(f"{row['stiffness']:g}", *(_short(row[name]) for name in names)) for row in found.rows()]
+    powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
+    shown = [table_of(*heads, rows=rows), "", powers, *found.remarks()]
+    if found.needed:
+        depth, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
+        shown.append(f"{depth:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
+    title = f"{prepared.name}: towards rigid contact"
+    conclude(
+        written, title, shown,
+        lambda: {
+            "stiffness": {row["stiffness"]: row for row in found.rows()}, "orders": found.orders,
+            "needed": found.needed,
+        },
+        head=title, figure=lambda plots: plots.rigid_limit(found), save=found.save,
+    )  # fmt: skip
+
+
+def _short(value: float | str) -> str:
+    if isinstance(value, int | str):
+        return str(value)
+    if not math.isfinite(value):
+        return "-"
+    return f"< {ROUND_OFF:g}" if 0.0 < abs(value) < ROUND_OFF else f"{value:.4g}"

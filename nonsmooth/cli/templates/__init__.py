@@ -1,0 +1,1 @@
+"""What `nonsmooth new` writes."""

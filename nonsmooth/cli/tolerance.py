@@ -1,0 +1,135 @@
+"""`nonsmooth study tolerance`: distributions from options, and output."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from nonsmooth import studies
+from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.options import Processes, Runs, Written
+from nonsmooth.cli.progress import study_bar
+from nonsmooth.cli.report import table_of
+from nonsmooth.cli.report_page import conclude
+from nonsmooth.cli.values import by_name, distribution_of, number_of, units_of, values_of, varied
+from nonsmooth.exceptions import InputError
+from nonsmooth.studies.tolerance import QUANTILES, Tolerance
+
+__all__ = ["tolerance"]
+
+
+def tolerance(
+    *, metric: str, clearances: tuple[str, ...] = (), others: tuple[str, ...] = (), level: str = "dynamic",
+    poses: tuple[str, ...] = (), directions: tuple[str, ...] = (), verdict: bool = False, factors: str | None = None,
+    run: Runs, processes: Processes, written: Written, **study: Any,
+) -> None:  # fmt: skip
+    """Yield, distribution and causes of an output due to tolerances and clearances, and the largest clearances.
+
+    Parameters
+    ----------
+    metric : NAME
+        The output, such as amplitude:slider.angle.
+    limit
+        Largest output that is accepted, in SI units.
+    clearances : --clearance NAME=DISTRIBUTION, default: fits of the model
+        Scaled: NAME=LOW:HIGH, NAME=LOW:HIGH:log, or NAME=normal:MEAN:SD, cut at three SD, or a fit such as
+        "20 H7/g6"; repeatable.
+    others : --sample NAME=DISTRIBUTION, default: toleranced dimensions of the model
+        Another uncertain parameter, not scaled, also "0.12 ±3e-5"; repeatable.
+    level
+        dynamic, or kinematic: clearances as vectors, without runs.
+    poses : --pose NAME=VALUE
+        Kinematic level: a coordinate that is held, also LOW:HIGH:N or V1,V2; repeatable.
+    directions : --direction NAME=load|any|ANGLE, default: load
+        Kinematic level: where the clearance of a joint points; repeatable.
+    verdict
+        Run each product again with half the step; what differs counts as bounds.
+    failure : METHOD
+        Kinematic level: probability of failure by monte-carlo, form, importance or subset; repeatable.
+    coverage
+        Share of mechanisms that must be within the limit.
+    confidence
+        Confidence of that statement.
+    factors : LOW:HIGH:N, default: 0.1:1:10, and 1 for fits
+        Scales of the clearances, from the smallest.
+    runs
+        Runs per scale.
+    sensitivity
+        Share of the output's variance due to each input (SALib).
+    """
+    kinematic, request = level == "kinematic", Request(**vars(run))
+    request = (replace(request, t_end=run.t_end or 0.0) if kinematic else request).completed()
+    units = units_of(request.mechanism)
+    scaled = by_name("--clearance", clearances, distribution_of, units)
+    sampled = by_name("--sample", others, distribution_of, units)
+    mechanism, arguments, parameters, name = varied(request, (*scaled, *sampled))
+    if kinematic and verdict:
+        raise InputError("--verdict is for the dynamic level: the kinematic level has no runs.")
+    simulated: dict[str, Any] = {"t_end": run.t_end}
+    if not kinematic:
+        simulated = {"t_end": request.end, "dt": request.step(), **vars(processes)}
+    with study_bar() as progress:
+        found = studies.tolerance(
+            mechanism, None if kinematic else request.scheme(), metric, clearances=scaled, others=sampled,
+            factors=None if factors is None else values_of("--factors", factors), level=level,
+            pose=by_name("--pose", poses, values_of), directions=by_name("--direction", directions, _direction),
+            verdict=verdict, parameters=parameters, arguments=arguments, progress=progress, **study, **simulated,
+        )  # fmt: skip
+    parts: list[Any] = [f"{name}: {found.how}", "", _scales(found), "", found.statement]
+    if found.as_drawn:
+        parts = [f"{name}, {found.level} level: {found.how}", "", *_yield(found), found.yield_statement]
+    if not (kinematic or verdict):
+        parts += ["", "the error of the runs is not estimated (--verdict repeats each with half the step)"]
+    shares: dict[str, Any] = {}
+    if found.shares is not None:
+        numbers = (found.shares[key].values.tolist() for key in ("input", "first", "total"))
+        shares = {str(key): (alone, together) for key, alone, together in zip(*numbers, strict=True)}
+        rows = [(key, *(f"{share:.3f}" for share in both)) for key, both in shares.items()]
+        parts += ["", "share of the output's variance", table_of("input", "alone [-]", "with others [-]", rows=rows)]
+    conclude(
+        written, f"{name}: tolerance", parts, lambda: found.plain() | ({"sensitivity": shares} if shares else {}),
+        figure=lambda plots: plots.tolerance(found), save=found.save,
+    )  # fmt: skip
+
+
+def _direction(option: str, text: str, _: Any) -> Any:
+    """Where a clearance points: load, any, an angle, or three components."""
+    if text in ("load", "any"):
+        return text
+    numbers = [number_of(option, part) for part in text.split(",")]
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+def _yield(found: Tolerance) -> list[Any]:
+    """Quantiles with bounds, probabilities of failure, and bands of one scale."""
+    sure = f"to ({100 * found.confidence:g} %)"
+    rows = [
+        (f"{100 * one.share:g} %", *(f"{x:.5g}" for x in (one.value, one.low, one.high)))
+        for one in map(found.quantile, QUANTILES)
+    ]
+    parts: list[Any] = [table_of(f"quantile of {found.metric}", f"[{found.unit or '-'}]", "from", sure, rows=rows), ""]
+    if found.failures:
+        table = table_of("probability of failure", "method", "beta", "from", sure)
+        for failure in found.failures:
+            bounds = ["", ""] if failure.low == failure.high else [f"{failure.low:.4g}", f"{failure.high:.4g}"]
+            table.add_row(f"{failure.probability:.6g}", failure.method, f"{failure.beta:.4f}", *bounds)
+        parts += [table, ""]
+    if found.bands:
+        rss, worst = (f"±{found.bands[name]:.5g} {found.unit}" for name in ("rss", "worst"))
+        parts += [f"to first order: root sum of squares {rss}, worst case {worst}", ""]
+    return parts
+
+
+def _scales(found: Tolerance) -> Table:
+    share = f"share bound, {100 * found.confidence:g} %"
+    quantile = f"bound of the {100 * found.coverage:g} % quantile [{found.unit or '-'}]"
+    ends = [f"{name} up to [m]" for name in found.scaled]
+    table = table_of("scale", *ends, "median", quantile, "within", share, "", whole=True)
+    for i, factor in enumerate(found.factors):
+        numbers = (np.median(found.outputs[i]), found.bound[i])
+        shares = (f"{found.share[i]:.3f}", f"{found.share_bound[i]:.3f}", "passed" if i < found.passed else "")
+        table.add_row(f"{factor:.3g}", *(f"{x:.4g}" for x in (*found.widest[i], *numbers)), *shares)
+    return table

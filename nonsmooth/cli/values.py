@@ -1,0 +1,127 @@
+"""Numbers, lists and distributions from the words of options, also with units; mechanisms with varied numbers."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.cli.files import PythonFile
+from nonsmooth.cli.inputs import Mechanism, Request, unit_behind
+from nonsmooth.exceptions import InputError
+from nonsmooth.fits import looks_stated, stated
+from nonsmooth.units import Wrong, in_unit
+
+__all__ = ["by_name", "distribution_of", "number_of", "units_of", "values_of", "varied"]
+
+#: where a normal distribution is cut, in standard deviations
+CUT = 3.0
+
+
+def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
+    """The unit of a parameter or an argument by its name, None where nothing states it."""
+    made = functools.cache(mechanism)  # for numbers with a unit alone
+
+    def unit(name: str) -> str | None:
+        known = made()
+        if name in known.system.parameters:
+            element, _, label = name.partition(".")
+            return next(one.quantity(label).unit for one in known.system.elements if one.name == element)
+        origin = None if known.problem is None else known.problem.provenance.get(name)
+        return None if origin is None else origin.unit
+
+    return unit
+
+
+def by_name(
+    option: str, words: Sequence[str], read: Callable[..., Any], units: Callable[[str], str | None] | None = None,
+    form: str = "NAME=VALUES, such as guide.clearance=1e-6:1e-4:20:log",
+) -> dict[str, Any]:  # fmt: skip
+    """What is read of the words ``NAME=TEXT`` of an option, given its name, the text, and the unit of the name."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not (name and equals and text):
+            raise InputError(f"{option} {word}: write {form}.")
+        if name in found:
+            raise InputError(f"{option} {name} is given twice, the second time as {text}: give it once.")
+        found[name] = read(f"{option} {name}", text, no_unit if units is None else functools.partial(units, name))
+    return found
+
+
+def no_unit() -> str:
+    """The unit of a number that has none."""
+    return "-"
+
+
+def number_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> float:
+    """A finite number, also with a unit of the dimension of `unit`."""
+    behind = unit_behind(text)
+    if behind is not None:
+        try:
+            return in_unit(text, unit() or behind)
+        except Wrong as error:
+            raise InputError(f"{option} {error}.") from None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{option}: {text!r} is not a finite number.")
+    return value
+
+
+def values_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> list[float]:
+    """``low:high:n``, ``low:high:n:log`` or values with commas between, also with units."""
+    parts = text.split(":")
+    if len(parts) == 1:
+        return [number_of(option, part, unit) for part in text.split(",")]
+    if len(parts) not in (3, 4) or len(parts) == 4 and parts[3] != "log":
+        raise InputError(f"{option}={text}: write LOW:HIGH:N, LOW:HIGH:N:log or V1,V2,...")
+    low, high = (number_of(option, part, unit) for part in parts[:2])
+    count = number_of(option, parts[2])
+    if not (count >= 1 and count == int(count)):
+        raise InputError(f"{option}={text}: N must be a whole number of values, at least 1.")
+    if len(parts) == 4 and not (low > 0 and high > 0):
+        raise InputError(f"{option}={text}: log needs positive bounds.")
+    spaced = np.geomspace if len(parts) == 4 else np.linspace
+    return [float(x) for x in spaced(low, high, int(count))]
+
+
+def distribution_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> Any:
+    """``low:high``, ``low:high:log``, ``normal:mean:sd``, which is cut at three standard deviations, or a fit.
+
+    >>> distribution_of("--sample c", "1e-6:1e-4:log")
+    (1e-06, 0.0001, 'log')
+    """
+    if looks_stated(text):
+        return stated(text)
+    parts = text.split(":")
+    if parts[0] == "normal" and len(parts) == 3:
+        from scipy.stats import truncnorm
+
+        mean, sd = (number_of(option, part, unit) for part in parts[1:])
+        if not sd > 0:
+            raise InputError(f"{option}: a standard deviation is positive, got {sd:g}.")
+        return truncnorm(-CUT, CUT, loc=mean, scale=sd)
+    if len(parts) == 2 or parts[2:] == ["log"]:
+        return (*(number_of(option, part, unit) for part in parts[:2]), *parts[2:])
+    raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log, normal:MEAN:SD, or a fit, 20 H7/g6.")
+
+
+def varied(request: Request, names: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:
+    """A mechanism whose numbers of these names vary, its arguments and parameters, and its name.
+
+    It is a problem or a Python file, whose arguments can vary as well, or a system.
+    """
+    known = request.mechanism()
+    parameters = {key: value for key, value in known.parameters.items() if key not in names}
+    made: Any = known.problem
+    if made is None and request.problem.endswith(".py") and any("." not in name for name in names):
+        made = PythonFile(Path(request.problem))
+    arguments = {} if made is None else dict(known.arguments)
+    return known.system if made is None else made, arguments, parameters, known.name
