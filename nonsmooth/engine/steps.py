@@ -162,9 +162,7 @@ class CompiledSteps:
         self.tangents = system.dimension - 1
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
         self.rows = int(np.clip(ROOM // per_row, 2, MOST))
-        self.memory: Memory = layout.memory(self.rows)
-        self._blank = self.memory.raw[: self.memory.start["BodyRow"]].copy()  # rows come last
-        layout.fill(self.memory, values)
+        self.memory: Memory = layout.filled(self.rows, values)
         self.tables = Tables(self.memory, self.layout)
         self._whole = self.memory.of["System"]
         self._at: State | None = None
@@ -349,8 +347,7 @@ class CompiledSteps:
 
     def restart(self, stepper: Any, values: Array, t_end: float) -> None:
         """Other parameters, for a run of its own in the same memory."""
-        self.memory.raw[: self._blank.size] = self._blank
-        self.layout.fill(self.memory, values)
+        self.layout.refill(self.memory, self.rows, values)
         self._set(stepper, values, t_end)
         self._at, self.values, self.impact, self._t_end, self._corners = None, values, None, t_end, None
         self.__dict__.pop("_mechanism", None)
@@ -418,8 +415,7 @@ class CompiledSteps:
     def viewer(self) -> Viewer:
         """Evaluates rows while steps go on: in a memory of its own."""
         rows = min(self.rows, AT_ONCE)
-        memory = self.layout.memory(rows)
-        self.layout.fill(memory, self.values)
+        memory = self.layout.filled(rows, self.values)
         return Viewer(self.layout, memory, Tables(memory, self.layout), rows)
 
     @property

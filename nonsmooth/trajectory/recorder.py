@@ -195,7 +195,7 @@ class Recorder:
         portion = max(at_once // self.record, 1) * self.record
         while made.count < n:
             first, last = made.count - base.count, min(made.count + portion + (made.count == 0), n) - base.count
-            part = {name: values[first:last] for name, values in tables.items()}
+            part = tables if last - first == len(tables["t"]) else {k: one[first:last] for k, one in tables.items()}
             made = made.extended(part, self.system, self.parameters, observe)
             if made.end(made.count) == made.count:
                 self._made = made

@@ -85,6 +85,10 @@ class _Column:
             self._fill(at)
             self.differs = True
         end = at + len(values)
+        own = values.flags
+        if at == 0 and self.file is None and own.owndata and own.c_contiguous and own.writeable:
+            self.array = values  # without a copy: whoever has made the rows does not change them
+            return
         if end > len(self.array):
             try:
                 share = GROWTH if self.file is None else 1.0  # of a file little is mapped in vain

@@ -108,7 +108,9 @@ class Thinned:
         views |= {name: energy[name] for name in KEPT_ENERGIES}
         views |= {name: a[name] for name in ("t", "q", "v", "v_left", "mode")}
         kept = self._kept(t.size)
-        table = self._forces(a, kept) | {name: values[kept] for name, values in views.items()}
+        if self.record > 1:
+            views = {name: values[kept] for name, values in views.items()}
+        table = self._forces(a, kept) | views
         jumps = self._jumps(table, a, kept)
         if self.record == 1:
             del table["dt"]

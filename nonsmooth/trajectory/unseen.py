@@ -46,15 +46,20 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     for column in P_N.T:  # in little memory
         forced |= column > 0.0
     if not system.compliant:
-        row, contact = where(gap[1:-1] < -FREE * size)
-        open_ = (gap[row, contact] > 0.0) & (gap[row + 2, contact] > 0.0)
         # steps of velocities overlap a little; in steps with forces another contact may turn the motion
-        some = ~(forced[row] | forced[row + 1]) & (open_ | (gap[row + 1, contact] < -OVERLAP * size[contact]))
+        deep = gap[1:-1] < -FREE * size
+        deep &= ~(forced[:-1] | forced[1:])[:, None]
+        row, contact = where(deep)
+        open_ = (gap[row, contact] > 0.0) & (gap[row + 2, contact] > 0.0)
+        some = open_ | (gap[row + 1, contact] < -OVERLAP * size[contact])
         for one, time in zip(contact[some].tolist(), run.t[1 + row[some]].tolist(), strict=True):
             missed.setdefault(one, time)
-    k, i = where((right[:-1] < 0.0) & (left[1:] > 0.0))
-    free = (gap[k, i] > 0.0) & (gap[k + 1, i] > 0.0) & ~(P_N[k, i] > 0.0)
-    k, i = k[free], i[free]
+    turning = right[:-1] < 0.0
+    turning &= left[1:] > 0.0
+    turning &= gap[:-1] > 0.0
+    turning &= gap[1:] > 0.0
+    turning &= ~(P_N > 0.0)
+    k, i = where(turning)
     if k.size <= MOST:
         _divide(run, system, parameters, k, i, -size[i] * np.where(forced[k], OVERLAP, FREE), missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
