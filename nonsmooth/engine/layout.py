@@ -16,7 +16,6 @@ from nonsmooth.engine.elimination import couplings, order
 from nonsmooth.engine.kinds import Kind, Kinds, coordinates
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
@@ -30,7 +29,7 @@ from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the sch
 from nonsmooth.schemes.fields import DEPTH
 from nonsmooth.schemes.impact_fields import LAWS
 
-__all__ = ["STOPS", "Layout", "impact_laws", "shape_of"]
+__all__ = ["STOPS", "Layout", "shape_of"]
 
 #: of two bodies in space, relative to each other
 MOTIONS = 6
@@ -39,11 +38,6 @@ STOPS = 64
 #: schemas of which there may be none
 OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reaction", "Slot", "Place", "Share", "Meeting",
             "Impact", "Difference")  # fmt: skip
-
-
-def impact_laws(elements: Iterable[Element]) -> set[str]:
-    """Impact laws of the contacts among these elements."""
-    return {e.contact.impact for e in elements if isinstance(e, Contact) and isinstance(e.contact, Rigid)}
 
 
 def shape_of(system: System, *, rough: bool, options: int = 0) -> Shape:
@@ -87,11 +81,14 @@ class Layout:
         # not the system, which keeps its layouts: see tests/test_reference_cycles.py
         self.elements, self.start, self.functions = system.elements, system.start, system.functions
         self.elementwise, self.content = system.elementwise, Content()
+        self.law_of_impact = max(map(LAWS.index, system.impact_laws), default=0)
         self._memories: dict[int, Memory] = {}
         #: of the last run with so many rows, with its parameters
         self._filled: dict[int, tuple[bytes, Memory]] = {}
         #: where the internal states of schemes stand in its memories
         self.kept: dict[Any, Any] = {}
+        #: where its tables stand among rows: `nonsmooth.engine.tables`
+        self.columns: Any = None
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
         #: points of reactions of joints, with the numbers from which they were computed
@@ -166,7 +163,6 @@ class Layout:
         self.contacts = np.array([k for e in self._contacts for k in places[e.name]], dtype=np.intp)
         self.whole["reactions"] = [self.content.add("Reaction", **reactions[e.name]) for e in self._joints]
         self._couple(bonds)
-        self.law_of_impact = max(map(LAWS.index, impact_laws(self.elements)), default=0)
         others = self.whole["contacts"] if self.law_of_impact > 0 else []
         self.whole["impacts"] = [self.content.add("Impact", contact=one) for one in others]
 

@@ -21,7 +21,6 @@ from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.corners import before, next_after
-from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
@@ -181,7 +180,7 @@ class CompiledSteps:
         rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
         associated = is_associated(stepper)  # whose velocities are unique, at rest as well
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not associated else NEVER
-        nodes = [e.modes.places for e in system.elements if isinstance(e, FlexibleBody)]
+        nodes = [e.modes.places for e in system.flexible_bodies]
         farthest = max((float(np.max(np.abs(places), initial=0.0)) for places in nodes), default=0.0)
         reach = max(float(np.max(np.abs(start.q))), farthest)
         if system.ng or self.alpha:  # joints determine positions to round-off, hence velocities to round-off over dt
@@ -331,6 +330,8 @@ class CompiledSteps:
         """Rows with the work of loads in steps that begin or end at a corner, where the trapezoidal rule is not valid:
         the power in the middle of the step at the mean velocity, times its length."""
         corners = self._corners_from(origin)
+        if not corners.size:
+            return rows
         t, begins = rows["t"], np.append(start.t, rows["t"][:-1])
         k = np.flatnonzero((np.isin(begins, corners) | np.isin(t, corners)) & np.isnan(rows["work_loads"]))
         if k.size:

@@ -26,6 +26,51 @@ VIEWS = (
 )  # fmt: skip
 
 
+class _Columns:
+    """Where the tables of a mechanism stand: of each the schema of its records, and its columns among their numbers."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.shape, contacts = layout.shape, layout.contacts
+        bodies, reactions = len(layout.bodies), len(layout.whole["reactions"])
+        slips = list(range(1, self.shape.dimension)) if self.shape.rows > 1 else []
+        wrench = ([0, 1], [0]) if self.shape.dimension == 2 else ([0, 1, 2], [0, 1, 2])
+        #: numbers of the records of one row
+        self.sizes = {
+            schema: each * dtype(schema, self.shape).itemsize // 8
+            for schema, each in (
+                ("BodyRow", bodies), ("ContactRow", len(contacts)), ("ReactionRow", reactions), ("StepRow", 1),
+                ("ContactView", len(contacts)), ("View", 1),
+            )
+        }  # fmt: skip
+        impulses = {
+            "P_N": ("ContactRow", contacts, [("P", [0])]), "P_N_impact": ("ContactRow", contacts, [("impact", [0])]),
+            "P_T": ("ContactRow", contacts, [("P", slips)]), "P_T_impact": ("ContactRow", contacts, [("impact", slips)]),
+            "gamma_minus": ("ContactRow", contacts, [("before", [0])]),
+            "gamma_plus": ("ContactRow", contacts, [("after", [0])]),
+        }  # fmt: skip
+        reaction = {
+            name: ("ReactionRow", np.arange(reactions), list(zip(pair, wrench, strict=True)))
+            for name, pair in (("reaction", ("force", "torque")), ("reaction_impact", ("impulse", "twist")))
+        }
+        one = np.zeros(1, dtype=np.intp)
+        numbers = {name: ("StepRow", one, [(name, [0])]) for name in KNOWN}
+        self.rows = self._found(impulses | reaction | numbers)
+        size = dtype("BodyRow", self.shape).itemsize // 8
+        for name, of in (("q", layout.q_places), ("v", layout.v_places), ("v_left", layout.v_places)):
+            which, component = np.divmod(of, self.shape.width)
+            self.rows[name] = "BodyRow", which * size + offset("BodyRow", self.shape, name) // 8 + component
+        seen = {name: ("ContactView", contacts, [(name, [0])]) for name in ("gap", "rate", "rate_left")}
+        self.views = self._found(seen | {name: ("View", one, [(name, [0])]) for name in VIEWS})
+
+    def _found(self, tables: Mapping[str, Any]) -> dict[str, tuple[str, NDArray[np.intp]]]:
+        found = {}
+        for name, (schema, records, fields) in tables.items():
+            size = dtype(schema, self.shape).itemsize // 8
+            places = [offset(schema, self.shape, field) // 8 + i for field, of in fields for i in of]
+            found[name] = schema, np.add.outer(records * size, np.array(places, dtype=np.intp)).ravel()
+        return found
+
+
 class Tables:
     """Tables of the rows in a memory.
 
@@ -36,83 +81,53 @@ class Tables:
     """
 
     def __init__(self, memory: Memory, layout: Layout) -> None:
-        self.memory, self.shape, contacts = memory, memory.shape, layout.contacts
-        tangents, plane = self.shape.dimension - 1, self.shape.dimension == 2
-        bodies, reactions = len(memory.of["Body"]) - 1, len(memory.of["Reaction"])
-        slips = list(range(1, 1 + tangents)) if self.shape.rows > 1 else []
-        wrench = ([0, 1], [0]) if plane else ([0, 1, 2], [0, 1, 2])
-        self._contacts, self._tangents = contacts, tangents
-        self._each = {
-            "BodyRow": bodies, "ContactRow": len(contacts), "ReactionRow": reactions, "StepRow": 1,
-            "ContactView": len(contacts), "View": 1,
-        }  # fmt: skip
-        contact = self._contacts
-        impulses = {
-            "P_N": ("ContactRow", contact, [("P", [0])]), "P_N_impact": ("ContactRow", contact, [("impact", [0])]),
-            "P_T": ("ContactRow", contact, [("P", slips)]), "P_T_impact": ("ContactRow", contact, [("impact", slips)]),
-            "gamma_minus": ("ContactRow", contact, [("before", [0])]),
-            "gamma_plus": ("ContactRow", contact, [("after", [0])]),
-        }  # fmt: skip
-        reaction = {
-            name: ("ReactionRow", np.arange(reactions), list(zip(pair, wrench, strict=True)))
-            for name, pair in (("reaction", ("force", "torque")), ("reaction_impact", ("impulse", "twist")))
+        if layout.columns is None:
+            layout.columns = _Columns(layout)
+        self.memory, self.contacts, self._columns = memory, layout.contacts, layout.columns
+        count = len(memory.of["StepRow"])
+        #: rows of each schema as numbers (rows, numbers of a row)
+        self._numbers: dict[str, Array] = {
+            schema: memory.raw[memory.start[schema] :][: 8 * count * size].view(np.float64).reshape(count, size)
+            for schema, size in self._columns.sizes.items()
         }
-        one = np.zeros(1, dtype=np.intp)
-        numbers = {name: ("StepRow", one, [(name, [0])]) for name in KNOWN}
-        self._rows = self._found(impulses | reaction | numbers)
-        size = dtype("BodyRow", self.shape).itemsize // 8
-        for name, of in (("q", layout.q_places), ("v", layout.v_places), ("v_left", layout.v_places)):
-            which, component = np.divmod(of, self.shape.width)
-            self._rows[name] = "BodyRow", which * size + offset("BodyRow", self.shape, name) // 8 + component
-        seen = {name: ("ContactView", contact, [(name, [0])]) for name in ("gap", "rate", "rate_left")}
-        self._views = self._found(seen | {name: ("View", one, [(name, [0])]) for name in VIEWS})
-
-    def _found(self, tables: Mapping[str, Any]) -> dict[str, tuple[str, NDArray[np.intp]]]:
-        """Of tables the schema of their records, and columns among the numbers of these, record after record."""
-        found = {}
-        for name, (schema, records, fields) in tables.items():
-            size = dtype(schema, self.shape).itemsize // 8
-            places = [offset(schema, self.shape, field) // 8 + i for field, of in fields for i in of]
-            found[name] = schema, np.add.outer(records * size, np.array(places, dtype=np.intp)).ravel()
-        return found
-
-    def _read(self, columns: Mapping[str, tuple[str, NDArray[np.intp]]], count: int) -> dict[str, NDArray[Any]]:
-        numbers = {schema: self._numbers(schema, count) for schema in self._each}
-        return {name: numbers[schema].take(of, axis=1) for name, (schema, of) in columns.items()}
-
-    def _numbers(self, schema: str, count: int) -> Array:
-        """Rows of a schema as numbers (count, numbers of a row)."""
-        size, start = dtype(schema, self.shape).itemsize * self._each[schema], self.memory.start[schema]
-        return self.memory.raw[start : start + count * size].view(np.float64).reshape(count, size // 8)
 
     def read(self, count: int) -> dict[str, NDArray[Any]]:
         """So many rows, as a `Recorder` keeps them."""
-        rows = self._read(self._rows, count)
-        rows |= {name: rows[name][:, 0] for name in KNOWN}
+        columns, shape = self._columns, self.memory.shape
+        rows: dict[str, NDArray[Any]] = {
+            name: self._numbers[schema][:count].take(of, axis=1) for name, (schema, of) in columns.rows.items()
+        }
+        rows |= {name: rows[name].reshape(-1) for name in KNOWN}
         works = self.memory.of.get("WorkRow")
         if works is None:
             rows |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
         else:
             rows |= {name: works[name][:count].copy() for name in (*UNKNOWN, *STORED)}
-        for name in ("P_T", "P_T_impact") if self.shape.rows == 1 else ():  # impulses that the records do not have
-            rows[name] = np.zeros((count, self._tangents * self._contacts.size))
-        mode = self.memory.of["ContactRow"]["mode"][: count * self._contacts.size].reshape(count, -1)
-        rows["mode"] = mode.take(self._contacts, axis=1).astype(np.int8)
+        for name in ("P_T", "P_T_impact") if shape.rows == 1 else ():  # impulses that the records do not have
+            rows[name] = np.zeros((count, (shape.dimension - 1) * self.contacts.size))
+        mode = self.memory.of["ContactRow"]["mode"][: count * self.contacts.size].reshape(count, -1)
+        rows["mode"] = mode.take(self.contacts, axis=1).astype(np.int8)
         rows["t"] = self.memory.of["StepRow"]["t"][:count].copy()
         return rows
 
     def motion(self, count: int) -> tuple[Array, Array]:
         """Positions and velocities of so many rows."""
-        rows = self._numbers("BodyRow", count)
-        return rows.take(self._rows["q"][1], axis=1), rows.take(self._rows["v"][1], axis=1)
+        rows, of = self._numbers["BodyRow"][:count], self._columns.rows
+        return rows.take(of["q"][1], axis=1), rows.take(of["v"][1], axis=1)
 
     def write_motion(self, q: Array, v: Array, v_left: Array) -> None:
         """Rows of motion whose derived quantities are to be evaluated."""
-        rows = self._numbers("BodyRow", len(q))
+        rows = self._numbers["BodyRow"][: len(q)]
         for name, values in (("q", q), ("v", v), ("v_left", v_left)):
-            rows[:, self._rows[name][1]] = values
+            rows[:, self._columns.rows[name][1]] = values
 
     def views(self, count: int) -> dict[str, NDArray[Any]]:
-        """Derived quantities of so many rows: those of contacts (count, contacts), `VIEWS` (count,)."""
-        found = self._read(self._views, count)
-        return found | {name: found[name][:, 0] for name in VIEWS}
+        """Tables for derived quantities of so many rows: those of contacts (count, contacts), `VIEWS` (count,)."""
+        sizes = {name: of.size for name, (_, of) in self._columns.views.items()}
+        return {name: np.empty((count, size) if name not in VIEWS else count) for name, size in sizes.items()}
+
+    def read_views(self, found: Mapping[str, NDArray[Any]], first: int, count: int) -> None:
+        """Write derived quantities of so many rows into such tables, from row `first` on."""
+        for name, (schema, of) in self._columns.views.items():
+            rows, into = self._numbers[schema][:count], found[name][first : first + count]
+            rows.take(of, axis=1, out=into.reshape(count, of.size), mode="clip")

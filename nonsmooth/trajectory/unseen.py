@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
-from nonsmooth.trajectory.columns import where
+from nonsmooth.trajectory.columns import any_of_each, where
 from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import signed
 
@@ -42,9 +42,8 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     P_N, size = run.P_N.array[1:], system.elementwise.gap_sizes(parameters)
     missed: dict[int, float] = {}
-    forced = np.zeros(len(P_N), dtype=bool)
-    for column in P_N.T:  # in little memory
-        forced |= column > 0.0
+    pressed = P_N > 0.0
+    forced = any_of_each(pressed)
     if not system.compliant:
         # steps of velocities overlap a little; in steps with forces another contact may turn the motion
         deep = gap[1:-1] < -FREE * size
@@ -58,7 +57,7 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     turning &= left[1:] > 0.0
     turning &= gap[:-1] > 0.0
     turning &= gap[1:] > 0.0
-    turning &= ~(P_N > 0.0)
+    turning &= ~pressed
     k, i = where(turning)
     if k.size <= MOST:
         _divide(run, system, parameters, k, i, -size[i] * np.where(forced[k], OVERLAP, FREE), missed)
