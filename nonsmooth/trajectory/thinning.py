@@ -116,11 +116,11 @@ class Thinned:
             del table["dt"]
         self.store.put(self.kept, table)
         self.jumps.put(self.jumped, jumps)
+        least = bounds(seen.gap)[0]
         worst = np.array([
-            worst_violation(-seen.gap), worst_violation(seen.closure), worst_violation(a["complementarity"]),
+            worst_violation(-least), worst_violation(seen.closure), worst_violation(a["complementarity"]),
             worst_violation(a["residual"]),
         ])  # fmt: skip
-        least = bounds(seen.gap)[0]
         extremes = np.array([(np.min(one), np.max(one), one[-1]) for one in energy.values()]).T
         if self.worst is not None and self.least_gap is not None and self.extremes is not None:
             worst, least = np.maximum(self.worst, worst), np.minimum(self.least_gap, least)
@@ -154,7 +154,9 @@ class Thinned:
         """The rows, taken from their table, of what follows from it in all others: `nonsmooth.trajectory.derived`."""
         parts = {name: table.pop(name) for name in JUMPS if name in table}
         t = table["t"]
-        between = np.diff(t, prepend=t[0] if self.balance is None else self.balance.t)
+        between = t.copy()
+        between[1:] -= t[:-1]
+        between[:1] -= t[:1] if self.balance is None else self.balance.t
         length = table["dt"] if self.record > 1 else between
         impacts = [_summed(np.abs(a[f"{name}_impact"]), kept) for name in ("P_N", "P_T")]
         rows = differing(
@@ -163,7 +165,8 @@ class Thinned:
         )  # fmt: skip
         parts = {name: values[rows] for name, values in parts.items()}
         for name, impulse in (("lam_N", "P_N"), ("lam_T", "P_T")):
-            smooth = _summed(a[impulse] - a[f"{impulse}_impact"], kept)[rows]
+            whole, impact = (one[rows] if self.record == 1 else one for one in (a[impulse], a[f"{impulse}_impact"]))
+            smooth = whole - impact if self.record == 1 else _summed(whole - impact, kept)[rows]
             parts[name] = means(smooth, table["dt"][rows])
         return {"row": rows + self.kept, **parts}
 

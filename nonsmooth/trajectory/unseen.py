@@ -46,9 +46,10 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     forced = any_of_each(pressed)
     if not system.compliant:
         # steps of velocities overlap a little; in steps with forces another contact may turn the motion
-        deep = gap[1:-1] < -FREE * size
-        deep &= ~(forced[:-1] | forced[1:])[:, None]
-        row, contact = where(deep)
+        deep = any_of_each(gap[1:-1] < -FREE * np.min(size))
+        row = np.flatnonzero(deep & ~(forced[:-1] | forced[1:]))
+        deepest, contact = where(gap[1 + row] < -FREE * size)
+        row = row[deepest]
         open_ = (gap[row, contact] > 0.0) & (gap[row + 2, contact] > 0.0)
         some = open_ | (gap[row + 1, contact] < -OVERLAP * size[contact])
         for one, time in zip(contact[some].tolist(), run.t[1 + row[some]].tolist(), strict=True):
@@ -71,7 +72,13 @@ def _divide(
     """Divide intervals that begin with rows k, of contacts i, until their gaps are open, or missed as below `least`."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     spans = np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])
-    turn = np.maximum(_spins(run, system, k, i), _spins(run, system, k + 1, i))
+    v, every = run.v.array, np.arange(system.nc)
+    fastest = np.fmax(*(np.fmax.reduce(np.abs(v[rows]), axis=0, initial=0.0) for rows in (k, k + 1)))
+    # bounds fall with the turning of bodies: most intervals are free even with the fastest one
+    turn = _spins(system, np.broadcast_to(fastest, (system.nc, system.nv)), every)[i]
+    some = np.isfinite(_meeting(spans, turn, least))
+    spans, k, i, least = spans[some], k[some], i[some], least[some]
+    turn = np.maximum(_spins(system, v[k], i), _spins(system, v[k + 1], i))
     for _ in range(DIVISIONS):
         x = _meeting(spans, turn, least)
         some = np.isfinite(x)
@@ -134,8 +141,8 @@ def _gaps(run: Trajectory, system: System, parameters: Array, t: Array, i: NDArr
     return system.true_gaps(q, parameters)[rows, i], system.gap_rates(q, v, parameters)[rows, i]
 
 
-def _spins(run: Trajectory, system: System, k: NDArray[np.intp], i: NDArray[np.intp]) -> Array:
-    """Sum of the angular speeds [rad/s] of the two bodies of contacts i in rows k."""
+def _spins(system: System, v: Array, i: NDArray[np.intp]) -> Array:
+    """Sum of the angular speeds [rad/s] of the two bodies of contacts i (n,), each at velocities of its own (n, nv)."""
     columns = system.angular_velocities[i]
-    v = np.where(columns < 0, 0.0, run.v.array[k[:, None, None], columns])
+    v = np.where(columns < 0, 0.0, v[np.arange(len(v))[:, None, None], columns])
     return np.asarray(np.sum(np.linalg.norm(v, axis=2), axis=1))
