@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ __all__ = ["CompiledSteps", "Taken", "origin_of", "ridge_of"]
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
 #: rows that memory has room for: bytes of all, and their number at most
-ROOM, MOST = 2**22, 2**14
+ROOM, MOST = 2**21, 2**14
 #: rows that are evaluated at once during a run
 AT_ONCE = 4096
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
@@ -110,6 +111,8 @@ class CompiledSteps:
     _requested = _associated = False
     #: joints closed in the middle of a step; tolerated local error
     midpoint, _error = False, 0.0
+    #: longest step, where it is stated [s]
+    longest = math.inf
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -160,7 +163,7 @@ class CompiledSteps:
         self.layout, self.values, system = layout, values, self.system
         self.tangents = system.dimension - 1
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
-        self.rows = int(np.clip(ROOM // per_row, 2, MOST))
+        self.rows = min(max(ROOM // per_row, 2), MOST)
         self.memory: Memory = layout.filled(self.rows, values)
         self.tables = Tables(self.memory, self.layout)
         self._whole = self.memory.of["System"]
@@ -404,7 +407,7 @@ class CompiledSteps:
 
     def _tables(self, done: int) -> dict[str, NDArray[Any]]:
         """Rows that were written."""
-        return self.tables.read(done)
+        return self.tables.read(done, max((self._t_end - self._time()) / self.longest, 0.0) + 2.0)
 
     def held_outside(self) -> dict[str, Any] | None:
         """What Python has kept for the next step, for a checkpoint; None if nothing."""

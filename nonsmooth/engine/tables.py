@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.engine.layout import Layout
+from nonsmooth.engine.rows import Rows
 from nonsmooth.evaluation import Array
 from nonsmooth.records.memory import Memory
 from nonsmooth.records.schema import dtype, offset
@@ -19,6 +20,9 @@ __all__ = ["Tables"]
 #: energy is stored
 KNOWN = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")
 UNKNOWN, STORED = ("work_loads", "loss_damping"), ("loss_contact", "stored")
+
+#: most bytes of rows for which there is room beside those that are read
+ROOM = 2**24
 
 #: derived quantities of a row, with the velocities before its impacts where they depend on these
 VIEWS = (
@@ -62,6 +66,19 @@ class _Columns:
         seen = {name: ("ContactView", contacts, [(name, [0])]) for name in ("gap", "rate", "rate_left")}
         self.views = self._found(seen | {name: ("View", one, [(name, [0])]) for name in VIEWS})
 
+        # impulses that records do not have are zero
+        self.widths = {name: of.size for name, (_, of) in self.rows.items() if name not in KNOWN} | {
+            name: (self.shape.dimension - 1) * contacts.size for name in ("P_T", "P_T_impact")
+        }
+        numbers_of_row = sum(self.widths.values()) + len(contacts) + len((*KNOWN, *UNKNOWN, *STORED)) + 1
+        self.bytes = 8 * numbers_of_row
+
+    def room(self, count: int) -> dict[str, NDArray[Any]]:
+        """Tables for so many rows of steps, without values."""
+        arrays: dict[str, NDArray[Any]] = {name: np.empty((count, width)) for name, width in self.widths.items()}
+        arrays |= {name: np.empty(count) for name in ("t", *KNOWN, *UNKNOWN, *STORED)}
+        return arrays | {"mode": np.empty((count, self.widths["P_N"]), dtype=np.int8)}
+
     def _found(self, tables: Mapping[str, Any]) -> dict[str, tuple[str, NDArray[np.intp]]]:
         found = {}
         for name, (schema, records, fields) in tables.items():
@@ -84,6 +101,8 @@ class Tables:
         if layout.columns is None:
             layout.columns = _Columns(layout)
         self.memory, self.contacts, self._columns = memory, layout.contacts, layout.columns
+        self._room: dict[str, NDArray[Any]] = {}
+        self._last = self._room_for = 0
         count = len(memory.of["StepRow"])
         #: rows of each schema as numbers (rows, numbers of a row)
         self._numbers: dict[str, Array] = {
@@ -91,23 +110,25 @@ class Tables:
             for schema, size in self._columns.sizes.items()
         }
 
-    def read(self, count: int) -> dict[str, NDArray[Any]]:
-        """So many rows, as a `Recorder` keeps them."""
-        columns, shape = self._columns, self.memory.shape
-        rows: dict[str, NDArray[Any]] = {
-            name: self._numbers[schema][:count].take(of, axis=1) for name, (schema, of) in columns.rows.items()
-        }
-        rows |= {name: rows[name].reshape(-1) for name in KNOWN}
+    def read(self, count: int, further: float = 0.0) -> Rows:
+        """So many rows, as a `Recorder` keeps them, behind those of the call before; `further` rows may follow."""
+        if self._last + count > self._room_for:
+            first = 1 - min(self._last, 1)  # the row of the start has its place before those of all steps
+            self._room_for = first + count + int(min(further, ROOM // self._columns.bytes))
+            self._last, self._room = first, self._columns.room(self._room_for)
+        rows = Rows(self._room, self._last, self._last + count)
+        self._last += count
+        for name, (schema, of) in self._columns.rows.items():
+            if of.size:
+                self._numbers[schema][:count].take(of, axis=1, out=rows[name].reshape(count, of.size), mode="clip")
         works = self.memory.of.get("WorkRow")
-        if works is None:
-            rows |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
-        else:
-            rows |= {name: works[name][:count].copy() for name in (*UNKNOWN, *STORED)}
-        for name in ("P_T", "P_T_impact") if shape.rows == 1 else ():  # impulses that the records do not have
-            rows[name] = np.zeros((count, (shape.dimension - 1) * self.contacts.size))
-        mode = self.memory.of["ContactRow"]["mode"][: count * self.contacts.size].reshape(count, -1)
-        rows["mode"] = mode.take(self.contacts, axis=1).astype(np.int8)
-        rows["t"] = self.memory.of["StepRow"]["t"][:count].copy()
+        for name in (*UNKNOWN, *STORED):
+            rows[name][:] = works[name][:count] if works is not None else np.nan if name in UNKNOWN else 0.0
+        for name in ("P_T", "P_T_impact") if self.memory.shape.rows == 1 else ():  # impulses that records do not have
+            rows[name][:] = 0.0
+        mode = self.memory.of["ContactRow"]["mode"][: count * self.contacts.size].reshape(count, self.contacts.size)
+        rows["mode"][:] = mode.take(self.contacts, axis=1)
+        rows["t"][:] = self.memory.of["StepRow"]["t"][:count]
         return rows
 
     def motion(self, count: int) -> tuple[Array, Array]:

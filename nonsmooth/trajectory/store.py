@@ -88,8 +88,7 @@ class _Column:
             self._fill(at)
             self.differs = True
         end = at + len(values)
-        own = values.flags
-        if at == 0 and self.file is None and own.owndata and own.c_contiguous and own.writeable:
+        if at == 0 and self.file is None and _is_whole(values):
             self.array = values  # without a copy: whoever has made the rows does not change them
             return
         if end > len(self.array):
@@ -176,3 +175,10 @@ class _Column:
         self.file.seek(at * self.row)
         while left:
             left = left[self.file.write(left) :]
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    """Whether these rows are most of the memory that they keep."""
+    whole = values if values.base is None else values.base
+    kept = isinstance(whole, np.ndarray) and values.flags.c_contiguous and values.flags.writeable
+    return kept and whole.nbytes <= 2 * values.nbytes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from nonsmooth.trajectory.store import Store
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
 
-__all__ = ["ARRAYS", "SCALARS", "Part", "Thinned", "joined"]
+__all__ = ["ARRAYS", "SCALARS", "Part", "Thinned"]
 
 #: rows of steps, by name: times ``t`` (k,), ``q``, ``v`` and `ARRAYS` (k, width), `SCALARS` (k,)
 Part = Mapping[str, NDArray[Any]]
@@ -231,13 +231,6 @@ def _summed(array: Array, kept: slice | NDArray[np.intp]) -> Array:
     if isinstance(kept, slice):
         return array
     return np.asarray(np.add.reduceat(array, np.concatenate([[0], kept[:-1] + 1]), axis=0))
-
-
-def joined(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
-    """Tables one after the other."""
-    if len(parts) == 1:
-        return dict(parts[0])
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def loaded(

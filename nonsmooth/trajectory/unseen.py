@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
-from nonsmooth.trajectory.columns import any_of_each, where
+from nonsmooth.trajectory.columns import any_of_each, bounds, where
 from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import signed
 
@@ -72,11 +72,14 @@ def _divide(
     """Divide intervals that begin with rows k, of contacts i, until their gaps are open, or missed as below `least`."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     spans = np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])
-    v, every = run.v.array, np.arange(system.nc)
-    fastest = np.fmax(*(np.fmax.reduce(np.abs(v[rows]), axis=0, initial=0.0) for rows in (k, k + 1)))
+    if not k.size:
+        return
+    v = run.v.array
+    fastest = np.maximum(*(bounds(np.abs(v[rows]))[1] for rows in (k, k + 1)))
+    fastest[np.isnan(fastest)] = np.inf
     # bounds fall with the turning of bodies: most intervals are free even with the fastest one
-    turn = _spins(system, np.broadcast_to(fastest, (system.nc, system.nv)), every)[i]
-    some = np.isfinite(_meeting(spans, turn, least))
+    turn = _spins(system, np.broadcast_to(fastest, (system.nc, system.nv)), np.arange(system.nc))
+    some = np.isfinite(_meeting(spans, turn[i], least))
     spans, k, i, least = spans[some], k[some], i[some], least[some]
     turn = np.maximum(_spins(system, v[k], i), _spins(system, v[k + 1], i))
     for _ in range(DIVISIONS):
