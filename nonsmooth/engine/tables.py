@@ -48,7 +48,8 @@ class _Columns:
         }  # fmt: skip
         impulses = {
             "P_N": ("ContactRow", contacts, [("P", [0])]), "P_N_impact": ("ContactRow", contacts, [("impact", [0])]),
-            "P_T": ("ContactRow", contacts, [("P", slips)]), "P_T_impact": ("ContactRow", contacts, [("impact", slips)]),
+            "P_T": ("ContactRow", contacts, [("P", slips)]),
+            "P_T_impact": ("ContactRow", contacts, [("impact", slips)]),
             "gamma_minus": ("ContactRow", contacts, [("before", [0])]),
             "gamma_plus": ("ContactRow", contacts, [("after", [0])]),
         }  # fmt: skip

@@ -153,6 +153,8 @@ class Elementwise:
         self._q = _spans([len(e.q_columns) for e in self.bodies])
         self.ng, self.first_rows = sum(len(e.rows) for e in self.joints), _spans([len(e.rows) for e in self.joints])
         self._gaps = _spans([len(e.gap_labels) for e in self.contacts])
+        #: of the last parameters
+        self._law: tuple[bytes, Array] = b"", np.zeros((4, 0))
         self._sizes = np.array(
             [self._index[f"{e.name}.{e.size_label}"] for e in self.contacts for _ in e.gap_labels], dtype=np.intp
         )
@@ -169,7 +171,11 @@ class Elementwise:
 
     def contact_law(self, values: Array) -> Array:
         """Restitution, friction, tangential restitution and size of each contact (4, nc)."""
-        return np.append(values, 0.0)[self._law_places]
+        known, key = self._law, values.tobytes()
+        if known[0] != key:
+            self._law = known = key, np.append(values, 0.0)[self._law_places]
+            known[1].flags.writeable = False
+        return known[1]
 
     @cached_property
     def _advance_groups(self) -> list[_Group]:

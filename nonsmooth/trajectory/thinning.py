@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.model.seen import Observe, Seen
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
-from nonsmooth.trajectory.columns import bounds, where
+from nonsmooth.trajectory.columns import any_of_each, bounds
 from nonsmooth.trajectory.contact_forces import tangential_size
 from nonsmooth.trajectory.derived import KEPT_ENERGIES, differing, means
 from nonsmooth.trajectory.jumps import with_jumps
@@ -270,7 +270,7 @@ def _impacts(
     its normal turns they may omit some and make up for them: that is no impact, unless another contact is hit as well.
     """
     struck = a["P_N_impact"] > 0.0
-    some = np.unique(where(struck)[0])
+    some = np.flatnonzero(any_of_each(struck))
     if not some.size:
         return np.zeros((0, IMPACT))
     struck, before = struck[some], np.zeros((2, 1 + 2 * system.nc)) if last is None else last[:, : 1 + 2 * system.nc]

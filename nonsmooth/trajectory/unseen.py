@@ -80,6 +80,8 @@ def _divide(
     # bounds fall with the turning of bodies: most intervals are free even with the fastest one
     turn = _spins(system, np.broadcast_to(fastest, (system.nc, system.nv)), np.arange(system.nc))
     some = np.isfinite(_meeting(spans, turn[i], least))
+    if not np.any(some):
+        return
     spans, k, i, least = spans[some], k[some], i[some], least[some]
     turn = np.maximum(_spins(system, v[k], i), _spins(system, v[k + 1], i))
     for _ in range(DIVISIONS):
