@@ -37,8 +37,8 @@ __all__ = ["CompiledSteps", "Taken", "origin_of", "ridge_of"]
 
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
-#: rows that memory has room for: bytes of all, and their number at most
-ROOM, MOST = 2**21, 2**14
+#: rows that memory has room for: bytes of all, and their number at least and at most
+ROOM, FEWEST, MOST = 2**21, 16, 2**14
 #: rows that are evaluated at once during a run
 AT_ONCE = 4096
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
@@ -163,7 +163,7 @@ class CompiledSteps:
         self.layout, self.values, system = layout, values, self.system
         self.tangents = system.dimension - 1
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
-        self.rows = min(max(ROOM // per_row, 2), MOST)
+        self.rows = min(max(ROOM // per_row, FEWEST), MOST)
         self.memory: Memory = layout.filled(self.rows, values)
         self.tables = Tables(self.memory, self.layout)
         self._whole = self.memory.of["System"]
@@ -378,7 +378,8 @@ class CompiledSteps:
         if not done:
             self._raise()
         if seconds < CHUNK / 2:
-            self._chunk = min((8 if seconds < CHUNK / 16 else 2) * self._chunk, self.rows)
+            more = next(factor for factor in (64, 8, 2) if factor == 2 or 2 * factor * seconds < CHUNK)
+            self._chunk = min(more * self._chunk, self.rows)
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN

@@ -21,8 +21,11 @@ __all__ = ["Tables"]
 KNOWN = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")
 UNKNOWN, STORED = ("work_loads", "loss_damping"), ("loss_contact", "stored")
 
-#: most bytes of rows for which there is room beside those that are read
-ROOM = 2**24
+#: bytes of rows, and rows, for which there is room at most behind those that are read
+ROOM, MOST = 2**26, 2**14
+
+#: bodies above which motions are written body by body
+MANY = 16
 
 #: derived quantities of a row, with the velocities before its impacts where they depend on these
 VIEWS = (
@@ -60,10 +63,16 @@ class _Columns:
         one = np.zeros(1, dtype=np.intp)
         numbers = {name: ("StepRow", one, [(name, [0])]) for name in KNOWN}
         self.rows = self._found(impulses | reaction | numbers)
-        size = dtype("BodyRow", self.shape).itemsize // 8
+        size, self.bodies = dtype("BodyRow", self.shape).itemsize // 8, bodies
+        #: of motions of many bodies, which are the same numbers of each of them
+        self.spans: dict[str, slice] = {}
         for name, of in (("q", layout.q_places), ("v", layout.v_places), ("v_left", layout.v_places)):
             which, component = np.divmod(of, self.shape.width)
-            self.rows[name] = "BodyRow", which * size + offset("BodyRow", self.shape, name) // 8 + component
+            first = offset("BodyRow", self.shape, name) // 8
+            self.rows[name] = "BodyRow", which * size + first + component
+            own = component.size // bodies
+            if bodies > MANY and np.array_equal(component, np.tile(np.arange(own), bodies)):
+                self.spans[name] = slice(first, first + own)
         seen = {name: ("ContactView", contacts, [(name, [0])]) for name in ("gap", "rate", "rate_left")}
         self.views = self._found(seen | {name: ("View", one, [(name, [0])]) for name in VIEWS})
 
@@ -115,7 +124,7 @@ class Tables:
         """So many rows, as a `Recorder` keeps them, behind those of the call before; `further` rows may follow."""
         if self._last + count > self._room_for:
             first = 1 - min(self._last, 1)  # the row of the start has its place before those of all steps
-            self._room_for = first + count + int(min(further, ROOM // self._columns.bytes))
+            self._room_for = first + count + int(min(further, ROOM // self._columns.bytes, MOST))
             self._last, self._room = first, self._columns.room(self._room_for)
         rows = Rows(self._room, self._last, self._last + count)
         self._last += count
@@ -141,7 +150,12 @@ class Tables:
         """Rows of motion whose derived quantities are to be evaluated."""
         rows = self._numbers["BodyRow"][: len(q)]
         for name, values in (("q", q), ("v", v), ("v_left", v_left)):
-            rows[:, self._columns.rows[name][1]] = values
+            span = self._columns.spans.get(name)
+            if span is None:
+                rows[:, self._columns.rows[name][1]] = values
+            else:
+                by_body = len(q), self._columns.bodies, -1
+                rows.reshape(by_body)[:, :, span] = values.reshape(by_body)
 
     def views(self, count: int) -> dict[str, NDArray[Any]]:
         """Tables for derived quantities of so many rows: those of contacts (count, contacts), `VIEWS` (count,)."""

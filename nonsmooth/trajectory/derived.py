@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.files import Pieces
 from nonsmooth.trajectory.certificate import ENERGIES, remainder
-from nonsmooth.trajectory.columns import any_of_each
+from nonsmooth.trajectory.columns import where
 
 __all__ = ["KEPT_ENERGIES", "Energies", "Mean", "Mostly", "differing", "means"]
 
@@ -37,7 +37,7 @@ def differing(*pairs: tuple[Array, Array | float]) -> NDArray[np.intp]:
     """Rows in which one of the tables (n, k) has other bits than the one beside it."""
     found = np.zeros(len(pairs[0][0]), dtype=bool)
     for one, other in pairs:
-        found |= any_of_each(one.view(np.int64) != np.asarray(other).view(np.int64))
+        found[where(one.view(np.int64) != np.asarray(other).view(np.int64))[0]] = True
     return np.flatnonzero(found)
 
 
