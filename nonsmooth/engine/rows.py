@@ -28,13 +28,14 @@ def joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any
     """Tables one after the other; without a copy where they stand so already, and the row of the start has its place
     before them."""
     start, *steps = parts
-    if steps and isinstance(steps[0], Rows) and len(start["t"]) == steps[0].first == 1:
+    if not steps:
+        return dict(start)
+    if isinstance(steps[0], Rows) and len(start["t"]) == steps[0].first == 1:
         for name, values in start.items():
             steps[0].room[name][:1] = values
         start = Rows(steps[0].room, 0, 1)
-    rows = [start, *steps]
-    if not steps:
-        return dict(start)
-    if all(isinstance(one, Rows) and one.follows(before) for before, one in itertools.pairwise(rows)):
-        return Rows(rows[-1].room, rows[0].first, rows[-1].last)
-    return {name: np.concatenate([part[name] for part in rows]) for name in start}
+    last = steps[-1]
+    follow = all(isinstance(b, Rows) and b.follows(a) for a, b in itertools.pairwise((start, *steps)))
+    if follow and isinstance(start, Rows) and isinstance(last, Rows):
+        return Rows(start.room, start.first, last.last)
+    return {name: np.concatenate([part[name] for part in (start, *steps)]) for name in start}
