@@ -76,18 +76,22 @@ class _Columns:
         seen = {name: ("ContactView", contacts, [(name, [0])]) for name in ("gap", "rate", "rate_left")}
         self.views = self._found(seen | {name: ("View", one, [(name, [0])]) for name in VIEWS})
 
-        # impulses that records do not have are zero
+        #: columns of each table; impulses that records do not have are zero
         self.widths = {name: of.size for name, (_, of) in self.rows.items() if name not in KNOWN} | {
             name: (self.shape.dimension - 1) * contacts.size for name in ("P_T", "P_T_impact")
         }
-        numbers_of_row = sum(self.widths.values()) + len(contacts) + len((*KNOWN, *UNKNOWN, *STORED)) + 1
-        self.bytes = 8 * numbers_of_row
+        #: of a row of all tables
+        self.bytes = 8 * (sum(self.widths.values()) + len(contacts) + len((*KNOWN, *UNKNOWN, *STORED)) + 1)
 
     def room(self, count: int) -> dict[str, NDArray[Any]]:
-        """Tables for so many rows of steps, without values."""
-        arrays: dict[str, NDArray[Any]] = {name: np.empty((count, width)) for name, width in self.widths.items()}
-        arrays |= {name: np.empty(count) for name in ("t", *KNOWN, *UNKNOWN, *STORED)}
-        return arrays | {"mode": np.empty((count, self.widths["P_N"]), dtype=np.int8)}
+        """Tables for so many rows of steps, with the values of what their records do not have."""
+        tables: dict[str, NDArray[Any]] = {
+            name: np.empty((count, width)) if self.rows[name][1].size else np.zeros((count, width))
+            for name, width in self.widths.items()
+        }
+        tables |= {name: np.empty(count) for name in ("t", *KNOWN)}
+        tables |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
+        return tables | {"mode": np.empty((count, self.widths["P_N"]), dtype=np.int8)}
 
     def _found(self, tables: Mapping[str, Any]) -> dict[str, tuple[str, NDArray[np.intp]]]:
         found = {}
@@ -124,18 +128,17 @@ class Tables:
         """So many rows, as a `Recorder` keeps them, behind those of the call before; `further` rows may follow."""
         if self._last + count > self._room_for:
             first = 1 - min(self._last, 1)  # the row of the start has its place before those of all steps
-            self._room_for = first + count + int(min(further, ROOM // self._columns.bytes, MOST))
-            self._last, self._room = first, self._columns.room(self._room_for)
+            rows_of_room = first + count + int(min(further, ROOM // self._columns.bytes, MOST))
+            self._room = self._columns.room(rows_of_room)
+            self._room_for, self._last = rows_of_room, first
         rows = Rows(self._room, self._last, self._last + count)
         self._last += count
         for name, (schema, of) in self._columns.rows.items():
             if of.size:
                 self._numbers[schema][:count].take(of, axis=1, out=rows[name].reshape(count, of.size), mode="clip")
         works = self.memory.of.get("WorkRow")
-        for name in (*UNKNOWN, *STORED):
-            rows[name][:] = works[name][:count] if works is not None else np.nan if name in UNKNOWN else 0.0
-        for name in ("P_T", "P_T_impact") if self.memory.shape.rows == 1 else ():  # impulses that records do not have
-            rows[name][:] = 0.0
+        for name in () if works is None else (*UNKNOWN, *STORED):
+            rows[name][:] = works[name][:count]
         mode = self.memory.of["ContactRow"]["mode"][: count * self.contacts.size].reshape(count, self.contacts.size)
         rows["mode"][:] = mode.take(self.contacts, axis=1)
         rows["t"][:] = self.memory.of["StepRow"]["t"][:count]
