@@ -137,8 +137,9 @@ class Tables:
             if of.size:
                 self._numbers[schema][:count].take(of, axis=1, out=rows[name].reshape(count, of.size), mode="clip")
         works = self.memory.of.get("WorkRow")
-        for name in () if works is None else (*UNKNOWN, *STORED):
-            rows[name][:] = works[name][:count]
+        if works is not None:
+            for name in (*UNKNOWN, *STORED):
+                rows[name][:] = works[name][:count]
         mode = self.memory.of["ContactRow"]["mode"][: count * self.contacts.size].reshape(count, self.contacts.size)
         rows["mode"][:] = mode.take(self.contacts, axis=1)
         rows["t"][:] = self.memory.of["StepRow"]["t"][:count]

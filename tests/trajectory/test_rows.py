@@ -67,9 +67,7 @@ def test_parameters_of_the_run_before_leave_no_trace():
     ]
     first, heavy, again, fresh = (run.q.array.tobytes() for run in runs)
     assert first == again != heavy == fresh
-    alone = simulate(
-        slider_rod(case=2).build(), MoreauJean(), t_end=0.01, dt=1e-5, parameters={"slider.mass": 7.0}
-    )
+    alone = simulate(slider_rod(case=2).build(), MoreauJean(), t_end=0.01, dt=1e-5, parameters={"slider.mass": 7.0})
     assert alone.q.array.tobytes() == heavy
 
 
