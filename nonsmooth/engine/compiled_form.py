@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nonsmooth.engine.layout import Layout, impact_laws
+from nonsmooth.engine.layout import Layout
 from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
@@ -75,7 +75,7 @@ def is_associated(stepper: Any) -> bool:
 
 def options_of(system: System) -> int:
     """Options of shapes for the impact laws of a mechanism."""
-    impacts = impact_laws(system.elements)
+    impacts = set(system.impact_laws)
     return 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if impacts - {"newton"} else 0
 
 

@@ -17,7 +17,6 @@ from nonsmooth.engine.elimination import couplings, order
 from nonsmooth.engine.kinds import Kind, Kinds, coordinates
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
@@ -31,7 +30,7 @@ from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the sch
 from nonsmooth.schemes.fields import DEPTH
 from nonsmooth.schemes.impact_fields import LAWS
 
-__all__ = ["STOPS", "Layout", "impact_laws", "shape_of"]
+__all__ = ["STOPS", "Layout", "shape_of"]
 
 #: modes of flexible bodies are padded to a multiple of this: with 16 in place of 8 a step takes a fifth longer, and a
 #: shape less is compiled
@@ -45,11 +44,6 @@ LAW = ("restitution", "friction", "tangential", "scale")
 #: schemas of which there may be none
 OPTIONAL = ("Joint", "Contact", "Coupling", "Group", "Load", "Account", "Reaction", "Slot", "Place", "Share", "Meeting",
             "Impact", "Difference")  # fmt: skip
-
-
-def impact_laws(elements: Iterable[Element]) -> set[str]:
-    """Impact laws of the contacts among these elements."""
-    return {e.contact.impact for e in elements if isinstance(e, Contact) and isinstance(e.contact, Rigid)}
 
 
 def shape_of(system: System, *, rough: bool, options: int = 0) -> Shape:
@@ -95,9 +89,14 @@ class Layout:
         # not the system, which keeps its layouts: see tests/test_reference_cycles.py
         self.elements, self.start, self.functions = system.elements, system.start, system.functions
         self.elementwise, self.content = system.elementwise, Content()
+        self.law_of_impact = max(map(LAWS.index, system.impact_laws), default=0)
         self._memories: dict[int, Memory] = {}
+        #: of the last run with so many rows, with its parameters
+        self._filled: dict[int, tuple[bytes, Memory]] = {}
         #: where the internal states of schemes stand in its memories
         self.kept: dict[Any, Any] = {}
+        #: where its tables stand among rows: `nonsmooth.engine.tables`
+        self.columns: Any = None
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self.index = {name: i for i, name in enumerate(system.parameters)}
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
@@ -178,7 +177,6 @@ class Layout:
         self.contacts = np.array([k for e in self._contacts for k in places[e.name]], dtype=np.intp)
         self.whole["reactions"] = [self.content.add("Reaction", **reactions[e.name]) for e in self._joints]
         self._couple(bonds)
-        self.law_of_impact = max(map(LAWS.index, impact_laws(self.elements)), default=0)
         others = self.whole["contacts"] if self.law_of_impact > 0 else []
         self.whole["impacts"] = [self.content.add("Impact", contact=one) for one in others]
 
@@ -304,6 +302,16 @@ class Layout:
         if rows not in self._memories:
             self._memories[rows] = self._made(rows).image()
         return self._memories[rows].copied()
+
+    def filled(self, rows: int, values: Array) -> Memory:
+        """The same with numbers of parameters, which are copied if the last run had them as well."""
+        key, (known, image) = values.tobytes(), self._filled.get(rows, (b"", None))
+        if image is not None and known == key:
+            return image.copied()
+        memory = self.memory(rows)
+        self.fill(memory, values)
+        self._filled[rows] = key, memory.image()
+        return memory
 
     def _made(self, rows: int) -> Memory:
         for name, schema, count in (

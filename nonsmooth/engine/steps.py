@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.corners import before, next_after
-from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory
@@ -37,8 +37,8 @@ __all__ = ["CompiledSteps", "Taken", "origin_of", "ridge_of"]
 
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
-#: rows that memory has room for: bytes of all, and their number at most
-ROOM, MOST = 2**22, 2**14
+#: rows that memory has room for: bytes of all, and their number at least and at most
+ROOM, FEWEST, MOST = 2**21, 16, 2**14
 #: rows that are evaluated at once during a run
 AT_ONCE = 4096
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
@@ -111,6 +111,8 @@ class CompiledSteps:
     _requested = _associated = False
     #: joints closed in the middle of a step; tolerated local error
     midpoint, _error = False, 0.0
+    #: longest step, where it is stated [s]
+    longest = math.inf
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -162,9 +164,8 @@ class CompiledSteps:
         self.layout, self.values, system = layout, values, self.system
         self.tangents = system.dimension - 1
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
-        self.rows = int(np.clip(ROOM // per_row, 2, MOST))
-        self.memory: Memory = layout.memory(self.rows)
-        layout.fill(self.memory, values)
+        self.rows = min(max(ROOM // per_row, FEWEST), MOST)
+        self.memory: Memory = layout.filled(self.rows, values)
         self.tables = Tables(self.memory, self.layout)
         self._whole = self.memory.of["System"]
         self._at: State | None = None
@@ -182,7 +183,7 @@ class CompiledSteps:
         rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
         associated = is_associated(stepper)  # whose velocities are unique, at rest as well
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not associated else NEVER
-        nodes = [e.modes.places for e in system.elements if isinstance(e, FlexibleBody)]
+        nodes = [e.modes.places for e in system.flexible_bodies]
         farthest = max((float(np.max(np.abs(places), initial=0.0)) for places in nodes), default=0.0)
         reach = max(float(np.max(np.abs(start.q))), farthest)
         for name, value in (
@@ -339,6 +340,8 @@ class CompiledSteps:
         """Rows with the work of loads in steps that begin or end at a corner, where the trapezoidal rule is not valid:
         the power in the middle of the step at the mean velocity, times its length."""
         corners = self._corners_from(origin)
+        if not corners.size:
+            return rows
         t, begins = rows["t"], np.append(start.t, rows["t"][:-1])
         k = np.flatnonzero((np.isin(begins, corners) | np.isin(t, corners)) & np.isnan(rows["work_loads"]))
         if k.size:
@@ -385,7 +388,8 @@ class CompiledSteps:
         if not done:
             self._raise()
         if seconds < CHUNK / 2:
-            self._chunk = min((8 if seconds < CHUNK / 16 else 2) * self._chunk, self.rows)
+            more = next(factor for factor in (64, 8, 2) if factor == 2 or 2 * factor * seconds < CHUNK)
+            self._chunk = min(more * self._chunk, self.rows)
         elif seconds > CHUNK:
             self._chunk = max(1, int(done * CHUNK / seconds))
         return done, status != UNCERTAIN
@@ -423,7 +427,7 @@ class CompiledSteps:
 
     def _tables(self, done: int) -> dict[str, NDArray[Any]]:
         """Rows that were written."""
-        return self.tables.read(done)
+        return self.tables.read(done, max((self._t_end - self._time()) / self.longest, 0.0) + 2.0)
 
     def held_outside(self) -> dict[str, Any] | None:
         """What Python has kept for the next step, for a checkpoint; None if nothing."""
@@ -435,8 +439,7 @@ class CompiledSteps:
     def viewer(self) -> Viewer:
         """Evaluates rows while steps go on: in a memory of its own."""
         rows = min(self.rows, AT_ONCE)
-        memory = self.layout.memory(rows)
-        self.layout.fill(memory, self.values)
+        memory = self.layout.filled(rows, self.values)
         return Viewer(self.layout, memory, Tables(memory, self.layout), rows)
 
     @property

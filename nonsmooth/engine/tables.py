@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.engine.layout import Layout
+from nonsmooth.engine.rows import Rows
 from nonsmooth.evaluation import Array
 from nonsmooth.records.memory import Memory
 from nonsmooth.records.schema import dtype, offset
@@ -20,10 +21,85 @@ __all__ = ["Tables"]
 KNOWN = ("dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction")
 UNKNOWN, STORED = ("work_loads", "loss_damping"), ("loss_contact", "stored")
 
+#: bytes of rows, and rows, for which there is room at most behind those that are read
+ROOM, MOST = 2**26, 2**14
+
+#: bodies above which motions are written body by body
+MANY = 16
+
 #: derived quantities of a row, with the velocities before its impacts where they depend on these
 VIEWS = (
     "closure", "potential", "kinetic", "power", "damping", "kinetic_left", "power_left", "damping_left",
 )  # fmt: skip
+
+
+class _Columns:
+    """Where the tables of a mechanism stand: of each the schema of its records, and its columns among their numbers."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.shape, contacts = layout.shape, layout.contacts
+        bodies, reactions = len(layout.bodies), len(layout.whole["reactions"])
+        slips = list(range(1, self.shape.dimension)) if self.shape.rows > 1 else []
+        wrench = ([0, 1], [0]) if self.shape.dimension == 2 else ([0, 1, 2], [0, 1, 2])
+        #: numbers of the records of one row
+        self.sizes = {
+            schema: each * dtype(schema, self.shape).itemsize // 8
+            for schema, each in (
+                ("BodyRow", bodies), ("ContactRow", len(contacts)), ("ReactionRow", reactions), ("StepRow", 1),
+                ("ContactView", len(contacts)), ("View", 1),
+            )
+        }  # fmt: skip
+        impulses = {
+            "P_N": ("ContactRow", contacts, [("P", [0])]), "P_N_impact": ("ContactRow", contacts, [("impact", [0])]),
+            "P_T": ("ContactRow", contacts, [("P", slips)]),
+            "P_T_impact": ("ContactRow", contacts, [("impact", slips)]),
+            "gamma_minus": ("ContactRow", contacts, [("before", [0])]),
+            "gamma_plus": ("ContactRow", contacts, [("after", [0])]),
+        }  # fmt: skip
+        reaction = {
+            name: ("ReactionRow", np.arange(reactions), list(zip(pair, wrench, strict=True)))
+            for name, pair in (("reaction", ("force", "torque")), ("reaction_impact", ("impulse", "twist")))
+        }
+        one = np.zeros(1, dtype=np.intp)
+        numbers = {name: ("StepRow", one, [(name, [0])]) for name in KNOWN}
+        self.rows = self._found(impulses | reaction | numbers)
+        size, self.bodies = dtype("BodyRow", self.shape).itemsize // 8, bodies
+        #: of motions of many bodies, which are the same numbers of each of them
+        self.spans: dict[str, slice] = {}
+        for name, of in (("q", layout.q_places), ("v", layout.v_places), ("v_left", layout.v_places)):
+            which, component = np.divmod(of, self.shape.width)
+            first = offset("BodyRow", self.shape, name) // 8
+            self.rows[name] = "BodyRow", which * size + first + component
+            own = component.size // bodies
+            if bodies > MANY and np.array_equal(component, np.tile(np.arange(own), bodies)):
+                self.spans[name] = slice(first, first + own)
+        seen = {name: ("ContactView", contacts, [(name, [0])]) for name in ("gap", "rate", "rate_left")}
+        self.views = self._found(seen | {name: ("View", one, [(name, [0])]) for name in VIEWS})
+
+        #: columns of each table; impulses that records do not have are zero
+        self.widths = {name: of.size for name, (_, of) in self.rows.items() if name not in KNOWN} | {
+            name: (self.shape.dimension - 1) * contacts.size for name in ("P_T", "P_T_impact")
+        }
+        #: of a row of all tables
+        self.bytes = 8 * (sum(self.widths.values()) + len(contacts) + len((*KNOWN, *UNKNOWN, *STORED)) + 1)
+
+    def room(self, count: int) -> dict[str, NDArray[Any]]:
+        """Tables for so many rows of steps, with the values of what their records do not have."""
+        tables: dict[str, NDArray[Any]] = {
+            name: np.empty((count, width)) if self.rows[name][1].size else np.zeros((count, width))
+            for name, width in self.widths.items()
+        }
+        tables |= {name: np.empty(count) for name in ("t", *KNOWN)}
+        tables |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
+        return tables | {"mode": np.empty((count, self.widths["P_N"]), dtype=np.int8)}
+
+    def _found(self, tables: Mapping[str, Any]) -> dict[str, tuple[str, NDArray[np.intp]]]:
+        found = {}
+        for name, (schema, records, fields) in tables.items():
+            size = dtype(schema, self.shape).itemsize // 8
+            places = [offset(schema, self.shape, field) // 8 + i for field, of in fields for i in of]
+            found[name] = schema, np.add.outer(records * size, np.array(places, dtype=np.intp)).ravel()
+        return found
 
 
 class Tables:
@@ -36,83 +112,62 @@ class Tables:
     """
 
     def __init__(self, memory: Memory, layout: Layout) -> None:
-        self.memory, self.shape, contacts = memory, memory.shape, layout.contacts
-        tangents, plane = self.shape.dimension - 1, self.shape.dimension == 2
-        bodies, reactions = len(memory.of["Body"]) - 1, len(memory.of["Reaction"])
-        slips = list(range(1, 1 + tangents)) if self.shape.rows > 1 else []
-        wrench = ([0, 1], [0]) if plane else ([0, 1, 2], [0, 1, 2])
-        self._contacts, self._tangents = contacts, tangents
-        self._each = {
-            "BodyRow": bodies, "ContactRow": len(contacts), "ReactionRow": reactions, "StepRow": 1,
-            "ContactView": len(contacts), "View": 1,
-        }  # fmt: skip
-        contact = self._contacts
-        impulses = {
-            "P_N": ("ContactRow", contact, [("P", [0])]), "P_N_impact": ("ContactRow", contact, [("impact", [0])]),
-            "P_T": ("ContactRow", contact, [("P", slips)]), "P_T_impact": ("ContactRow", contact, [("impact", slips)]),
-            "gamma_minus": ("ContactRow", contact, [("before", [0])]),
-            "gamma_plus": ("ContactRow", contact, [("after", [0])]),
-        }  # fmt: skip
-        reaction = {
-            name: ("ReactionRow", np.arange(reactions), list(zip(pair, wrench, strict=True)))
-            for name, pair in (("reaction", ("force", "torque")), ("reaction_impact", ("impulse", "twist")))
+        if layout.columns is None:
+            layout.columns = _Columns(layout)
+        self.memory, self.contacts, self._columns = memory, layout.contacts, layout.columns
+        self._room: dict[str, NDArray[Any]] = {}
+        self._last = self._room_for = 0
+        count = len(memory.of["StepRow"])
+        #: rows of each schema as numbers (rows, numbers of a row)
+        self._numbers: dict[str, Array] = {
+            schema: memory.raw[memory.start[schema] :][: 8 * count * size].view(np.float64).reshape(count, size)
+            for schema, size in self._columns.sizes.items()
         }
-        one = np.zeros(1, dtype=np.intp)
-        numbers = {name: ("StepRow", one, [(name, [0])]) for name in KNOWN}
-        self._rows = self._found(impulses | reaction | numbers)
-        size = dtype("BodyRow", self.shape).itemsize // 8
-        for name, of in (("q", layout.q_places), ("v", layout.v_places), ("v_left", layout.v_places)):
-            which, component = np.divmod(of, self.shape.width)
-            self._rows[name] = "BodyRow", which * size + offset("BodyRow", self.shape, name) // 8 + component
-        seen = {name: ("ContactView", contact, [(name, [0])]) for name in ("gap", "rate", "rate_left")}
-        self._views = self._found(seen | {name: ("View", one, [(name, [0])]) for name in VIEWS})
 
-    def _found(self, tables: Mapping[str, Any]) -> dict[str, tuple[str, NDArray[np.intp]]]:
-        """Of tables the schema of their records, and columns among the numbers of these, record after record."""
-        found = {}
-        for name, (schema, records, fields) in tables.items():
-            size = dtype(schema, self.shape).itemsize // 8
-            places = [offset(schema, self.shape, field) // 8 + i for field, of in fields for i in of]
-            found[name] = schema, np.add.outer(records * size, np.array(places, dtype=np.intp)).ravel()
-        return found
-
-    def _read(self, columns: Mapping[str, tuple[str, NDArray[np.intp]]], count: int) -> dict[str, NDArray[Any]]:
-        numbers = {schema: self._numbers(schema, count) for schema in self._each}
-        return {name: numbers[schema].take(of, axis=1) for name, (schema, of) in columns.items()}
-
-    def _numbers(self, schema: str, count: int) -> Array:
-        """Rows of a schema as numbers (count, numbers of a row)."""
-        size, start = dtype(schema, self.shape).itemsize * self._each[schema], self.memory.start[schema]
-        return self.memory.raw[start : start + count * size].view(np.float64).reshape(count, size // 8)
-
-    def read(self, count: int) -> dict[str, NDArray[Any]]:
-        """So many rows, as a `Recorder` keeps them."""
-        rows = self._read(self._rows, count)
-        rows |= {name: rows[name][:, 0] for name in KNOWN}
+    def read(self, count: int, further: float = 0.0) -> Rows:
+        """So many rows, as a `Recorder` keeps them, behind those of the call before; `further` rows may follow."""
+        if self._last + count > self._room_for:
+            first = 1 - min(self._last, 1)  # the row of the start has its place before those of all steps
+            rows_of_room = first + count + int(min(further, ROOM // self._columns.bytes, MOST))
+            self._room = self._columns.room(rows_of_room)
+            self._room_for, self._last = rows_of_room, first
+        rows = Rows(self._room, self._last, self._last + count)
+        self._last += count
+        for name, (schema, of) in self._columns.rows.items():
+            if of.size:
+                self._numbers[schema][:count].take(of, axis=1, out=rows[name].reshape(count, of.size), mode="clip")
         works = self.memory.of.get("WorkRow")
-        if works is None:
-            rows |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
-        else:
-            rows |= {name: works[name][:count].copy() for name in (*UNKNOWN, *STORED)}
-        for name in ("P_T", "P_T_impact") if self.shape.rows == 1 else ():  # impulses that the records do not have
-            rows[name] = np.zeros((count, self._tangents * self._contacts.size))
-        mode = self.memory.of["ContactRow"]["mode"][: count * self._contacts.size].reshape(count, -1)
-        rows["mode"] = mode.take(self._contacts, axis=1).astype(np.int8)
-        rows["t"] = self.memory.of["StepRow"]["t"][:count].copy()
+        if works is not None:
+            for name in (*UNKNOWN, *STORED):
+                rows[name][:] = works[name][:count]
+        mode = self.memory.of["ContactRow"]["mode"][: count * self.contacts.size].reshape(count, self.contacts.size)
+        rows["mode"][:] = mode.take(self.contacts, axis=1)
+        rows["t"][:] = self.memory.of["StepRow"]["t"][:count]
         return rows
 
     def motion(self, count: int) -> tuple[Array, Array]:
         """Positions and velocities of so many rows."""
-        rows = self._numbers("BodyRow", count)
-        return rows.take(self._rows["q"][1], axis=1), rows.take(self._rows["v"][1], axis=1)
+        rows, of = self._numbers["BodyRow"][:count], self._columns.rows
+        return rows.take(of["q"][1], axis=1), rows.take(of["v"][1], axis=1)
 
     def write_motion(self, q: Array, v: Array, v_left: Array) -> None:
         """Rows of motion whose derived quantities are to be evaluated."""
-        rows = self._numbers("BodyRow", len(q))
+        rows = self._numbers["BodyRow"][: len(q)]
         for name, values in (("q", q), ("v", v), ("v_left", v_left)):
-            rows[:, self._rows[name][1]] = values
+            span = self._columns.spans.get(name)
+            if span is None:
+                rows[:, self._columns.rows[name][1]] = values
+            else:
+                by_body = len(q), self._columns.bodies, -1
+                rows.reshape(by_body)[:, :, span] = values.reshape(by_body)
 
     def views(self, count: int) -> dict[str, NDArray[Any]]:
-        """Derived quantities of so many rows: those of contacts (count, contacts), `VIEWS` (count,)."""
-        found = self._read(self._views, count)
-        return found | {name: found[name][:, 0] for name in VIEWS}
+        """Tables for derived quantities of so many rows: those of contacts (count, contacts), `VIEWS` (count,)."""
+        sizes = {name: of.size for name, (_, of) in self._columns.views.items()}
+        return {name: np.empty((count, size) if name not in VIEWS else count) for name, size in sizes.items()}
+
+    def read_views(self, found: Mapping[str, NDArray[Any]], first: int, count: int) -> None:
+        """Write derived quantities of so many rows into such tables, from row `first` on."""
+        for name, (schema, of) in self._columns.views.items():
+            rows, into = self._numbers[schema][:count], found[name][first : first + count]
+            rows.take(of, axis=1, out=into.reshape(count, of.size), mode="clip")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from nonsmooth.compile.objects import entry
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.tables import Tables
@@ -31,16 +29,17 @@ class Viewer:
 
     def __call__(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
         """Of rows at times (n,), with positions (n, nq) and velocities (n, nv) before and after impacts."""
-        parts = [slice(k, k + self.rows) for k in range(0, t.size, self.rows)]
-        tables = [self._observed(t[part], q[part], v_left[part], v[part]) for part in parts]
-        found = tables[0] if len(tables) == 1 else {n: np.concatenate([one[n] for one in tables]) for n in tables[0]}
+        found = self.tables.views(t.size)
+        for k in range(0, t.size, self.rows):
+            part = slice(k, k + self.rows)
+            self._evaluate(t[part], q[part], v_left[part], v[part])
+            self.tables.read_views(found, k, t[part].size)
         right = {"kinetic": "kinetic", "potential": "potential", "power_loads": "power", "power_damping": "damping"}
         left = right | {name: f"{right[name]}_left" for name in right if name != "potential"}
         energies = ({name: found[which] for name, which in side.items()} for side in (left, right))
         return Seen(found["gap"], found["rate_left"], found["rate"], found["closure"], *energies)
 
-    def _observed(self, t: Array, q: Array, v_left: Array, v: Array) -> dict[str, Array]:
+    def _evaluate(self, t: Array, q: Array, v_left: Array, v: Array) -> None:
         self.tables.write_motion(q, v, v_left)
         self.memory.of["View"]["t"][: t.size] = t
         self._observe(self.memory.address("System"), t.size)
-        return self.tables.views(t.size)

@@ -29,6 +29,13 @@ GIVING = 1.0
 
 def check_start(system: System, state: State, parameters: Array) -> None:
     """Raise ModelError unless a run can start from `state`, or continue from it if it is the end of another run."""
+    start = state.t, state.q.tobytes(), state.v.tobytes(), parameters.tobytes(), bool(state.memory)
+    if system.admissible.get("start") != start:
+        _check_start(system, state, parameters)
+        system.admissible["start"] = start  # of which most runs begin
+
+
+def _check_start(system: System, state: State, parameters: Array) -> None:
     e = system.elementwise
     t, q, v, p = state.t, state.q, state.v, parameters
     units = system.names.constraint_units

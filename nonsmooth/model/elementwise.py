@@ -153,6 +153,8 @@ class Elementwise:
         self._q = _spans([len(e.q_columns) for e in self.bodies])
         self.ng, self.first_rows = sum(len(e.rows) for e in self.joints), _spans([len(e.rows) for e in self.joints])
         self._gaps = _spans([len(e.gap_labels) for e in self.contacts])
+        #: of the last parameters
+        self._law: tuple[Any, Array] = None, np.zeros((4, 0))
         self._sizes = np.array(
             [self._index[f"{e.name}.{e.size_label}"] for e in self.contacts for _ in e.gap_labels], dtype=np.intp
         )
@@ -170,8 +172,12 @@ class Elementwise:
     def contact_law(self, values: Array) -> Array:
         """Restitution, friction, tangential restitution and size of each contact (4, nc); (4, runs, nc) for parameters
         (runs, parameters)."""
-        padded = np.concatenate([values, np.zeros((*values.shape[:-1], 1))], axis=-1)
-        return np.moveaxis(padded[..., self._law_places], -2, 0)
+        known, key = self._law, (values.shape, values.tobytes())
+        if known[0] != key:
+            padded = np.concatenate([values, np.zeros((*values.shape[:-1], 1))], axis=-1)
+            self._law = known = key, np.moveaxis(padded[..., self._law_places], -2, 0)
+            known[1].flags.writeable = False
+        return known[1]
 
     @cached_property
     def _advance_groups(self) -> list[_Group]:

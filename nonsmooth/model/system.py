@@ -164,6 +164,11 @@ class System:
         return {}
 
     @cached_property
+    def admissible(self) -> dict[str, Any]:
+        """The start, with its parameters, that `check_start` has admitted last."""
+        return {}
+
+    @cached_property
     def compliant(self) -> bool:
         """Whether its contacts are compliant, all of them."""
         contacts = self.contact_elements
@@ -173,6 +178,23 @@ class System:
     def contact_elements(self) -> tuple[Contact, ...]:
         """The element of each contact (nc,)."""
         return tuple(e for e in self.elements if isinstance(e, Contact) for _ in e.gap_labels)
+
+    @cached_property
+    def laws(self) -> tuple[Contact, ...]:
+        """The first contact with each kind of law."""
+        found: dict[type, Contact] = {}
+        for contact in self.contact_elements:
+            found.setdefault(type(contact.contact), contact)
+        return tuple(found.values())
+
+    @cached_property
+    def impact_laws(self) -> tuple[str, ...]:
+        """The impact law of each rigid contact."""
+        return tuple(e.contact.impact for e in self.contact_elements if isinstance(e.contact, Rigid))
+
+    @cached_property
+    def flexible_bodies(self) -> tuple[FlexibleBody, ...]:
+        return tuple(e for e in self.elements if isinstance(e, FlexibleBody))
 
     @cached_property
     def angular_velocities(self) -> NDArray[np.intp]:

@@ -24,7 +24,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed, ValidityWarning
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
-from nonsmooth.model.contacts import Contact
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -300,18 +299,19 @@ def _run(
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     check_support(system, stepper, values, control)
-    scheme, rescuing = stepper, stepper.solver
-    if rescuing is None:
-        rescuing = getattr(solvers, stepper.rescuing_solver)()
-        if stepper.default_solver is not None:
-            scheme = replace(stepper, solver=getattr(solvers, stepper.default_solver)())  # type: ignore[type-var]
-    settings = {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
-    keeper = None if checkpoint is None else checkpoint.next_run(settings)
+
+    def settings() -> dict[str, Any]:
+        scheme = stepper
+        if stepper.solver is None and stepper.default_solver is not None:
+            scheme = replace(stepper, solver=_solver(stepper.default_solver))  # type: ignore[type-var]
+        return {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
+
+    keeper = None if checkpoint is None else checkpoint.next_run(settings())
     steps = steps_of(stepper)
     rules, engine = steps.rules(system, stepper, control, values), "interpreted" if interpreted else "compiled"
-    chain = Chain(rescuing, stepper.fallback)
+    chain = Chain(stepper.solver or _solver(stepper.rescuing_solver), stepper.fallback)
     called = chain.called  # not the chain, whose sessions own functions of CasADi
-    manifest = Manifest(lambda: _manifest(system, values, settings, engine, rules, called))
+    manifest = Manifest(lambda: _manifest(system, values, settings(), engine, rules, called))
     loop = TimeLoop(
         partial(steps, system, stepper, control, values, t_end), chain,
         control, Recorder(system, manifest, values, record=record),
@@ -319,6 +319,12 @@ def _run(
         budget.in_time,
     )  # fmt: skip
     return staged("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
+
+
+@functools.cache
+def _solver(name: str) -> Any:
+    """A solver with its usual settings."""
+    return getattr(solvers, name)()
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:
@@ -348,8 +354,8 @@ def _check_objects(system: Any, stepper: Any, state: Any) -> None:
 
 def check_support(system: System, stepper: Stepper, values: Array, control: StepControl) -> None:
     """Raise InputError unless the stepper supports the law of each contact, with these steps."""
-    for element in system.elements:
-        if isinstance(element, Contact) and not isinstance(element.contact, stepper.contact):
+    for element in system.laws:
+        if not isinstance(element.contact, stepper.contact):
             name, law = type(stepper).__name__, element.contact
             if isinstance(law, Compliant):
                 parts = [type(part).__name__ for part in (law.normal, law.friction) if part is not None]

@@ -30,10 +30,9 @@ def check_deformations(system: System, t: Array, q: Array, v: Array) -> None:
     t : (n,) [s]
     q, v : (n, nq), (n, nv)
     """
-    for body in system.elements:
-        if isinstance(body, FlexibleBody):
-            for sentence in _faults(system, body, t, q, v):
-                warnings.warn(f'Flexible body "{body.name}": {sentence}', ValidityWarning, stacklevel=2)
+    for body in system.flexible_bodies:
+        for sentence in _faults(system, body, t, q, v):
+            warnings.warn(f'Flexible body "{body.name}": {sentence}', ValidityWarning, stacklevel=2)
 
 
 def _faults(system: System, body: FlexibleBody, t: Array, q: Array, v: Array) -> list[str]:

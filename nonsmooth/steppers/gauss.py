@@ -26,7 +26,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import INCREMENTAL
 from nonsmooth.model.system import System
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
-from nonsmooth.steppers.supported import REST, SHARING, check_impact_laws, check_plastic, impact_laws_of
+from nonsmooth.steppers.supported import REST, SHARING, check_impact_laws, check_plastic
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE
 from nonsmooth.tolerances.gauss import LANDED
 
@@ -54,7 +54,7 @@ def gauss_rules(system: System, control: StepControl) -> dict[str, Any]:
         rules["closing of a gap located to gap / clearance"] = LANDED
         rules["simultaneous impacts"] = "of closed contacts, and those with gap < dt_min times approach velocity"
         rules["contact that closes again within dt_min"] = "one step of dt_min, contacts imposed, plastic impact"
-        if set(impact_laws_of(system)) & set(INCREMENTAL):
+        if set(system.impact_laws) & set(INCREMENTAL):
             rules["contacts of one impact"] = SHARING
             rules["impact within the step of dt_min"] = "has expansion by Poisson's law"
     return rules

@@ -11,7 +11,7 @@ from nonsmooth.laws.rigid import INCREMENTAL, Rigid
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
-from nonsmooth.steppers.supported import REST, SHARING, check_impact_laws, impact_laws_of
+from nonsmooth.steppers.supported import REST, SHARING, check_impact_laws
 from nonsmooth.tolerances import CLOSED_GAP
 
 __all__ = ["MoreauJean"]
@@ -126,7 +126,7 @@ class MoreauJean:
 
     def rules(self, system: System, control: StepControl) -> dict[str, Any]:
         """Stated rules: definition of active contacts, and when impacts are applied."""
-        laws = set(impact_laws_of(system))
+        laws = set(system.impact_laws)
         rules: dict[str, Any] = {
             "active contacts": "gap closed at q moved by v for dt/2",
             "gap that counts as closed / clearance": CLOSED_GAP,

@@ -6,10 +6,10 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.rigid import INCREMENTAL, LAWS, Rigid
+from nonsmooth.laws.rigid import INCREMENTAL, LAWS
 from nonsmooth.model.system import System
 
-__all__ = ["REST", "SHARING", "check_impact_laws", "check_newton", "check_plastic", "impact_laws_of"]
+__all__ = ["REST", "SHARING", "check_impact_laws", "check_newton", "check_plastic"]
 
 #: rule for bodies at rest, for the manifest
 REST = "a state at rest remains at rest if Coulomb's law admits it"
@@ -20,14 +20,9 @@ SHARING = (
 )
 
 
-def impact_laws_of(system: System) -> list[str]:
-    """The impact law of each rigid contact."""
-    return [e.contact.impact for e in system.contact_elements if isinstance(e.contact, Rigid)]
-
-
 def check_newton(system: System, stepper: str) -> None:
     """Raise InputError if a contact has another impact law than Newton's."""
-    for name, impact in zip(system.contact_names, impact_laws_of(system), strict=False):
+    for name, impact in zip(system.contact_names, system.impact_laws, strict=False):
         if impact != "newton":
             raise InputError(
                 f"{stepper} supports Newton's impact law only, but contact '{name}' has Rigid(impact='{impact}'); "
@@ -39,7 +34,7 @@ def check_newton(system: System, stepper: str) -> None:
 def check_impact_laws(system: System, values: Array, stepper: str) -> None:
     """Raise InputError unless all contacts have one impact law, known in this dimension, and Newton's alone tangential
     restitution."""
-    laws = impact_laws_of(system)
+    laws = system.impact_laws
     impact, tangential = laws[0] if laws else "newton", system.elementwise.contact_law(values)[2]
     if impact in INCREMENTAL and system.dimension == 3:
         raise InputError(
@@ -59,7 +54,7 @@ def check_impact_laws(system: System, values: Array, stepper: str) -> None:
 
 def check_plastic(system: System, values: Array, stepper: str) -> None:
     """Raise InputError for a law of impacts that steps of constant length, which distribute them, do not have."""
-    restitution, laws = system.elementwise.contact_law(values)[0], impact_laws_of(system)
+    restitution, laws = system.elementwise.contact_law(values)[0], system.impact_laws
     bouncy = np.flatnonzero(restitution > 0)
     if bouncy.size:
         raise InputError(

@@ -140,6 +140,8 @@ def energy_series(
     """
 
     def summed(name: str, increments: Array) -> Array:
+        if not np.any(increments.view(np.int64)):  # all are +0
+            return increments if before is None else np.full(increments.shape, before.sums[name] + 0.0)
         if before is None:
             return np.cumsum(increments)
         return np.cumsum(np.concatenate([[before.sums[name]], increments]))[1:]

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces, forget_pages
 
-__all__ = ["Columns", "UnknownName", "bounds", "where"]
+__all__ = ["Columns", "UnknownName", "any_of_each", "bounds", "where"]
 
 #: rows of which something is computed at once
 AT_ONCE = 1 << 17
+#: columns up to which NumPy goes faster through columns than through rows
+NARROW = 16
 
 
 class UnknownName(InputError, KeyError):
@@ -122,6 +124,19 @@ def bounds(array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         least, largest = np.minimum(least, np.min(rows, axis=1)), np.maximum(largest, np.max(rows, axis=1))
         forget_pages(array)
     return least, largest
+
+
+def any_of_each(found: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether any column of each row of a table (n, k) is true; of narrow tables far faster than `numpy.any`."""
+    width = found.shape[1]
+    if width in (1, 2, 4, 8) and found.flags.c_contiguous:  # as one number each
+        return np.asarray(found.reshape(-1).view(f"u{width}") != 0)
+    if width > NARROW:
+        return np.asarray(np.any(found, axis=1))
+    rows = np.zeros(len(found), dtype=bool)
+    for column in found.T:
+        rows |= column
+    return rows
 
 
 def where(found: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -35,8 +35,10 @@ def means(impulse: Array, length: Array) -> Array:
 
 def differing(*pairs: tuple[Array, Array | float]) -> NDArray[np.intp]:
     """Rows in which one of the tables (n, k) has other bits than the one beside it."""
-    found = [where(one.view(np.int64) != np.asarray(other).view(np.int64))[0] for one, other in pairs]
-    return np.unique(np.concatenate(found))
+    found = np.zeros(len(pairs[0][0]), dtype=bool)
+    for one, other in pairs:
+        found[where(one.view(np.int64) != np.asarray(other).view(np.int64))[0]] = True
+    return np.flatnonzero(found)
 
 
 @dataclass(frozen=True, eq=False)

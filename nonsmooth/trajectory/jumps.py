@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.trajectory.columns import where
+from nonsmooth.trajectory.columns import any_of_each
 from nonsmooth.trajectory.derived import means
 
 if TYPE_CHECKING:
@@ -45,25 +45,23 @@ def with_jumps(
     last : of the two steps before: length, normal impulses, gap velocities, velocities (2, 1 + 2 nc + nv)
     """
     booked = np.zeros(a["P_N"].shape, dtype=bool)
-    if system.compliant or not np.any(a["P_N"]):
+    rough = system.elementwise.contact_law(parameters)[1] > 0.0
+    if system.compliant or not np.any(rough):
         return a, booked
-    friction = system.elementwise.contact_law(parameters)[1]
-    if not np.any(friction > 0.0):
-        return a, booked
-    leaps = _leaps(a, last, system)
-    rows = np.unique(where(leaps & (friction > 0.0))[0])
-    if not rows.size:
+    rows, leaps = _leaps(a, last, system)
+    some = np.any(leaps & rough, axis=1)
+    if not np.any(some):
         return a, booked
     m, changed = Mechanism(system, parameters, 1.0), dict[str, NDArray[Any]]()
-    for row in rows.tolist():
+    for row, leap in zip(rows[some].tolist(), leaps[some], strict=True):
         v_start = a["v"][row - 1] if row else (None if last is None else last[-1, 1 + 2 * system.nc :])
-        if v_start is not None and _is_jump(m, a, row, np.flatnonzero(leaps[row]), v_start):
+        if v_start is not None and _is_jump(m, a, row, np.flatnonzero(leap), v_start):
             if not changed:
                 names = ("v_left", "P_N_impact", "P_T_impact", "gamma_minus", "loss_friction", "reaction",
                          "reaction_impact", "work_drivers_impact")  # fmt: skip
                 changed = {name: a[name].copy() for name in names}
-            booked[row] = leaps[row]
-            _book(m, {**a, **changed}, row, np.flatnonzero(leaps[row]), v_start)
+            booked[row] = leap
+            _book(m, {**a, **changed}, row, np.flatnonzero(leap), v_start)
     return {**a, **changed}, booked
 
 
@@ -85,13 +83,17 @@ def first_jump(jumps: NDArray[Any]) -> tuple[str, float, float]:
     return str(one["contact"]), float(one["t"]), float(one["P_N"])
 
 
-def _leaps(a: Mapping[str, NDArray[Any]], last: Array | None, system: System) -> NDArray[np.bool_]:
-    """Contacts whose mean force is much larger than in both steps before, in steps without impact."""
+def _leaps(
+    a: Mapping[str, NDArray[Any]], last: Array | None, system: System
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Rows of steps with forces and without impact, and which contacts in these (n, nc) have a mean force much larger
+    than in both steps before."""
     before = np.zeros((2, 1 + system.nc)) if last is None else last[:, : 1 + system.nc]
+    calm = (a["dt"] > 0.0) & any_of_each(a["P_N"] > 0.0) & ~any_of_each(a["P_N_impact"] > 0.0)
+    rows = np.flatnonzero(calm)
     dt, P_N = np.concatenate([before[:, 0], a["dt"]]), np.concatenate([before[:, 1:], a["P_N"]])
-    force, calm = means(P_N, dt), a["dt"] > 0.0
-    calm[where(a["P_N_impact"] > 0.0)[0]] = False
-    return np.asarray(calm[:, None] & (force[2:] > LEAP * np.maximum(force[1:-1], force[:-2])))
+    first, second, force = (means(P_N[rows + k], dt[rows + k]) for k in range(3))
+    return rows, force > LEAP * np.maximum(second, first)
 
 
 class _Change:

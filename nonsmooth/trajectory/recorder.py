@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.engine.rows import joined
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces
@@ -22,7 +23,7 @@ from nonsmooth.trajectory.derived import KEPT_ENERGIES, Energies, Mean, Mostly
 from nonsmooth.trajectory.jumps import first_jump, jump_words
 from nonsmooth.trajectory.manifest import Manifest, plain
 from nonsmooth.trajectory.origin import Origin
-from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned, joined
+from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned
 from nonsmooth.trajectory.trajectory import IMPACT_COLUMNS, Left, Trajectory, impact_table
 from nonsmooth.trajectory.verdict import first_verdict
 
@@ -195,7 +196,7 @@ class Recorder:
         portion = max(at_once // self.record, 1) * self.record
         while made.count < n:
             first, last = made.count - base.count, min(made.count + portion + (made.count == 0), n) - base.count
-            part = {name: values[first:last] for name, values in tables.items()}
+            part = tables if last - first == len(tables["t"]) else {k: one[first:last] for k, one in tables.items()}
             made = made.extended(part, self.system, self.parameters, observe)
             if made.end(made.count) == made.count:
                 self._made = made

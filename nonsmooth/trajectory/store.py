@@ -7,6 +7,7 @@ count are written again: what Ctrl-C or lack of memory cuts short does no harm.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import tempfile
@@ -61,7 +62,7 @@ class _Column:
 
     def __init__(self, like: NDArray[Any]) -> None:
         self.kind, self.width = like.dtype, like.shape[1:]
-        self.row = max(int(np.prod(self.width)), 1) * like.dtype.itemsize
+        self.row = max(math.prod(self.width), 1) * like.dtype.itemsize
         self.array = np.empty((0, *self.width), self.kind)
         self.file: Any = None
         self.same: NDArray[Any] | None = None  # the number of all rows so far (1,)
@@ -80,11 +81,16 @@ class _Column:
             values = np.ascontiguousarray(values)
             if at == 0:
                 self.same = values[:1].copy()
-            if self.same is not None and np.all(values.view(np.int64) == self.same.view(np.int64)):
-                return
+            if self.same is not None:
+                bits, same = values.view(np.int64), self.same.view(np.int64)
+                if not (np.any(bits[-1:] != same) or np.any(bits != same)):  # mostly the last one tells
+                    return
             self._fill(at)
             self.differs = True
         end = at + len(values)
+        if at == 0 and self.file is None and _is_whole(values):
+            self.array = values  # without a copy: whoever has made the rows does not change them
+            return
         if end > len(self.array):
             try:
                 share = GROWTH if self.file is None else 1.0  # of a file little is mapped in vain
@@ -169,3 +175,10 @@ class _Column:
         self.file.seek(at * self.row)
         while left:
             left = left[self.file.write(left) :]
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    """Whether these rows are most of the memory that they keep."""
+    whole = values if values.base is None else values.base
+    kept = isinstance(whole, np.ndarray) and values.flags.c_contiguous and values.flags.writeable
+    return kept and whole.nbytes <= 2 * values.nbytes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.model.seen import Observe, Seen
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
-from nonsmooth.trajectory.columns import bounds, where
+from nonsmooth.trajectory.columns import any_of_each, bounds
 from nonsmooth.trajectory.contact_forces import tangential_size
 from nonsmooth.trajectory.derived import KEPT_ENERGIES, differing, means
 from nonsmooth.trajectory.jumps import with_jumps
@@ -21,7 +21,7 @@ from nonsmooth.trajectory.store import Store
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
 
-__all__ = ["ARRAYS", "SCALARS", "Part", "Thinned", "joined"]
+__all__ = ["ARRAYS", "SCALARS", "Part", "Thinned"]
 
 #: rows of steps, by name: times ``t`` (k,), ``q``, ``v`` and `ARRAYS` (k, width), `SCALARS` (k,)
 Part = Mapping[str, NDArray[Any]]
@@ -108,17 +108,19 @@ class Thinned:
         views |= {name: energy[name] for name in KEPT_ENERGIES}
         views |= {name: a[name] for name in ("t", "q", "v", "v_left", "mode")}
         kept = self._kept(t.size)
-        table = self._forces(a, kept) | {name: values[kept] for name, values in views.items()}
+        if self.record > 1:
+            views = {name: values[kept] for name, values in views.items()}
+        table = self._forces(a, kept) | views
         jumps = self._jumps(table, a, kept)
         if self.record == 1:
             del table["dt"]
         self.store.put(self.kept, table)
         self.jumps.put(self.jumped, jumps)
+        least = bounds(seen.gap)[0]
         worst = np.array([
-            worst_violation(-seen.gap), worst_violation(seen.closure), worst_violation(a["complementarity"]),
+            worst_violation(-least), worst_violation(seen.closure), worst_violation(a["complementarity"]),
             worst_violation(a["residual"]),
         ])  # fmt: skip
-        least = bounds(seen.gap)[0]
         extremes = np.array([(np.min(one), np.max(one), one[-1]) for one in energy.values()]).T
         if self.worst is not None and self.least_gap is not None and self.extremes is not None:
             worst, least = np.maximum(self.worst, worst), np.minimum(self.least_gap, least)
@@ -152,7 +154,9 @@ class Thinned:
         """The rows, taken from their table, of what follows from it in all others: `nonsmooth.trajectory.derived`."""
         parts = {name: table.pop(name) for name in JUMPS if name in table}
         t = table["t"]
-        between = np.diff(t, prepend=t[0] if self.balance is None else self.balance.t)
+        between = t.copy()
+        between[1:] -= t[:-1]
+        between[:1] -= t[:1] if self.balance is None else self.balance.t
         length = table["dt"] if self.record > 1 else between
         impacts = [_summed(np.abs(a[f"{name}_impact"]), kept) for name in ("P_N", "P_T")]
         rows = differing(
@@ -161,7 +165,8 @@ class Thinned:
         )  # fmt: skip
         parts = {name: values[rows] for name, values in parts.items()}
         for name, impulse in (("lam_N", "P_N"), ("lam_T", "P_T")):
-            smooth = _summed(a[impulse] - a[f"{impulse}_impact"], kept)[rows]
+            whole, impact = (one[rows] if self.record == 1 else one for one in (a[impulse], a[f"{impulse}_impact"]))
+            smooth = whole - impact if self.record == 1 else _summed(whole - impact, kept)[rows]
             parts[name] = means(smooth, table["dt"][rows])
         return {"row": rows + self.kept, **parts}
 
@@ -228,13 +233,6 @@ def _summed(array: Array, kept: slice | NDArray[np.intp]) -> Array:
     return np.asarray(np.add.reduceat(array, np.concatenate([[0], kept[:-1] + 1]), axis=0))
 
 
-def joined(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
-    """Tables one after the other."""
-    if len(parts) == 1:
-        return dict(parts[0])
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
 def loaded(
     approach: Array, before: Array, lengths: Array, some: slice | NDArray[np.intp] = slice(None)
 ) -> NDArray[np.bool_]:
@@ -272,7 +270,7 @@ def _impacts(
     its normal turns they may omit some and make up for them: that is no impact, unless another contact is hit as well.
     """
     struck = a["P_N_impact"] > 0.0
-    some = np.unique(where(struck)[0])
+    some = np.flatnonzero(any_of_each(struck))
     if not some.size:
         return np.zeros((0, IMPACT))
     struck, before = struck[some], np.zeros((2, 1 + 2 * system.nc)) if last is None else last[:, : 1 + 2 * system.nc]

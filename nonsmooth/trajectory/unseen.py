@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
-from nonsmooth.trajectory.columns import where
+from nonsmooth.trajectory.columns import any_of_each, bounds, where
 from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import signed
 
@@ -42,19 +42,24 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     P_N, size = run.P_N.array[1:], system.elementwise.gap_sizes(parameters)
     missed: dict[int, float] = {}
-    forced = np.zeros(len(P_N), dtype=bool)
-    for column in P_N.T:  # in little memory
-        forced |= column > 0.0
+    pressed = P_N > 0.0
+    forced = any_of_each(pressed)
     if not system.compliant:
-        row, contact = where(gap[1:-1] < -FREE * size)
-        open_ = (gap[row, contact] > 0.0) & (gap[row + 2, contact] > 0.0)
         # steps of velocities overlap a little; in steps with forces another contact may turn the motion
-        some = ~(forced[row] | forced[row + 1]) & (open_ | (gap[row + 1, contact] < -OVERLAP * size[contact]))
+        deep = any_of_each(gap[1:-1] < -FREE * np.min(size))
+        row = np.flatnonzero(deep & ~(forced[:-1] | forced[1:]))
+        deepest, contact = where(gap[1 + row] < -FREE * size)
+        row = row[deepest]
+        open_ = (gap[row, contact] > 0.0) & (gap[row + 2, contact] > 0.0)
+        some = open_ | (gap[row + 1, contact] < -OVERLAP * size[contact])
         for one, time in zip(contact[some].tolist(), run.t[1 + row[some]].tolist(), strict=True):
             missed.setdefault(one, time)
-    k, i = where((right[:-1] < 0.0) & (left[1:] > 0.0))
-    free = (gap[k, i] > 0.0) & (gap[k + 1, i] > 0.0) & ~(P_N[k, i] > 0.0)
-    k, i = k[free], i[free]
+    turning = right[:-1] < 0.0
+    turning &= left[1:] > 0.0
+    turning &= gap[:-1] > 0.0
+    turning &= gap[1:] > 0.0
+    turning &= ~pressed
+    k, i = where(turning)
     if k.size <= MOST:
         _divide(run, system, parameters, k, i, -size[i] * np.where(forced[k], OVERLAP, FREE), missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
@@ -67,7 +72,18 @@ def _divide(
     """Divide intervals that begin with rows k, of contacts i, until their gaps are open, or missed as below `least`."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     spans = np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])
-    turn = np.maximum(_spins(run, system, k, i), _spins(run, system, k + 1, i))
+    if not k.size:
+        return
+    v = run.v.array
+    fastest = np.maximum(*(bounds(np.abs(v[rows]))[1] for rows in (k, k + 1)))
+    fastest[np.isnan(fastest)] = np.inf
+    # bounds fall with the turning of bodies: most intervals are free even with the fastest one
+    turn = _spins(system, np.broadcast_to(fastest, (system.nc, system.nv)), np.arange(system.nc))
+    some = np.isfinite(_meeting(spans, turn[i], least))
+    if not np.any(some):
+        return
+    spans, k, i, least = spans[some], k[some], i[some], least[some]
+    turn = np.maximum(_spins(system, v[k], i), _spins(system, v[k + 1], i))
     for _ in range(DIVISIONS):
         x = _meeting(spans, turn, least)
         some = np.isfinite(x)
@@ -130,8 +146,8 @@ def _gaps(run: Trajectory, system: System, parameters: Array, t: Array, i: NDArr
     return system.true_gaps(q, parameters)[rows, i], system.gap_rates(q, v, parameters)[rows, i]
 
 
-def _spins(run: Trajectory, system: System, k: NDArray[np.intp], i: NDArray[np.intp]) -> Array:
-    """Sum of the angular speeds [rad/s] of the two bodies of contacts i in rows k."""
+def _spins(system: System, v: Array, i: NDArray[np.intp]) -> Array:
+    """Sum of the angular speeds [rad/s] of the two bodies of contacts i (n,), each at velocities of its own (n, nv)."""
     columns = system.angular_velocities[i]
-    v = np.where(columns < 0, 0.0, run.v.array[k[:, None, None], columns])
+    v = np.where(columns < 0, 0.0, v[np.arange(len(v))[:, None, None], columns])
     return np.asarray(np.sum(np.linalg.norm(v, axis=2), axis=1))
