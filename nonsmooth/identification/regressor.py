@@ -104,10 +104,9 @@ class Regressor:
         self.parameters = (*inertial, *self._friction_parameters(), *(self._load_parameter(name) for name in loads))
         self._inertial = len(inertial)
 
-    @property
-    def recipe(self) -> tuple[System, tuple[str, ...], dict[str, LinkFrame], tuple[str, ...], tuple[str, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """What makes the same regressor in another process."""
-        return self.system, self.drives, self.frames, self.friction, self.loads
+        return Regressor, (self.system, self.drives, self.frames, self.friction, self.loads)
 
     # ------------------------------------------------------------------------------------------------------ parameters
 

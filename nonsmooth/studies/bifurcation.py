@@ -22,7 +22,7 @@ from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.arguments import check_count, check_function, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
 from nonsmooth.studies.files import Result
-from nonsmooth.studies.workers import outcomes, packed, unpacked
+from nonsmooth.studies.workers import outcomes
 
 if TYPE_CHECKING:
     import xarray
@@ -157,10 +157,8 @@ def bifurcation(
     numbers = numbers_of("values", values)
     clock = time.perf_counter()
     results: dict[int, _Points] = {}
-    alone = workers == 1 and scheduler is None
-    sent = section if alone else packed(section)
-    tasks = [(sent, value) for value in numbers.tolist()]
-    for i, result in outcomes(_one, tasks, workers=workers, scheduler=scheduler):
+    tasks = [(value,) for value in numbers.tolist()]
+    for i, result in outcomes(functools.partial(_one, section), tasks, workers=workers, scheduler=scheduler):
         results[i] = result
         whom(progress)(len(results) / len(numbers))
     ordered = [results[i] for i in range(len(numbers))]
@@ -223,12 +221,11 @@ class _Points:
     failure: str = ""
 
 
-def _one(section: bytes | Callable[[float], Array], value: float) -> _Points:
-    """The points of one value; `section` is pickled by another process."""
+def _one(section: Callable[[float], Array], value: float) -> _Points:
+    """The points of one value."""
     clock = time.perf_counter()
     try:
-        function = _unpacked(section) if isinstance(section, bytes) else section
-        found = function(value)
+        found = section(value)
     except (ModelError, SimulationFailed, SolverFailed) as error:
         return _Points(np.zeros(0), time.perf_counter() - clock, str(error) or type(error).__name__)
     try:
@@ -238,10 +235,3 @@ def _one(section: bytes | Callable[[float], Array], value: float) -> _Points:
     if points.ndim != 1:
         raise InputError(f"section must return a list of numbers, got an array of shape {points.shape} at {value:g}.")
     return _Points(points, time.perf_counter() - clock)
-
-
-@functools.lru_cache(maxsize=2)
-def _unpacked(section: bytes) -> Callable[[float], Array]:
-    """Once per worker, so that data are shared between values."""
-    function: Callable[[float], Array] = unpacked(section)
-    return function

@@ -92,10 +92,15 @@ class Case(metaclass=Called):
         check_stepper(self.stepper)
 
 
-def checked_cases(cases: Any) -> tuple[Case, ...]:
-    """The cases of a study; InputError for anything else."""
+def checked_cases(cases: Any, study: str) -> tuple[Case, ...]:
+    """The cases of a study, at least one, with different labels; InputError for anything else."""
     if isinstance(cases, str) or not isinstance(cases, Iterable) or not all(isinstance(one, Case) for one in cases):
         raise InputError(f"cases must be a list of Case(...), got {shown(cases)}.")
+    labels = [case.label for case in cases]
+    if not labels:
+        raise InputError(f"{study} needs at least one Case.")
+    if len(set(labels)) < len(labels):
+        raise InputError(f"Two cases have one label: {', '.join(labels)}; give each its own.")
     return tuple(cases)
 
 

@@ -14,7 +14,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.progress import Progress
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import shown
 from nonsmooth.step_control import StepControl
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.designs import Design
@@ -113,13 +113,7 @@ class DynamicLevel:
         self.mechanism, self.stepper, self.limit, self.accuracy = mechanism, stepper, limit, accuracy
         self.dt, self.verdict, self.output = dt, verdict, output
         self.system = system_of(mechanism, mapping("arguments", arguments))
-        numbers = {k: float(x) for k, x in self.system.toleranced(parameters).items()} | mapping(
-            "parameters", parameters
-        )
-        self.parameters = {
-            name: float(x) if is_number(x) else x for name, x in mapping("parameters", parameters).items()
-        }
-        self.parameters |= {name: numbers[name] for name in self.parameters if is_number(numbers[name])}
+        self.parameters = mapping("parameters", parameters)
         self.nominal: float | None = None
         self.metric = metric
         if isinstance(metric, str) and metric.startswith(DEVIATION):

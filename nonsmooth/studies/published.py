@@ -15,8 +15,8 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
-from nonsmooth.studies.accurate import ACCURACY
 from nonsmooth.studies.files import Result, doubts
+from nonsmooth.studies.trial import ACCURACY
 from nonsmooth.studies.views import Twin, View, view_of, window_means
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust import verdict_against

@@ -13,15 +13,12 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ErrorControl
-from nonsmooth.studies.accurate import accurate_of
-from nonsmooth.studies.arguments import built, check_build
-from nonsmooth.studies.compare import motion_times
-from nonsmooth.studies.comparison import GRID, Case
-from nonsmooth.studies.equal_error import own_error
+from nonsmooth.studies.arguments import check_build
+from nonsmooth.studies.comparison import Case
 from nonsmooth.studies.files import Result, doubts
-from nonsmooth.studies.motions import Motion, scaled_distance, scales
+from nonsmooth.studies.motions import Motion, motion_times, scaled_distance
+from nonsmooth.studies.trial import Trial
 from nonsmooth.trajectory import Trajectory, Verdict
 
 if TYPE_CHECKING:
@@ -35,6 +32,19 @@ __all__ = ["RigidLimit", "order", "rigid_limit"]
 
 #: tolerances of the compliant runs: errors far below the difference between rigid and compliant contact
 CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
+#: number of a run -> unit and meaning
+COLUMNS = {
+    "distance": ("-", "worst coordinate's mean deviation from rigid contact, over its range"),
+    "first_impulse": ("N s", "impulse of the first contact, if it ends"),
+    "impulse_error": ("-", "relative, against the rigid impulse"),
+    "penetration": ("m", "deepest overlap"),
+    "wall": ("s", "time of the run"),
+    "steps": ("-", "steps of the run"),
+    "evaluations": ("-", "evaluations of the equations of motion"),
+    "own_error": ("-", "distance to an accurate solution with the same stiffness"),
+}
+#: those of the numbers that are counts
+COUNTS = ("steps", "evaluations")
 #: points, from the stiffest down, through which orders are fitted
 FITTED = 3
 
@@ -97,37 +107,21 @@ class RigidLimit(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per stiffness."""
+        names = ("stiffness", *(name for name in COLUMNS if name != "first_impulse"))
         return [
-            {
-                "stiffness": float(self.stiffness[i]),
-                "distance": float(self.distance[i]),
-                "impulse_error": float(self.impulse_error[i]),
-                "penetration": float(self.penetration[i]),
-                "wall": float(self.wall[i]),
-                "steps": int(self.steps[i]),
-                "evaluations": int(self.evaluations[i]),
-                "own_error": float(self.own_error[i]),
-                "verdict": self.verdicts[i].kind,
-            }
-            for i in range(len(self.stiffness))
+            {name: (int if name in COUNTS else float)(getattr(self, name)[i]) for name in names}
+            | {"verdict": verdict.kind}
+            for i, verdict in enumerate(self.verdicts)
         ]
 
     def to_dataset(self) -> xarray.Dataset:
         """As an `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
         import xarray
 
-        columns = {
-            "distance": (self.distance, "-", "worst coordinate's mean deviation from rigid contact, over its range"),
-            "first_impulse": (self.first_impulse, "N s", "impulse of the first contact, if it ends"),
-            "impulse_error": (self.impulse_error, "-", "relative, against the rigid impulse"),
-            "penetration": (self.penetration, "m", "deepest overlap"),
-            "wall": (self.wall, "s", "time of the run"),
-            "steps": (self.steps, "-", "steps of the run"),
-            "evaluations": (self.evaluations, "-", "evaluations of the equations of motion"),
-            "own_error": (self.own_error, "-", "distance to an accurate solution with the same stiffness"),
+        data: dict[str, Any] = {
+            name: ("stiffness", getattr(self, name), {"units": unit, "long_name": meaning})
+            for name, (unit, meaning) in COLUMNS.items()
         }
-        data: dict[str, Any] = {name: ("stiffness", values, {"units": unit, "long_name": meaning})
-                for name, (values, unit, meaning) in columns.items()}  # fmt: skip
         kinds = np.array([verdict.kind for verdict in self.verdicts], dtype=object)
         data["verdict"] = ("stiffness", kinds, {"units": "-", "long_name": "of the run"})
         facts: dict[str, Any] = {"title": "compliant contact towards the rigid limit"}
@@ -204,40 +198,37 @@ def rigid_limit(
     check_build(build)
     tell = whom(progress)
     tell("rigid: accurate solution", 0.0)
-    system = built(build, rigid.contact)
-    hard = simulate(system, rigid.stepper, t_end=t_end, dt=rigid.dt, parameters=rigid.parameters)
-    accurate = accurate_of(rigid, system, hard, t_end)
-    truth, rigid_verdict = accurate.motion, accurate.verdict(rigid, system, hard)
-    grid = np.linspace(hard.t[0], t_end, GRID + 1)
-    scale = scales(truth, grid)
+    trial = Trial.of(build, rigid, t_end)
+    hard = trial.run()
+    accurate = trial.accurate()
+    truth = accurate.motion
 
-    def soft(K: float) -> tuple[Case, System, Trajectory]:
-        case = Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters)
-        compliant = built(build, case.contact)
-        return case, compliant, simulate(compliant, stepper, t_end=t_end, dt=dt, parameters=rigid.parameters)
+    def soft(K: float) -> Trial:
+        return Trial.of(build, Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters), t_end)
 
     rows, verdicts = [], []
     for i, K in enumerate(values.tolist()):
         tell(f"K = {K:g}", (i + 1) / (len(values) + 2))
-        case, compliant, run = soft(K)
-        own = accurate_of(case, compliant, run, t_end)
-        verdicts.append(own.verdict(case, compliant, run))
-        error = own_error(run, own.motion, scales(own.motion, grid))
+        compliant = soft(K)
+        run, own = compliant.run(), compliant.accurate()
+        verdicts.append(own.verdict(run))
         motion = Motion.of_run(run)
-        distance = scaled_distance(motion, truth, motion_times(grid, motion, truth), scale)
+        distance = scaled_distance(motion, truth, motion_times(trial.grid(), motion, truth), accurate.scale)
         counts = run.counts.get("evaluations", 0)
-        rows.append((distance, _first_impulse(run), _deepest(run), run.wall_seconds, len(run.t) - 1, counts, error))
+        rows.append(
+            (distance, _first_impulse(run), _deepest(run), run.wall_seconds, len(run.t) - 1, counts, own.error(run))
+        )
     columns = [np.array(column, float) for column in zip(*rows, strict=True)]
     needed: dict[str, float] = {}
     if depth is not None:
         tell(f"stiffness for {depth:g} m", 1 - 1 / (len(values) + 2))
         K = _stiffness_for(depth, values, columns[2])
-        needed = {"depth": float(depth), "stiffness": K, "found": _deepest(soft(K)[2])}
+        needed = {"depth": float(depth), "stiffness": K, "found": _deepest(soft(K).run())}
     tell("done", 1.0)
     distances, first, penetration, wall, steps, evaluations, errors = columns
     return RigidLimit(
         values, distances, first, _first_impulse(hard), penetration, wall, steps, evaluations, errors, tuple(verdicts),
-        rigid_verdict, needed=needed,
+        accurate.verdict(hard), needed=needed,
     )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib.metadata
 import json
@@ -11,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kept import FAILED, FINISHED, UNCHECKED, Kept, Outcome, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
 from nonsmooth.studies.starts import Starts
-from nonsmooth.studies.workers import cores, outcomes, packed, unpacked
+from nonsmooth.studies.workers import cores, outcomes
 
 if TYPE_CHECKING:
     import xarray
@@ -347,25 +346,10 @@ def _answers(
     share = math.ceil(len(design) / (PIECES * max(count, 1)))
     length = piece or (max(share, BATCH) if batches else max(1, min(share, LONGEST)))
     pieces = [left[i : i + length] for i in range(0, len(left), length)]
-    if scheduler is None and (batches or count == 1):
-        for numbers in pieces:
-            yield numbers, runs.outcomes(design.values[numbers], count)
-        return
-    parcel = packed(runs)
-    tasks = [(parcel, design.values[numbers]) for numbers in pieces]
-    for k, answers in outcomes(_piece, tasks, workers=workers, scheduler=scheduler):
+    threads, workers = (count, 1) if batches else (1, workers)
+    tasks = [(design.values[numbers], threads) for numbers in pieces]
+    for k, answers in outcomes(runs.outcomes, tasks, workers=workers, scheduler=scheduler):
         yield pieces[k], answers
-
-
-def _piece(parcel: bytes, rows: Array) -> list[Outcome]:
-    """What a worker does."""
-    return _unpacked(parcel).outcomes(rows)
-
-
-@functools.lru_cache(maxsize=2)
-def _unpacked(parcel: bytes) -> Runs:
-    """Once per worker, so that the system is built once."""
-    return cast(Runs, unpacked(parcel))
 
 
 def system_of(mechanism: Any, arguments: Mapping[str, Any]) -> System:

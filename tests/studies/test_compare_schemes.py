@@ -94,7 +94,7 @@ def test_a_run_that_ends_early_is_left_out_with_its_reason(monkeypatch: pytest.M
     def limited(system, stepper, **options):
         return ns.simulate(system, stepper, max_steps=3 if isinstance(stepper, ns.MoreauJean) else None, **options)
 
-    monkeypatch.setattr(sys.modules["nonsmooth.studies.compare"], "simulate", limited)
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.trial"], "simulate", limited)
     cases = [Case("events", RIGID, ns.EventDriven(), CONTROL), Case("ends", RIGID, ns.MoreauJean(), 1e-4)]
     found = compare(lambda contact: slider_rod(case=1, contact=contact).build(), cases, t_end=3e-3, target=0)
     assert found.labels == ("events",)
