@@ -22,7 +22,7 @@ from nonsmooth.step_control import StepControl
 
 __all__ = ["End", "calls_outside", "run_to_ends"]
 
-#: runs that a thread takes at a time
+#: most runs that a thread takes at a time
 SHARE = 64
 
 
@@ -56,7 +56,9 @@ def run_to_ends(
     `take` is called with the numbers of a control and a run, and its end; None where it does not start, or has a step
     that is not certified. Where `observe` is not set, violations of gaps and joints are zero.
     """
-    shares = [runs[k : k + SHARE] for k in range(0, len(runs), SHARE)]
+    count = threads or os.cpu_count() or 1
+    size = max(1, min(SHARE, -(-(len(runs) - 1) // count)))
+    shares = [runs[:1], *(runs[k : k + size] for k in range(1, len(runs), size))]
     # evaluations of the system share buffers and CasADi's expressions, which are not safe for threads
     preparing = threading.Lock()
 
@@ -75,7 +77,7 @@ def run_to_ends(
                     take(i, k, end)
 
     share(shares[0])  # compiled by one thread
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(count) as pool:
         jobs = [pool.submit(share, which) for which in shares[1:]]
         try:
             for job in as_completed(jobs):
