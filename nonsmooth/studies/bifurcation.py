@@ -18,6 +18,7 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import floats, is_number, shown
+from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.arguments import check_count, check_function, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
@@ -180,20 +181,21 @@ def periodic_section(
     stepper: Stepper,
     *,
     period: float,
-    steps: int,
+    steps: int | StepControl,
     transient: int,
     points: int,
     state: State | None = None,
     parameters: Mapping[str, float] | None = None,
 ) -> Section:
-    """States once per period of the drive after a transient, with a constant step.
+    """States once per period of the drive after a transient.
 
     Parameters
     ----------
     period : [s]
         Of the drive.
-    steps : int
-        Steps per period: rows coincide with whole periods, and only those are kept.
+    steps : int, or Landing or ErrorControl
+        Constant steps per period: rows coincide with whole periods, and only those are kept; with other steps points
+        are interpolated between rows.
     transient : int
         Number of omitted periods.
     points : int
@@ -203,12 +205,17 @@ def periodic_section(
     """
     if not (is_number(period) and period > 0.0):
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
-    for name, value, least in (("steps", steps, 1), ("points", points, 1), ("transient", transient, 0)):
-        check_count(name, value, least)
-    dt = period / steps
-    first = 0.0 if state is None else state.t
+    check_count("points", points)
+    check_count("transient", transient, 0)
+    if isinstance(steps, Landing | ErrorControl):
+        dt: StepControl = steps
+        record = 1
+    else:
+        check_count("steps", steps)
+        dt, record = ConstantStep(period / steps), steps
+    first = system.start.t if state is None else state.t
     t_end = first + (transient + points) * period
-    run = simulate(system, stepper, t_end=t_end, dt=dt, state=state, parameters=parameters, record=steps)
+    run = simulate(system, stepper, t_end=t_end, dt=dt, state=state, parameters=parameters, record=record)
     return stroboscope(run, period, after=first + (transient + 0.5) * period)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.model import Model
     from nonsmooth.model.system import System
 
-__all__ = ["compare"]
+__all__ = ["compare", "measured"]
 
 
 @telling
@@ -153,7 +153,7 @@ def compare(
         tell(f"{case.label}: cost at equal error", (2 * len(cases) + i) / parts)
         found = coarsest(trial, own, target, patience) if target > 0 else None
         cost = Cost.none() if found is None else cost_of(trial, *found, own.error(found[1]), repeats)
-        measured: dict[str, Any] = {
+        numbers = measured(run, known[reference], edges, threshold) | {
             "verdict": run.verdict.kind,
             "position_error": run.verdict.position,
             "force_error": run.verdict.force,
@@ -162,8 +162,7 @@ def compare(
             "agreement": agreement(run, runs[reference]),
             "equal_error": asdict(cost),
         }
-        measured |= _measured(run, truth, scale, grid, edges, threshold)
-        table[case.label] = {name: measured[name] for name in METRICS}
+        table[case.label] = {name: numbers[name] for name in METRICS}
     tell("done", 1.0)
     motions = [Motion.of_run(runs[case.label]) for case in cases]
     return Comparison(
@@ -222,13 +221,10 @@ def _check_systems(trials: Mapping[str, Trial]) -> None:
             )
 
 
-def _measured(
-    run: Trajectory, truth: Motion, scale: Array, grid: Array, edges: Array, threshold: float
-) -> dict[str, Any]:
-    """The metrics that a run and the reference give."""
-    motion = Motion.of_run(run)
-    t = motion_times(grid, motion, truth)
-    deviation = mean_deviation(motion, truth, t)
+def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float) -> dict[str, Any]:
+    """The metrics of a run by itself and by an accurate solution; windows and impacts as of `compare`."""
+    motion, truth = Motion.of_run(run), accurate.motion
+    deviation = mean_deviation(motion, truth, motion_times(accurate.trial.grid(), motion, truth))
     contacts = run.gap.names
     touches = contact_intervals(run)
     first = touches[0] if len(touches) else None
@@ -241,7 +237,7 @@ def _measured(
         return float(first[name]) if first is not None and known else float("nan")
 
     return {
-        "distance": float(np.max(deviation / scale, initial=0.0)),
+        "distance": float(np.max(deviation / accurate.scale, initial=0.0)),
         "deviation": dict(zip(run.q.names, deviation.tolist(), strict=True)),
         "penetration": max(depth, run.certificate.gap_violation),
         "impulse": dict(zip(contacts, run.P_N.array.sum(axis=0).tolist(), strict=True)),

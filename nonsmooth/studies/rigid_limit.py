@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.diagnostics import contact_intervals
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.studies.arguments import check_build
+from nonsmooth.studies.compare import measured
 from nonsmooth.studies.comparison import Case
 from nonsmooth.studies.files import Result, doubts
-from nonsmooth.studies.motions import Motion, motion_times, scaled_distance
 from nonsmooth.studies.trial import Trial
-from nonsmooth.trajectory import Trajectory, Verdict
+from nonsmooth.trajectory import Verdict
 
 if TYPE_CHECKING:
     import xarray
@@ -200,8 +199,7 @@ def rigid_limit(
     tell("rigid: accurate solution", 0.0)
     trial = Trial.of(build, rigid, t_end)
     hard = trial.run()
-    accurate = trial.accurate()
-    truth = accurate.motion
+    accurate, edges = trial.accurate(), np.array([hard.t[0], t_end])
 
     def soft(K: float) -> Trial:
         return Trial.of(build, Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters), t_end)
@@ -212,23 +210,22 @@ def rigid_limit(
         compliant = soft(K)
         run, own = compliant.run(), compliant.accurate()
         verdicts.append(own.verdict(run))
-        motion = Motion.of_run(run)
-        distance = scaled_distance(motion, truth, motion_times(trial.grid(), motion, truth), accurate.scale)
-        counts = run.counts.get("evaluations", 0)
-        rows.append(
-            (distance, _first_impulse(run), _deepest(run), run.wall_seconds, len(run.t) - 1, counts, own.error(run))
-        )
-    columns = [np.array(column, float) for column in zip(*rows, strict=True)]
+        own_numbers = {"wall": run.wall_seconds, "own_error": own.error(run)}
+        rows.append(measured(run, accurate, edges, 0.0) | own_numbers)
+    columns = {name: np.array([row[name] for row in rows], float) for name in COLUMNS if name != "impulse_error"}
     needed: dict[str, float] = {}
     if depth is not None:
         tell(f"stiffness for {depth:g} m", 1 - 1 / (len(values) + 2))
-        K = _stiffness_for(depth, values, columns[2])
-        needed = {"depth": float(depth), "stiffness": K, "found": _deepest(soft(K).run())}
+        K = _stiffness_for(depth, values, columns["penetration"])
+        needed = {
+            "depth": float(depth),
+            "stiffness": K,
+            "found": measured(soft(K).run(), accurate, edges, 0.0)["penetration"],
+        }
     tell("done", 1.0)
-    distances, first, penetration, wall, steps, evaluations, errors = columns
     return RigidLimit(
-        values, distances, first, _first_impulse(hard), penetration, wall, steps, evaluations, errors, tuple(verdicts),
-        accurate.verdict(hard), needed=needed,
+        stiffness=values, **columns, rigid_impulse=measured(hard, accurate, edges, 0.0)["first_impulse"],
+        verdicts=tuple(verdicts), rigid_verdict=accurate.verdict(hard), needed=needed,
     )  # fmt: skip
 
 
@@ -243,16 +240,6 @@ def order(K: Array, values: Array) -> float:
         return float("nan")
     x, y = np.log(K[known])[-FITTED:], np.log(values[known])[-FITTED:]
     return round(float(-np.polyfit(x, y, 1)[0]), 12)
-
-
-def _first_impulse(run: Trajectory) -> float:
-    touches = contact_intervals(run)
-    ended = len(touches) > 0 and touches[0]["end"] < run.t[-1]
-    return float(touches[0]["impulse"]) if ended else float("nan")
-
-
-def _deepest(run: Trajectory) -> float:
-    return float(np.max(contact_intervals(run)["depth"], initial=0.0))
 
 
 def _stiffness_for(depth: float, K: Array, penetration: Array) -> float:

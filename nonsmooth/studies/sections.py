@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.diagnostics.poincare import DIRECTIONS, Section, poincare, stroboscope
+from nonsmooth.diagnostics.poincare import DIRECTIONS, Section, poincare
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.system import System
@@ -56,15 +56,10 @@ class PerPeriod:
         self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: Mapping[str, Any]
     ) -> Section:
         """The points of one run."""
-        period = self._seconds(known)
-        if isinstance(self.steps, int):
-            return periodic_section(
-                system, stepper, period=period, steps=self.steps, transient=self.transient, points=self.points,
-                parameters=parameters,
-            )  # fmt: skip
-        end = system.start.t + (self.transient + self.points) * period
-        run = simulate(system, stepper, t_end=end, dt=self.steps, parameters=parameters)
-        return stroboscope(run, period, after=system.start.t + (self.transient + 0.5) * period)
+        return periodic_section(
+            system, stepper, period=self._seconds(known), steps=self.steps, transient=self.transient,
+            points=self.points, parameters=parameters,
+        )  # fmt: skip
 
     def _seconds(self, known: Mapping[str, Any]) -> float:
         if not isinstance(self.period, str):

@@ -31,12 +31,12 @@ from nonsmooth.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
 from nonsmooth.settings import is_number, shown
 from nonsmooth.step_control import StepControl
-from nonsmooth.studies.arguments import check_count, mapping, numbers
-from nonsmooth.studies.designs import quantiles
+from nonsmooth.studies.arguments import check_count, check_share, mapping, numbers
+from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result
 from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel, Products
-from nonsmooth.studies.sensitivity import shares, words
+from nonsmooth.studies.sensitivity import shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
 if TYPE_CHECKING:
@@ -454,9 +454,8 @@ def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accura
     if not is_number(limit):
         raise InputError(f"limit must be a finite number, in the unit of the metric, got {shown(limit)}.")
     check_count("runs", runs)
-    for name, value in (("coverage", coverage), ("confidence", confidence)):
-        if not (is_number(value) and 0.0 < value < 1.0):
-            raise InputError(f"{name} must lie between 0 and 1, got {value!r}.")
+    check_share("coverage", coverage)
+    check_share("confidence", confidence)
     if not (is_number(accuracy) and accuracy > 0.0):
         raise InputError(f"accuracy must be a positive number, a share of the limit, got {shown(accuracy)}.")
     needed = math.ceil(math.log(1.0 - confidence) / math.log(coverage))
@@ -469,9 +468,7 @@ def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accura
 
 def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:
     """`n` independent draws of each distribution (n, len(distributions))."""
-    shares = np.random.default_rng(seed).random((n, len(distributions)))
-    columns = [quantiles(name, one, shares[:, i]) for i, (name, one) in enumerate(distributions.items())]
-    return np.array(columns).reshape(len(columns), n).T
+    return drawn(distributions, np.random.default_rng(seed).random((n, len(distributions))))
 
 
 def share_bound(within: int, runs: int, confidence: float) -> float:
