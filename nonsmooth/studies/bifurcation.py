@@ -207,7 +207,7 @@ def periodic_section(
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
     check_count("points", points)
     check_count("transient", transient, 0)
-    if isinstance(steps, Landing | ErrorControl):
+    if isinstance(steps, ConstantStep | Landing | ErrorControl):
         dt: StepControl = steps
         record = 1
     else:

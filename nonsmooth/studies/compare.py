@@ -199,7 +199,7 @@ def _with_schemes(cases: Sequence[Case], rigid: Sequence[Any]) -> tuple[Case, ..
 
 
 def _checked(
-    cases: Sequence[Case], reference: str | None, windows: int, target: float, slowest: float, repeats: int
+    cases: tuple[Case, ...], reference: str | None, windows: int, target: float, slowest: float, repeats: int
 ) -> tuple[Case, ...]:
     labels = [case.label for case in checked_cases(cases, "compare")]
     if reference is not None and reference not in labels:

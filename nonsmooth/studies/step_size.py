@@ -168,8 +168,8 @@ class _Study:
         if i not in self.made:
             case = self.cases[i]
             alike = (one for one in self.made.values() if self.reference != "self" and one[0].alike(case))
-            trial, *known = next(alike, None) or self._prepared(Trial.of(self.build, case, self.t_end))
-            self.made[i] = (replace(trial, case=case), *known)
+            found = next(alike, None) or self._prepared(Trial.of(self.build, case, self.t_end))
+            self.made[i] = (replace(found[0], case=case), *found[1:])
         return self.made[i]
 
     def _prepared(self, trial: Trial) -> tuple[Trial, Accurate, Array, str]:
