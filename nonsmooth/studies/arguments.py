@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "check_count",
     "check_file",
     "check_function",
+    "check_known",
     "check_processes",
     "check_runs",
     "check_share",
@@ -60,6 +61,13 @@ def check_share(name: str, value: Any) -> None:
     """Raise InputError for what is no number between 0 and 1, both excluded."""
     if not (is_number(value) and 0.0 < value < 1.0):
         raise InputError(f"{name} must lie between 0 and 1, got {shown(value)}.")
+
+
+def check_known(system: System, names: Iterable[str]) -> None:
+    """Raise InputError, with the nearest name, for what is no parameter of a mechanism."""
+    for name in names:
+        if name not in system.parameters:
+            system.parameter_vector({name: 1.0})
 
 
 def check_function(name: str, value: Any) -> None:

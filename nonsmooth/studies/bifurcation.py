@@ -23,6 +23,7 @@ from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.arguments import check_count, check_function, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
 from nonsmooth.studies.files import Result
+from nonsmooth.studies.kept import padded
 from nonsmooth.studies.workers import outcomes
 
 if TYPE_CHECKING:
@@ -90,12 +91,13 @@ class Bifurcation(Result):
         """Points as a table over values and order in time, filled with NaN if a value has fewer than others."""
         import xarray
 
-        table = np.full((len(self.values), max(map(len, self.points), default=0)), np.nan)
-        for row, points in zip(table, self.points, strict=True):
-            row[: len(points)] = points
         name = self.parameter
         data = {
-            "points": (("value", "point"), table, {"units": self.quantity_unit, "long_name": self.quantity}),
+            "points": (
+                ("value", "point"),
+                padded(self.points),
+                {"units": self.quantity_unit, "long_name": self.quantity},
+            ),
             "seconds": (("value",), self.seconds, {"units": "s", "long_name": "time of computing"}),
             "failure": (("value",), np.array([self.failures.get(float(x), "") for x in self.values], dtype=object)),
         }

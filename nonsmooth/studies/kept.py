@@ -19,7 +19,7 @@ from nonsmooth.studies.files import save_dataset
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["FACTS", "FAILED", "FINISHED", "Kept", "Outcome", "outcomes_of", "table"]
+__all__ = ["FACTS", "FAILED", "FINISHED", "Kept", "Outcome", "outcomes_of", "padded", "table"]
 
 FINISHED, FAILED = "finished", "failed"
 #: variables of a sweep besides its metrics
@@ -132,12 +132,16 @@ def table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset
         if all(entry.ndim == 0 for entry in entries):
             data[name] = ("run", np.array(entries, float))
         else:
-            longest = max(entry.size for entry in entries)
-            filled = np.full((len(entries), longest), np.nan)
-            for i, entry in enumerate(entries):
-                filled[i, : entry.size] = entry
-            data[name] = (("run", f"{name}_item"), filled)
+            data[name] = (("run", f"{name}_item"), padded(entries))
     return xarray.Dataset(data, {"run": ("run", np.fromiter(numbers, int))})
+
+
+def padded(lists: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Lists as rows, filled with what is not a number."""
+    filled = np.full((len(lists), max((one.size for one in lists), default=0)), np.nan)
+    for row, one in zip(filled, lists, strict=True):
+        row[: one.size] = one
+    return filled
 
 
 def outcomes_of(table: xarray.Dataset) -> dict[int, Outcome]:

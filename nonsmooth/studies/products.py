@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from nonsmooth.trajectory.verdict import DEEP
 if TYPE_CHECKING:
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["DEVIATION", "LEVELS", "DynamicLevel", "KinematicLevel", "Outputs", "Products"]
+__all__ = ["DEVIATION", "LEVELS", "DynamicLevel", "KinematicLevel", "Outputs"]
 
 LEVELS = ("dynamic", "kinematic")
 #: the metric of both levels, followed by a coordinate
@@ -40,21 +40,6 @@ class Outputs:
     unit: str
     doubtful: NDArray[np.bool_] | None = None
     coarse: Array | None = None
-
-
-class Products(Protocol):
-    """What gives the outputs of products."""
-
-    def outputs(self, names: Sequence[str], values: Array, how: str) -> Outputs: ...
-
-    def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> outputs (n,)."""
-
-    def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> signed outputs (n, m), smooth."""
-
-    def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
-        """Half widths of the output to first order."""
 
 
 class KinematicLevel:
@@ -90,12 +75,15 @@ class KinematicLevel:
         return Outputs(self.plain(names)(values), self.unit)
 
     def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> outputs (n,)."""
         return lambda values: np.max(np.abs(self.kinematics.deviations(names, values)), axis=1)
 
     def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> signed outputs (n, m), smooth."""
         return lambda values: self.kinematics.deviations(names, values)
 
     def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
+        """Half widths of the output to first order."""
         return self.kinematics.bands(distributions)
 
 
@@ -148,6 +136,8 @@ class DynamicLevel:
         return Outputs(fine, unit, doubtful, coarse)
 
     def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> outputs (n,)."""
+
         def of(values: Array) -> Array:
             found = self._swept(
                 Design(tuple(names), values, (), "sensitivity"), {"output": self.metric}, self.dt, None

@@ -16,6 +16,7 @@ from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
+from nonsmooth.studies.arguments import check_known
 from nonsmooth.studies.bifurcation import periodic_section
 from nonsmooth.studies.sweep import _unit, system_of
 
@@ -176,9 +177,7 @@ class LongRun:
             For a parameter, an argument or a quantity that does not exist.
         """
         system = self._system(value)
-        unknown = [name for name in self._changed(value) if name not in system.parameters]
-        if unknown:
-            system.parameter_vector({unknown[0]: value})  # raises the error for an unknown name
+        check_known(system, self._changed(value))
         kind, name = self._column(system)
         names, units = (getattr(system.names, what) for what in (kind, f"{kind}_units"))
         stated = getattr(self.mechanism, "provenance", {}) if "." not in self.varied else {}

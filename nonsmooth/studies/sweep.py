@@ -26,7 +26,7 @@ from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
-from nonsmooth.studies.arguments import check_count, check_file, check_processes, check_runs, mapping
+from nonsmooth.studies.arguments import check_count, check_file, check_known, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kept import FAILED, FINISHED, UNCHECKED, Kept, Outcome, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
@@ -319,9 +319,7 @@ def sweep(
         mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant, halved, check
     )
     system, found = runs.built(design.values[0])
-    for name, value in runs.changed(design.values[0]).items():
-        if name not in system.parameters:
-            system.parameter_vector({name: value})  # raises the error for an unknown name
+    check_known(system, runs.changed(design.values[0]))
     plan = runs.plan(design)
     kept = Kept(None if output is None else Path(output), plan)
     if kept.whole is not None:

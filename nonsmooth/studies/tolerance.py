@@ -35,7 +35,7 @@ from nonsmooth.studies.arguments import check_count, check_share, mapping, numbe
 from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result
-from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel, Products
+from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel
 from nonsmooth.studies.sensitivity import shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
@@ -367,7 +367,7 @@ def tolerance(
     for name, one in clearances.items():
         if not isinstance(one, Scatter) and hasattr(one, "support") and not np.isfinite(one.support()[1]):
             raise InputError(f'The distribution of "{name}" has no upper end; cut it, as by scipy.stats.truncnorm.')
-    products: Products
+    products: KinematicLevel | DynamicLevel
     if kinematic:
         products = KinematicLevel(
             mechanism, stepper, metric, t_end=t_end, dt=dt, pose=pose, directions=directions, verdict=verdict,
