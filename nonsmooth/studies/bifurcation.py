@@ -22,7 +22,7 @@ from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepCont
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.arguments import check_count, check_function, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
-from nonsmooth.studies.files import Result
+from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.kept import padded
 from nonsmooth.studies.workers import outcomes
 
@@ -91,17 +91,12 @@ class Bifurcation(Result):
         """Points as a table over values and order in time, filled with NaN if a value has fewer than others."""
         import xarray
 
-        name = self.parameter
         data = {
-            "points": (
-                ("value", "point"),
-                padded(self.points),
-                {"units": self.quantity_unit, "long_name": self.quantity},
-            ),
-            "seconds": (("value",), self.seconds, {"units": "s", "long_name": "time of computing"}),
-            "failure": (("value",), np.array([self.failures.get(float(x), "") for x in self.values], dtype=object)),
+            "points": variable(("value", "point"), padded(self.points), self.quantity_unit, self.quantity),
+            "seconds": variable("value", self.seconds, "s", "time of computing"),
+            "failure": variable("value", [self.failures.get(float(x), "") for x in self.values]),
         }
-        coordinates = {"value": ("value", self.values, {"units": self.unit, "long_name": name})}
+        coordinates = {"value": variable("value", self.values, self.unit, self.parameter)}
         facts = {"Conventions": "nonsmooth-bifurcation-1", "wall_seconds": self.wall_seconds}
         return xarray.Dataset(data, coordinates, facts)
 

@@ -16,7 +16,7 @@ from nonsmooth.step_control import ErrorControl
 from nonsmooth.studies.arguments import check_build
 from nonsmooth.studies.compare import measured
 from nonsmooth.studies.comparison import Case
-from nonsmooth.studies.files import Result, doubts
+from nonsmooth.studies.files import Result, doubts, variable
 from nonsmooth.studies.trial import Trial
 from nonsmooth.trajectory import Verdict
 
@@ -118,17 +118,17 @@ class RigidLimit(Result):
         import xarray
 
         data: dict[str, Any] = {
-            name: ("stiffness", getattr(self, name), {"units": unit, "long_name": meaning})
-            for name, (unit, meaning) in COLUMNS.items()
+            name: variable("stiffness", getattr(self, name), unit, meaning) for name, (unit, meaning) in COLUMNS.items()
         }
-        kinds = np.array([verdict.kind for verdict in self.verdicts], dtype=object)
-        data["verdict"] = ("stiffness", kinds, {"units": "-", "long_name": "of the run"})
-        facts: dict[str, Any] = {"title": "compliant contact towards the rigid limit"}
-        facts["rigid_verdict"] = str(self.rigid_verdict)
+        data["verdict"] = variable("stiffness", [verdict.kind for verdict in self.verdicts], "-", "of the run")
+        facts: dict[str, Any] = {
+            "title": "compliant contact towards the rigid limit",
+            "rigid_verdict": str(self.rigid_verdict),
+        }
         facts |= {f"order_{name}": value for name, value in self.orders.items()}
         facts |= {f"needed_{name}": value for name, value in self.needed.items()}
         facts["rigid_impulse"] = self.rigid_impulse
-        return xarray.Dataset(data, {"stiffness": ("stiffness", self.stiffness, {"units": "N/m^n"})}, facts)
+        return xarray.Dataset(data, {"stiffness": variable("stiffness", self.stiffness, "N/m^n")}, facts)
 
 
 @telling

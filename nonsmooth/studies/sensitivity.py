@@ -100,7 +100,8 @@ def shares(
     names = list(distributions)
     problem = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
     values = outputs(drawn(distributions, sampling.sample(problem, base, calc_second_order=False, seed=seed)))
-    indices = analysis.analyze(problem, values, calc_second_order=False, seed=seed)
+    own = np.random.SeedSequence(seed)  # as a number, 0 would be none to SALib
+    indices = analysis.analyze(problem, values, calc_second_order=False, seed=own)
     about = {"units": "-"}
     return xarray.Dataset(
         {

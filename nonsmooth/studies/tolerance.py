@@ -34,7 +34,7 @@ from nonsmooth.step_control import StepControl
 from nonsmooth.studies.arguments import check_count, check_share, mapping, numbers
 from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
-from nonsmooth.studies.files import Result
+from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel
 from nonsmooth.studies.sensitivity import shares
 from nonsmooth.studies.sweep import Mechanism, system_of
@@ -242,22 +242,21 @@ class Tolerance(Result):
         """As an `xarray.Dataset` over scale and run; the result is an attribute."""
         import xarray
 
+        each = ("factor", "run")
         data: dict[str, Any] = {
-            "output": (("factor", "run"), self.outputs, {"units": self.unit, "long_name": self.metric}),
-            "share": ("factor", self.share, {"units": "-", "long_name": "share of the runs within the limit"}),
-            "share_bound": ("factor", self.share_bound, {"units": "-", "long_name": "its lower confidence bound"}),
-            "bound": ("factor", self.bound, {"units": self.unit, "long_name": "upper bound of the output's quantile"}),
+            "output": variable(each, self.outputs, self.unit, self.metric),
+            "share": variable("factor", self.share, "-", "share of the runs within the limit"),
+            "share_bound": variable("factor", self.share_bound, "-", "its lower confidence bound"),
+            "bound": variable("factor", self.bound, self.unit, "upper bound of the output's quantile"),
         }
-        data |= {name: (("factor", "run"), self.inputs[:, :, i]) for i, name in enumerate(self.names)}
+        data |= {name: (each, self.inputs[:, :, i]) for i, name in enumerate(self.names)}
         if self.doubtful is not None:
-            data["not_accurate"] = (("factor", "run"), self.doubtful, {"long_name": "whether the run is not accurate"})
+            data["not_accurate"] = variable(each, self.doubtful, meaning="whether the run is not accurate")
         if self.coarse is not None:
-            data["output_whole_step"] = (("factor", "run"), self.coarse, {"units": self.unit})
+            data["output_whole_step"] = variable(each, self.coarse, self.unit)
         for key, values in (self.shares.data_vars if self.shares is not None else {}).items():
             data[f"share_{key}"] = ("input", values.values, values.attrs)
-        widest = {
-            f"largest_{name}": ("factor", self.widest[:, i], {"units": "m"}) for i, name in enumerate(self.scaled)
-        }
+        widest = {f"largest_{name}": variable("factor", self.widest[:, i], "m") for i, name in enumerate(self.scaled)}
         facts = {
             "title": "tolerance study", "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
             "distributions": self.how, "result": self.statement,
