@@ -25,7 +25,7 @@ from nonsmooth.studies.comparison import METRICS, Case, Comparison, checked_case
 from nonsmooth.studies.equal_error import Cost, coarsest, cost_of, evaluations
 from nonsmooth.studies.motions import Motion, mean_deviation, motion_times, scaled_distance
 from nonsmooth.studies.schemes import rigid_cases
-from nonsmooth.studies.trial import Accurate, Trial
+from nonsmooth.studies.trial import Accurate, Trial, ended
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def compare(
     -----
     The verdict of a run is that of its difference to the accurate solution with its own contact law: *accurate* within
     1 % of the smallest clearance and of the largest peak force, *sensitive* where it follows that as long as runs with
-    tolerances near round-off follow each other. A run that ends early is left out, with its reason in `failed`.
+    tolerances near round-off follow each other. A case whose run or accurate solution ends early is left out, with the
+    reason in `failed`.
 
     Raises
     ------
@@ -135,14 +136,21 @@ def compare(
         except SimulationFailed as failure:
             if label == reference:
                 raise
-            failed[label] = f"ends at t = {failure.trajectory.t[-1]:.6g} s: {failure}"
-    cases = tuple(case for case in cases if case.label in runs)
+            failed[label] = ended(failure)
     known: dict[str, Accurate] = {}
-    for i, case in enumerate(cases):
-        tell(f"{case.label}: accurate solution", (len(cases) + i) / parts)
-        same = (one for one in known.values() if one.trial.alike(case))
-        known[case.label] = next(same, None) or trials[case.label].accurate()
-        runs[case.label] = replace(runs[case.label], verdict=known[case.label].verdict(runs[case.label]))
+    for i, (label, run) in enumerate(runs.items()):
+        tell(f"{label}: accurate solution", (len(cases) + i) / parts)
+        same = (one for one in known.values() if one.trial.alike(trials[label].case))
+        try:
+            known[label] = next(same, None) or trials[label].accurate()
+        except SimulationFailed as failure:
+            if label == reference:
+                raise
+            failed[label] = f"has no accurate solution, which {ended(failure)}"
+        else:
+            runs[label] = replace(run, verdict=known[label].verdict(run))
+    cases = tuple(case for case in cases if case.label in known)
+    runs = {label: runs[label] for label in known}
     grid, truth, scale = trials[reference].grid(), known[reference].motion, known[reference].scale
     edges = np.linspace(grid[0], t_end, windows + 1)
     fastest = contact_intervals(runs[reference])["approach"]

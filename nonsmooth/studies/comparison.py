@@ -126,7 +126,7 @@ class Comparison(Result):
     settings
         Settings: end, target, windows, thresholds, and the origin of the accurate solutions.
     failed
-        Cases left out because their run ended early, with the reason.
+        Cases left out because their run, or their accurate solution, ended early, with the reason.
     """
 
     cases: tuple[Case, ...]

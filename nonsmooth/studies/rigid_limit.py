@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step_control import ErrorControl
@@ -17,7 +17,7 @@ from nonsmooth.studies.arguments import check_build
 from nonsmooth.studies.compare import measured
 from nonsmooth.studies.comparison import Case
 from nonsmooth.studies.files import Result, doubts, variable
-from nonsmooth.studies.trial import Trial
+from nonsmooth.studies.trial import Trial, ended
 from nonsmooth.trajectory import Verdict
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class RigidLimit(Result):
         Distance of each run to an accurate solution with its own stiffness [-], the same norm.
     verdicts
         Of each run, by that solution; and `rigid_verdict` of the rigid one.
+    failed
+        Stiffnesses left out because their run, or their accurate solution, ended early, with the reason.
     needed
         requested ``depth`` [m], ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
         where no depth was requested.
@@ -87,6 +89,7 @@ class RigidLimit(Result):
     verdicts: tuple[Verdict, ...]
     rigid_verdict: Verdict
     needed: Mapping[str, float] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def impulse_error(self) -> Array:
@@ -102,7 +105,8 @@ class RigidLimit(Result):
     def remarks(self) -> list[str]:
         """What the table says of runs that are not accurate."""
         known = {f"K = {K:g}": verdict for K, verdict in zip(self.stiffness, self.verdicts, strict=True)}
-        return doubts({"rigid": self.rigid_verdict} | known)
+        left_out = [f"{label}: left out, it {reason}" for label, reason in self.failed.items()]
+        return [*doubts({"rigid": self.rigid_verdict} | known), *left_out]
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per stiffness."""
@@ -204,15 +208,23 @@ def rigid_limit(
     def soft(K: float) -> Trial:
         return Trial.of(build, Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters), t_end)
 
-    rows, verdicts = [], []
+    rows: dict[float, dict[str, Any]] = {}
+    verdicts: list[Verdict] = []
+    failed: dict[str, str] = {}
     for i, K in enumerate(values.tolist()):
         tell(f"K = {K:g}", (i + 1) / (len(values) + 2))
         compliant = soft(K)
-        run, own = compliant.run(), compliant.accurate()
+        try:
+            run, own = compliant.run(), compliant.accurate()
+        except SimulationFailed as failure:
+            failed[compliant.case.label] = ended(failure)
+            if len(failed) == len(values):
+                raise
+            continue  # what the other runs show remains
         verdicts.append(own.verdict(run))
-        own_numbers = {"wall": run.wall_seconds, "own_error": own.error(run)}
-        rows.append(measured(run, accurate, edges, 0.0) | own_numbers)
-    columns = {name: np.array([row[name] for row in rows], float) for name in COLUMNS if name != "impulse_error"}
+        rows[K] = measured(run, accurate, edges, 0.0) | {"wall": run.wall_seconds, "own_error": own.error(run)}
+    values, names = np.array(list(rows)), [name for name in COLUMNS if name != "impulse_error"]
+    columns = {name: np.array([row[name] for row in rows.values()], float) for name in names}
     needed: dict[str, float] = {}
     if depth is not None:
         tell(f"stiffness for {depth:g} m", 1 - 1 / (len(values) + 2))
@@ -225,7 +237,7 @@ def rigid_limit(
     tell("done", 1.0)
     return RigidLimit(
         stiffness=values, **columns, rigid_impulse=measured(hard, accurate, edges, 0.0)["first_impulse"],
-        verdicts=tuple(verdicts), rigid_verdict=accurate.verdict(hard), needed=needed,
+        verdicts=tuple(verdicts), rigid_verdict=accurate.verdict(hard), needed=needed, failed=failed,
     )  # fmt: skip
 
 

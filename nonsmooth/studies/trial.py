@@ -28,7 +28,7 @@ from nonsmooth.trust import difference, scale_of, verdict_against
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
 
-__all__ = ["ACCURACY", "RTOL", "Accurate", "Trial"]
+__all__ = ["ACCURACY", "RTOL", "Accurate", "Trial", "ended"]
 
 #: positions relative to the smallest clearance, peak forces to the largest, as `simulate` has by default
 ACCURACY = 1e-2
@@ -97,6 +97,11 @@ class Trial:
         stepper = CompliantDae() if isinstance(self.case.contact, Compliant) else EventDriven(order="dop853")
         fine = ErrorControl(looser * RTOL, looser * ATOL, dt_min, longest)
         return simulate(self.system, stepper, t_end=self.t_end, dt=fine, parameters=self.case.parameters)
+
+
+def ended(failure: SimulationFailed) -> str:
+    """What a run does that fails, for the reason of what it lacks."""
+    return f"ends at t = {failure.trajectory.t[-1]:.6g} s: {failure}"
 
 
 @dataclass(frozen=True, eq=False)
