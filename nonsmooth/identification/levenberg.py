@@ -1,8 +1,7 @@
 """The Levenberg-Marquardt method within bounds, with difference quotients of decreasing steps.
 
-SciPy's `least_squares` does not take its place: with the same steps of differences, starts and evaluations, both its
-methods with bounds end in another minimum of ``test_intervals_belong_to_the_minimum[2]``, at a sum of squares of 514.8
-instead of less than 513.8, that of the true parameters.
+SciPy's `least_squares` with the same differences finds the same minima of ``test_intervals_belong_to_the_minimum`` with
+1.2 times as many runs.
 """
 
 from __future__ import annotations
