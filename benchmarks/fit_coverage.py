@@ -84,7 +84,8 @@ def measured(make: Any, sets: int) -> None:
         truth = np.exp(low + (0.2 + 0.6 * random.random(len(low))) * (high - low))
         known = dict(zip(ranges, truth.tolist(), strict=True))
         run = simulate(system, GaussQP(), t_end=float(t[-1]) + 1e-9, dt=step, parameters=known)
-        columns = {one: np.interp(t, run.t, run.q[one]) + noise * random.normal(size=t.size) for one in names}
+        at = run.at(t, order=4)
+        columns = {one: at.q[one] + noise * random.normal(size=t.size) for one in names}
         data, chosen = MotionData(t, columns, dict.fromkeys(names, noise)), FitMotion(starts=24, seed=seed)
         found = fit_motion(system, GaussQP(), data, ranges, dt=step, settings=chosen)
         ends = np.array([found.profiles[one].interval for one in ranges])

@@ -6,6 +6,7 @@ values have to be followed.
 
 from __future__ import annotations
 
+import bisect
 import re
 import tomllib
 from typing import NamedTuple
@@ -161,8 +162,5 @@ class _Reader:
             self.found[path] = self._place(at)
 
     def _place(self, at: int) -> Place:
-        low, high = 0, len(self.starts)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.starts[middle] <= at else (low, middle)
-        return Place(low + 1, at - self.starts[low] + 1)
+        line = bisect.bisect_right(self.starts, at)
+        return Place(line, at - self.starts[line - 1] + 1)

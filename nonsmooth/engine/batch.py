@@ -25,7 +25,7 @@ from nonsmooth.step_control import StepControl
 
 __all__ = ["End", "calls_outside", "run_to_ends"]
 
-#: runs that a thread takes at a time
+#: most runs that a thread takes at a time
 SHARE = 64
 #: rows of a run that are written before the first of them is written over: they stay in the cache
 AT_ONCE = 1024
@@ -65,7 +65,9 @@ def run_to_ends(
     values = values[runs]
     varied = frozenset(np.flatnonzero(np.any(values != values[0], axis=0)).tolist())
     admit = _admission(system, values, varied, None if states is None else [states[k] for k in runs])
-    shares = deque(range(k, min(k + SHARE, len(runs))) for k in range(0, len(runs), SHARE))
+    count = threads or os.cpu_count() or 1
+    size = min(SHARE, -(-len(runs) // count))
+    shares = deque(range(k, min(k + size, len(runs))) for k in range(0, len(runs), size))
     # evaluations of the system share buffers and CasADi's expressions, which are not safe for threads
     preparing = threading.Lock()
 
@@ -92,7 +94,7 @@ def run_to_ends(
                     take(i, runs[k], None if begun is None else steps.end(begun, sums, observe))
 
     some = prepare()  # compiled by one thread
-    count = min(threads or os.cpu_count() or 1, len(shares))
+    count = min(count, len(shares))
     with ThreadPoolExecutor(count) as pool:
         jobs = [pool.submit(work, *of) for of in [(some,), *[()] * (count - 1)]]
         try:

@@ -21,7 +21,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.identification.base import BaseParameters
-from nonsmooth.identification.parameters import ENTRIES, pseudo_inertia
+from nonsmooth.identification.parameters import inertia_matrix, pseudo_inertia
 from nonsmooth.identification.regressor import Regressor
 
 __all__ = ["Verdict", "body_verdict", "consistent_parameters", "is_consistent", "least_eigenvalues"]
@@ -60,10 +60,7 @@ def body_verdict(inertia: Sequence[float]) -> Verdict:
     >>> body_verdict((1.0, 0.0, 0.0, 1.0, 0.0, 3.0)).triangle
     False
     """
-    about = np.zeros((3, 3))
-    for value, (_, i, j) in zip(inertia, ENTRIES, strict=True):
-        about[i, j] = about[j, i] = value
-    low, middle, high = (float(x) for x in np.linalg.eigvalsh(about))
+    low, middle, high = (float(x) for x in np.linalg.eigvalsh(inertia_matrix(inertia)))
     return Verdict((low, middle, high), low > 0, high <= low + middle)
 
 
@@ -78,9 +75,8 @@ def least_eigenvalues(Y: Regressor, theta: Array) -> dict[str, float]:
 
 def is_consistent(Y: Regressor, theta: Array) -> bool:
     """Whether bodies can have these standard parameters, up to rounding, and friction and loads are not negative."""
-    others = [i for i, one in enumerate(Y.parameters) if one.kind != "inertia" and not one.name.endswith(".offset")]
     return all(x >= -ROUNDING for x in least_eigenvalues(Y, theta).values()) and bool(
-        np.all(np.asarray(theta)[others] >= -ROUNDING)
+        np.all(np.asarray(theta)[_nonnegative(Y)] >= -ROUNDING)
     )
 
 
@@ -119,12 +115,8 @@ def _program(
     cvxpy: Any = imported
     x = cvxpy.Variable(len(scale))  # theta / scale
     theta = cvxpy.multiply(scale, x)
-    constraints = []
-    for places in _bodies(Y).values():
-        constraints.append(_matrix(theta, places, scale) >> 0)
-    for i, one in enumerate(Y.parameters):
-        if one.kind != "inertia" and not one.name.endswith(".offset"):
-            constraints.append(x[i] >= 0)
+    constraints = [_matrix(theta, places, scale) >> 0 for places in _bodies(Y).values()]
+    constraints += [x[i] >= 0 for i in _nonnegative(Y)]
     K = base.combination * scale
     weights = np.linalg.norm(R, axis=0)
     if fixed is None:
@@ -153,6 +145,11 @@ def _bodies(Y: Regressor) -> dict[str, list[int]]:
         if one.kind == "inertia":
             found.setdefault(one.name.partition(".")[0], []).append(i)
     return found
+
+
+def _nonnegative(Y: Regressor) -> list[int]:
+    """Places of the parameters of friction and loads that are not negative."""
+    return [i for i, one in enumerate(Y.parameters) if one.kind != "inertia" and not one.name.endswith(".offset")]
 
 
 def _scales(Y: Regressor, prior: Array) -> Array:
@@ -193,7 +190,6 @@ def _repaired(Y: Regressor, theta: Array) -> Array:
             else:
                 theta[places[0]] += -low
             theta[places[-1]] += -low
-    for i, one in enumerate(Y.parameters):
-        if one.kind != "inertia" and not one.name.endswith(".offset"):
-            theta[i] = max(theta[i], 0.0)
+    others = _nonnegative(Y)
+    theta[others] = np.maximum(theta[others], 0.0)
     return theta

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,15 +194,18 @@ def excite(
     InputError
         If the bounds are not of as many drives, or no start gives a regular regressor.
     """
+    from nonsmooth.studies.workers import outcomes
+
     chosen = settings or Excite()
     if bounds.table.shape[1] != len(Y.drives):
         raise InputError(f"Bounds are of {bounds.table.shape[1]} drive(s), the mechanism has {len(Y.drives)}.")
     begin = time.perf_counter()
     known = base or base_parameters(Y)
     found = []
-    for i, one in enumerate(_searched(Y, known, bounds, omega, chosen, workers)):
-        whom(progress)(f"start {i + 1} of {chosen.starts}", (i + 1) / chosen.starts)
+    search = _Search(Y, known, bounds, omega, chosen)
+    for _, one in outcomes(search.run, [(seed,) for seed in range(chosen.starts)], workers=workers):
         found.append(one)
+        whom(progress)(f"start {len(found)} of {chosen.starts}", len(found) / chosen.starts)
     found = sorted((one for one in found if np.isfinite(one[0])), key=lambda one: one[0])
     if not found:
         raise InputError("No start gives a regular regressor within the bounds; widen them or add harmonics.")
@@ -212,36 +215,6 @@ def excite(
         motion, criteria(W), tuple(value for value, _ in found), bounds.share(motion), bounds, known, Y.drives, chosen,
         time.perf_counter() - begin,
     )  # fmt: skip
-
-
-def _searched(
-    Y: Regressor, base: BaseParameters, bounds: Bounds, omega: float, chosen: Excite, workers: int | None
-) -> Iterator[tuple[float, Array]]:
-    """Criterion and coefficients of each start, as they are ready."""
-    from nonsmooth.studies.workers import cores, outcomes, packed
-
-    if min(cores() if workers is None else workers, chosen.starts) == 1:
-        search = _Search(Y, base, bounds, omega, chosen)
-        yield from (search.run(seed) for seed in range(chosen.starts))
-        return
-    parcel = packed((Y.recipe, base, bounds, omega, chosen))
-    tasks = [(parcel, seed) for seed in range(chosen.starts)]
-    yield from (one for _, one in outcomes(_run, tasks, workers=workers, scheduler=None))
-
-
-#: of the process: the search of the parcel that it had last, for further starts
-_SEARCHES: dict[bytes, _Search] = {}
-
-
-def _run(parcel: bytes, seed: int) -> tuple[float, Array]:
-    """One start in a process of its own."""
-    from nonsmooth.studies.workers import unpacked
-
-    if parcel not in _SEARCHES:
-        recipe, *others = unpacked(parcel)
-        _SEARCHES.clear()
-        _SEARCHES[parcel] = _Search(Regressor(*recipe), *others)
-    return _SEARCHES[parcel].run(seed)
 
 
 class _Search:
@@ -256,6 +229,9 @@ class _Search:
         self.coarse = self._shapes(COARSE * chosen.harmonics)
         self.has_loads = any(isinstance(e, Force) and not isinstance(e, Gravity) for e in Y.system.elements)
         self._last: tuple[bytes, Array, Array] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Search, (self.Y, self.base, self.bounds, self.omega, self.chosen)
 
     def _shapes(self, points: int) -> list[Array]:
         """Values (points, 2 N - 2) of the directions and their two derivatives, over one period."""

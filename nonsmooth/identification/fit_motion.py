@@ -25,6 +25,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import write_bytes
 from nonsmooth.identification.levenberg import levenberg_marquardt
 from nonsmooth.identification.motion_data import FAILED, MotionData, simulated_columns
 from nonsmooth.identification.results import Saved
@@ -257,6 +258,7 @@ class _Fit:
         columns = {name: values[used] for name, values in data.columns.items()}
         self.data = MotionData(data.t[used], columns, data.noise)
         self.progress, self.runs = progress, 0
+        self._last: tuple[Array, Array, Array] | None = None
         self.begin = time.perf_counter()
         self._open(resume)
 
@@ -284,9 +286,7 @@ class _Fit:
         if name not in self.kept:
             self.kept[name] = compute()
             if self.path is not None:
-                beside = self.path.with_suffix(".part")
-                beside.write_text(json.dumps({"search": self.key, "done": self.kept}), encoding="utf-8")
-                os.replace(beside, self.path)
+                write_bytes(json.dumps({"search": self.key, "done": self.kept}).encode(), self.path, "The search")
         return self.kept[name]
 
     def _say(self, what: str, share: float) -> None:
@@ -345,13 +345,11 @@ class _Fit:
         while (better := self._profiles(best, rounds)) is not None:
             best, rounds = better, rounds + 1
         least = np.array(best[1:])
-        J = self._jacobian(least)
+        residual, J = self._linearised(least)
         covariance = _covariance(J)
         spread = np.sqrt(np.diagonal(covariance))
         shorter = self.residual(least, dt=finer(self.steps))
-        change = (
-            shorter - self.residual(least) if np.max(np.abs(shorter)) < FAILED / 2 else np.full_like(shorter, np.nan)
-        )
+        change = shorter - residual if np.max(np.abs(shorter)) < FAILED / 2 else np.full_like(shorter, np.nan)
         minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
         samples, seconds = len(self.data.t) * len(self.data.columns), time.perf_counter() - self.begin
         return MotionFit(
@@ -365,7 +363,7 @@ class _Fit:
         self.found: dict[str, Profile] = {}
         if not self.chosen.profile:
             return None
-        covariance = _covariance(self._jacobian(np.array(best[1:])))
+        covariance = _covariance(self._linearised(np.array(best[1:]))[1])
         for k, name in enumerate(self.names):
             profile, better = self._profile(k, best, covariance, f"profile {rounds} {k}")
             if better is not None:
@@ -376,10 +374,13 @@ class _Fit:
             self._say(f"profile of {name}", 0.8 + 0.2 * (k + 1) / len(self.names))
         return None
 
-    def _jacobian(self, x: Array) -> Array:
-        """Of the residuals by the logarithms."""
-        step, base = 1e-4, self.residual(x)
-        return np.column_stack([(self.residual(x + step * e) - base) / step for e in np.eye(len(x))])
+    def _linearised(self, x: Array) -> tuple[Array, Array]:
+        """Residuals and their Jacobian by the logarithms, of the last x without further runs."""
+        if self._last is None or not np.array_equal(self._last[0], x):
+            step, base = 1e-4, self.residual(x)
+            slopes = [(self.residual(x + step * e) - base) / step for e in np.eye(len(x))]
+            self._last = x, base, np.column_stack(slopes)
+        return self._last[1:]
 
     def _profile(
         self, k: int, best: list[float], covariance: Array, key: str

@@ -1,9 +1,4 @@
-"""The Levenberg-Marquardt method within bounds, with difference quotients of decreasing steps.
-
-SciPy's `least_squares` does not take its place: with the same steps of differences, starts and evaluations, both its
-methods with bounds end in another minimum of ``test_intervals_belong_to_the_minimum[2]``, at a sum of squares of 514.8
-instead of less than 513.8, that of the true parameters.
-"""
+"""The Levenberg-Marquardt method within bounds, by SciPy, with difference quotients of decreasing steps."""
 
 from __future__ import annotations
 
@@ -18,8 +13,8 @@ __all__ = ["levenberg_marquardt"]
 
 #: steps of differences, in the unit of the unknowns; a motion with impacts has kinks at smaller scales
 STEPS = 2e-3, 2e-4, 2e-5
-#: relative decrease of the sum of squares below which it counts as minimal
-SETTLED = 1e-5
+#: relative decrease of the sum of squares, and relative change of the unknowns, below which it counts as minimal
+SETTLED, STILL = 1e-5, 1e-6
 
 
 def levenberg_marquardt(
@@ -41,45 +36,38 @@ def levenberg_marquardt(
     iterations : at most
     free : (n,) of bool, which unknowns may move; all where omitted
     """
+    from scipy.optimize import least_squares
+
     x = np.clip(np.asarray(x, dtype=float), low, high)
     moving = np.arange(len(x)) if free is None else np.flatnonzero(free)
-    r = residual(x)
-    cost, damping, fine = float(r @ r), 1e-3, 0
-    if not moving.size:
-        return x, cost
-    for _ in range(iterations):
-        J = _slopes(residual, x, r, moving, STEPS[fine], low, high)
-        A, g = J.T @ J, J.T @ r
-        scale = np.maximum(np.diagonal(A), 1e-12 * max(float(np.max(np.diagonal(A))), 1e-300))
-        accepted = False
-        for _ in range(6):
-            step = np.linalg.solve(A + damping * np.diag(scale), -g)
-            trial = x.copy()
-            trial[moving] = np.clip(x[moving] + np.clip(step, -0.5, 0.5), low[moving], high[moving])
-            r_trial = residual(trial)
-            if float(r_trial @ r_trial) < cost:
-                accepted = True
-                break
-            damping *= 8.0
-        if not accepted or cost - float(r_trial @ r_trial) < SETTLED * cost:
-            if accepted:
-                x, r, cost = trial, r_trial, float(r_trial @ r_trial)
-            if fine == len(STEPS) - 1:
-                break
-            fine, damping = fine + 1, 1e-2
-            continue
-        x, r, cost, damping = trial, r_trial, float(r_trial @ r_trial), max(damping / 5.0, 1e-8)
+    last: list[Any] = [None, None]
+
+    def of(y: Array) -> Array:
+        """Residuals at the unknowns that move, of the last ones without another evaluation."""
+        if last[0] is None or not np.array_equal(last[0], y):
+            whole = x.copy()
+            whole[moving] = y
+            last[:] = y.copy(), residual(whole)
+        return np.asarray(last[1])
+
+    def slopes(y: Array, step: float) -> Array:
+        """One-sided differences, inwards at bounds."""
+        base, columns = of(y), []
+        for i in range(len(y)):
+            moved = x.copy()
+            moved[moving] = y
+            h = step if y[i] + step <= high[moving[i]] else -step
+            moved[moving[i]] += h
+            columns.append((residual(moved) - base) / h)
+        return np.column_stack(columns)
+
+    y, left = x[moving], iterations
+    cost = float(of(y) @ of(y))
+    for step in STEPS if moving.size else ():
+        found = least_squares(
+            of, y, jac=lambda y, step=step: slopes(y, step), bounds=(low[moving], high[moving]), x_scale="jac",
+            max_nfev=max(left, 2), ftol=SETTLED, xtol=STILL, gtol=1e-12,
+        )  # fmt: skip
+        y, cost, left = found.x, 2.0 * float(found.cost), left - found.nfev + 1
+    x[moving] = y
     return x, cost
-
-
-def _slopes(
-    residual: Callable[[Array], Array], x: Array, r: Array, moving: Any, step: float, low: Array, high: Array
-) -> Array:
-    """Jacobian (m, moving) by one-sided differences, inwards at bounds."""
-    columns = []
-    for i in moving:
-        h = step if x[i] + step <= high[i] else -step
-        moved = x.copy()
-        moved[i] += h
-        columns.append((residual(moved) - r) / h)
-    return np.column_stack(columns)

@@ -106,9 +106,10 @@ def simulated_columns(
         run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=dict(parameters))
     except SimulationFailed as failed:
         run = failed.trajectory
-    found = []
-    for name in data.columns:
-        values = run.v[name[2:]] if name.startswith("v:") else run.q[name]
-        at = np.interp(data.t, run.t, values) / data.noise[name]
-        found.append(np.where(data.t <= run.t[-1], at, FAILED))
-    return np.array(found)
+    reached = data.t <= run.t[-1] if len(run.t) > 1 else np.zeros(data.t.shape, dtype=bool)
+    found = np.full((len(data.columns), data.t.size), FAILED)
+    if np.any(reached):
+        at = run.at(data.t[reached], order=4)
+        for row, name in zip(found, data.columns, strict=True):
+            row[reached] = (at.v[name[2:]] if name.startswith("v:") else at.q[name]) / data.noise[name]
+    return found

@@ -27,7 +27,8 @@ def minimise(values: Function, x: Array, rows: Array, *, iterations: int, tolera
     tolerance : of IPOPT's scaled conditions of optimality
     """
     size, count = len(x), len(values(x)[0])
-    callback = _Values(values, size, count)
+    slopes = _Dense("slopes", [size, count], (count, size), lambda x, _: values(x)[1])
+    callback = _Dense("values", [size], (count, 1), lambda x: values(x)[0], slopes)
     symbol = ca.MX.sym("x", size)
     found = callback(symbol)
     constraints = ca.DM(rows) @ symbol
@@ -44,56 +45,34 @@ def minimise(values: Function, x: Array, rows: Array, *, iterations: int, tolera
     return np.array(result["x"]).ravel()
 
 
-class _Values(ca.Callback):
-    """The functions, with their Jacobian as another callback."""
+class _Dense(ca.Callback):
+    """A function of columns of these sizes that gives one table, with another one as its Jacobian."""
 
-    def __init__(self, values: Function, size: int, count: int) -> None:
+    def __init__(
+        self, name: str, sizes: list[int], shape: tuple[int, int], function: Callable[..., Array],
+        slopes: ca.Callback | None = None,
+    ) -> None:  # fmt: skip
         ca.Callback.__init__(self)
-        self._values, self._shape = values, (count, size)
-        self.construct("values", {})
-
-    def get_n_in(self) -> int:
-        return 1
-
-    def get_n_out(self) -> int:
-        return 1
-
-    def get_sparsity_in(self, i: int) -> Any:
-        return ca.Sparsity.dense(self._shape[1], 1)
-
-    def get_sparsity_out(self, i: int) -> Any:
-        return ca.Sparsity.dense(self._shape[0], 1)
-
-    def eval(self, arguments: Any) -> Any:
-        return [self._values(np.array(arguments[0]).ravel())[0]]
-
-    def has_jacobian(self) -> bool:
-        return True
-
-    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
-        self._slopes = _Slopes(self._values, self._shape, name)  # kept, since CasADi refers to it
-        return self._slopes
-
-
-class _Slopes(ca.Callback):
-    """(x, values) -> Jacobian."""
-
-    def __init__(self, values: Function, shape: tuple[int, int], name: str) -> None:
-        ca.Callback.__init__(self)
-        self._values, self._shape = values, shape
+        self._sizes, self._shape, self._function, self._slopes = sizes, shape, function, slopes
         self.construct(name, {})
 
     def get_n_in(self) -> int:
-        return 2
+        return len(self._sizes)
 
     def get_n_out(self) -> int:
         return 1
 
     def get_sparsity_in(self, i: int) -> Any:
-        return ca.Sparsity.dense(self._shape[1 - i], 1)
+        return ca.Sparsity.dense(self._sizes[i], 1)
 
     def get_sparsity_out(self, i: int) -> Any:
         return ca.Sparsity.dense(*self._shape)
 
     def eval(self, arguments: Any) -> Any:
-        return [ca.DM(self._values(np.array(arguments[0]).ravel())[1])]
+        return [ca.DM(self._function(*(np.array(one).ravel() for one in arguments)))]
+
+    def has_jacobian(self) -> bool:
+        return self._slopes is not None
+
+    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
+        return self._slopes

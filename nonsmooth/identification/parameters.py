@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
@@ -14,7 +16,15 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
 
-__all__ = ["LinkFrame", "Parameter", "inertial_parameters", "inertial_values", "link_frames", "pseudo_inertia"]
+__all__ = [
+    "LinkFrame",
+    "Parameter",
+    "inertia_matrix",
+    "inertial_parameters",
+    "inertial_values",
+    "link_frames",
+    "pseudo_inertia",
+]
 
 #: entries of the inertia matrix in the order of the parameters
 ENTRIES = (("Ixx", 0, 0), ("Ixy", 0, 1), ("Ixz", 0, 2), ("Iyy", 1, 1), ("Iyz", 1, 2), ("Izz", 2, 2))
@@ -120,6 +130,14 @@ def inertial_values(body: Body, frame: LinkFrame, parameters: Mapping[str, float
     return np.array([*(about[i, j] for _, i, j in ENTRIES), *(-mass * (A.T @ s)), mass])
 
 
+def inertia_matrix(entries: Any) -> Any:
+    """Symmetric matrix (3, 3) of six entries in the order of the parameters: numbers, or symbols of CasADi."""
+    about = ca.SX.zeros(3, 3) if isinstance(entries, ca.SX) else np.zeros((3, 3))
+    for k, (_, i, j) in enumerate(ENTRIES):
+        about[i, j] = about[j, i] = entries[k]
+    return about
+
+
 def pseudo_inertia(values: Array) -> Array:
     """Pseudo-inertia matrix, ``[[S, h], [h', m]]`` with ``S = tr(I)/2 1 - I``; a body has it positive semidefinite.
 
@@ -134,8 +152,6 @@ def pseudo_inertia(values: Array) -> Array:
     if len(values) == 4:
         Izz, mx, my, m = values
         return np.array([[Izz, 0.0, mx], [0.0, Izz, my], [mx, my, m]])
-    about = np.zeros((3, 3))
-    for value, (_, i, j) in zip(values, ENTRIES, strict=False):
-        about[i, j] = about[j, i] = value
+    about = inertia_matrix(values)
     h = np.asarray(values[6:9]).reshape(3, 1)
     return np.block([[np.trace(about) / 2 * np.eye(3) - about, h], [h.T, np.array([[values[9]]])]])

@@ -21,9 +21,9 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.drive_motion import DriveMotion, Mapped, solved
 from nonsmooth.identification.parameters import (
-    ENTRIES,
     LinkFrame,
     Parameter,
+    inertia_matrix,
     inertial_parameters,
     inertial_values,
     link_frames,
@@ -104,10 +104,9 @@ class Regressor:
         self.parameters = (*inertial, *self._friction_parameters(), *(self._load_parameter(name) for name in loads))
         self._inertial = len(inertial)
 
-    @property
-    def recipe(self) -> tuple[System, tuple[str, ...], dict[str, LinkFrame], tuple[str, ...], tuple[str, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """What makes the same regressor in another process."""
-        return self.system, self.drives, self.frames, self.friction, self.loads
+        return Regressor, (self.system, self.drives, self.frames, self.friction, self.loads)
 
     # ------------------------------------------------------------------------------------------------------ parameters
 
@@ -353,9 +352,7 @@ def _spatial_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, t
     s, A = ca.SX(np.array(frame.origin)), ca.SX(frame.rotation)
     at = A.T @ (pull + ca.cross(alpha, s) + ca.cross(omega, ca.cross(omega, s)))
     w, dw, h, m = A.T @ omega, A.T @ alpha, theta[6:9], theta[9]
-    inertia = ca.SX.zeros(3, 3)
-    for k, (_, i, j) in enumerate(ENTRIES):
-        inertia[i, j] = inertia[j, i] = theta[k]
+    inertia = inertia_matrix(theta)
     force = A @ (m * at + ca.cross(dw, h) + ca.cross(w, ca.cross(w, h)))
     moment = A @ (inertia @ dw + ca.cross(w, inertia @ w) + ca.cross(h, at))
     return force, moment + ca.cross(s, force)

@@ -115,8 +115,12 @@ def simulate_batch(
 def simulate_batches(
     system: System, stepper: Stepper, parameters: Mapping[str, Sequence[float] | Array], *, t_end: float,
     steps: Sequence[float | StepControl], states: Sequence[State] | None, metrics: Sequence[str], threads: int | None,
+    failed: dict[tuple[int, int], NonsmoothError] | None = None,
 ) -> list[xarray.Dataset]:  # fmt: skip
-    """As `simulate_batch` for each of the steps; initial states are checked once."""
+    """As `simulate_batch` for each of the steps; initial states are checked once.
+
+    Errors of runs are noted in `failed`, if given, by the numbers of step and run, whose numbers are then zero.
+    """
     begin = time.perf_counter()
     controls = [_checked(system, metrics, step_control(dt), t_end, threads) for dt in steps]
     values = _values(system, parameters)
@@ -130,7 +134,9 @@ def simulate_batches(
             for law in ("restitution", "tangential"):
                 for control in controls:
                     check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
-            repeated += _run(system, stepper, values, states, runs, ends, t_end, controls, metrics, threads)
+            repeated += _run(
+                system, stepper, values, states, runs, ends, t_end, controls, metrics, threads, failed
+            )  # fmt: skip
     return [
         _dataset(system, stepper, parameters, values, found, metrics, control, t_end, int(count), begin)
         for found, control, count in zip(ends, controls, repeated, strict=True)
@@ -140,7 +146,7 @@ def simulate_batches(
 def _run(
     system: System, stepper: Stepper, values: Array, states: Sequence[State] | None, runs: Any,
     ends: Sequence[dict[str, Array]], t_end: float, controls: Sequence[ConstantStep | Landing], metrics: Sequence[str],
-    threads: int | None,
+    threads: int | None, failed: dict[tuple[int, int], NonsmoothError] | None,
 ) -> list[int]:  # fmt: skip
     """Fill in the final states of these runs with each control; returns how many were repeated one by one."""
     again: list[list[int]] = [[] for _ in controls]
@@ -161,10 +167,16 @@ def _run(
             system, stepper, controls, values, [int(k) for k in runs], t_end, states=states,
             sums=bool({*metrics} - OBSERVED), observe=bool(OBSERVED & {*metrics}), threads=threads, take=take,
         )  # fmt: skip
-    for control, found, left in zip(controls, ends, again, strict=True):
+    for i, (control, found, left) in enumerate(zip(controls, ends, again, strict=True)):
         for k in sorted(left) if together else map(int, runs):
             first = system.start if states is None else states[k]
-            _named(system, stepper, values, first, found, k, t_end, control)
+            try:
+                _alone_to_end(system, stepper, values, first, found, k, t_end, control)
+            except NonsmoothError as error:
+                if failed is None:
+                    error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])
+                    raise
+                failed[i, k] = error
     return [len(left) for left in again]
 
 
@@ -175,18 +187,14 @@ def _rubbed(system: System, P_T: Array) -> Array:
     return P_T[:, 0] if system.dimension == 2 else np.asarray(np.linalg.norm(P_T, axis=1))
 
 
-def _named(
+def _alone_to_end(
     system: System, stepper: Stepper, values: Array, first: State, ends: dict[str, Array], k: int, t_end: float,
     dt: StepControl,
 ) -> None:  # fmt: skip
-    """A run by `simulate`, whose errors say which one it is."""
+    """A run by `simulate`."""
     changes = {name: float(value) for name, value in zip(system.parameters, values[k], strict=True)}
-    try:
-        check_start(system, first, values[k])
-        run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, state=first, record=10**9)
-    except NonsmoothError as error:
-        error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])
-        raise
+    check_start(system, first, values[k])
+    run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, state=first, record=10**9)
     ends["q"][k], ends["v"][k] = run.q.array[-1], run.v.array[-1]
     ends["impulse"][k], rubbed = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
     ends["friction_impulse"][k] = rubbed if system.dimension == 2 else np.linalg.norm(rubbed, axis=1)

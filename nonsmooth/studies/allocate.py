@@ -29,7 +29,7 @@ from nonsmooth.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.fits.iso286 import it_grade
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import is_number, shown
-from nonsmooth.studies.arguments import mapping
+from nonsmooth.studies.arguments import check_known, mapping
 from nonsmooth.studies.kinematic import Kinematics
 from nonsmooth.studies.products import DEVIATION
 from nonsmooth.studies.sweep import Mechanism, system_of
@@ -141,9 +141,7 @@ def allocate(
         raise InputError('allocate needs the cost of at least one tolerance, as cost={"rod.at_b_x": 1e-3}.')
     system = system_of(mechanism, mapping("arguments", arguments))
     values = {**system.parameters, **{k: float(x) for k, x in system.toleranced(parameters).items()}}
-    for name in costs:
-        if name not in values:
-            system.parameter_vector({name: 1.0})  # raises the error with the nearest name
+    check_known(system, costs)
     smooth = {name: _power(name, one) for name, one in costs.items() if not isinstance(one, Mapping)}
     choices = {name: _choices(name, one, values[name]) for name, one in costs.items() if isinstance(one, Mapping)}
     count = math.prod(len(one) for one in choices.values())

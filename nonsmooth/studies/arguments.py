@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.run.arguments import check_kinds, check_stepper
-from nonsmooth.settings import floats, is_count, shown
+from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step_control import step_control
 
 __all__ = [
@@ -22,8 +22,10 @@ __all__ = [
     "check_count",
     "check_file",
     "check_function",
+    "check_known",
     "check_processes",
     "check_runs",
+    "check_share",
     "mapping",
     "numbers",
 ]
@@ -53,6 +55,19 @@ def check_count(name: str, value: Any, least: int = 1) -> None:
     """Raise InputError for what is no whole number from `least`."""
     if not (is_count(value) and value >= least):
         raise InputError(f"{name} must be a whole number, at least {least}, got {shown(value)}.")
+
+
+def check_share(name: str, value: Any) -> None:
+    """Raise InputError for what is no number between 0 and 1, both excluded."""
+    if not (is_number(value) and 0.0 < value < 1.0):
+        raise InputError(f"{name} must lie between 0 and 1, got {shown(value)}.")
+
+
+def check_known(system: System, names: Iterable[str]) -> None:
+    """Raise InputError, with the nearest name, for what is no parameter of a mechanism."""
+    for name in names:
+        if name not in system.parameters:
+            system.parameter_vector({name: 1.0})
 
 
 def check_function(name: str, value: Any) -> None:

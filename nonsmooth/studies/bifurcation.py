@@ -18,11 +18,13 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import floats, is_number, shown
+from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.arguments import check_count, check_function, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
-from nonsmooth.studies.files import Result
-from nonsmooth.studies.workers import outcomes, packed, unpacked
+from nonsmooth.studies.files import Result, variable
+from nonsmooth.studies.kept import padded
+from nonsmooth.studies.workers import outcomes
 
 if TYPE_CHECKING:
     import xarray
@@ -89,16 +91,12 @@ class Bifurcation(Result):
         """Points as a table over values and order in time, filled with NaN if a value has fewer than others."""
         import xarray
 
-        table = np.full((len(self.values), max(map(len, self.points), default=0)), np.nan)
-        for row, points in zip(table, self.points, strict=True):
-            row[: len(points)] = points
-        name = self.parameter
         data = {
-            "points": (("value", "point"), table, {"units": self.quantity_unit, "long_name": self.quantity}),
-            "seconds": (("value",), self.seconds, {"units": "s", "long_name": "time of computing"}),
-            "failure": (("value",), np.array([self.failures.get(float(x), "") for x in self.values], dtype=object)),
+            "points": variable(("value", "point"), padded(self.points), self.quantity_unit, self.quantity),
+            "seconds": variable("value", self.seconds, "s", "time of computing"),
+            "failure": variable("value", [self.failures.get(float(x), "") for x in self.values]),
         }
-        coordinates = {"value": ("value", self.values, {"units": self.unit, "long_name": name})}
+        coordinates = {"value": variable("value", self.values, self.unit, self.parameter)}
         facts = {"Conventions": "nonsmooth-bifurcation-1", "wall_seconds": self.wall_seconds}
         return xarray.Dataset(data, coordinates, facts)
 
@@ -157,10 +155,8 @@ def bifurcation(
     numbers = numbers_of("values", values)
     clock = time.perf_counter()
     results: dict[int, _Points] = {}
-    alone = workers == 1 and scheduler is None
-    sent = section if alone else packed(section)
-    tasks = [(sent, value) for value in numbers.tolist()]
-    for i, result in outcomes(_one, tasks, workers=workers, scheduler=scheduler):
+    tasks = [(value,) for value in numbers.tolist()]
+    for i, result in outcomes(functools.partial(_one, section), tasks, workers=workers, scheduler=scheduler):
         results[i] = result
         whom(progress)(len(results) / len(numbers))
     ordered = [results[i] for i in range(len(numbers))]
@@ -182,20 +178,21 @@ def periodic_section(
     stepper: Stepper,
     *,
     period: float,
-    steps: int,
+    steps: int | StepControl,
     transient: int,
     points: int,
     state: State | None = None,
     parameters: Mapping[str, float] | None = None,
 ) -> Section:
-    """States once per period of the drive after a transient, with a constant step.
+    """States once per period of the drive after a transient.
 
     Parameters
     ----------
     period : [s]
         Of the drive.
-    steps : int
-        Steps per period: rows coincide with whole periods, and only those are kept.
+    steps : int, or Landing or ErrorControl
+        Constant steps per period: rows coincide with whole periods, and only those are kept; with other steps points
+        are interpolated between rows.
     transient : int
         Number of omitted periods.
     points : int
@@ -205,12 +202,17 @@ def periodic_section(
     """
     if not (is_number(period) and period > 0.0):
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
-    for name, value, least in (("steps", steps, 1), ("points", points, 1), ("transient", transient, 0)):
-        check_count(name, value, least)
-    dt = period / steps
-    first = 0.0 if state is None else state.t
+    check_count("points", points)
+    check_count("transient", transient, 0)
+    if isinstance(steps, ConstantStep | Landing | ErrorControl):
+        dt: StepControl = steps
+        record = 1
+    else:
+        check_count("steps", steps)
+        dt, record = ConstantStep(period / steps), steps
+    first = system.start.t if state is None else state.t
     t_end = first + (transient + points) * period
-    run = simulate(system, stepper, t_end=t_end, dt=dt, state=state, parameters=parameters, record=steps)
+    run = simulate(system, stepper, t_end=t_end, dt=dt, state=state, parameters=parameters, record=record)
     return stroboscope(run, period, after=first + (transient + 0.5) * period)
 
 
@@ -223,12 +225,11 @@ class _Points:
     failure: str = ""
 
 
-def _one(section: bytes | Callable[[float], Array], value: float) -> _Points:
-    """The points of one value; `section` is pickled by another process."""
+def _one(section: Callable[[float], Array], value: float) -> _Points:
+    """The points of one value."""
     clock = time.perf_counter()
     try:
-        function = _unpacked(section) if isinstance(section, bytes) else section
-        found = function(value)
+        found = section(value)
     except (ModelError, SimulationFailed, SolverFailed) as error:
         return _Points(np.zeros(0), time.perf_counter() - clock, str(error) or type(error).__name__)
     try:
@@ -238,10 +239,3 @@ def _one(section: bytes | Callable[[float], Array], value: float) -> _Points:
     if points.ndim != 1:
         raise InputError(f"section must return a list of numbers, got an array of shape {points.shape} at {value:g}.")
     return _Points(points, time.perf_counter() - clock)
-
-
-@functools.lru_cache(maxsize=2)
-def _unpacked(section: bytes) -> Callable[[float], Array]:
-    """Once per worker, so that data are shared between values."""
-    function: Callable[[float], Array] = unpacked(section)
-    return function

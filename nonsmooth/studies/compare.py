@@ -19,21 +19,20 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.run.simulate import simulate
-from nonsmooth.step_control import StepControl, step_control
-from nonsmooth.studies.accurate import Accurate, accurate_of
-from nonsmooth.studies.arguments import built, check_build
-from nonsmooth.studies.comparison import GRID, METRICS, Case, Comparison, checked_cases
-from nonsmooth.studies.equal_error import Cost, coarsest, cost_of, evaluations, own_error
-from nonsmooth.studies.motions import Motion, mean_deviation, scaled_distance, scales
+from nonsmooth.step_control import step_control
+from nonsmooth.studies.arguments import check_build
+from nonsmooth.studies.comparison import METRICS, Case, Comparison, checked_cases
+from nonsmooth.studies.equal_error import Cost, coarsest, cost_of, evaluations
+from nonsmooth.studies.motions import Motion, mean_deviation, motion_times, scaled_distance
 from nonsmooth.studies.schemes import rigid_cases
+from nonsmooth.studies.trial import Accurate, Trial, ended
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
     from nonsmooth.model.system import System
 
-__all__ = ["compare", "motion_times"]
+__all__ = ["compare", "measured"]
 
 
 @telling
@@ -89,7 +88,8 @@ def compare(
     -----
     The verdict of a run is that of its difference to the accurate solution with its own contact law: *accurate* within
     1 % of the smallest clearance and of the largest peak force, *sensitive* where it follows that as long as runs with
-    tolerances near round-off follow each other. A run that ends early is left out, with its reason in `failed`.
+    tolerances near round-off follow each other. A case whose run or accurate solution ends early is left out, with the
+    reason in `failed`.
 
     Raises
     ------
@@ -124,56 +124,53 @@ def compare(
     tell = whom(progress)
     reference = reference or cases[0].label
     check_build(build)
-    systems = {case.label: built(build, case.contact) for case in cases}
-    _check_systems(systems)
+    trials = {case.label: Trial.of(build, case, t_end) for case in cases}
+    _check_systems(trials)
     parts = 3 * len(cases)
     runs: dict[str, Trajectory] = {}
     failed: dict[str, str] = {}
-    for i, case in enumerate(cases):
-        tell(f"{case.label}: run", i / parts)
+    for i, (label, trial) in enumerate(trials.items()):
+        tell(f"{label}: run", i / parts)
         try:
-            runs[case.label] = simulate(
-                systems[case.label], case.stepper, t_end=t_end, dt=case.dt, parameters=case.parameters
-            )
+            runs[label] = trial.run()
         except SimulationFailed as failure:
-            if case.label == reference:
+            if label == reference:
                 raise
-            failed[case.label] = f"ends at t = {failure.trajectory.t[-1]:.6g} s: {failure}"
-    cases = tuple(case for case in cases if case.label in runs)
+            failed[label] = ended(failure)
     known: dict[str, Accurate] = {}
-    for i, case in enumerate(cases):
-        tell(f"{case.label}: accurate solution", (len(cases) + i) / parts)
-        same = (known[other.label] for other in cases[:i] if _same_world(other, case))
-        known[case.label] = next(same, None) or accurate_of(case, systems[case.label], runs[case.label], t_end)
-    truths = {label: one.motion for label, one in known.items()}
-    for case in cases:
-        verdict = known[case.label].verdict(case, systems[case.label], runs[case.label])
-        runs[case.label] = replace(runs[case.label], verdict=verdict)
-    edges = np.linspace(systems[reference].start.t, t_end, windows + 1)
-    grid = np.linspace(edges[0], edges[-1], GRID + 1)
-    truth = truths[reference]
-    scale = scales(truth, grid)
+    for i, (label, run) in enumerate(runs.items()):
+        tell(f"{label}: accurate solution", (len(cases) + i) / parts)
+        same = (one for one in known.values() if one.trial.alike(trials[label].case))
+        try:
+            known[label] = next(same, None) or trials[label].accurate()
+        except SimulationFailed as failure:
+            if label == reference:
+                raise
+            failed[label] = f"has no accurate solution, which {ended(failure)}"
+        else:
+            runs[label] = replace(run, verdict=known[label].verdict(run))
+    cases = tuple(case for case in cases if case.label in known)
+    runs = {label: runs[label] for label in known}
+    grid, truth, scale = trials[reference].grid(), known[reference].motion, known[reference].scale
+    edges = np.linspace(grid[0], t_end, windows + 1)
     fastest = contact_intervals(runs[reference])["approach"]
     threshold = slowest * float(np.nanmax(fastest, initial=0.0))
     table = {}
     for i, case in enumerate(cases):
-        run = runs[case.label]
+        run, trial, own = runs[case.label], trials[case.label], known[case.label]
         tell(f"{case.label}: cost at equal error", (2 * len(cases) + i) / parts)
-        cost = Cost.none()
-        own = scales(truths[case.label], grid)
-        if target > 0:
-            cost = _equal_cost(case, systems[case.label], truths[case.label], own, t_end, target, repeats, patience)
-        measured: dict[str, Any] = {
+        found = coarsest(trial, own, target, patience) if target > 0 else None
+        cost = Cost.none() if found is None else cost_of(trial, *found, own.error(found[1]), repeats)
+        numbers = measured(run, known[reference], edges, threshold) | {
             "verdict": run.verdict.kind,
             "position_error": run.verdict.position,
             "force_error": run.verdict.force,
-            "own_error": own_error(run, truths[case.label], own),
-            "wall": _cost_as_given(case, systems[case.label], run, t_end, repeats),
+            "own_error": own.error(run),
+            "wall": cost_of(trial, step_control(case.dt), run, 0.0, repeats).wall,
             "agreement": agreement(run, runs[reference]),
             "equal_error": asdict(cost),
         }
-        measured |= _measured(run, truth, scale, grid, edges, threshold)
-        table[case.label] = {name: measured[name] for name in METRICS}
+        table[case.label] = {name: numbers[name] for name in METRICS}
     tell("done", 1.0)
     motions = [Motion.of_run(runs[case.label]) for case in cases]
     return Comparison(
@@ -182,7 +179,7 @@ def compare(
         runs=runs,
         reference=reference,
         truth=truth,
-        between=np.array([[_apart(a, b, grid, scale) for b in motions] for a in motions]),
+        between=np.array([[scaled_distance(a, b, motion_times(grid, a, b), scale) for b in motions] for a in motions]),
         modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]),
         edges=edges,
         forces=np.stack([mean_forces(run, edges) for run in runs.values()]),
@@ -200,7 +197,7 @@ def compare(
 
 def _with_schemes(cases: Sequence[Case], rigid: Sequence[Any]) -> tuple[Case, ...]:
     """The cases, with further schemes after the last rigid one."""
-    cases = checked_cases(cases)
+    cases = checked_cases(cases, "compare")
     if not rigid:
         return cases
     place = [i for i, case in enumerate(cases) if isinstance(case.contact, Rigid)]
@@ -210,14 +207,9 @@ def _with_schemes(cases: Sequence[Case], rigid: Sequence[Any]) -> tuple[Case, ..
 
 
 def _checked(
-    cases: Sequence[Case], reference: str | None, windows: int, target: float, slowest: float, repeats: int
+    cases: tuple[Case, ...], reference: str | None, windows: int, target: float, slowest: float, repeats: int
 ) -> tuple[Case, ...]:
-    cases = checked_cases(cases)
-    labels = [case.label for case in cases]
-    if not cases:
-        raise InputError("compare needs at least one Case.")
-    if len(set(labels)) < len(labels):
-        raise InputError(f"Two cases have one label: {', '.join(labels)}; give each its own.")
+    labels = [case.label for case in checked_cases(cases, "compare")]
     if reference is not None and reference not in labels:
         raise InputError(f"reference must be one of the cases, {', '.join(labels)}, got {reference!r}.")
     for name, value, low in (("windows", windows, 1), ("target", target, 0.0), ("slowest", slowest, 0.0),
@@ -227,46 +219,20 @@ def _checked(
     return cases
 
 
-def _check_systems(systems: Mapping[str, System]) -> None:
-    first, *others = systems.items()
-    for label, system in others:
-        if system.contact_names != first[1].contact_names or system.q_names != first[1].q_names:
+def _check_systems(trials: Mapping[str, Trial]) -> None:
+    first, *others = trials.items()
+    for label, trial in others:
+        one, other = first[1].system, trial.system
+        if other.contact_names != one.contact_names or other.q_names != one.q_names:
             raise InputError(
                 f'Cases "{first[0]}" and "{label}" are different mechanisms: their coordinates or contacts differ.'
             )
 
 
-def _same_world(a: Case, b: Case) -> bool:
-    return (a.contact, a.parameters, a.exact) == (b.contact, b.parameters, b.exact)
-
-
-def _equal_cost(
-    case: Case, system: System, truth: Motion, scale: Array, t_end: float, target: float, repeats: int, patience: float
-) -> Cost:
-    def run(dt: StepControl) -> Trajectory:
-        return simulate(system, case.stepper, t_end=t_end, dt=dt, parameters=case.parameters)
-
-    def error(trajectory: Trajectory) -> float:
-        return own_error(trajectory, truth, scale)
-
-    found = coarsest(run, step_control(case.dt), t_end - system.start.t, error, target, patience)
-    return Cost.none() if found is None else cost_of(run, *found, error(found[1]), repeats)
-
-
-def _cost_as_given(case: Case, system: System, first: Trajectory, t_end: float, repeats: int) -> float:
-    def run(dt: StepControl) -> Trajectory:
-        return simulate(system, case.stepper, t_end=t_end, dt=dt, parameters=case.parameters)
-
-    return cost_of(run, step_control(case.dt), first, 0.0, repeats).wall
-
-
-def _measured(
-    run: Trajectory, truth: Motion, scale: Array, grid: Array, edges: Array, threshold: float
-) -> dict[str, Any]:
-    """The metrics that a run and the reference give."""
-    motion = Motion.of_run(run)
-    t = motion_times(grid, motion, truth)
-    deviation = mean_deviation(motion, truth, t)
+def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float) -> dict[str, Any]:
+    """The metrics of a run by itself and by an accurate solution; windows and impacts as of `compare`."""
+    motion, truth = Motion.of_run(run), accurate.motion
+    deviation = mean_deviation(motion, truth, motion_times(accurate.trial.grid(), motion, truth))
     contacts = run.gap.names
     touches = contact_intervals(run)
     first = touches[0] if len(touches) else None
@@ -279,7 +245,7 @@ def _measured(
         return float(first[name]) if first is not None and known else float("nan")
 
     return {
-        "distance": float(np.max(deviation / scale, initial=0.0)),
+        "distance": float(np.max(deviation / accurate.scale, initial=0.0)),
         "deviation": dict(zip(run.q.names, deviation.tolist(), strict=True)),
         "penetration": max(depth, run.certificate.gap_violation),
         "impulse": dict(zip(contacts, run.P_N.array.sum(axis=0).tolist(), strict=True)),
@@ -295,13 +261,3 @@ def _measured(
         "steps": len(run.t) - 1,
         "evaluations": evaluations(run),
     }
-
-
-def _apart(a: Motion, b: Motion, grid: Array, scale: Array) -> float:
-    return scaled_distance(a, b, motion_times(grid, a, b), scale)
-
-
-def motion_times(grid: Array, *motions: Motion) -> Array:
-    """The grid and the rows of all motions."""
-    t = np.unique(np.concatenate([grid, *(motion.rows for motion in motions)]))
-    return np.asarray(t[(t >= grid[0]) & (t <= grid[-1])])

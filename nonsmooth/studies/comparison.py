@@ -17,7 +17,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.run.arguments import check_stepper
 from nonsmooth.settings import Called, shown
 from nonsmooth.step_control import StepControl, step_control
-from nonsmooth.studies.files import Result, doubts
+from nonsmooth.studies.files import Result, doubts, variable
 from nonsmooth.studies.motions import Motion
 from nonsmooth.trajectory import Trajectory
 
@@ -92,10 +92,15 @@ class Case(metaclass=Called):
         check_stepper(self.stepper)
 
 
-def checked_cases(cases: Any) -> tuple[Case, ...]:
-    """The cases of a study; InputError for anything else."""
+def checked_cases(cases: Any, study: str) -> tuple[Case, ...]:
+    """The cases of a study, at least one, with different labels; InputError for anything else."""
     if isinstance(cases, str) or not isinstance(cases, Iterable) or not all(isinstance(one, Case) for one in cases):
         raise InputError(f"cases must be a list of Case(...), got {shown(cases)}.")
+    labels = [case.label for case in cases]
+    if not labels:
+        raise InputError(f"{study} needs at least one Case.")
+    if len(set(labels)) < len(labels):
+        raise InputError(f"Two cases have one label: {', '.join(labels)}; give each its own.")
     return tuple(cases)
 
 
@@ -121,7 +126,7 @@ class Comparison(Result):
     settings
         Settings: end, target, windows, thresholds, and the origin of the accurate solutions.
     failed
-        Cases left out because their run ended early, with the reason.
+        Cases left out because their run, or their accurate solution, ended early, with the reason.
     """
 
     cases: tuple[Case, ...]
@@ -203,49 +208,45 @@ class Comparison(Result):
 
         first = self.runs[self.labels[0]]
         t = np.linspace(self.edges[0], self.edges[-1], GRID // 2 + 1)
-        motions = {label: Motion.of_run(run) for label, run in self.runs.items()}
-        everyone = ["reference", *self.labels]
-        moving = [self.truth, *motions.values()]
-        widest = {name: _strings(names) for name, names in (
-            ("case", self.labels), ("other", self.labels), ("motion", everyone), ("coordinate", first.q.names),
-            ("contact", first.gap.names), ("cause", tuple(self.table[self.labels[0]]["loss"])),
-        )}  # fmt: skip
-        coordinates: dict[str, Any] = {name: (name, values) for name, values in widest.items()}
-        coordinates["unit"] = ("coordinate", _strings(first.q.unit_list))
-        coordinates["time"] = ("time", t, {"units": "s"})
-        coordinates["window_start"] = ("window", self.edges[:-1], {"units": "s"})
-        coordinates["window_end"] = ("window", self.edges[1:], {"units": "s"})
+        moving = [self.truth, *(Motion.of_run(run) for run in self.runs.values())]
+        names = {
+            "case": self.labels, "other": self.labels, "motion": ["reference", *self.labels],
+            "coordinate": first.q.names, "contact": first.gap.names, "cause": list(self.table[self.labels[0]]["loss"]),
+        }  # fmt: skip
+        coordinates: dict[str, Any] = {name: (name, _strings(values)) for name, values in names.items()}
+        coordinates["unit"] = variable("coordinate", first.q.unit_list)
+        coordinates["time"] = variable("time", t, "s")
+        coordinates["window_start"] = variable("window", self.edges[:-1], "s")
+        coordinates["window_end"] = variable("window", self.edges[1:], "s")
         data: dict[str, Any] = {}
         for metric, (unit, meaning) in METRICS.items():
             values = [self.table[label][metric] for label in self.labels]
-            about = {"units": unit, "long_name": meaning}
             if metric == "equal_error":
                 for name in ("error", "wall", "steps", "evaluations"):
                     numbers = np.array([value[name] for value in values], float)
-                    data[f"equal_error_{name}"] = ("case", numbers, {"units": "s" if name == "wall" else "-"} | about)
-                data["equal_error_setting"] = ("case", _strings([value["setting"] for value in values]), about)
-            elif isinstance(values[0], str):
-                data[metric] = ("case", _strings(values), about)
+                    own = "s" if name == "wall" else unit
+                    data[f"equal_error_{name}"] = variable("case", numbers, own, meaning)
+                data["equal_error_setting"] = variable("case", [value["setting"] for value in values], unit, meaning)
             elif isinstance(values[0], Mapping):
                 over = {"deviation": "coordinate", "loss": "cause"}.get(metric, "contact")
-                data[metric] = (("case", over), np.array([list(value.values()) for value in values], float), about)
+                table = np.array([list(value.values()) for value in values], float)
+                data[metric] = variable(("case", over), table, unit, meaning)
             else:
-                data[metric] = ("case", np.array(values, float), about)
-        data["between"] = (("case", "other"), self.between, {"units": "-", "long_name": "distance of two cases"})
-        data["modes"] = (("case", "other"), self.modes, {"units": "-", "long_name": "agreement of contact modes"})
-        about = {"units": "N", "long_name": "mean normal force in each window"}
-        data["force"] = (("case", "window", "contact"), self.forces, about)
-        position = np.stack([motion.positions(t) for motion in moving])
-        data["position"] = (("motion", "time", "coordinate"), position, {"units": "m or rad"})
-        impulse = np.stack([motion.impulses(t) for motion in moving])
-        about = {"units": "N s", "long_name": "normal impulse since the start"}
-        data["impulse_so_far"] = (("motion", "time", "contact"), impulse, about)
+                kind = None if isinstance(values[0], str) else float
+                data[metric] = variable("case", np.array(values, kind), unit, meaning)
+        data["between"] = variable(("case", "other"), self.between, "-", "distance of two cases")
+        data["modes"] = variable(("case", "other"), self.modes, "-", "agreement of contact modes")
+        data["force"] = variable(("case", "window", "contact"), self.forces, "N", "mean normal force in each window")
+        data["position"] = variable(("motion", "time", "coordinate"), [one.positions(t) for one in moving], "m or rad")
+        data["impulse_so_far"] = variable(
+            ("motion", "time", "contact"), [one.impulses(t) for one in moving], "N s", "normal impulse since the start"
+        )
         touches = {label: contact_intervals(run) for label, run in self.runs.items()}
         data["touch_case"] = ("touch", _strings([label for label, rows in touches.items() for _ in rows]))
         for name, unit in INTERVALS.items():
             column = np.concatenate([rows[name] for rows in touches.values()])
             data[f"touch_{name}"] = ("touch", column if unit else _strings(column), {"units": unit or "-"})
-        data["verdict_text"] = ("case", _strings([str(run.verdict) for run in self.runs.values()]))
+        data["verdict_text"] = variable("case", [str(run.verdict) for run in self.runs.values()])
         facts = {"title": "rigid and compliant contact compared", "reference": self.reference}
         facts |= (
             {"left out": "; ".join(f"{label} {reason}" for label, reason in self.failed.items())} if self.failed else {}

@@ -15,7 +15,7 @@ from nonsmooth.fits import Scatter
 from nonsmooth.settings import floats
 from nonsmooth.studies.arguments import mapping
 
-__all__ = ["METHODS", "Design", "Distribution", "grid", "points", "sample"]
+__all__ = ["METHODS", "Design", "Distribution", "drawn", "grid", "points", "quantiles", "sample", "words"]
 
 #: generators of `sample`: classes of `scipy.stats.qmc`, and independent random numbers
 METHODS = {"sobol": "Sobol", "halton": "Halton", "latin": "LatinHypercube", "random": None}
@@ -125,13 +125,19 @@ def sample(
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
     if not distributions:
         raise InputError("A design needs at least one parameter.")
-    shares = _shares(len(distributions), n, METHODS[method], seed)
-    columns = [
-        quantiles(name, distribution, column)
-        for (name, distribution), column in zip(distributions.items(), shares.T, strict=True)
-    ]
-    said = ", ".join(f"{name} {described(distribution)}" for name, distribution in distributions.items())
-    return Design(tuple(distributions), np.array(columns).T, (), f"{method}, seed {seed}: {said}")
+    values = drawn(distributions, _shares(len(distributions), n, METHODS[method], seed))
+    return Design(tuple(distributions), values, (), f"{method}, seed {seed}: {words(distributions)}")
+
+
+def drawn(distributions: Mapping[str, Any], shares: Array) -> Array:
+    """Values (n, k) of k distributions at shares (n, k) between 0 and 1."""
+    columns = [quantiles(name, one, shares[:, i]) for i, (name, one) in enumerate(distributions.items())]
+    return np.array(columns).reshape(len(columns), len(shares)).T
+
+
+def words(distributions: Mapping[str, Any]) -> str:
+    """Distributions in words."""
+    return ", ".join(f"{name} {described(one)}" for name, one in distributions.items())
 
 
 def quantiles(name: str, distribution: Any, share: Any) -> Array:

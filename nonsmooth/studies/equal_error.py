@@ -1,40 +1,23 @@
-"""Cost at equal error: each run is made as coarse as a given own error allows.
-
-The accurate solution of a case is its exact solution, or the same contact law computed by another method with
-tolerances near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant
-contact.
-"""
+"""Cost at equal error: each run is made as coarse as a given own error allows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SimulationFailed
-from nonsmooth.laws.compliant import Compliant
-from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.system import System
-from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
-from nonsmooth.studies.motions import Motion, scaled_distance
+from nonsmooth.studies.trial import RTOL, Accurate, Trial
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["Cost", "Run", "coarsest", "converged", "cost_of", "evaluations", "own_error", "refined"]
+__all__ = ["Cost", "coarsest", "cost_of", "evaluations", "refined"]
 
-#: tolerances of an accurate run, and its least number of rows
-RTOL, ATOL, ROWS = 1e-11, 1e-13, 400
-#: simultaneity window and shortest flight [s] of a converged rigid run whose case states none
-DT_MIN = 1e-6
 #: factors of tolerances and of steps from one refinement to the next
 TENTH, HALF = 0.1, 0.5
 #: coarsest relative tolerance, shortest step as a share of the run, and how often a setting is changed
 COARSEST, SHORTEST, CHANGES = 1e-2, 1e-8, 24
 #: time [s] of runs beyond which none is repeated, and of the first beyond which it is not even repeated once
 REPEATED, COMPILING = 1.0, 10.0
-
-Run = Callable[[StepControl], Trajectory]
 
 
 @dataclass(frozen=True)
@@ -54,22 +37,6 @@ class Cost:
     def none(cls) -> Cost:
         """The cost if a target was not reached."""
         return cls("not reached", math.nan, math.nan, 0, 0)
-
-
-def converged(
-    system: System, contact: Rigid | Compliant, dt: float | StepControl, parameters: Mapping[str, float] | None,
-    t_end: float, looser: float = 1.0,
-) -> Trajectory:  # fmt: skip
-    """The reference of a case without an exact solution; tolerances are near round-off times `looser`."""
-    from nonsmooth.steppers.compliant import CompliantDae
-    from nonsmooth.steppers.event_driven import EventDriven
-
-    control = step_control(dt, (system.start.t, t_end))
-    dt_min = DT_MIN if isinstance(control, ConstantStep) else control.dt_min
-    longest = max((t_end - system.start.t) / ROWS, dt_min)
-    stepper = CompliantDae() if isinstance(contact, Compliant) else EventDriven(order="dop853")
-    fine = ErrorControl(looser * RTOL, looser * ATOL, dt_min, longest)
-    return simulate(system, stepper, t_end=t_end, dt=fine, parameters=parameters)
 
 
 def refined(dt: StepControl, level: int, length: float) -> StepControl | None:
@@ -102,26 +69,26 @@ def _round(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def coarsest(
-    run: Run, dt: StepControl, length: float, error: Callable[[Trajectory], float], target: float, patience: float
-) -> tuple[StepControl, Trajectory] | None:
-    """The coarsest setting, on the way from `dt`, that meets the target, and its run; None if there is none.
+def coarsest(trial: Trial, accurate: Accurate, target: float, patience: float) -> tuple[StepControl, Trajectory] | None:
+    """The coarsest setting, on the way from that of the case, whose error meets the target, and its run; None if there
+    is none.
 
     A setting that meets it is made coarser until one does not, or needs more evaluations, as where long steps are
     repeated in parts; one that does not, finer until one does, or until a run takes longer than `patience` [s].
     """
+    dt, length = step_control(trial.case.dt), trial.t_end - trial.system.start.t
 
     def attempt(level: int) -> tuple[StepControl, Trajectory | None] | None:
         setting = refined(dt, level, length)
         if setting is None:
             return None
         try:
-            return setting, run(setting)
+            return setting, trial.run(setting)
         except SimulationFailed:
             return setting, None
 
     def met(tried: tuple[StepControl, Trajectory | None] | None) -> tuple[StepControl, Trajectory] | None:
-        if tried is None or tried[1] is None or not error(tried[1]) <= target:
+        if tried is None or tried[1] is None or not accurate.error(tried[1]) <= target:
             return None
         return tried[0], tried[1]
 
@@ -143,14 +110,14 @@ def coarsest(
     return None
 
 
-def cost_of(run: Run, setting: StepControl, first: Trajectory, error: float, repeats: int) -> Cost:
+def cost_of(trial: Trial, setting: StepControl, first: Trajectory, error: float, repeats: int) -> Cost:
     """Cost of a run: the least of some repetitions, the first of which is given."""
     wall = total = first.wall_seconds
     for i in range(1, repeats):
         # the first of all runs compiles; later ones are repeated as long as that is quick
         if total > (COMPILING if i == 1 else REPEATED):
             break
-        again = run(setting).wall_seconds
+        again = trial.run(setting).wall_seconds
         wall, total = min(wall, again), total + again
     return Cost(repr(setting), error, wall, len(first.t) - 1, evaluations(first))
 
@@ -158,8 +125,3 @@ def cost_of(run: Run, setting: StepControl, first: Trajectory, error: float, rep
 def evaluations(run: Trajectory) -> int:
     """Evaluations of the equations of motion, and programs solved."""
     return int(run.counts.get("evaluations", 0)) + int(run.counts.get("solves", 0))
-
-
-def own_error(run: Trajectory, truth: Motion, scale: Array) -> float:
-    """Distance of a run to its reference at its own rows."""
-    return scaled_distance(Motion.of_run(run), truth, run.t, scale)

@@ -27,8 +27,8 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import is_number, shown
-from nonsmooth.studies.arguments import check_count
-from nonsmooth.studies.designs import quantiles
+from nonsmooth.studies.arguments import check_count, check_share
+from nonsmooth.studies.designs import drawn
 
 __all__ = ["METHODS", "Failure", "failure_probability", "share_bounds"]
 
@@ -143,8 +143,7 @@ def failure_probability(
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}.")
     if not is_number(limit):
         raise InputError(f"limit must be a finite number, in the unit of the output, got {shown(limit)}.")
-    if not (is_number(confidence) and 0.0 < confidence < 1.0):
-        raise InputError(f"confidence must lie between 0 and 1, got {shown(confidence)}.")
+    check_share("confidence", confidence)
     check_count("runs", runs)
     states = _States(output, distributions, float(limit), two_sided)
     if method == "monte-carlo":
@@ -190,9 +189,7 @@ class _States:
     def __call__(self, u: Array) -> Array:
         from scipy.stats import norm
 
-        shares = norm.cdf(u)
-        columns = [quantiles(name, one, shares[:, i]) for i, (name, one) in enumerate(self.distributions.items())]
-        values = np.asarray(self.output(np.stack(columns, axis=1)), dtype=float).reshape(len(u), -1)
+        values = np.asarray(self.output(drawn(self.distributions, norm.cdf(u))), dtype=float).reshape(len(u), -1)
         self.evaluations += len(u)
         states = [values - self.limit] + ([-values - self.limit] if self.two_sided else [])
         found = np.concatenate(states, axis=1) / (abs(self.limit) or 1.0)  # of the order of 1, as searches expect

@@ -7,12 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from nonsmooth.files import write_dataset
 
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["Result", "doubts", "save_dataset"]
+__all__ = ["Result", "doubts", "save_dataset", "variable"]
 
 
 def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
@@ -42,6 +44,17 @@ class Result(ABC):
             If the path cannot be written.
         """
         save_dataset(self.to_dataset(), path)
+
+
+def variable(over: str | tuple[str, ...], values: Any, unit: str | None = None, meaning: str | None = None) -> Any:
+    """A variable of a dataset: what it is over, its values, and its unit and meaning as attributes."""
+    values = np.asarray(values)
+    about = {"units": unit, "long_name": meaning}
+    return (
+        over,
+        values.astype(object) if values.dtype.kind == "U" else values,
+        {k: x for k, x in about.items() if x is not None},
+    )
 
 
 def doubts(verdicts: Mapping[str, Any]) -> list[str]:

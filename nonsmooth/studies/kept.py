@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from nonsmooth.studies.files import save_dataset
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["FACTS", "FAILED", "FINISHED", "Kept", "Outcome", "outcomes_of", "table"]
+__all__ = ["FACTS", "FAILED", "FINISHED", "Kept", "Outcome", "outcomes_of", "padded", "table"]
 
 FINISHED, FAILED = "finished", "failed"
 #: variables of a sweep besides its metrics
@@ -47,21 +48,27 @@ class Kept:
             return
         self.folder = output.with_name(f"{output.name}.runs")
         if output.exists():
-            self.whole = load(output)
-            self._check(_plan(str(self.whole.attrs.get("plan", "{}")), output), output)
+            with _continued(output):
+                self.whole = read_dataset(output)
+                known = json.loads(str(self.whole.attrs.get("plan", "{}")))
+            self._check(known, output)
             self.clear()
             return
         try:
             self.folder.mkdir(exist_ok=True)
             stated = self.folder / "plan.json"
             if stated.exists():
-                self._check(_plan(stated.read_text(encoding="utf-8", errors="replace"), stated), self.folder)
+                with _continued(stated):
+                    known = json.loads(stated.read_text(encoding="utf-8", errors="replace"))
+                self._check(known, self.folder)
             else:
                 write_bytes(json.dumps(plan, indent=1).encode(), stated, "The plan of the sweep")
         except OSError as error:
             raise InputError(f"Runs cannot be kept in {self.folder} ({error.strerror}).") from error
 
-    def _check(self, known: Mapping[str, Any], where: Path) -> None:
+    def _check(self, known: Any, where: Path) -> None:
+        if not isinstance(known, dict):
+            raise InputError(f"{where} states no plan of a sweep; remove it, or give another name.")
         for name, value in self.plan.items():
             if known.get(name) != value:
                 there = f"{known[name]!r} there, {value!r} here" if name in known else "it has none"
@@ -74,7 +81,8 @@ class Kept:
         done: dict[int, Outcome] = {}
         if self.output is not None:
             for path in sorted(self.folder.glob("runs-*.nc")):
-                done |= _outcomes(path)
+                with _continued(path):
+                    done |= outcomes_of(read_dataset(path))
         return done
 
     def write(self, numbers: Sequence[int], outcomes: Sequence[Outcome]) -> None:
@@ -100,30 +108,14 @@ class Kept:
             self.folder.rmdir()
 
 
-def load(path: Path) -> xarray.Dataset:
-    """A dataset of a sweep, or InputError."""
+@contextlib.contextmanager
+def _continued(path: Path) -> Iterator[None]:
+    """What is wrong with a file of a sweep becomes an InputError that says what to do."""
     try:
-        return read_dataset(path)
-    except InputError as error:
-        raise InputError(f"{path} cannot be continued: {error} Remove it, or give another name.") from error
-
-
-def _plan(text: str, path: Path) -> dict[str, Any]:
-    try:
-        plan = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} states no plan of a sweep ({error}); remove it, or give another name.") from error
-    if not isinstance(plan, dict):
-        raise InputError(f"{path} states no plan of a sweep; remove it, or give another name.")
-    return plan
-
-
-def _outcomes(path: Path) -> dict[int, Outcome]:
-    """Runs of one piece."""
-    try:
-        return outcomes_of(load(path))
-    except (LookupError, TypeError) as error:
-        raise InputError(f"{path} holds no runs of a sweep ({error}); remove it, or give another name.") from error
+        yield
+    except (InputError, ValueError, RecursionError, LookupError, TypeError) as error:
+        reason = str(error).removesuffix(".")
+        raise InputError(f"{path} cannot be continued: {reason}. Remove it, or give another name.") from error
 
 
 def table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset:
@@ -140,16 +132,20 @@ def table(numbers: Iterable[int], outcomes: Sequence[Outcome]) -> xarray.Dataset
         if all(entry.ndim == 0 for entry in entries):
             data[name] = ("run", np.array(entries, float))
         else:
-            longest = max(entry.size for entry in entries)
-            filled = np.full((len(entries), longest), np.nan)
-            for i, entry in enumerate(entries):
-                filled[i, : entry.size] = entry
-            data[name] = (("run", f"{name}_item"), filled)
+            data[name] = (("run", f"{name}_item"), padded(entries))
     return xarray.Dataset(data, {"run": ("run", np.fromiter(numbers, int))})
 
 
+def padded(lists: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Lists as rows, filled with what is not a number."""
+    filled = np.full((len(lists), max((one.size for one in lists), default=0)), np.nan)
+    for row, one in zip(filled, lists, strict=True):
+        row[: one.size] = one
+    return filled
+
+
 def outcomes_of(table: xarray.Dataset) -> dict[int, Outcome]:
-    """The inverse of `_table`, filled places aside."""
+    """The inverse of `table`, filled places aside."""
     names = [str(name) for name in table.data_vars if name not in FACTS]
     columns = {name: table[name].values for name in names}
     messages, verdicts = table["message"].values, table["verdict"].values

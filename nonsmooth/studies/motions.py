@@ -13,7 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["Motion", "mean_deviation", "scales", "scaled_distance"]
+__all__ = ["Motion", "mean_deviation", "motion_times", "scaled_distance", "scales", "time_mean"]
 
 #: range of a coordinate, relative to the largest of the same unit, below which it is regarded as fixed
 FIXED = 1e-9
@@ -83,10 +83,20 @@ class Motion:
         )  # fmt: skip
 
 
+def motion_times(grid: Array, *motions: Motion) -> Array:
+    """The grid and the rows of all motions within it."""
+    t = np.unique(np.concatenate([grid, *(motion.rows for motion in motions)]))
+    return np.asarray(t[(t >= grid[0]) & (t <= grid[-1])])
+
+
+def time_mean(values: Array, t: Array) -> Array:
+    """``1/T int values dt`` of each column, by the trapezoid over the times t."""
+    return np.asarray(np.diff(t) @ (values[1:] + values[:-1]) / 2 / (t[-1] - t[0]))
+
+
 def mean_deviation(a: Motion, b: Motion, t: Array) -> Array:
     """``1/T int |q_a - q_b| dt`` of each coordinate (nq,) [m] or [rad], by the trapezoid over the times t."""
-    apart = np.abs(a.positions(t) - b.positions(t))
-    return np.asarray(np.diff(t) @ (apart[1:] + apart[:-1]) / 2 / (t[-1] - t[0]))
+    return time_mean(np.abs(a.positions(t) - b.positions(t)), t)
 
 
 def scales(motion: Motion, t: Array) -> Array:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.studies.files import Result
+from nonsmooth.studies.files import Result, variable
 
 if TYPE_CHECKING:
     import xarray
@@ -130,44 +130,39 @@ class StepSizes(Result):
         """As an `xarray.Dataset` over case and level, and over the bounds of `Landing`."""
         import xarray
 
-        first = self.series[0]
-        columns: dict[str, tuple[str, str, Sequence[Array]]] = {
-            "dt": ("s", "shortest step of the level, mean step of an error control", [one.dt for one in self.series]),
-            "seconds": ("s", "time of the run with this step", [one.seconds for one in self.series]),
-            "steps": ("-", "its steps", [one.steps for one in self.series]),
-            "failed": ("-", "jittered runs that failed", [one.failed for one in self.series]),
-        }
-        columns |= {
-            name: (unit, meaning, [one.measures[name] for one in self.series])
-            for name, (unit, meaning) in MEASURES.items()
-        }
+        level = ("case", "level")
         data: dict[str, Any] = {
-            name: (("case", "level"), np.array(values, float), {"units": unit, "long_name": meaning})
-            for name, (unit, meaning, values) in columns.items()
+            name: variable(level, np.array([getattr(one, name) for one in self.series], float), unit, meaning)
+            for name, unit, meaning in (
+                ("dt", "s", "shortest step of the level, mean step of an error control"),
+                ("seconds", "s", "time of the run with this step"),
+                ("steps", "-", "its steps"),
+                ("failed", "-", "jittered runs that failed"),
+            )
         }
-        kinds = np.array([one.verdicts for one in self.series], dtype=object)
-        data["verdict"] = (("case", "level"), kinds, {"units": "-", "long_name": "of the worst run of the level"})
-        empty = np.full(len(first.dt), np.nan)
+        for name, (unit, meaning) in MEASURES.items():
+            data[name] = variable(level, np.array([one.measures[name] for one in self.series], float), unit, meaning)
+        data["verdict"] = variable(level, [one.verdicts for one in self.series], "-", "of the worst run of the level")
+        empty = np.full(len(self.series[0].dt), np.nan)
         for kind, name, unit in (("landing", "dt_min", "s"), ("tolerance", "rtol", "-")):
-            values = [one.setting if one.kind == kind else empty for one in self.series]
-            data[name] = (("case", "level"), np.array(values), {"units": unit})
+            data[name] = variable(level, [one.setting if one.kind == kind else empty for one in self.series], unit)
         for name in ("error", "motion_error", "impulse_error"):
-            orders = np.array([one.orders[name] for one in self.series])
-            data[f"{name}_order"] = ("case", orders, {"units": "-", "long_name": f"fitted order of {name}"})
+            orders = [one.orders[name] for one in self.series]
+            data[f"{name}_order"] = variable("case", orders, "-", f"fitted order of {name}")
         if self.bounds is not None:
             b = self.bounds
             over = ("bound_dt_min", "bound_dt_max")
             data |= {
-                "bounds_error": (over, b.error, {"units": "-", "long_name": MEASURES["error"][1]}),
-                "bounds_violation": (over, b.violation, {"units": "m", "long_name": MEASURES["violation"][1]}),
-                "bounds_steps": (over, b.steps, {"units": "-"}),
-                over[0]: (over[0], b.dt_min, {"units": "s"}),
-                over[1]: (over[1], b.dt_max, {"units": "s"}),
+                "bounds_error": variable(over, b.error, "-", MEASURES["error"][1]),
+                "bounds_violation": variable(over, b.violation, "m", MEASURES["violation"][1]),
+                "bounds_steps": variable(over, b.steps, "-"),
+                over[0]: variable(over[0], b.dt_min, "s"),
+                over[1]: variable(over[1], b.dt_max, "s"),
             }
         coordinates = {
-            "case": ("case", np.array([one.label for one in self.series], dtype=object)),
-            "kind": ("case", np.array([one.kind for one in self.series], dtype=object)),
-            "reference": ("case", np.array([one.reference for one in self.series], dtype=object)),
+            "case": variable("case", [one.label for one in self.series]),
+            "kind": variable("case", [one.kind for one in self.series]),
+            "reference": variable("case", [one.reference for one in self.series]),
         }
         facts = {name: str(value) for name, value in self.settings.items()}
         return xarray.Dataset(data, coordinates, {"title": "errors and cost over the step size"} | facts)

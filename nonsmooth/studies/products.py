@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.progress import Progress
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import shown
 from nonsmooth.step_control import StepControl
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.designs import Design
@@ -25,7 +25,7 @@ from nonsmooth.trajectory.verdict import DEEP
 if TYPE_CHECKING:
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["DEVIATION", "LEVELS", "DynamicLevel", "KinematicLevel", "Outputs", "Products"]
+__all__ = ["DEVIATION", "LEVELS", "DynamicLevel", "KinematicLevel", "Outputs"]
 
 LEVELS = ("dynamic", "kinematic")
 #: the metric of both levels, followed by a coordinate
@@ -40,21 +40,6 @@ class Outputs:
     unit: str
     doubtful: NDArray[np.bool_] | None = None
     coarse: Array | None = None
-
-
-class Products(Protocol):
-    """What gives the outputs of products."""
-
-    def outputs(self, names: Sequence[str], values: Array, how: str) -> Outputs: ...
-
-    def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> outputs (n,)."""
-
-    def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> signed outputs (n, m), smooth."""
-
-    def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
-        """Half widths of the output to first order."""
 
 
 class KinematicLevel:
@@ -90,12 +75,15 @@ class KinematicLevel:
         return Outputs(self.plain(names)(values), self.unit)
 
     def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> outputs (n,)."""
         return lambda values: np.max(np.abs(self.kinematics.deviations(names, values)), axis=1)
 
     def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> signed outputs (n, m), smooth."""
         return lambda values: self.kinematics.deviations(names, values)
 
     def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
+        """Half widths of the output to first order."""
         return self.kinematics.bands(distributions)
 
 
@@ -113,13 +101,7 @@ class DynamicLevel:
         self.mechanism, self.stepper, self.limit, self.accuracy = mechanism, stepper, limit, accuracy
         self.dt, self.verdict, self.output = dt, verdict, output
         self.system = system_of(mechanism, mapping("arguments", arguments))
-        numbers = {k: float(x) for k, x in self.system.toleranced(parameters).items()} | mapping(
-            "parameters", parameters
-        )
-        self.parameters = {
-            name: float(x) if is_number(x) else x for name, x in mapping("parameters", parameters).items()
-        }
-        self.parameters |= {name: numbers[name] for name in self.parameters if is_number(numbers[name])}
+        self.parameters = mapping("parameters", parameters)
         self.nominal: float | None = None
         self.metric = metric
         if isinstance(metric, str) and metric.startswith(DEVIATION):
@@ -154,6 +136,8 @@ class DynamicLevel:
         return Outputs(fine, unit, doubtful, coarse)
 
     def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> outputs (n,)."""
+
         def of(values: Array) -> Array:
             found = self._swept(
                 Design(tuple(names), values, (), "sensitivity"), {"output": self.metric}, self.dt, None

@@ -15,8 +15,8 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
-from nonsmooth.studies.accurate import ACCURACY
-from nonsmooth.studies.files import Result, doubts
+from nonsmooth.studies.files import Result, doubts, variable
+from nonsmooth.studies.trial import ACCURACY
 from nonsmooth.studies.views import Twin, View, view_of, window_means
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust import verdict_against
@@ -161,9 +161,9 @@ class PublishedRuns(Result):
         found, printed = np.reshape(found, shape), np.reshape(printed, shape[::2])
         said = [str(self.verdict(case, kind)) for case in cases for kind in kinds]
         data: dict[str, Any] = {
-            "measured": (("case", "contact", "measure"), found, {"long_name": "largest magnitude of a run"}),
-            "published": (("case", "measure"), printed, {"long_name": "printed in the source"}),
-            "verdict": (("case", "contact"), np.reshape(np.array(said, dtype=object), shape[:2])),
+            "measured": variable(("case", "contact", "measure"), found, meaning="largest magnitude of a run"),
+            "published": variable(("case", "measure"), printed, meaning="printed in the source"),
+            "verdict": variable(("case", "contact"), np.reshape(np.array(said, dtype=object), shape[:2])),
         }
         coordinates = {"case": cases, "contact": kinds, "measure": measures,
                        "unit": ("measure", [self.units[m] for m in measures])}  # fmt: skip
@@ -173,7 +173,7 @@ class PublishedRuns(Result):
                 "fact_unit": ("fact", [one["unit"] for one in self.facts.values()]),
             }
             data |= {
-                f"fact_{what}": (("fact",), [float(one[what]) for one in self.facts.values()], {"long_name": words})
+                f"fact_{what}": variable("fact", [float(one[what]) for one in self.facts.values()], meaning=words)
                 for what, words in (("measured", "measured"), ("expected", "known"), ("tolerance", "of the agreement"))
             }
         settings = {name: str(value) for name, value in self.settings.items()}

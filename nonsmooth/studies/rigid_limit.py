@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.diagnostics import contact_intervals
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ErrorControl
-from nonsmooth.studies.accurate import accurate_of
-from nonsmooth.studies.arguments import built, check_build
-from nonsmooth.studies.compare import motion_times
-from nonsmooth.studies.comparison import GRID, Case
-from nonsmooth.studies.equal_error import own_error
-from nonsmooth.studies.files import Result, doubts
-from nonsmooth.studies.motions import Motion, scaled_distance, scales
-from nonsmooth.trajectory import Trajectory, Verdict
+from nonsmooth.studies.arguments import check_build
+from nonsmooth.studies.compare import measured
+from nonsmooth.studies.comparison import Case
+from nonsmooth.studies.files import Result, doubts, variable
+from nonsmooth.studies.trial import Trial, ended
+from nonsmooth.trajectory import Verdict
 
 if TYPE_CHECKING:
     import xarray
@@ -35,6 +31,19 @@ __all__ = ["RigidLimit", "order", "rigid_limit"]
 
 #: tolerances of the compliant runs: errors far below the difference between rigid and compliant contact
 CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
+#: number of a run -> unit and meaning
+COLUMNS = {
+    "distance": ("-", "worst coordinate's mean deviation from rigid contact, over its range"),
+    "first_impulse": ("N s", "impulse of the first contact, if it ends"),
+    "impulse_error": ("-", "relative, against the rigid impulse"),
+    "penetration": ("m", "deepest overlap"),
+    "wall": ("s", "time of the run"),
+    "steps": ("-", "steps of the run"),
+    "evaluations": ("-", "evaluations of the equations of motion"),
+    "own_error": ("-", "distance to an accurate solution with the same stiffness"),
+}
+#: those of the numbers that are counts
+COUNTS = ("steps", "evaluations")
 #: points, from the stiffest down, through which orders are fitted
 FITTED = 3
 
@@ -61,6 +70,8 @@ class RigidLimit(Result):
         Distance of each run to an accurate solution with its own stiffness [-], the same norm.
     verdicts
         Of each run, by that solution; and `rigid_verdict` of the rigid one.
+    failed
+        Stiffnesses left out because their run, or their accurate solution, ended early, with the reason.
     needed
         requested ``depth`` [m], ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
         where no depth was requested.
@@ -78,6 +89,7 @@ class RigidLimit(Result):
     verdicts: tuple[Verdict, ...]
     rigid_verdict: Verdict
     needed: Mapping[str, float] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def impulse_error(self) -> Array:
@@ -93,49 +105,34 @@ class RigidLimit(Result):
     def remarks(self) -> list[str]:
         """What the table says of runs that are not accurate."""
         known = {f"K = {K:g}": verdict for K, verdict in zip(self.stiffness, self.verdicts, strict=True)}
-        return doubts({"rigid": self.rigid_verdict} | known)
+        left_out = [f"{label}: left out, it {reason}" for label, reason in self.failed.items()]
+        return [*doubts({"rigid": self.rigid_verdict} | known), *left_out]
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per stiffness."""
+        names = ("stiffness", *(name for name in COLUMNS if name != "first_impulse"))
         return [
-            {
-                "stiffness": float(self.stiffness[i]),
-                "distance": float(self.distance[i]),
-                "impulse_error": float(self.impulse_error[i]),
-                "penetration": float(self.penetration[i]),
-                "wall": float(self.wall[i]),
-                "steps": int(self.steps[i]),
-                "evaluations": int(self.evaluations[i]),
-                "own_error": float(self.own_error[i]),
-                "verdict": self.verdicts[i].kind,
-            }
-            for i in range(len(self.stiffness))
+            {name: (int if name in COUNTS else float)(getattr(self, name)[i]) for name in names}
+            | {"verdict": verdict.kind}
+            for i, verdict in enumerate(self.verdicts)
         ]
 
     def to_dataset(self) -> xarray.Dataset:
         """As an `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
         import xarray
 
-        columns = {
-            "distance": (self.distance, "-", "worst coordinate's mean deviation from rigid contact, over its range"),
-            "first_impulse": (self.first_impulse, "N s", "impulse of the first contact, if it ends"),
-            "impulse_error": (self.impulse_error, "-", "relative, against the rigid impulse"),
-            "penetration": (self.penetration, "m", "deepest overlap"),
-            "wall": (self.wall, "s", "time of the run"),
-            "steps": (self.steps, "-", "steps of the run"),
-            "evaluations": (self.evaluations, "-", "evaluations of the equations of motion"),
-            "own_error": (self.own_error, "-", "distance to an accurate solution with the same stiffness"),
+        data: dict[str, Any] = {
+            name: variable("stiffness", getattr(self, name), unit, meaning) for name, (unit, meaning) in COLUMNS.items()
         }
-        data: dict[str, Any] = {name: ("stiffness", values, {"units": unit, "long_name": meaning})
-                for name, (values, unit, meaning) in columns.items()}  # fmt: skip
-        kinds = np.array([verdict.kind for verdict in self.verdicts], dtype=object)
-        data["verdict"] = ("stiffness", kinds, {"units": "-", "long_name": "of the run"})
-        facts: dict[str, Any] = {"title": "compliant contact towards the rigid limit"}
-        facts["rigid_verdict"] = str(self.rigid_verdict)
+        data["verdict"] = variable("stiffness", [verdict.kind for verdict in self.verdicts], "-", "of the run")
+        facts: dict[str, Any] = {
+            "title": "compliant contact towards the rigid limit",
+            "rigid_verdict": str(self.rigid_verdict),
+        }
         facts |= {f"order_{name}": value for name, value in self.orders.items()}
         facts |= {f"needed_{name}": value for name, value in self.needed.items()}
         facts["rigid_impulse"] = self.rigid_impulse
-        return xarray.Dataset(data, {"stiffness": ("stiffness", self.stiffness, {"units": "N/m^n"})}, facts)
+        return xarray.Dataset(data, {"stiffness": variable("stiffness", self.stiffness, "N/m^n")}, facts)
 
 
 @telling
@@ -204,40 +201,43 @@ def rigid_limit(
     check_build(build)
     tell = whom(progress)
     tell("rigid: accurate solution", 0.0)
-    system = built(build, rigid.contact)
-    hard = simulate(system, rigid.stepper, t_end=t_end, dt=rigid.dt, parameters=rigid.parameters)
-    accurate = accurate_of(rigid, system, hard, t_end)
-    truth, rigid_verdict = accurate.motion, accurate.verdict(rigid, system, hard)
-    grid = np.linspace(hard.t[0], t_end, GRID + 1)
-    scale = scales(truth, grid)
+    trial = Trial.of(build, rigid, t_end)
+    hard = trial.run()
+    accurate, edges = trial.accurate(), np.array([hard.t[0], t_end])
 
-    def soft(K: float) -> tuple[Case, System, Trajectory]:
-        case = Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters)
-        compliant = built(build, case.contact)
-        return case, compliant, simulate(compliant, stepper, t_end=t_end, dt=dt, parameters=rigid.parameters)
+    def soft(K: float) -> Trial:
+        return Trial.of(build, Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters), t_end)
 
-    rows, verdicts = [], []
+    rows: dict[float, dict[str, Any]] = {}
+    verdicts: list[Verdict] = []
+    failed: dict[str, str] = {}
     for i, K in enumerate(values.tolist()):
         tell(f"K = {K:g}", (i + 1) / (len(values) + 2))
-        case, compliant, run = soft(K)
-        own = accurate_of(case, compliant, run, t_end)
-        verdicts.append(own.verdict(case, compliant, run))
-        error = own_error(run, own.motion, scales(own.motion, grid))
-        motion = Motion.of_run(run)
-        distance = scaled_distance(motion, truth, motion_times(grid, motion, truth), scale)
-        counts = run.counts.get("evaluations", 0)
-        rows.append((distance, _first_impulse(run), _deepest(run), run.wall_seconds, len(run.t) - 1, counts, error))
-    columns = [np.array(column, float) for column in zip(*rows, strict=True)]
+        compliant = soft(K)
+        try:
+            run, own = compliant.run(), compliant.accurate()
+        except SimulationFailed as failure:
+            failed[compliant.case.label] = ended(failure)
+            if len(failed) == len(values):
+                raise
+            continue  # what the other runs show remains
+        verdicts.append(own.verdict(run))
+        rows[K] = measured(run, accurate, edges, 0.0) | {"wall": run.wall_seconds, "own_error": own.error(run)}
+    values, names = np.array(list(rows)), [name for name in COLUMNS if name != "impulse_error"]
+    columns = {name: np.array([row[name] for row in rows.values()], float) for name in names}
     needed: dict[str, float] = {}
     if depth is not None:
         tell(f"stiffness for {depth:g} m", 1 - 1 / (len(values) + 2))
-        K = _stiffness_for(depth, values, columns[2])
-        needed = {"depth": float(depth), "stiffness": K, "found": _deepest(soft(K)[2])}
+        K = _stiffness_for(depth, values, columns["penetration"])
+        needed = {
+            "depth": float(depth),
+            "stiffness": K,
+            "found": measured(soft(K).run(), accurate, edges, 0.0)["penetration"],
+        }
     tell("done", 1.0)
-    distances, first, penetration, wall, steps, evaluations, errors = columns
     return RigidLimit(
-        values, distances, first, _first_impulse(hard), penetration, wall, steps, evaluations, errors, tuple(verdicts),
-        rigid_verdict, needed=needed,
+        stiffness=values, **columns, rigid_impulse=measured(hard, accurate, edges, 0.0)["first_impulse"],
+        verdicts=tuple(verdicts), rigid_verdict=accurate.verdict(hard), needed=needed, failed=failed,
     )  # fmt: skip
 
 
@@ -252,16 +252,6 @@ def order(K: Array, values: Array) -> float:
         return float("nan")
     x, y = np.log(K[known])[-FITTED:], np.log(values[known])[-FITTED:]
     return round(float(-np.polyfit(x, y, 1)[0]), 12)
-
-
-def _first_impulse(run: Trajectory) -> float:
-    touches = contact_intervals(run)
-    ended = len(touches) > 0 and touches[0]["end"] < run.t[-1]
-    return float(touches[0]["impulse"]) if ended else float("nan")
-
-
-def _deepest(run: Trajectory) -> float:
-    return float(np.max(contact_intervals(run)["depth"], initial=0.0))
 
 
 def _stiffness_for(depth: float, K: Array, penetration: Array) -> float:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.diagnostics.poincare import DIRECTIONS, Section, poincare, stroboscope
+from nonsmooth.diagnostics.poincare import DIRECTIONS, Section, poincare
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
+from nonsmooth.studies.arguments import check_known
 from nonsmooth.studies.bifurcation import periodic_section
 from nonsmooth.studies.sweep import _unit, system_of
 
@@ -56,15 +57,10 @@ class PerPeriod:
         self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: Mapping[str, Any]
     ) -> Section:
         """The points of one run."""
-        period = self._seconds(known)
-        if isinstance(self.steps, int):
-            return periodic_section(
-                system, stepper, period=period, steps=self.steps, transient=self.transient, points=self.points,
-                parameters=parameters,
-            )  # fmt: skip
-        end = system.start.t + (self.transient + self.points) * period
-        run = simulate(system, stepper, t_end=end, dt=self.steps, parameters=parameters)
-        return stroboscope(run, period, after=system.start.t + (self.transient + 0.5) * period)
+        return periodic_section(
+            system, stepper, period=self._seconds(known), steps=self.steps, transient=self.transient,
+            points=self.points, parameters=parameters,
+        )  # fmt: skip
 
     def _seconds(self, known: Mapping[str, Any]) -> float:
         if not isinstance(self.period, str):
@@ -181,9 +177,7 @@ class LongRun:
             For a parameter, an argument or a quantity that does not exist.
         """
         system = self._system(value)
-        unknown = [name for name in self._changed(value) if name not in system.parameters]
-        if unknown:
-            system.parameter_vector({unknown[0]: value})  # raises the error for an unknown name
+        check_known(system, self._changed(value))
         kind, name = self._column(system)
         names, units = (getattr(system.names, what) for what in (kind, f"{kind}_units"))
         stated = getattr(self.mechanism, "provenance", {}) if "." not in self.varied else {}

@@ -12,7 +12,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.progress import Progress, telling
 from nonsmooth.step_control import StepControl
-from nonsmooth.studies.designs import Design, described, quantiles
+from nonsmooth.studies.designs import Design, drawn, words
 from nonsmooth.studies.sweep import Mechanism, sweep
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["sensitivity", "shares", "words"]
+__all__ = ["sensitivity", "shares"]
 
 
 @telling
@@ -99,10 +99,9 @@ def shares(
         raise InputError(f"base must be a power of two, at least 2, got {base!r}.")
     names = list(distributions)
     problem = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
-    drawn = sampling.sample(problem, base, calc_second_order=False, seed=seed)
-    columns = [quantiles(name, distributions[name], drawn[:, i]) for i, name in enumerate(names)]
-    values = outputs(np.array(columns).T)
-    indices = analysis.analyze(problem, values, calc_second_order=False, seed=seed)
+    values = outputs(drawn(distributions, sampling.sample(problem, base, calc_second_order=False, seed=seed)))
+    own = np.random.SeedSequence(seed)  # as a number, 0 would be none to SALib
+    indices = analysis.analyze(problem, values, calc_second_order=False, seed=own)
     about = {"units": "-"}
     return xarray.Dataset(
         {
@@ -114,8 +113,3 @@ def shares(
         {"input": ("input", np.array(names, dtype=object))},
         {"title": "indices of Sobol'", "output": what, "runs": len(values), "distributions": words(distributions)},
     )
-
-
-def words(distributions: Mapping[str, Any]) -> str:
-    """Distributions in words."""
-    return ", ".join(f"{name} {described(one)}" for name, one in distributions.items())

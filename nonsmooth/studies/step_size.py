@@ -7,7 +7,7 @@ largest error of a velocity that jumps does not converge at all.
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,22 +17,19 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
-from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
-from nonsmooth.studies.accurate import Accurate, accurate_of
-from nonsmooth.studies.arguments import built, check_build
-from nonsmooth.studies.compare import motion_times
+from nonsmooth.studies.arguments import check_build, check_count
 from nonsmooth.studies.comparison import Case, checked_cases
-from nonsmooth.studies.equal_error import RTOL, cost_of
-from nonsmooth.studies.motions import Motion, mean_deviation, scales
+from nonsmooth.studies.equal_error import cost_of
+from nonsmooth.studies.motions import Motion, mean_deviation, motion_times, scales, time_mean
 from nonsmooth.studies.orders import KINDS, MEASURES, Bounds, Series, StepSizes
-from nonsmooth.studies.workers import outcomes, packed, unpacked
-from nonsmooth.trajectory import Trajectory
+from nonsmooth.studies.trial import RTOL, Accurate, Trial
+from nonsmooth.studies.workers import outcomes
 
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
+    from nonsmooth.model.system import System
 
 __all__ = ["REFERENCES", "step_size"]
 
@@ -115,7 +112,7 @@ def step_size(
     True
     """
     check_build(build)
-    study = _Study(build, _checked(cases, levels, jitter, reference, repeats, t_end), float(t_end), levels, reference)
+    study = _Study(build, _checked(cases, levels, jitter, reference, repeats), float(t_end), levels, reference)
     tell = whom(progress)
     tasks: list[tuple[int, StepControl]] = []
     parts: list[list[list[int]]] = []  # tasks of each level of each case
@@ -134,13 +131,7 @@ def step_size(
     rows: dict[int, dict[str, Any]] = {}
     # the longest first, so that processes finish together
     turns = sorted(range(len(tasks)), key=lambda k: _finest(tasks[k][1]))
-    parcel = packed(study) if workers != 1 else b""
-    jobs = [(parcel, *tasks[k]) for k in turns]
-    found = (
-        ((n, study.measured(*tasks[k])) for n, k in enumerate(turns))
-        if workers == 1
-        else outcomes(_measured, jobs, workers=workers, scheduler=None)
-    )
+    found = outcomes(study.measured, [tasks[k] for k in turns], workers=workers)
     for count, (n, row) in enumerate(found):
         rows[turns[n]] = row
         tell(cases[tasks[turns[n]][0]].label, 0.85 * (count + 1) / len(tasks))
@@ -167,91 +158,69 @@ class _Study:
     t_end: float
     levels: int
     reference: str
-    made: dict[int, tuple[System, Accurate, Array, str]] = field(default_factory=dict)
+    made: dict[int, tuple[Trial, Accurate, Array, str]] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"made": {}}
 
-    def prepared(self, i: int) -> tuple[System, Accurate, Array, str]:
-        """System, accurate solution, scales of coordinates, and the origin of the reference."""
+    def prepared(self, i: int) -> tuple[Trial, Accurate, Array, str]:
+        """A case on its mechanism, its accurate solution, scales of coordinates, and the origin of the reference."""
         if i not in self.made:
             case = self.cases[i]
-            twin = next((k for k in self.made if self._alike(self.cases[k], case)), None)
-            if twin is not None:
-                self.made[i] = self.made[twin]
-                return self.made[i]
-            system = built(self.build, case.contact)
-            kind = self.reference
-            if kind == "best":
-                kind = "event-driven" if case.exact is None else "exact"
-            coarse = self.run(i, step_control(case.dt), system)
-            if kind == "self":
-                fine = _setting(step_control(case.dt), self.levels - 1, 1.0 / FINER)
-                run = self.run(i, fine, system)
-                truth, said = Accurate(Motion.of_run(run), run), f"the same stepper, {fine}"
-            else:
-                truth = accurate_of(case if kind == "exact" else replace(case, exact=None), system, coarse, self.t_end)
-                said = "exact" if kind == "exact" else f"event-driven, rtol {RTOL:g}"
-            scale = scales(truth.motion, np.linspace(system.start.t, self.t_end, GRID + 1))
-            self.made[i] = (system, truth, scale, said)
+            alike = (one for one in self.made.values() if self.reference != "self" and one[0].alike(case))
+            found = next(alike, None) or self._prepared(Trial.of(self.build, case, self.t_end))
+            self.made[i] = (replace(found[0], case=case), *found[1:])
         return self.made[i]
 
-    def _alike(self, a: Case, b: Case) -> bool:
-        return self.reference != "self" and (a.contact, a.parameters, a.exact) == (b.contact, b.parameters, b.exact)
-
-    def run(self, i: int, setting: StepControl, system: System | None = None) -> Trajectory:
-        """A case with other steps."""
-        case = self.cases[i]
-        system = self.prepared(i)[0] if system is None else system
-        return simulate(system, case.stepper, t_end=self.t_end, dt=setting, parameters=case.parameters)
+    def _prepared(self, trial: Trial) -> tuple[Trial, Accurate, Array, str]:
+        case, kind = trial.case, self.reference
+        if kind == "best":
+            kind = "event-driven" if case.exact is None else "exact"
+        with contextlib.suppress(SimulationFailed):  # compiles what the measured runs need
+            trial.run()
+        if kind == "self":
+            fine = _setting(step_control(case.dt), self.levels - 1, 1.0 / FINER)
+            run = trial.run(fine)
+            accurate, said = Accurate(trial, Motion.of_run(run), run), f"the same stepper, {fine}"
+        else:
+            accurate = (trial if kind == "exact" else replace(trial, case=replace(case, exact=None))).accurate()
+            said = "exact" if kind == "exact" else f"event-driven, rtol {RTOL:g}"
+        return trial, accurate, scales(accurate.motion, trial.grid(GRID)), said
 
     def measured(self, i: int, setting: StepControl) -> dict[str, Any]:
         """All measures of one run; not numbers where it fails."""
-        system, accurate, scale, _ = self.prepared(i)
+        trial, accurate, scale, _ = self.prepared(i)
         truth = accurate.motion
         try:
-            run = self.run(i, setting)
+            run = trial.run(setting)
         except SimulationFailed:
             lost: dict[str, Any] = dict.fromkeys((*MEASURES, "steps", "seconds"), math.nan)
             return lost | {"verdict": "incomplete"}
         motion = Motion.of_run(run)
-        t = motion_times(np.linspace(run.t[0], self.t_end, GRID + 1), motion, truth)
+        t = motion_times(trial.grid(GRID), motion, truth)
         deviation = mean_deviation(motion, truth, t)
         moved = float(np.max(deviation / scale, initial=0.0))
         apart = np.abs(motion.impulses(t) - truth.impulses(t))
         c = run.certificate
         return {
-            "error": self._gap_error(system, i, motion, truth, t) if system.nc else moved,
+            "error": _gap_error(trial, motion, truth, t) if trial.system.nc else moved,
             "motion_error": moved,
-            "impulse_error": float(np.max(_mean(apart, t), initial=0.0)),
+            "impulse_error": float(np.max(time_mean(apart, t), initial=0.0)),
             "violation": c.gap_violation,
             "complementarity": c.complementarity,
             "energy": abs(c.energy.remainder),
             "steps": float(len(run.t) - 1),
             "seconds": run.wall_seconds,
-            "verdict": accurate.verdict(self.cases[i], system, run).kind,
+            "verdict": accurate.verdict(run).kind,
         }
 
-    def _gap_error(self, system: System, i: int, motion: Motion, truth: Motion, t: Array) -> float:
-        values = system.parameter_vector(self.cases[i].parameters)
-        gaps = [system.true_gaps(one.positions(t), values) for one in (motion, truth)]
-        clearance = system.numeric.contact_law(values)[3]
-        return float(np.max(_mean(np.abs(gaps[0] - gaps[1]), t) / clearance))
 
-
-def _mean(values: Array, t: Array) -> Array:
-    """Over time, of each column."""
-    return np.asarray(np.diff(t) @ (values[1:] + values[:-1]) / 2 / (t[-1] - t[0]))
-
-
-def _measured(parcel: bytes, i: int, setting: StepControl) -> dict[str, Any]:
-    """Task of a worker."""
-    return _unpacked(parcel).measured(i, setting)
-
-
-@functools.lru_cache(maxsize=1)
-def _unpacked(parcel: bytes) -> _Study:
-    return cast(_Study, unpacked(parcel))
+def _gap_error(trial: Trial, motion: Motion, truth: Motion, t: Array) -> float:
+    """Mean error over time of a gap, over the clearance of the worst contact."""
+    values = trial.system.parameter_vector(trial.case.parameters)
+    gaps = [trial.system.true_gaps(one.positions(t), values) for one in (motion, truth)]
+    clearance = trial.system.numeric.contact_law(values)[3]
+    return float(np.max(time_mean(np.abs(gaps[0] - gaps[1]), t) / clearance))
 
 
 def _setting(dt: StepControl, level: int, factor: float) -> StepControl:
@@ -272,16 +241,15 @@ def _finest(dt: StepControl) -> float:
 
 def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], repeats: int) -> Series:
     """One case: envelopes of its levels, and the cost of the shortest step of each."""
-    case = study.cases[i]
-    dt = step_control(case.dt)
+    trial, _, _, said = study.prepared(i)
+    dt = step_control(trial.case.dt)
     settings = [_setting(dt, level, 1.0) for level in range(len(rows))]
     seconds, steps = [], []
     for setting, level in zip(settings, rows, strict=True):
         steps.append(level[0]["steps"])
         seconds.append(min(row["seconds"] for row in level))  # the first of all runs compiles
         if seconds[-1] < SLOW:
-            run = study.run(i, setting)
-            seconds[-1] = cost_of(functools.partial(study.run, i), setting, run, 0.0, repeats).wall
+            seconds[-1] = cost_of(trial, setting, trial.run(setting), 0.0, repeats).wall
     measures = {name: np.array([_largest([row[name] for row in each]) for each in rows]) for name in MEASURES}
     failed = np.array([sum(math.isnan(row["steps"]) for row in each) for each in rows])
     kind = {ConstantStep: "constant", Landing: "landing", ErrorControl: "tolerance"}[type(dt)]
@@ -290,11 +258,11 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], 
         fixed = [one.dt_min for one in settings if isinstance(one, Landing)]
     elif isinstance(dt, ErrorControl):
         fixed = [one.rtol for one in settings if isinstance(one, ErrorControl)]
-    length = study.t_end - study.prepared(i)[0].start.t
+    length = trial.t_end - trial.system.start.t
     lengths = [length / n if isinstance(dt, ErrorControl) else _finest(s) for n, s in zip(steps, settings, strict=True)]
     return Series(
-        case.label, kind, np.array(lengths), np.array(fixed), measures, np.array(seconds), np.array(steps), failed,
-        study.prepared(i)[3], tuple(max((row["verdict"] for row in each), key=KINDS.index) for each in rows),
+        trial.case.label, kind, np.array(lengths), np.array(fixed), measures, np.array(seconds), np.array(steps),
+        failed, said, tuple(max((row["verdict"] for row in each), key=KINDS.index) for each in rows),
     )  # fmt: skip
 
 
@@ -311,18 +279,10 @@ def _bounds(
     return Bounds(label, np.array(bounds[0], float), np.array(bounds[1], float), *tables)
 
 
-def _checked(
-    cases: Sequence[Case], levels: int, jitter: int, reference: str, repeats: int, t_end: float
-) -> tuple[Case, ...]:
-    cases = checked_cases(cases)
-    labels = [case.label for case in cases]
-    if not cases:
-        raise InputError("step_size needs at least one Case.")
-    if len(set(labels)) < len(labels):
-        raise InputError(f"Two cases have one label: {', '.join(labels)}; give each its own.")
-    for name, value, low in (("levels", levels, 2), ("jitter", jitter, 1), ("repeats", repeats, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise InputError(f"{name} must be a whole number, at least {low}, got {value!r}.")
+def _checked(cases: Sequence[Case], levels: int, jitter: int, reference: str, repeats: int) -> tuple[Case, ...]:
+    cases = checked_cases(cases, "step_size")
+    for name, value, least in (("levels", levels, 2), ("jitter", jitter, 1), ("repeats", repeats, 1)):
+        check_count(name, value, least)
     if reference not in REFERENCES:
         raise InputError(f"reference must be one of {', '.join(REFERENCES)}, got {reference!r}.")
     if reference == "exact":

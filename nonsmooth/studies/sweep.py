@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib.metadata
 import json
 import math
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,12 @@ from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
-from nonsmooth.studies.arguments import check_count, check_file, check_processes, check_runs, mapping
+from nonsmooth.studies.arguments import check_count, check_file, check_known, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kept import FAILED, FINISHED, UNCHECKED, Kept, Outcome, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
 from nonsmooth.studies.starts import Starts
-from nonsmooth.studies.workers import cores, outcomes, packed, unpacked
+from nonsmooth.studies.workers import cores, outcomes
 
 if TYPE_CHECKING:
     import xarray
@@ -43,8 +43,9 @@ __all__ = ["HALF", "Mechanism", "Outcome", "Runs", "sweep", "system_of"]
 #: added to the names of metrics of runs with half the step
 HALF = "-half"
 
-#: number of blocks of runs per worker, the largest number of runs in a block, and in one of a batch
-PIECES, LONGEST, BATCH = 25, 200, 2500
+#: number of blocks of runs per worker, the largest number of runs in a block, and in one of a batch; seconds that a
+#: block of a batch takes before blocks grow no more
+PIECES, LONGEST, BATCH, SOON = 25, 200, 2500, 5.0
 
 Mechanism = System | Model | Callable[..., Model]
 
@@ -120,7 +121,7 @@ class Runs:
             changed = self.changed(row)
             state = None if self._starts is None else self._starts.of(changed)
         except Exception as error:
-            return Outcome(message=f"{type(error).__name__}: {error}")
+            return Outcome(message=_said(error))
         values: dict[str, NDArray[np.float64]] = {}
         messages, verdicts = [], []
         for suffix, dt in self.steps.items():
@@ -132,7 +133,7 @@ class Runs:
                     values |= {f"{name}{suffix}": number for name, number in metric.of(run).items()}
                 verdicts.append(run.verdict.kind)
             except Exception as error:
-                messages.append(f"{type(error).__name__}: {error}")
+                messages.append(_said(error))
         if not verdicts:
             return Outcome(message=messages[0])
         known = self.check or self.stepper is None or self.dt is None
@@ -144,7 +145,7 @@ class Runs:
         return [self.outcome(row) for row in rows] if batch is None else batch
 
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
-        """The same outcomes from `simulate_batches`; None if it does not support these runs, or one of them fails."""
+        """The same outcomes from `simulate_batches`; None if it does not support these runs."""
         if (
             self.check
             or self.stepper is None
@@ -164,20 +165,26 @@ class Runs:
             columns: dict[str, Array] = {name: np.full(len(begun), value) for name, value in self.parameters.items()}
             columns |= dict(zip(self.names, rows[begun].T, strict=True))
             keep = sorted({name for batch in known for name in batch.keep})
+            failed: dict[tuple[int, int], NonsmoothError] = {}
             found = simulate_batches(
                 system, self.stepper, columns, t_end=self.t_end, steps=list(self.steps.values()), states=states,
-                metrics=keep, threads=threads,
+                metrics=keep, threads=threads, failed=failed,
             )  # fmt: skip
         except NonsmoothError:
             return None
-        values = {
-            f"{metric.name}{suffix}": batch.of(ends)
+        values = [
+            {f"{metric.name}{suffix}": batch.of(ends) for metric, batch in zip(metrics, known, strict=True)}
             for suffix, ends in zip(self.steps, found, strict=True)
-            for metric, batch in zip(metrics, known, strict=True)
-        }
-        made = iter(
-            Outcome({name: np.asarray(column[i]) for name, column in values.items()}) for i in range(len(begun))
-        )
+        ]
+
+        def outcome(k: int) -> Outcome:
+            errors = [failed.get((i, k)) for i in range(len(values))]
+            if all(errors):
+                return Outcome(message=_said(errors[0]))
+            ended = (columns for columns, error in zip(values, errors, strict=True) if error is None)
+            return Outcome({name: np.asarray(column[k]) for columns in ended for name, column in columns.items()})
+
+        made = map(outcome, range(len(begun)))
         return [Outcome(message=lost[i]) if i in lost else next(made) for i in range(len(rows))]
 
     def _states(self, rows: Array) -> tuple[list[State] | None, dict[int, str]]:
@@ -189,7 +196,7 @@ class Runs:
             try:
                 states.append(self._starts.of(self.changed(row)))
             except NonsmoothError as error:
-                lost[i] = f"{type(error).__name__}: {error}"
+                lost[i] = _said(error)
         return states, lost
 
     def plan(self, design: Design) -> dict[str, Any]:
@@ -312,9 +319,7 @@ def sweep(
         mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant, halved, check
     )
     system, found = runs.built(design.values[0])
-    for name, value in runs.changed(design.values[0]).items():
-        if name not in system.parameters:
-            system.parameter_vector({name: value})  # raises the error for an unknown name
+    check_known(system, runs.changed(design.values[0]))
     plan = runs.plan(design)
     kept = Kept(None if output is None else Path(output), plan)
     if kept.whole is not None:
@@ -343,29 +348,27 @@ def _answers(
     """Unfinished runs, in blocks as they finish."""
     left = [i for i in range(len(design)) if i not in done]
     count = cores() if workers is None else workers
-    batches = scheduler is None and bool(left) and runs.batch(design.values[left[:1]], 1) is not None
-    share = math.ceil(len(design) / (PIECES * max(count, 1)))
-    length = piece or (max(share, BATCH) if batches else max(1, min(share, LONGEST)))
-    pieces = [left[i : i + length] for i in range(0, len(left), length)]
-    if scheduler is None and (batches or count == 1):
-        for numbers in pieces:
-            yield numbers, runs.outcomes(design.values[numbers], count)
+    first = runs.batch(design.values[left[:1]], 1) if scheduler is None and left else None
+    if first is not None:
+        yield left[:1], first
+        left, length = left[1:], piece or 4 * count
+        while left:  # ever longer pieces, so that little is lost where runs are slow
+            begin = time.perf_counter()
+            yield left[:length], runs.outcomes(design.values[left[:length]], count)
+            left = left[length:]
+            if piece is None and time.perf_counter() - begin < SOON:
+                length = min(2 * length, BATCH)
         return
-    parcel = packed(runs)
-    tasks = [(parcel, design.values[numbers]) for numbers in pieces]
-    for k, answers in outcomes(_piece, tasks, workers=workers, scheduler=scheduler):
+    length = piece or max(1, min(math.ceil(len(design) / (PIECES * count)), LONGEST))
+    pieces = [left[i : i + length] for i in range(0, len(left), length)]
+    tasks = [(design.values[numbers],) for numbers in pieces]
+    for k, answers in outcomes(runs.outcomes, tasks, workers=workers, scheduler=scheduler):
         yield pieces[k], answers
 
 
-def _piece(parcel: bytes, rows: Array) -> list[Outcome]:
-    """What a worker does."""
-    return _unpacked(parcel).outcomes(rows)
-
-
-@functools.lru_cache(maxsize=2)
-def _unpacked(parcel: bytes) -> Runs:
-    """Once per worker, so that the system is built once."""
-    return cast(Runs, unpacked(parcel))
+def _said(error: BaseException | None) -> str:
+    """An error as the message of its run."""
+    return f"{type(error).__name__}: {error}"
 
 
 def system_of(mechanism: Any, arguments: Mapping[str, Any]) -> System:

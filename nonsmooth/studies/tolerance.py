@@ -31,12 +31,12 @@ from nonsmooth.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
 from nonsmooth.settings import is_number, shown
 from nonsmooth.step_control import StepControl
-from nonsmooth.studies.arguments import check_count, mapping, numbers
-from nonsmooth.studies.designs import quantiles
+from nonsmooth.studies.arguments import check_count, check_share, mapping, numbers
+from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
-from nonsmooth.studies.files import Result
-from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel, Products
-from nonsmooth.studies.sensitivity import shares, words
+from nonsmooth.studies.files import Result, variable
+from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel
+from nonsmooth.studies.sensitivity import shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
 if TYPE_CHECKING:
@@ -242,22 +242,21 @@ class Tolerance(Result):
         """As an `xarray.Dataset` over scale and run; the result is an attribute."""
         import xarray
 
+        each = ("factor", "run")
         data: dict[str, Any] = {
-            "output": (("factor", "run"), self.outputs, {"units": self.unit, "long_name": self.metric}),
-            "share": ("factor", self.share, {"units": "-", "long_name": "share of the runs within the limit"}),
-            "share_bound": ("factor", self.share_bound, {"units": "-", "long_name": "its lower confidence bound"}),
-            "bound": ("factor", self.bound, {"units": self.unit, "long_name": "upper bound of the output's quantile"}),
+            "output": variable(each, self.outputs, self.unit, self.metric),
+            "share": variable("factor", self.share, "-", "share of the runs within the limit"),
+            "share_bound": variable("factor", self.share_bound, "-", "its lower confidence bound"),
+            "bound": variable("factor", self.bound, self.unit, "upper bound of the output's quantile"),
         }
-        data |= {name: (("factor", "run"), self.inputs[:, :, i]) for i, name in enumerate(self.names)}
+        data |= {name: (each, self.inputs[:, :, i]) for i, name in enumerate(self.names)}
         if self.doubtful is not None:
-            data["not_accurate"] = (("factor", "run"), self.doubtful, {"long_name": "whether the run is not accurate"})
+            data["not_accurate"] = variable(each, self.doubtful, meaning="whether the run is not accurate")
         if self.coarse is not None:
-            data["output_whole_step"] = (("factor", "run"), self.coarse, {"units": self.unit})
+            data["output_whole_step"] = variable(each, self.coarse, self.unit)
         for key, values in (self.shares.data_vars if self.shares is not None else {}).items():
             data[f"share_{key}"] = ("input", values.values, values.attrs)
-        widest = {
-            f"largest_{name}": ("factor", self.widest[:, i], {"units": "m"}) for i, name in enumerate(self.scaled)
-        }
+        widest = {f"largest_{name}": variable("factor", self.widest[:, i], "m") for i, name in enumerate(self.scaled)}
         facts = {
             "title": "tolerance study", "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
             "distributions": self.how, "result": self.statement,
@@ -367,7 +366,7 @@ def tolerance(
     for name, one in clearances.items():
         if not isinstance(one, Scatter) and hasattr(one, "support") and not np.isfinite(one.support()[1]):
             raise InputError(f'The distribution of "{name}" has no upper end; cut it, as by scipy.stats.truncnorm.')
-    products: Products
+    products: KinematicLevel | DynamicLevel
     if kinematic:
         products = KinematicLevel(
             mechanism, stepper, metric, t_end=t_end, dt=dt, pose=pose, directions=directions, verdict=verdict,
@@ -454,9 +453,8 @@ def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accura
     if not is_number(limit):
         raise InputError(f"limit must be a finite number, in the unit of the metric, got {shown(limit)}.")
     check_count("runs", runs)
-    for name, value in (("coverage", coverage), ("confidence", confidence)):
-        if not (is_number(value) and 0.0 < value < 1.0):
-            raise InputError(f"{name} must lie between 0 and 1, got {value!r}.")
+    check_share("coverage", coverage)
+    check_share("confidence", confidence)
     if not (is_number(accuracy) and accuracy > 0.0):
         raise InputError(f"accuracy must be a positive number, a share of the limit, got {shown(accuracy)}.")
     needed = math.ceil(math.log(1.0 - confidence) / math.log(coverage))
@@ -469,9 +467,7 @@ def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accura
 
 def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:
     """`n` independent draws of each distribution (n, len(distributions))."""
-    shares = np.random.default_rng(seed).random((n, len(distributions)))
-    columns = [quantiles(name, one, shares[:, i]) for i, (name, one) in enumerate(distributions.items())]
-    return np.array(columns).reshape(len(columns), n).T
+    return drawn(distributions, np.random.default_rng(seed).random((n, len(distributions))))
 
 
 def share_bound(within: int, runs: int, confidence: float) -> float:

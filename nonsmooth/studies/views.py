@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -29,9 +29,13 @@ class View:
     t: Array
     q: Mapping[str, Array]
     v: Mapping[str, Array]
-    a: Mapping[str, Array]
+    accelerations: Callable[[], Mapping[str, Array]]
     parameters: Mapping[str, float]
     contacts: tuple[str, ...]
+
+    @cached_property
+    def a(self) -> Mapping[str, Array]:
+        return self.accelerations()
 
     def series(self, entry: Any) -> Array:
         """Of ``(kind, name)`` or a function, in SI units."""
@@ -47,28 +51,9 @@ class View:
             {name: values - theirs[name] for name, values in ours.items() if name in theirs}
             for ours, theirs in ((self.q, other.q), (self.v, other.v))
         )
-        a = Later(v, lambda: np.column_stack([self.a[name] - other.a[name] for name in v]))
-        return View(self.t, q, v, a, self.parameters, self.contacts)
-
-
-class Later(Mapping[str, Array]):
-    """Columns by name of a table that is computed on first use."""
-
-    def __init__(self, names: Iterable[str], table: Callable[[], Array]) -> None:
-        self._order, self._make = {name: i for i, name in enumerate(names)}, table
-        self._table: Array | None = None
-
-    def __getitem__(self, name: str) -> Array:
-        place = self._order[name]
-        if self._table is None:
-            self._table = self._make()
-        return np.asarray(self._table[:, place])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._order)
-
-    def __len__(self) -> int:
-        return len(self._order)
+        return View(
+            self.t, q, v, lambda: {name: self.a[name] - other.a[name] for name in v}, self.parameters, self.contacts
+        )
 
 
 class Twin:
@@ -84,9 +69,12 @@ class Twin:
 
     def at(self, t: Array) -> View:
         """At the times."""
-        names = self.run.v.names
-        q, v = dict(zip(self.run.q.names, self._q(t).T, strict=True)), dict(zip(names, self._v(t).T, strict=True))
-        return View(t, q, v, Later(names, lambda: self._a(t)), self.parameters, ())
+
+        def named(names: tuple[str, ...], values: Array) -> dict[str, Array]:
+            return dict(zip(names, values.T, strict=True))
+
+        q, v = self.run.q.names, self.run.v.names
+        return View(t, named(q, self._q(t)), named(v, self._v(t)), lambda: named(v, self._a(t)), self.parameters, ())
 
     def between(self, rows: Array) -> View:
         """At both ends of each step."""
@@ -100,23 +88,23 @@ class Twin:
 
 def ends(rows: Array) -> Array:
     """Start and end of each step (2 (n - 1),)."""
-    return np.column_stack([rows[:-1], rows[1:]]).ravel()
+    return _alternating(rows[:-1], rows[1:])
+
+
+def _alternating(first: Array, last: Array) -> Array:
+    return np.column_stack([first, last]).ravel()
 
 
 def view_of(run: Trajectory, parameters: Mapping[str, float]) -> View:
     """A run at both ends of each step: right limits at its start, left limits at its end."""
+    q = {name: ends(values) for name, values in run.q.items()}
+    v = {name: _alternating(values[:-1], run.left.v[name][1:]) for name, values in run.v.items()}
 
-    def paired(first: Array, last: Array) -> Array:
-        return np.column_stack([first[:-1], last[1:]]).ravel()
+    def accelerations() -> dict[str, Array]:
+        left = run.instant(run.t[1:], side="left").a
+        return {name: _alternating(values[:-1], left[name]) for name, values in run.acceleration.items()}
 
-    q = {name: paired(values, values) for name, values in run.q.items()}
-    v = {name: paired(values, run.left.v[name]) for name, values in run.v.items()}
-
-    def accelerations() -> Array:
-        left = run.instant(run.t[1:], side="left").a.array
-        return np.stack([run.acceleration.array[:-1], left], axis=1).reshape(-1, len(run.v.names))
-
-    return View(ends(run.t), q, v, Later(run.v.names, accelerations), parameters, run.gap.names)
+    return View(ends(run.t), q, v, accelerations, parameters, run.gap.names)
 
 
 def window_means(

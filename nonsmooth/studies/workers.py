@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 import time
@@ -11,7 +12,7 @@ from typing import Any
 
 from nonsmooth.exceptions import InputError, NonsmoothError
 
-__all__ = ["WorkersLost", "cores", "outcomes", "packed", "unpacked"]
+__all__ = ["WorkersLost", "cores", "outcomes"]
 
 #: seconds between two checks of a worker whether its parent process exists
 WATCH = 1.0
@@ -25,18 +26,50 @@ class WorkersLost(NonsmoothError, RuntimeError):
     """Worker processes terminate repeatedly, for instance for lack of memory."""
 
 
-def packed(thing: Any) -> bytes:
-    """Pickled for other processes, with functions and classes of a script or notebook.
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def outcomes(
+    work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, workers: int | None, scheduler: str | None = None
+) -> Iterator[tuple[int, Any]]:
+    """Number and outcome of each task, as they finish.
+
+    Parameters
+    ----------
+    work
+        A function, of a script or notebook too, or a method. It is sent once to each other process, so that what its
+        object builds for one task is there for the next.
+    tasks
+        Its arguments.
+    workers
+        Number of processes; 1 for this process only, None for one per core.
+    scheduler
+        Address of a Dask scheduler, ``"tcp://host:8786"``, instead of local processes.
 
     Raises
     ------
     InputError
-        For objects that cannot be pickled.
+        For a number of workers that is none, or work that cannot be pickled.
     """
+    known = dict(enumerate(tasks))
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InputError(f"workers must be a whole number, at least 1, got {workers!r}.")
+    count = min(cores() if workers is None else workers, max(len(known), 1))
+    if scheduler is None and count == 1:
+        return ((number, work(*task)) for number, task in known.items())
+    parcel = _packed(work)
+    sent = {number: (parcel, *task) for number, task in known.items()}
+    return _in_processes(sent, count) if scheduler is None else _on_dask(sent, scheduler)
+
+
+def _packed(work: Callable[..., Any]) -> bytes:
+    """Pickled for other processes, with functions and classes of a script or notebook."""
     import cloudpickle
 
     try:
-        return bytes(cloudpickle.dumps(thing))
+        return bytes(cloudpickle.dumps(work))
     except Exception as error:  # CasADi raises a bare Exception
         raise InputError(
             f"The study cannot be sent to other processes ({error}). "
@@ -44,51 +77,21 @@ def packed(thing: Any) -> bytes:
         ) from error
 
 
-def unpacked(parcel: bytes) -> Any:
-    """What was packed."""
+def _done(parcel: bytes, *task: Any) -> Any:
+    """What another process does."""
+    return _unpacked(parcel)(*task)
+
+
+@functools.lru_cache(maxsize=2)
+def _unpacked(parcel: bytes) -> Callable[..., Any]:
+    """Once per process, so that tasks share what the work builds."""
     import cloudpickle
 
-    return cloudpickle.loads(parcel)
+    work: Callable[..., Any] = cloudpickle.loads(parcel)
+    return work
 
 
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def outcomes(
-    function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, workers: int | None, scheduler: str | None
-) -> Iterator[tuple[int, Any]]:
-    """Number and outcome of each task, as they finish.
-
-    Parameters
-    ----------
-    function
-        A function that can be imported by name; objects of a script are passed in `packed`.
-    tasks
-        Its arguments.
-    workers
-        Number of processes; 1 for this process only, None for one per core.
-    scheduler
-        Address of a Dask scheduler, ``"tcp://host:8786"``, instead of local processes.
-    """
-    known = dict(enumerate(tasks))
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"workers must be a whole number, at least 1, got {workers!r}.")
-    if scheduler is not None:
-        return _on_dask(function, known, scheduler)
-    count = min(cores() if workers is None else workers, max(len(known), 1))
-    return _here(function, known) if count == 1 else _in_processes(function, known, count)
-
-
-def _here(function: Callable[..., Any], tasks: dict[int, tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-    for number, arguments in tasks.items():
-        yield number, function(*arguments)
-
-
-def _in_processes(
-    function: Callable[..., Any], tasks: dict[int, tuple[Any, ...]], count: int
-) -> Iterator[tuple[int, Any]]:
+def _in_processes(tasks: dict[int, tuple[Any, ...]], count: int) -> Iterator[tuple[int, Any]]:
     from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
 
@@ -101,7 +104,7 @@ def _in_processes(
         pool = ProcessPoolExecutor(count, initializer=_live_with, initargs=(os.getpid(),), env=alone)
         unfinished = True
         try:
-            numbers = {pool.submit(function, *arguments): number for number, arguments in left.items()}
+            numbers = {pool.submit(_done, *task): number for number, task in left.items()}
             for future in as_completed(numbers):
                 outcome = future.result()
                 number, lives = numbers[future], PATIENCE
@@ -131,9 +134,7 @@ def _live_with(parent: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _on_dask(
-    function: Callable[..., Any], tasks: dict[int, tuple[Any, ...]], scheduler: str
-) -> Iterator[tuple[int, Any]]:
+def _on_dask(tasks: dict[int, tuple[Any, ...]], scheduler: str) -> Iterator[tuple[int, Any]]:
     try:
         from distributed import Client, as_completed
     except ImportError as error:
@@ -145,10 +146,7 @@ def _on_dask(
     except (OSError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at {scheduler} ({error}).") from error
     with contextlib.closing(client):
-        numbers = {
-            client.submit(function, *arguments, pure=False, retries=RETRIES): number
-            for number, arguments in tasks.items()
-        }
+        numbers = {client.submit(_done, *task, pure=False, retries=RETRIES): number for number, task in tasks.items()}
         for future in as_completed(list(numbers), loop=client.loop):
             outcome = future.result()
             yield numbers[future], outcome

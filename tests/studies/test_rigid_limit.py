@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 import xarray
 from scipy.optimize import brentq
 
-from nonsmooth import Compliant, CompliantDae, ErrorControl, EventDriven, InputError, Radau, Rigid, plots, simulate
+from nonsmooth import (
+    Compliant,
+    CompliantDae,
+    ErrorControl,
+    EventDriven,
+    InputError,
+    Radau,
+    Rigid,
+    SimulationFailed,
+    plots,
+    simulate,
+)
 from nonsmooth.laws import Flores, HuntCrossley
 from nonsmooth.studies import Case, rigid_limit
 from nonsmooth.studies.rigid_limit import order
@@ -98,6 +111,21 @@ def test_forces_at_rest(K) -> None:
 
 def test_fitted_order_needs_two_points() -> None:
     assert np.isnan(order(np.array([1.0, 10.0]), np.array([np.nan, 1.0])))
+
+
+def test_a_stiffness_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The study used to end with the first run that failed, and with all that had been computed."""
+
+    def limited(system, stepper, **options):
+        stiff = any(x >= 1e13 for x in system.parameters.values())
+        return simulate(system, stepper, max_steps=3 if stiff else None, **options)
+
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.trial"], "simulate", limited)
+    found = limit(0.5, [1e12, 1e13], 3e-3)
+    assert found.stiffness.tolist() == [1e12] and len(found.rows()) == len(found.verdicts) == 1
+    assert found.remarks()[-1].startswith("K = 1e+13: left out, it ends at t = ")
+    with pytest.raises(SimulationFailed, match="After 3 steps"):
+        limit(0.5, [1e13, 2e13], 3e-3)
 
 
 def test_what_is_refused() -> None:

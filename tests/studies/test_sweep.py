@@ -17,7 +17,7 @@ import xarray
 
 from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, Rigid, plots, read_model, simulate
 from nonsmooth.cli import main
-from nonsmooth.exceptions import InputError, ModelWarning
+from nonsmooth.exceptions import InputError, ModelWarning, SimulationFailed, SolverFailed
 from nonsmooth.studies import grid, points, sample, sweep
 from nonsmooth.studies.designs import quantiles
 from nonsmooth.studies.starts import Starts
@@ -317,6 +317,41 @@ def test_a_batch_gives_the_same_to_the_bit():
         alone = runs.outcome(row)
         assert not alone.message and alone.values == outcome.values
     assert [bool(outcome.message) for outcome in runs.outcomes(design.values)] == list(design.values[:, 0] < 0)
+
+
+def test_a_run_that_fails_in_a_batch_is_the_only_one_that_is_lost(monkeypatch):
+    """It used to make all runs of its batch anew, one after the other; that with half the step fails alone here."""
+    batch = sys.modules["nonsmooth.run.batch"]
+
+    def uncertain(system, stepper, controls, values, runs, t_end, *, take, **others):
+        for i in range(len(controls)):
+            for k in runs:
+                take(i, k, None)
+
+    def fails_for_light_sliders(system, stepper, *, dt, parameters, **options):
+        if parameters["slider.mass"] < 4.5 or parameters["slider.mass"] < 5.5 and dt.dt < 5e-5:
+            raise SimulationFailed("too light", trajectory=None, cause=SolverFailed("too light"))
+        return simulate(system, stepper, dt=dt, parameters=parameters, **options)
+
+    monkeypatch.setattr(batch, "run_to_ends", uncertain)
+    monkeypatch.setattr(batch, "simulate", fails_for_light_sliders)
+    system = slider_rod(case=2).build()
+    runs = Runs(system, ("slider.mass",), MoreauJean(), 5e-5, 4e-3, ["final:slider.y"], halved=True)
+    light, half, whole = runs.outcomes(np.array([[4.0], [5.0], [6.0]]))
+    assert light.message == "SimulationFailed: too light" and not light.values
+    assert half.values.keys() == {"final:slider.y"} and whole.values.keys() == {"final:slider.y", "final:slider.y-half"}
+    assert whole.values["final:slider.y"] == runs.outcome(np.array([6.0])).values["final:slider.y"]
+
+
+def test_a_batch_is_kept_in_blocks():
+    """So that an interruption loses little of slow runs: it used to be one block of up to 2500 runs."""
+    said: list[float] = []
+    design = grid({"slider.mass": np.linspace(4.0, 6.0, 12)})
+    settings = {"t_end": 4e-3, "dt": 5e-5, "metrics": ["final:slider.y"], "workers": 2}
+    found = sweep(slider_rod, MoreauJean(), design, **settings, progress=lambda _, share: said.append(share))
+    assert said == [0.0, 1 / 12, 9 / 12, 1.0]
+    single = sweep(slider_rod, MoreauJean(), design, **settings, piece=1)
+    assert found.identical(single)
 
 
 def test_restitution_and_friction_are_swept(tmp_path):

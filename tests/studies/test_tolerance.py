@@ -16,6 +16,7 @@ from nonsmooth.cli.values import CUT, distribution_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import sensitivity, sweep, tolerance
 from nonsmooth.studies.designs import Design
+from nonsmooth.studies.sensitivity import shares
 from nonsmooth.studies.tolerance import draws, passing, quantile_bound, share_bound
 from nonsmooth_problems import slider_crank_translational, slider_rod
 
@@ -155,3 +156,12 @@ def test_the_stated_confidence_holds_on_a_fresh_sample():
     )  # fmt: skip
     share = float((fresh["peak-impulse"] <= found.limit).mean())
     assert share >= found.share_bound[found.passed - 1] >= found.coverage
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_confidence_of_shares_follows_from_the_seed(seed):
+    """SALib takes the seed 0 for none, so that the default gave other intervals in each call."""
+    pytest.importorskip("SALib")
+    inputs = {"a": (0.0, 1.0), "b": (0.0, 2.0)}
+    one, other = (shares(lambda x: x.sum(axis=1), inputs, "sum", base=16, seed=seed) for _ in range(2))
+    assert one.identical(other)
