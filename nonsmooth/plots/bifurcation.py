@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.motion import COLOURS, INK
-from nonsmooth.plots.style import dress, legend, own_axes, quantity
+from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ import numpy as np
 from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.evaluation import Array
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
 from nonsmooth.plots.panel import Line, meaning
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

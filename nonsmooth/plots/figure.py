@@ -13,6 +13,7 @@ import numpy as np
 
 from nonsmooth.diagnostics.modes import mode_timeline
 from nonsmooth.exceptions import InputError
+from nonsmooth.plots.canvas import fill, write_on
 from nonsmooth.plots.choice import chosen_panels, loose_bearings
 from nonsmooth.plots.curves import Exact
 from nonsmooth.plots.drawing import drawing_of_run
@@ -22,9 +23,8 @@ from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_pan
 from nonsmooth.plots.orbits import orbit, orbit_names
 from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel
 from nonsmooth.plots.phase import phase_portrait
-from nonsmooth.plots.plan import Plan
-from nonsmooth.plots.sketch import draw_plan, name_parts
-from nonsmooth.plots.space import spatial_sketch
+from nonsmooth.plots.scene import Scene
+from nonsmooth.plots.sketch import drawn
 from nonsmooth.plots.style import legend
 from nonsmooth.plots.timeline import mode_bars
 from nonsmooth.plots.words import panel_of
@@ -211,7 +211,7 @@ def _draw(
 ) -> list[Callable[[], None]]:
     """Draw a cell; returns what is left to be done when the axes are placed."""
     if cell.kind == "sketch":
-        return [functools.partial(name_parts, whole, *plan) for plan in _sketch(axes, trajectory)]
+        return _sketch(axes, trajectory)
     if cell.kind == "orbit":
         orbit(trajectory, cell.name, window=span, ax=axes)
         legend(axes, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -235,17 +235,16 @@ def _timed(trajectory: Trajectory) -> list[str]:
     return list(trajectory.gap.names)
 
 
-def _sketch(axes: Axes, trajectory: Trajectory) -> list[tuple[Axes, Plan]]:
+def _sketch(axes: Axes, trajectory: Trajectory) -> list[Callable[[], None]]:
     """Into axes; a mechanism in space, whose drawing has a page of its own, as a picture."""
     drawing = drawing_of_run(trajectory, trajectory.t[:1])
     if drawing.dimension == 2:
-        plan = Plan(drawing)
-        draw_plan(axes, plan)
-        return [(axes, plan)]
+        scene = Scene(drawing, axes)
+        return [functools.partial(fill, scene, 0.25), functools.partial(write_on, scene)]
     from matplotlib.image import imread
 
     image = io.BytesIO()
-    spatial_sketch(drawing).savefig(image, format="png", dpi=FINE)
+    drawn(drawing).savefig(image, format="png", dpi=FINE)
     image.seek(0)
     axes.imshow(imread(image), interpolation="antialiased")
     axes.axis("off")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.style import dress, legend
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,8 +10,7 @@ import numpy as np
 from nonsmooth.diagnostics.contacts import impacts
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import FAINT, INK, SIZE
-from nonsmooth.plots.style import own_axes, shown_unit
+from nonsmooth.plots.style import FAINT, INK, SIZE, own_axes, shown_unit
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,6 +12,7 @@ from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limit
 from nonsmooth.plots.impact_marks import CROWD_STYLE, TICK_STYLE, crowds, draw_impacts, impact_times
 from nonsmooth.plots.measured import Measured
 from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel, common_unit, meaning
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -20,15 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "energy", "motion", "panels"]
 
-# Okabe and Ito's colours, distinguishable with every kind of colour vision
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 WIDTHS = (2.2, 1.4, 0.8)  # later lines are thinner, so that coincident ones all show
-INK, FAINT = "#222222", "#8A8A8A"
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 0.6, "ls": (0, (4, 3))}
 MEASURED_STYLE: dict[str, Any] = {"color": INK, "marker": "o", "ls": "", "ms": 3.2, "mfc": "white", "mew": 0.7}
 ROW_STYLE: dict[str, Any] = {"color": FAINT, "marker": ".", "ls": "", "ms": 5, "mew": 0.0}
 FEW = 120  # rows up to which each is a dot, since the line between them is an interpolant
-SIZE = 8.0  # of the type [pt]
 NARROW = 4.5  # width [inch] below which panels stand in one column
 FLAT = 1e-6  # a panel whose values differ by less, in its display unit, is drawn flat instead of magnifying round-off
 

@@ -14,7 +14,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
 from nonsmooth.plots.curves import readable, scale
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

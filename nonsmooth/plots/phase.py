@@ -11,8 +11,7 @@ from nonsmooth.diagnostics.poincare import Section
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, INK
-from nonsmooth.plots.style import dress, legend, own_axes, quantity
+from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

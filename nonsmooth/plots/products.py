@@ -8,8 +8,7 @@ import numpy as np
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.style import dress, legend, quantity, shown_unit
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, quantity, shown_unit
 
 if TYPE_CHECKING:
     import xarray

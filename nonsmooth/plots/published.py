@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.plots.motion import COLOURS, INK, SIZE
 from nonsmooth.plots.panel import meaning
-from nonsmooth.plots.style import dress, legend, shown_unit
+from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, legend, shown_unit
 from nonsmooth.studies.published import SIZES, smooth
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import FAINT, SIZE
+from nonsmooth.plots.style import FAINT, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +28,8 @@ def round_length(most: float) -> float:
     return float(f"{digit * power:.6g}")
 
 
-def draw_scale(axes: Axes, metre: float, *, right: bool = False, note: str = "") -> None:
-    """Draw the bar in a lower corner, its length above it.
+def draw_scale(axes: Axes, metre: float, *, note: str = "") -> None:
+    """Draw the bar in the lower left corner, its length above it.
 
     Parameters
     ----------
@@ -37,8 +37,6 @@ def draw_scale(axes: Axes, metre: float, *, right: bool = False, note: str = "")
         Axes of the drawing, which are placed already.
     metre
         How long a metre is in the picture [pixel].
-    right
-        Whether it stands in the right corner instead of the left one.
     note
         What else is said of sizes, behind it.
     """
@@ -47,7 +45,7 @@ def draw_scale(axes: Axes, metre: float, *, right: bool = False, note: str = "")
     box, point = axes.bbox, axes.figure.dpi / 72
     length = round_length(SHARE * box.width / metre)
     wide = length * metre
-    x = box.x1 - CORNER * point - wide if right else box.x0 + CORNER * point
+    x = box.x0 + CORNER * point
     y = box.y0 + CORNER * point
     to_axes = axes.transAxes.inverted()
     ends = [(x, y + END / 2 * point), (x, y), (x + wide, y), (x + wide, y + END / 2 * point)]

@@ -8,8 +8,7 @@ import numpy as np
 
 from nonsmooth.diagnostics.spectrum import Spectrum
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.style import dress, own_axes, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, own_axes, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

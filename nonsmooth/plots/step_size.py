@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.style import decades, dress, power
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, decades, dress, power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.plots.motion import FAINT, INK, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["decades", "dress", "legend", "own_axes", "power", "quantity", "shown_unit"]
+__all__ = [
+    "COLOURS", "FAINT", "INK", "LOOSE", "SIZE", "decades", "dress", "legend", "own_axes", "power", "quantity",
+    "shown_unit",
+]  # fmt: skip
+
+#: of Okabe and Ito, distinguishable with every kind of colour vision
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+INK, FAINT = "#222222", "#8A8A8A"
+#: of contacts and clearances
+LOOSE = "#B00020"
+#: of the type [pt]
+SIZE = 8.0
 
 
 def own_axes(ax: Axes | None, width: float = 5.0, height: float = 3.2) -> Axes:

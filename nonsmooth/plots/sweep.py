@@ -9,9 +9,8 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
 from nonsmooth.plots.products import draw_shares, products
-from nonsmooth.plots.style import decades, dress, legend, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, decades, dress, legend, quantity
 from nonsmooth.studies.kept import FACTS
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import numpy as np
 from nonsmooth.diagnostics.modes import CONTACT_MODES, Timeline
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, FAINT, SIZE
-from nonsmooth.plots.style import dress, legend, own_axes, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, SIZE, dress, legend, own_axes, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
