@@ -340,13 +340,11 @@ class Placed:
         """Ground places (n, d) of a point of a body."""
         return self.points(spot.body, spot.at)
 
-    def touches(self, part: Drawn) -> Array | None:
-        """Where the gaps of a contact in space close, (n, gaps, 3) [m]; None of other elements."""
-        if not isinstance(part.element, Contact) or self.dimension == 2:
-            return None
+    def touches(self, part: Drawn) -> Array:
+        """Where the gaps of a contact in space close, (n, gaps, 3) [m]."""
         a, b = placement_like(3, "a"), placement_like(3, "b")
         columns = {name: ca.DM(x) if isinstance(x, np.ndarray) else x for name, x in vars(part.p).items()}
-        points = [point for point, _ in part.element.touches(a, b, SimpleNamespace(**columns))]  # type: ignore[arg-type]
+        points = [point for point, _ in part.element.touches(a, b, SimpleNamespace(**columns))]  # type: ignore[attr-defined]
         function = ca.Function("touches", [a.z, b.z], [ca.vertcat(*points)])
         places = function(*(self.frame(body).T for body in part.element.body_names()))
         return np.asarray(places).T.reshape(self.count, len(points), 3)

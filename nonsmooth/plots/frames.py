@@ -112,8 +112,8 @@ class _Round(Frame):
         if not one.axis_a:
             own = _rows(np.eye(dimension))
             return cls(one.a, one.b, one.clearance, one.radius if dimension == 3 else 0.0, 0.0, own, own, False)
-        axes = (_rows(basis(axis)) for axis in (one.axis_a, one.axis_b))
-        return cls(one.a, one.b, one.clearance, one.radius, one.length, *axes, True)
+        axes_a, axes_b = _rows(basis(one.axis_a)), _rows(basis(one.axis_b))
+        return cls(one.a, one.b, one.clearance, one.radius, one.length, axes_a, axes_b, True)
 
     def outer(self, view: View) -> float:
         """Radius that the bearing is drawn with."""
@@ -167,10 +167,10 @@ class _Straight(Frame):
     @classmethod
     def of(cls, one: Guide, dimension: int) -> _Straight:
         pairs = (np.array([one.along, one.across]), np.array([one.along_b, one.across_b]))
-        axes = [pair if dimension == 2 else np.vstack([pair, np.cross(*pair)]) for pair in pairs]
+        axes_a, axes_b = (_rows(pair if dimension == 2 else np.vstack([pair, np.cross(*pair)])) for pair in pairs)
         sizes = (one.length / 2, one.height / 2, one.width / 2)[:dimension]
         plays = (0.0, one.clearance, one.side_clearance or one.clearance)[:dimension]
-        return cls(one.a, one.b, *map(_rows, axes), sizes, plays)
+        return cls(one.a, one.b, axes_a, axes_b, sizes, plays)
 
     def drawn(self, view: View) -> Array:
         """Half sizes that the slider is drawn with."""

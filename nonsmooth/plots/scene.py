@@ -6,6 +6,7 @@ One scene serves a sketch, which is its first picture with names, and an animati
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,8 @@ class Scene:
                 if isinstance(one, Field):
                     self._field(part.name, one)
         if drawing.between is not None:
-            self._paths()
+            for body in drawing.bodies:
+                self._path(body, drawing.between.position(body))
         for move in self.moves:
             move(0)
 
@@ -207,7 +209,7 @@ class Scene:
             for edge in ({"fc": inside, "ec": "none", "alpha": piece.fill}, {"fc": "none", "ec": style["color"]}):
                 patch = Circle(placing.origin[0], radius, lw=piece.width, zorder=style["zorder"], **edge)
                 self.axes.add_patch(patch)
-                self.moves.append(lambda k, patch=patch: patch.set_center(placing.origin[k]))
+                self.moves.append(partial(_centre, patch, placing.origin))
             self.courses.append(placing.origin[:, None] + radius * np.array([[1.0, 1.0], [-1.0, -1.0]]))
             return
         # centre + A s with a unit vector s has the normal A^-T s, in the picture's plane where s . A^-1 toward = 0
@@ -241,12 +243,10 @@ class Scene:
             self.arrow(start, start + reach, FAINT, 1.1, 12.0)
         self.labels.append(Label(name if acceleration.any() else f"{name} 0", at, FAINT))
 
-    def _paths(self) -> None:
-        """Paths of the mass centres."""
-        for body in self.drawing.bodies:
-            path = self.drawing.between.position(body)
-            course = np.broadcast_to(path, (self.placed.count, *path.shape))
-            self._line(course, color=self._colour(body), lw=0.7, alpha=0.5, zorder=1)
+    def _path(self, body: str, path: Array) -> None:
+        """Path (m, d) of a mass centre."""
+        course = np.broadcast_to(path, (self.placed.count, *path.shape))
+        self._line(course, color=self._colour(body), lw=0.7, alpha=0.5, zorder=1)
 
     # -------------------------------------------------------------------------------------------------------- forces
 
@@ -275,6 +275,10 @@ class Scene:
             vectors = ARROW * self.unit / self.longest * forces
             vectors = np.where((sizes > SHORTEST * self.longest)[:, :, None], vectors, 0.0)
             self.arrow(start, start + vectors, FORCE, 2.0, FRONT)
+
+
+def _centre(patch: Any, course: Array, k: int) -> None:
+    patch.set_center(course[k])
 
 
 def _mean_vectors(trajectory: Trajectory, t: Array) -> Array:

@@ -43,13 +43,14 @@ def touching(placed: Placed, part: Drawn) -> Touching | None:
     """Of a contact; None of other elements, and of contacts in the plane whose primitives do not tell it."""
     if not isinstance(part.element, Contact):
         return None
+    normals: Array | None = None
     if placed.dimension == 2:
         pushes = [push for one in part.primitives for push in _planar(placed, one)]
         if len(pushes) != len(part.gap_names()):
             return None
         points, normals = (np.stack(column, axis=1) for column in zip(*pushes, strict=True))
     else:
-        points, normals = placed.touches(part), None
+        points = placed.touches(part)
     gaps = part.gap_names()
     for one in part.primitives:
         if isinstance(one, Bearing):

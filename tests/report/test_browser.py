@@ -589,7 +589,7 @@ def test_between_rows_charts_and_picture_agree(shown: Shown, worlds: dict[str, T
     page = shown(run)
     t = float(run.t[3] + 0.3 * (run.t[4] - run.t[3]))
     page.run(f"nonsmooth.clock.seek({t!r})")
-    x = page.run("nonsmooth.stages[0].last.frame('slider').p[0]")
+    x = page.run("nonsmooth.stages[0].last.body('slider').p[0]")
     assert x == pytest.approx(run.at(t).q["slider.x"], rel=1e-9)  # a parabola: the cubic is exact
     (shown_x,) = page.run(
         "nonsmooth.charts.charts.filter(c => c.table === 'q').flatMap(c => c.series.map(s => [c, s]))"
