@@ -25,7 +25,7 @@ from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel
 from nonsmooth.plots.phase import phase_portrait
 from nonsmooth.plots.scene import Scene
 from nonsmooth.plots.sketch import drawn
-from nonsmooth.plots.style import legend
+from nonsmooth.plots.style import legend, new_figure
 from nonsmooth.plots.timeline import mode_bars
 from nonsmooth.plots.words import panel_of
 from nonsmooth.trajectory import Trajectory
@@ -177,8 +177,6 @@ def _composed(
     data: Measured | None, exact: Exact | None, span: tuple[float, float] | None,
 ) -> Figure:  # fmt: skip
     """Drawings in rows above, panels over time below."""
-    from matplotlib.figure import Figure
-
     options: dict[str, Any] = {"measured": data, "window": span}
     if not drawings:
         return draw_panels(trajectory, panels, exact, width=width, **options)
@@ -191,7 +189,7 @@ def _composed(
     tall = [TALL * (1.0 if "impacts" in kinds else narrowed) * (1.4 if spatial and "sketch" in kinds else 1.0)
             for kinds in ([cell.kind for cell in row] for row in rows)]  # fmt: skip
     below = panels_height(panels, column_count(len(panels), wide), wide) if panels else 0.0
-    whole = Figure(figsize=(wide, sum(tall) + below), dpi=200, layout="constrained")
+    whole = new_figure(wide, sum(tall) + below)
     parts = whole.subfigures(len(rows) + bool(panels), 1, squeeze=False, height_ratios=[*tall, *[below] * bool(panels)])
     later: list[Callable[[], None]] = []
     for part, row in zip(parts[:, 0], rows, strict=False):

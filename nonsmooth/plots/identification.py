@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,11 +22,7 @@ __all__ = ["bees", "excitation", "excited", "fitted", "identified"]
 
 
 def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure, Any]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
-    layout: Any = figure.get_layout_engine()
-    layout.set(w_pad=0.06, h_pad=0.06)
+    figure = new_figure(width, height, w_pad=0.06, h_pad=0.06)
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 

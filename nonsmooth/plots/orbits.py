@@ -14,7 +14,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
 from nonsmooth.plots.curves import readable, scale
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def orbit(
     unit = readable("m", path.clearance)
     factor = scale(unit)[1]
     t, e = path.t, path.e / factor
-    axis = _axes() if ax is None else ax
+    axis = own_axes(ax, 3.8, 4.1)
     axis.set_aspect("equal")
     _draw_bearing(axis, path.clearance / factor)
     _draw_path(axis, e, path.pressing)
@@ -226,12 +226,6 @@ def _times(trajectory: Trajectory, first: float, last: float) -> Array:
     return np.append((inside[:-1, None] + np.diff(inside)[:, None] * shares).ravel(), last)
 
 
-def _axes() -> Axes:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(3.8, 4.1), dpi=200, layout="constrained").subplots()
-
-
 def _draw_bearing(axis: Axes, clearance: float) -> None:
     turn = np.linspace(0.0, 2 * np.pi, ROUND)
     x, y = clearance * np.cos(turn), clearance * np.sin(turn)
@@ -263,17 +257,8 @@ def _draw_impacts(axis: Axes, e: Array, reach: float) -> None:
 
 
 def _dress(axis: Axes, path: JournalPath, unit: str, reach: float) -> None:
-    shown = unit.replace("u", "\N{MICRO SIGN}")
     what = "Ball in its socket" if path.joint != path.name and path.gap != path.name else "Journal in its bearing"
     axis.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    axis.set_title(f"{what}, {path.name}", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
     where = what.rpartition(" ")[2]
-    axis.set_xlabel(f"{path.axes[0]} in the {where} [{shown}]", fontsize=SIZE, color=INK)
-    axis.set_ylabel(f"{path.axes[1]} in the {where} [{shown}]", fontsize=SIZE, color=INK)
-    axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)
-    axis.grid(color="#E6E6E6", lw=0.6)
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axis.spines[side].set(linewidth=0.6, color=FAINT)
+    across, up = (quantity(f"{name} in the {where}", unit) for name in path.axes)
+    dress(axis, f"{what}, {path.name}", across, up)

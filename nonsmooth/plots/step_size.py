@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, decades, dress, power
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, decades, dress, new_figure, power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,11 +31,7 @@ def step_size(found: StepSizes) -> Figure:
     The legend gives the fitted order of the gaps' error. Steps chosen by an error control have no length of their own,
     so that these cases stand in the diagram of time over error only.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 7.9), dpi=200, layout="constrained")
-    layout: Any = figure.get_layout_engine()
-    layout.set(w_pad=0.06, h_pad=0.06)
+    figure = new_figure(7.2, 7.9, w_pad=0.06, h_pad=0.06)
     axes = figure.subplots(3, 2).ravel()
     panels = (
         ("error", "Mean error of the gaps", "error [clearances]"),

@@ -10,10 +10,11 @@ from nonsmooth.evaluation import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = [
-    "COLOURS", "FAINT", "INK", "LOOSE", "SIZE", "decades", "dress", "legend", "own_axes", "power", "quantity",
-    "shown_unit",
+    "COLOURS", "FAINT", "INK", "LOOSE", "SIZE", "decades", "dress", "legend", "new_figure", "own_axes", "power",
+    "quantity", "shown_unit",
 ]  # fmt: skip
 
 #: of Okabe and Ito, distinguishable with every kind of colour vision
@@ -25,14 +26,19 @@ LOOSE = "#B00020"
 SIZE = 8.0
 
 
-def own_axes(ax: Axes | None, width: float = 5.0, height: float = 3.2) -> Axes:
-    """The axes given, or those of a figure of their own, which leaves pyplot alone."""
-    if ax is not None:
-        return ax
+def new_figure(width: float, height: float, **pads: float) -> Figure:
+    """A figure [inch] that lays its panels out, with these pads between them; it leaves pyplot alone."""
     from matplotlib.figure import Figure
 
-    axes: Axes = Figure(figsize=(width, height), dpi=200, layout="constrained").subplots()
-    return axes
+    figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
+    layout: Any = figure.get_layout_engine()
+    layout.set(**pads)
+    return figure
+
+
+def own_axes(ax: Axes | None, width: float = 5.0, height: float = 3.2) -> Axes:
+    """The axes given, or those of a figure of their own."""
+    return new_figure(width, height).subplots() if ax is None else ax
 
 
 def dress(axis: Axes, title: str, xlabel: str, ylabel: str, *, above: int = 0) -> None:
@@ -75,9 +81,9 @@ def quantity(name: str, unit: str) -> str:
     return f"{name} [{shown_unit(unit)}]"
 
 
-def power(value: float) -> str:
-    """2.5e-4 in mathematical type."""
-    mantissa, _, exponent = f"{value:.1e}".partition("e")
+def power(value: float, digits: int = 1) -> str:
+    """2.5e-4 in mathematical type, with at most so many decimals."""
+    mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
     lead = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g}{{\cdot}}"
     return rf"${lead}10^{{{int(exponent)}}}$"
 

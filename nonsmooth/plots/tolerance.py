@@ -1,14 +1,14 @@
-"""Figure of the products of a tolerance study at one scale: histogram with the limit, probability paper, shares."""
+"""Figures of tolerance studies: of a spread at several scales, or of products at one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, quantity, shown_unit
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure, quantity, shown_unit
 
 if TYPE_CHECKING:
     import xarray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.tolerance import Tolerance
 
-__all__ = ["draw_shares", "products"]
+__all__ = ["tolerance"]
 
 BINS = 50
 #: most points on probability paper
@@ -26,30 +26,30 @@ POINTS = 400
 TICKS = (0.01, 0.1, 1, 10, 50, 90, 99, 99.9, 99.99)
 
 
-def products(found: Tolerance) -> Figure:
-    """Histogram of the output with its limit and yield, its distribution on normal probability paper, and shares.
+def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure:
+    """Distribution of the output at three scales, its quantiles over the clearance, and what the spread comes from.
+
+    Of a study at one scale, as of fits: histogram, normal probability paper, and what the spread comes from.
 
     Raises
     ------
     InputError
         If no product has an output.
     """
-    from matplotlib.figure import Figure
-
-    values = found.outputs[-1]
-    if not np.any(np.isfinite(values)):
+    indices = found.shares if indices is None else indices
+    known = found.outputs[np.isfinite(found.outputs)]
+    if not known.size:
         raise InputError("Every product failed, so that there is nothing to draw.")
-    panels = 2 if found.shares is None else 3
-    figure = Figure(figsize=(3.6 * panels, 3.3), dpi=200, layout="constrained")
-    layout: Any = figure.get_layout_engine()
-    layout.set(w_pad=0.08)
-    axes = figure.subplots(1, panels)
-    unit = readable(found.unit, float(max(np.max(values[np.isfinite(values)]), found.limit)))
+    panels = 2 if indices is None else 3
+    axes = new_figure(3.6 * panels, 3.3, w_pad=0.08).subplots(1, panels)
+    unit = readable(found.unit, float(max(np.max(known), found.limit)))
     factor = scale(unit)[1] if unit else 1.0
-    _histogram(axes[0], found, unit, factor)
-    _paper(axes[1], found, unit, factor)
-    if found.shares is not None:
-        draw_shares(axes[2], found.shares)
+    first, second = (_histogram, _paper) if found.as_drawn else (_distribution, _quantiles)
+    first(axes[0], found, unit, factor)
+    second(axes[1], found, unit, factor)
+    if indices is not None:
+        _shares(axes[2], indices)
+    figure: Figure = axes[0].figure
     return figure
 
 
@@ -100,7 +100,7 @@ def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     legend(axis, loc="upper left")
 
 
-def draw_shares(axis: Axes, indices: xarray.Dataset) -> None:
+def _shares(axis: Axes, indices: xarray.Dataset) -> None:
     """Indices of Sobol' as bars."""
     names = [str(name) for name in indices["input"].values]
     y = np.arange(len(names))[::-1]
@@ -115,3 +115,49 @@ def draw_shares(axis: Axes, indices: xarray.Dataset) -> None:
     dress(axis, "Where the spread comes from", "share of the variance [-], with 95 % intervals", "")
     axis.tick_params(axis="y", length=0)
     legend(axis, loc="lower right", ncols=2)
+
+
+def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
+    """Share of the mechanisms whose output is at most x."""
+    chosen = sorted({0, max(found.passed - 1, 0), len(found.factors) - 1})
+    length, metre = _clearance(found)
+    for k, i in enumerate(chosen):
+        values = np.sort(found.outputs[i]) / factor
+        x, y = np.concatenate([[values[0]], values]), np.arange(len(values) + 1) / len(values)
+        name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {length}"
+        axis.step(x, y, where="post", color=COLOURS[k], lw=1.3, label=name)
+    axis.axvline(found.limit / factor, color=INK, lw=0.9, ls=(0, (4, 2.5)), label="limit")
+    axis.axhline(found.coverage, color=FAINT, lw=0.7, ls=(0, (1, 1.5)), label=f"{100 * found.coverage:g} % of them")
+    axis.set_ylim(0.0, 1.5)
+    axis.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
+    left = axis.get_xlim()[0]
+    axis.set_xlim(left, max(axis.get_xlim()[1], 1.1 * found.limit / factor))
+    dress(axis, f"Distribution of {found.metric}", quantity(found.metric, unit or "-"), "share of mechanisms [-]")
+    legend(axis, loc="upper left", ncols=2, framealpha=1.0, frameon=True, facecolor="white", edgecolor="white")
+
+
+def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
+    length, metre = _clearance(found)
+    x = found.widest[:, 0] / metre
+    low, middle, high = (np.quantile(found.outputs, q, axis=1, method="higher") / factor for q in (0.05, 0.5, 0.95))
+    axis.fill_between(x, low, high, color=COLOURS[0], alpha=0.2, lw=0, label="90 % of the runs")
+    axis.plot(x, middle, color=COLOURS[0], lw=1.4, label="median")
+    said = f"{100 * found.coverage:g} % quantile, {100 * found.confidence:g} % bound"
+    axis.plot(x, found.bound / factor, color=COLOURS[1], marker="o", ms=3.5, lw=1.0, label=said)
+    axis.axhline(found.limit / factor, color=INK, lw=0.9, ls=(0, (4, 2.5)), label="limit")
+    top = float(np.max(np.concatenate([(found.bound / factor)[np.isfinite(found.bound)], [found.limit / factor]])))
+    axis.set_ylim(0.0, 1.5 * top)
+    if found.passed:
+        largest = x[found.passed - 1]
+        axis.plot([largest] * 2, [0.0, found.limit / factor], color=COLOURS[2], lw=1.6)
+        axis.text(
+            largest, 0.02 * top, f"  largest: {largest:.3g} {length}  ", va="bottom", fontsize=SIZE - 0.5,
+            color=COLOURS[2], ha="left" if largest < 0.6 * x[-1] else "right",
+        )  # fmt: skip
+    dress(axis, "Output over the clearance", f"{found.scaled[0]} up to [{length}]", quantity(found.metric, unit or "-"))
+    legend(axis, loc="upper left")
+
+
+def _clearance(found: Tolerance) -> tuple[str, float]:
+    unit = readable("m", float(found.widest[:, 0].max()))
+    return unit.replace("um", "\N{MICRO SIGN}m"), scale(unit)[1]
