@@ -17,7 +17,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.canvas import fit, new_axes
-from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.curves import display, readable, scale, window_of
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.scene import Scene
 from nonsmooth.plots.style import INK, SIZE, shown_unit
@@ -150,8 +150,8 @@ def animation(
     nothing holds them, that from their mean frame. Both factors are written in the picture. Arrows are the mean normal
     forces on the second body of each contact since the previous frame, impacts included.
 
-    In space symbols are those of `sketch`; arrows are the whole forces, friction included, but without impacts, and
-    thin lines are the paths of the mass centres.
+    Symbols are those of `sketch`; thin lines are the paths of the mass centres. In space arrows are the whole forces,
+    friction included, but without impacts.
 
     Parameters
     ----------
@@ -195,10 +195,9 @@ def animation(
 
 
 def _times(trajectory: Trajectory, span: tuple[float, float] | None, frames: int) -> Array:
-    first, last = (trajectory.t[0], trajectory.t[-1]) if span is None else span
-    if not (trajectory.t[0] <= first < last <= trajectory.t[-1]):
-        whole = f"{trajectory.t[0]:g} to {trajectory.t[-1]:g} s"
-        raise InputError(f"An animation needs a span of time within the run, {whole}, got {first:g} to {last:g} s.")
+    first, last = window_of(trajectory, span, "span")
+    if not first < last:
+        raise InputError("A run without a step has no motion to draw.")
     if isinstance(frames, bool) or not isinstance(frames, int) or frames < 2:
         raise InputError(f"frames must be an integer >= 2, got {frames!r}.")
     return np.linspace(first, last, frames)
@@ -212,8 +211,7 @@ def _readable(ratio: float) -> str:
 def _notes(film: Animation, scene: Scene) -> None:
     """Time above; what is magnified and what arrows mean below."""
     figure, t = film.figure, film.t
-    unit = readable("s", float(np.max(np.abs(t))))
-    factor = scale(unit)[1]
+    unit, factor = display("s", float(np.max(np.abs(t))))
     decimals = int(np.clip(np.ceil(-np.log10((t[1] - t[0]) / factor)), 0, 6))
     top = 1.0 - 0.17 / figure.get_figheight()
     clock: Text = figure.text(0.03, top, "", va="center", fontsize=SIZE + 2, color=INK, fontweight="bold")

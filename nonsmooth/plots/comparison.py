@@ -9,9 +9,9 @@ import numpy as np
 
 from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.evaluation import Array
-from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.curves import display, readable, scale
 from nonsmooth.plots.panel import Line, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, new_figure, power, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, dress, new_figure, power, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["comparison", "rigid_limit"]
 
-MARKERS = ("o", "s", "^", "D", "v", "P")
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 #: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
 LOWEST = {"penetration": 1e-15, "distance": 1e-9, "own_error": 1e-9}
@@ -119,8 +118,7 @@ def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
         curves.append((label, times, coordinates(run, times)[:, i], style))
     apart = max(float(np.max(np.abs(y - found.truth.positions(times)[:, i]))) for _, times, y, _ in curves)
     small = apart < SMALL * float(np.ptp(truth))
-    unit = readable(found.truth.units[i], apart if small else float(np.max(np.abs(truth))))
-    factor = scale(unit)[1]
+    unit, factor = display(found.truth.units[i], apart if small else float(np.max(np.abs(truth))))
     for label, times, y, style in curves:
         shown = y - found.truth.positions(times)[:, i] if small else y
         axis.plot(times / second, shown / factor, label=label, **style)
@@ -134,8 +132,7 @@ def _impulse(axis: Axes, found: Comparison, contact: str) -> None:
     t, time_unit, second = _times(found)
     i = found.truth.contacts.index(contact)
     truth = found.truth.impulses(t)[:, i]
-    unit = readable("N s", float(np.max(truth)))
-    factor = scale(unit)[1]
+    unit, factor = display("N s", float(np.max(truth)))
     for _, run, style in _styled(found):
         grid = np.union1d(t, run.t)
         grid = grid[grid <= t[-1]]
@@ -148,8 +145,7 @@ def _force(axis: Axes, found: Comparison, contact: str) -> None:
     _, time_unit, second = _times(found)
     i = found.truth.contacts.index(contact)
     truth = np.diff(found.truth.impulses(found.edges)[:, i]) / np.diff(found.edges)
-    unit = readable("N", float(np.max(truth)))
-    factor = scale(unit)[1]
+    unit, factor = display("N", float(np.max(truth)))
     for k, (_, _, style) in enumerate(_styled(found)):
         axis.stairs(found.forces[k, :, i] / factor, found.edges / second, baseline=None, **style)
     axis.stairs(truth / factor, found.edges / second, baseline=None, **REFERENCE, zorder=20)
@@ -161,8 +157,7 @@ def _force(axis: Axes, found: Comparison, contact: str) -> None:
 def _depth(axis: Axes, found: Comparison) -> None:
     _, time_unit, second = _times(found)
     peak = max(float(found.table[label]["penetration"]) for label in found.labels)
-    unit = readable("m", peak)
-    factor = scale(unit)[1]
+    unit, factor = display("m", peak)
     for _, run, style in _styled(found):
         deepest = np.maximum(-run.gap.array.min(axis=1), 0.0)
         axis.plot(run.t / second, deepest / factor, **style)

@@ -44,6 +44,7 @@ from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.plots.deformed import Deformed
 from nonsmooth.plots.frames import BEARING, BLOCK
+from nonsmooth.plots.scale_bar import round_length
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -428,8 +429,7 @@ def enlarged(most: float) -> float:
     """The largest of 1, 2, 5 times a power of ten up to `most`; 1 without a limit, or below 1."""
     if not np.isfinite(most) or most <= 1.0:
         return 1.0
-    power = 10.0 ** np.floor(np.log10(most))
-    return float(max(digit * power for digit in (1, 2, 5) if digit * power <= most))
+    return round_length(most)
 
 
 def magnified(clearance: float, deformation: float) -> str:

@@ -15,7 +15,7 @@ from nonsmooth.diagnostics.modes import mode_timeline
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.canvas import fill, write_on
 from nonsmooth.plots.choice import chosen_panels, loose_bearings
-from nonsmooth.plots.curves import Exact
+from nonsmooth.plots.curves import Exact, window_of
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.impacts import drawn_table
 from nonsmooth.plots.measured import Measured, read_measured
@@ -105,7 +105,7 @@ def figure(
     >>> [axis.get_ylabel() for axis in drawn.axes]
     ['position [µm]', 'contact force [N]']
     """
-    span = _window(trajectory, window)
+    span = None if window is None else window_of(trajectory, window)
     data = read_measured(measured, trajectory) if isinstance(measured, (str, os.PathLike)) else measured
     cells: list[Cell] = []
     for one in what or ("overview",):
@@ -161,15 +161,6 @@ def _missing(trajectory: Trajectory, data: Measured | None, panels: Sequence[Pan
         return []
     shown = {(line.kind, line.name) for panel in panels for line in (Line.of(one, panel) for one in panel.series)}
     return [panel_of(trajectory, f"{kind}:{name}") for kind, name in data.columns if (kind, name) not in shown]
-
-
-def _window(trajectory: Trajectory, window: tuple[float, float] | None) -> tuple[float, float] | None:
-    if window is None:
-        return None
-    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
-    if not (len(window) == 2 and first <= window[0] < window[1] <= last):
-        raise InputError(f"window must be two times [s] within the run, {first:g} to {last:g} s, got {window!r}.")
-    return float(window[0]), float(window[1])
 
 
 def _composed(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
-from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.curves import display, window_of
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
 from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
@@ -67,7 +67,7 @@ def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = N
     Rows and the window's ends are among the points; between rows they follow
     `nonsmooth.diagnostics.motion.coordinates`.
     """
-    t = _times(trajectory, *_window(trajectory, window))
+    t = _times(trajectory, *window_of(trajectory, window))
     drawing = drawing_of_run(trajectory, t)
     found = []
     for part, one in _bearings(drawing.parts):
@@ -173,8 +173,7 @@ def orbit(
         For a joint that has no such path, or several, or a window outside the run.
     """
     path = _path(trajectory, joint, window)
-    unit = readable("m", path.clearance)
-    factor = scale(unit)[1]
+    unit, factor = display("m", path.clearance)
     t, e = path.t, path.e / factor
     axis = own_axes(ax, 3.8, 4.1)
     axis.set_aspect("equal")
@@ -206,15 +205,6 @@ def _path(trajectory: Trajectory, joint: str, window: tuple[float, float] | None
             f"The run has {', '.join(every) or 'no such joint'}."
         )
     return next(path for path in journal_paths(trajectory, window) if path.name == joint)
-
-
-def _window(trajectory: Trajectory, window: tuple[float, float] | None) -> tuple[float, float]:
-    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
-    if window is None:
-        return first, last
-    if not (len(window) == 2 and first <= window[0] < window[1] <= last):
-        raise InputError(f"window must be two times [s] within the run, {first:g} to {last:g} s, got {window!r}.")
-    return float(window[0]), float(window[1])
 
 
 def _times(trajectory: Trajectory, first: float, last: float) -> Array:

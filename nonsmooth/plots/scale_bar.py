@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.style import FAINT, SIZE
+from nonsmooth.plots.curves import display
+from nonsmooth.plots.style import FAINT, SIZE, shown_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,8 @@ def draw_scale(axes: Axes, metre: float, *, note: str = "") -> None:
     ends = [(x, y + END / 2 * point), (x, y), (x + wide, y), (x + wide, y + END / 2 * point)]
     x_line, y_line = zip(*map(to_axes.transform, ends), strict=True)
     axes.add_artist(Line2D(x_line, y_line, color=FAINT, lw=0.8, transform=axes.transAxes, zorder=8))
-    unit = readable("m", length)
-    text = f"{length / scale(unit)[1]:g} {unit.replace('u', 'µ')}"
+    unit, factor = display("m", length)
+    text = f"{length / factor:g} {shown_unit(unit)}"
     style: dict[str, Any] = {"fontsize": SIZE - 1, "color": FAINT, "transform": axes.transAxes, "zorder": 8}
     middle, end = to_axes.transform([(x + wide / 2, y + 2 * point), (x + wide + 5 * point, y)]).tolist()
     axes.text(middle[0], middle[1], text, ha="center", va="bottom", **style)

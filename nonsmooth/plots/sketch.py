@@ -1,8 +1,7 @@
 """A drawing of a mechanism at a state: bodies, joints, surfaces, loads, with their names.
 
-What is drawn of a body are its shapes, or what else the model knows: the points at which joints hold it, the circles
-and walls that it offers to contacts, its centre of mass. A body with a single pin is taken for a bar as long on the
-other side. Clearances are too small to be seen and are drawn wider.
+It is the first picture of an animation, with names. What is drawn of a body are its shapes, or what else the model
+knows: the points at which joints hold it, the circles and walls that it offers to contacts, its mass centre.
 """
 
 from __future__ import annotations
@@ -34,14 +33,13 @@ def sketch(
 ) -> Figure:
     """Draw a mechanism, each element as its `drawing` says.
 
-    In the plane ideal pins are small open circles, bearings with clearance red rings with a journal in them; walls are
-    lines with strokes on their solid side, guides dash-dotted. Bars run between the pins of a body, a cross marks a
-    centre of mass, an arc with an arrow a motor or a torque. A bar tells the scale.
-
-    In space a body is lines from its mass centre to its joints, with the faces between these and a triad of its axes
-    (x red, y green, z blue). Filled dots are balls, open ones hinges, with their axes as thick lines, squares welds,
-    diamonds other joints; blocks and sleeves slide on dash-dotted axes. Clearances are magnified by the factor that is
-    written below. The axis of gravity stands upright.
+    A body is a bar or a plate between its joints, in space lines from its mass centre to them with the faces between
+    these and a triad of its axes (x red, y green, z blue); shapes replace this. In the plane a body with a single pin
+    is taken for a bar as long on the other side. Crosses, in space dots, mark mass centres. Open circles are hinges,
+    filled ones balls, squares welds, diamonds other joints; thick lines are axes of hinges in space; blocks and
+    sleeves slide on dash-dotted axes. Bearings and guides with clearance are drawn with the clearance, and what moves
+    in it, magnified by the factor that is written below. Walls have strokes on their solid side, in space a grid.
+    Arrows are forces, arcs motors and torques. A bar tells the scale. In space the axis of gravity stands upright.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, decades, dress, new_figure, power
+from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, new_figure, power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["step_size"]
 
-MARKERS = ("o", "s", "^", "D", "v", "P")
 #: of the colours, so that neighbours in the legend differ most
 ORDER = (0, 1, 2, 3, 5, 4)
 #: values below which a measure is round-off and stands at the edge

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "COLOURS", "FAINT", "INK", "LOOSE", "SIZE", "decades", "dress", "legend", "new_figure", "own_axes", "power",
-    "quantity", "shown_unit",
+    "COLOURS", "FAINT", "INK", "LOOSE", "MARKERS", "SIZE", "decades", "dress", "legend", "mark_failed", "new_figure",
+    "own_axes", "power", "quantity", "shown_unit",
 ]  # fmt: skip
 
 #: of Okabe and Ito, distinguishable with every kind of colour vision
@@ -22,6 +22,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 INK, FAINT = "#222222", "#8A8A8A"
 #: of contacts and clearances
 LOOSE = "#B00020"
+MARKERS = ("o", "s", "^", "D", "v", "P")
 #: of the type [pt]
 SIZE = 8.0
 
@@ -61,6 +62,15 @@ def legend(axis: Axes, **options: Any) -> None:
     """A legend without a frame, above the data."""
     style = {"frameon": False, "fontsize": SIZE - 0.5, "labelcolor": INK, "handlelength": 1.4, "handletextpad": 0.5}
     axis.legend(**(style | {"columnspacing": 1.2, "borderaxespad": 0.1} | options))
+
+
+def mark_failed(axis: Axes, x: Array, **place: Any) -> None:
+    """Ticks at the foot, where runs have failed."""
+    axis.plot(
+        x, np.zeros_like(x), ls="", marker="|", ms=6.5, color=COLOURS[1], clip_on=False, label="failed",
+        transform=axis.get_xaxis_transform(),
+    )  # fmt: skip
+    legend(axis, **place)
 
 
 def shown_unit(unit: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.style import COLOURS, INK, SIZE, decades, dress, legend, new_figure, quantity
+from nonsmooth.plots.style import COLOURS, INK, SIZE, decades, dress, mark_failed, new_figure, quantity
 from nonsmooth.studies.kept import FACTS
 
 if TYPE_CHECKING:
@@ -89,11 +89,7 @@ def _cloud(axis: Axes, found: xarray.Dataset, metric: str, name: str) -> None:
 def _finish(axis: Axes, found: xarray.Dataset, metric: str, name: str, x: Array, status: Any = None) -> None:
     failed = (found["status"].values if status is None else status) == "failed"
     if failed.any():
-        axis.plot(
-            x[failed], np.zeros(failed.sum()), ls="", marker="|", ms=7, color=COLOURS[1], clip_on=False,
-            transform=axis.get_xaxis_transform(), label="failed",
-        )  # fmt: skip
-        legend(axis, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+        mark_failed(axis, x[failed], loc="lower right", bbox_to_anchor=(1.0, 1.0))
     _wide(axis, x)
     axis.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
     dress(axis, metric, _label(found, name), f"{metric} [{_unit(found, metric)}]")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.curves import display, readable, scale
 from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure, quantity, shown_unit
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["tolerance"]
 
 BINS = 50
+#: share of a panel's height that data have, and lines of limits; legends stand above
+BELOW = 0.68
+LIMIT: dict[str, Any] = {"color": INK, "lw": 0.9, "ls": (0, (4, 2.5))}
 #: most points on probability paper
 POINTS = 400
 #: shares at the ticks of probability paper [%]
@@ -42,8 +45,7 @@ def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure
         raise InputError("Every product failed, so that there is nothing to draw.")
     panels = 2 if indices is None else 3
     axes = new_figure(3.6 * panels, 3.3, w_pad=0.08).subplots(1, panels)
-    unit = readable(found.unit, float(max(np.max(known), found.limit)))
-    factor = scale(unit)[1] if unit else 1.0
+    unit, factor = display(found.unit, float(max(np.max(known), found.limit)))
     first, second = (_histogram, _paper) if found.as_drawn else (_distribution, _quantiles)
     first(axes[0], found, unit, factor)
     second(axes[1], found, unit, factor)
@@ -69,9 +71,9 @@ def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
         [values[mask] / factor for mask, _, _ in shown], bins=edges.tolist(), stacked=True,
         color=[colour for _, colour, _ in shown], label=[label for *_, label in shown],
     )  # fmt: skip
-    axis.axvline(limit, color=INK, lw=0.9, ls=(0, (4, 2.5)), label=f"limit {limit:.4g} {shown_unit(unit or '-')}")
+    axis.axvline(limit, **LIMIT, ymax=BELOW, label=f"limit {limit:.4g} {shown_unit(unit or '-')}")
     share, low, high = found.yield_at()
-    axis.set_ylim(0.0, 1.5 * axis.get_ylim()[1])
+    axis.set_ylim(0.0, axis.get_ylim()[1] / BELOW)
     sure = f"{100 * found.confidence:g} % confidence"
     dress(axis, f"Yield {100 * share:.4g} %", quantity(found.metric, unit or "-"), f"products of {found.products}")
     legend(axis, loc="upper left", title=f"{100 * low:.4g} to {100 * high:.4g} %, {sure}", title_fontsize=SIZE - 0.5,
@@ -91,11 +93,11 @@ def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     low, high = (norm.ppf(beta.ppf(q, ranks, n - ranks + 1)) for q in (error, 1.0 - error))
     axis.fill_between(x, low, high, color=COLOURS[0], alpha=0.2, lw=0, label=f"{100 * found.confidence:g} % bounds")
     axis.plot(x, norm.ppf((ranks - 0.5) / n), ls="", marker="o", ms=2.0, mew=0, color=COLOURS[0], label="products")
-    axis.axvline(found.limit / factor, color=INK, lw=0.9, ls=(0, (4, 2.5)), label="limit")
+    axis.axvline(found.limit / factor, **LIMIT, ymax=BELOW, label="limit")
     reach = norm.ppf(1.0 - 0.5 / n) + 0.3
     ticks = [tick for tick in TICKS if abs(norm.ppf(tick / 100)) <= reach]
     axis.set_yticks([float(norm.ppf(tick / 100)) for tick in ticks], [f"{tick:g}" for tick in ticks])
-    axis.set_ylim(-reach, 1.45 * reach)
+    axis.set_ylim(-reach, (2.0 / BELOW - 1.0) * reach)
     dress(axis, "On normal probability paper", quantity(found.metric, unit or "-"), "share of products [%]")
     legend(axis, loc="upper left")
 
@@ -126,14 +128,14 @@ def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Non
         x, y = np.concatenate([[values[0]], values]), np.arange(len(values) + 1) / len(values)
         name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {length}"
         axis.step(x, y, where="post", color=COLOURS[k], lw=1.3, label=name)
-    axis.axvline(found.limit / factor, color=INK, lw=0.9, ls=(0, (4, 2.5)), label="limit")
+    axis.axvline(found.limit / factor, **LIMIT, ymax=BELOW, label="limit")
     axis.axhline(found.coverage, color=FAINT, lw=0.7, ls=(0, (1, 1.5)), label=f"{100 * found.coverage:g} % of them")
-    axis.set_ylim(0.0, 1.5)
+    axis.set_ylim(0.0, 1.0 / BELOW)
     axis.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
     left = axis.get_xlim()[0]
     axis.set_xlim(left, max(axis.get_xlim()[1], 1.1 * found.limit / factor))
     dress(axis, f"Distribution of {found.metric}", quantity(found.metric, unit or "-"), "share of mechanisms [-]")
-    legend(axis, loc="upper left", ncols=2, framealpha=1.0, frameon=True, facecolor="white", edgecolor="white")
+    legend(axis, loc="upper left", ncols=2)
 
 
 def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
@@ -144,9 +146,9 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     axis.plot(x, middle, color=COLOURS[0], lw=1.4, label="median")
     said = f"{100 * found.coverage:g} % quantile, {100 * found.confidence:g} % bound"
     axis.plot(x, found.bound / factor, color=COLOURS[1], marker="o", ms=3.5, lw=1.0, label=said)
-    axis.axhline(found.limit / factor, color=INK, lw=0.9, ls=(0, (4, 2.5)), label="limit")
+    axis.axhline(found.limit / factor, **LIMIT, label="limit")
     top = float(np.max(np.concatenate([(found.bound / factor)[np.isfinite(found.bound)], [found.limit / factor]])))
-    axis.set_ylim(0.0, 1.5 * top)
+    axis.set_ylim(0.0, top / BELOW)
     if found.passed:
         largest = x[found.passed - 1]
         axis.plot([largest] * 2, [0.0, found.limit / factor], color=COLOURS[2], lw=1.6)
