@@ -11,11 +11,10 @@ from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.evaluation import Array
 from nonsmooth.plots.curves import display, readable, scale
 from nonsmooth.plots.panel import Line, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, dress, new_figure, power, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, new_figure, power, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from nonsmooth.studies.comparison import Comparison
@@ -74,8 +73,7 @@ def rigid_limit(found: RigidLimit) -> Figure:
         if name:
             _power(axis, K, values, found.orders[name])
         else:
-            low, high = axis.get_ylim()
-            _ticks(axis.yaxis, low, high, plain=True)
+            decades(axis, "y", 3, plain=True)
     if found.needed:
         depth, stiffness = found.needed["depth"], found.needed["stiffness"]
         low = axes[2].get_ylim()[0]
@@ -195,28 +193,11 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
                 note, (shown[k] if np.isfinite(shown[k]) else low, places[k]), (6, 0), textcoords="offset points",
                 fontsize=SIZE - 1.5, va="center", color=FAINT, bbox={"fc": "white", "ec": "none", "pad": 1.0},
             )  # fmt: skip
-        _ticks(axis.xaxis, low, high, plain=not lowest)
+        decades(axis, "x", 3, plain=not lowest)
         dress(axis, title, unit, "")
         axis.set_yticks(places, verdicts if axis is axes[0] else [""] * len(table))
         axis.tick_params(axis="y", length=0)
         axis.set_ylim(-0.6, len(table) - 0.4)
-
-
-def _ticks(axis: Axis, low: float, high: float, plain: bool) -> None:
-    """Three or so ticks on a logarithmic axis, as numbers or as powers of ten."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    decades = np.log10(high / low)
-    stride = max(1, int(np.ceil(decades / 3)))
-    first = (np.floor if stride == 1 else np.ceil)(np.log10(low))
-    powers = np.arange(first, np.ceil(np.log10(high)) + 1, stride)
-    dense = {0.7: (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), 1.5: (1.0, 2.0, 5.0), 2.0: (1.0, 3.0)}
-    digits = next((digits for most, digits in dense.items() if decades < most), (1.0,))
-    ticks = np.outer(10.0**powers, digits).ravel()
-    axis.set_major_locator(FixedLocator(ticks[(ticks >= low) & (ticks <= high)].tolist()))
-    axis.set_minor_locator(NullLocator())
-    if plain:
-        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
 
 
 def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:

@@ -73,15 +73,15 @@ def _over_step(axis: Axes, found: StepSizes, name: str) -> None:
     for k, one in enumerate(found.series):
         if one.kind != "tolerance":
             axis.loglog(one.dt, np.maximum(one.measures[name], LOWEST[name]), **_style(k), zorder=3 + k)
-    decades(axis, "x", 1)
-    decades(axis, "y", 5)
+    decades(axis, "x")
+    decades(axis, "y")
 
 
 def _work(axis: Axes, found: StepSizes) -> None:
     for k, one in enumerate(found.series):
         axis.loglog(np.maximum(one.measures["error"], LOWEST["error"]), one.seconds, **_style(k), zorder=3 + k)
-    decades(axis, "x", 5)
-    decades(axis, "y", 5)
+    decades(axis, "x")
+    decades(axis, "y")
     dress(axis, "Work and precision", "mean error of the gaps [clearances]", "time of the run [s]")
 
 

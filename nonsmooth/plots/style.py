@@ -98,16 +98,18 @@ def power(value: float, digits: int = 1) -> str:
     return rf"${lead}10^{{{int(exponent)}}}$"
 
 
-def decades(axis: Axes, which: str, most: int) -> None:
-    """Ticks at powers of ten, few enough not to touch; on short axes at multiples of these as well."""
+def decades(axis: Axes, which: str, most: int = 5, plain: bool = False) -> None:
+    """So many ticks at powers of ten, as powers or plain numbers; on short axes at multiples of these as well."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     low, high = axis.get_xlim() if which == "x" else axis.get_ylim()
     span = np.log10(high / low)
-    stride = max(1, int(np.ceil(span / max(most, 5))))
-    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1, stride)
-    ticks: Array = np.outer(powers, (1.0, 2.0, 5.0) if span < 1.2 else (1.0, 3.0) if span < 2.2 else (1.0,)).ravel()
+    stride = max(1, int(np.ceil(span / most)))
+    first = (np.floor if stride == 1 else np.ceil)(np.log10(low))
+    powers = 10.0 ** np.arange(first, np.ceil(np.log10(high)) + 1, stride)
+    between = {0.7: (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), 1.5: (1.0, 2.0, 5.0), 2.0: (1.0, 3.0)}
+    ticks: Array = np.outer(powers, next((digits for end, digits in between.items() if span < end), (1.0,))).ravel()
     part = axis.xaxis if which == "x" else axis.yaxis
     part.set_major_locator(FixedLocator(ticks[(ticks >= low) & (ticks <= high)].tolist()))
     part.set_minor_locator(NullLocator())
-    part.set_major_formatter(FuncFormatter(lambda x, _: power(x)))
+    part.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}" if plain else power(x)))

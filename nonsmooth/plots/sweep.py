@@ -113,7 +113,7 @@ def _wide(axis: Axes, x: Array, vertical: bool = False) -> None:
         middle, even, log = np.median(x), (x.min() + x.max()) / 2, np.sqrt(x.min() * x.max())
         if abs(np.log(middle / log)) < abs(np.log(middle / even)):
             (axis.set_yscale if vertical else axis.set_xscale)("log")
-            decades(axis, "y" if vertical else "x", 4)
+            decades(axis, "y" if vertical else "x")
             return
     axis.ticklabel_format(axis="y" if vertical else "x", style="sci", scilimits=(-3, 4), useMathText=True)
 

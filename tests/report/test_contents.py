@@ -155,7 +155,7 @@ def test_contacts_in_space_bring_forces_and_places(robot: Trajectory) -> None:
     assert np.all(np.abs(tables["force"].T - forces) <= 1e-5 * np.ptp(forces, axis=0) + 1e-5 * np.abs(forces).max())
     (contact,) = scene["contacts"]
     assert contact["gaps"] == list(range(len(robot.gap.names)))
-    # corners of the slider, a cube from -1 to 1 in its frame however large its clearance is drawn, or on walls near them
+    # corners of the slider, a cube from -1 to 1 in its frame however large its clearance is drawn, or near them
     assert scene["frames"][contact["frame"]]["kind"] == "Block"
     assert tables["touch_0"].shape == (3 * len(robot.gap.names), len(robot.t))
     assert np.allclose(np.abs(tables["touch_0"]), 1.0, atol=5e-3)
