@@ -35,10 +35,7 @@ class Stage {
       ratio = window.devicePixelRatio || 1;
     if (!clientWidth || !clientHeight) return;
     Object.assign(this, { width: clientWidth, height: clientHeight, ratio });
-    for (const canvas of [this.canvas, this.back]) {
-      canvas.width = Math.round(clientWidth * ratio);
-      canvas.height = Math.round(clientHeight * ratio);
-    }
+    for (const canvas of [this.canvas, this.back]) sized(canvas, clientWidth, clientHeight);
     this.stale();
   }
 
@@ -55,12 +52,10 @@ class Stage {
 
   draw() {
     if (!this.width) return;
-    const { context, ratio } = this;
+    const { context, width, height } = this;
     if (this.old) this.paths();
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    if (this.options.traces) context.drawImage(this.back, 0, 0);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    if (this.options.traces) context.drawImage(this.back, 0, 0, width, height);
     const ink = new Ink(context, this.camera, this.width, this.height);
     this.runs.forEach((run, k) => {
       if (!run.scene) return;
@@ -89,9 +84,7 @@ class Stage {
   // Paths of the mass centres over the whole run, on a canvas of their own.
   paths() {
     const context = this.back.getContext("2d");
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, this.back.width, this.back.height);
-    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
     const ink = new Ink(context, this.camera, this.width, this.height);
     for (const run of this.runs) {
       if (!run.scene) continue;
