@@ -43,7 +43,6 @@ from nonsmooth.model.frames import placement_like
 from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.plots.deformed import Deformed
-from nonsmooth.plots.frames import BEARING, BLOCK
 from nonsmooth.plots.scale_bar import round_length
 from nonsmooth.trajectory import Trajectory
 
@@ -55,6 +54,8 @@ __all__ = ["Drawing", "Drawn", "Placed", "drawing_of_run", "drawing_of_state", "
 
 #: a symbol's size is a share of the picture's, but not of more than so many bodies
 BODIES_ACROSS = 6.0
+#: radius of a bearing and half height of a block without one, in symbol units
+BEARING, BLOCK = 6.0, 3.0
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 #: share of the bearing's radius, or of the block's half height, that the largest clearance is magnified to
 PLAY = 0.45
@@ -181,7 +182,8 @@ class Drawing:
         """What symbols are hundredths of [m]: the size of the whole, but of some bodies' at most."""
         extents = [float(np.linalg.norm(np.ptp(points, axis=0))) for points in self.outlines.values()]
         known = [extent for extent in extents if extent > 0]
-        return min([self.size, *([BODIES_ACROSS * float(np.median(known))] if known else [])])
+        across = [BODIES_ACROSS * float(np.median(known))] if known else []
+        return min([self.size if self.sized else 5.0 * self.size, *across])
 
     @property
     def vertical(self) -> int:

@@ -7,20 +7,16 @@ length nor perpendicular. Within a joint with clearance, offset and tilt are mag
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.drawing import Bearing, Guide, Spot, Vector
-
-if TYPE_CHECKING:
-    from nonsmooth.plots.drawing import Placed
+from nonsmooth.plots.drawing import BEARING, BLOCK, Placed
 
 __all__ = ["At", "Between", "Block", "Frame", "Journal", "Placing", "Sleeve", "Tunnel", "View", "basis", "units"]
 
-#: radius of a bearing and half height of a block without one, in symbol units
-BEARING, BLOCK = 6.0, 3.0
 #: share of the radius of a bearing that its magnified clearance takes at most
 MOST = 0.8
 

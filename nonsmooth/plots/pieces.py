@@ -38,8 +38,8 @@ from nonsmooth.model.drawing import (
     Wall,
 )  # fmt: skip
 from nonsmooth.model.shapes import FACES
-from nonsmooth.plots.drawing import SQUARE, Drawing, Drawn, magnification
-from nonsmooth.plots.frames import BLOCK, At, Between, Block, Frame, Journal, Sleeve, Tunnel, View, basis
+from nonsmooth.plots.drawing import BLOCK, SQUARE, Drawing, Drawn, magnification
+from nonsmooth.plots.frames import At, Between, Block, Frame, Journal, Sleeve, Tunnel, View, basis
 from nonsmooth.plots.shapes import hull, hull_faces, outlines
 
 __all__ = ["Named", "Piece", "pieces"]
@@ -225,7 +225,7 @@ class _Maker:
         """Its beams, or the hull of the points that joints hold, in space with lines to these from its mass centre."""
         self.of = self.named = body
         frame, flexible = At(Spot(body)), self.drawing.flexible.get(body)
-        style: dict[str, Any] = {"width": 5.0, "alpha": 0.6} if self.flat else {"width": 3.0, "alpha": 0.75}
+        style: dict[str, Any] = {"width": 5.0, "alpha": 0.7} if self.flat else {"width": 3.0, "alpha": 0.75}
         if flexible is not None and len(flexible.places):
             self.add("curve", frame, np.zeros((0, self.drawing.dimension)), body, **style)
         else:
@@ -272,7 +272,7 @@ class _Maker:
         self.support(one.a)
         inside = "ink" if one.shape in ("ball", "weld") and not self.flat else "paper"
         at = one.b if one.shape == "joint" or not self.flat else one.a
-        self.add("mark", At(at), np.zeros((1, 3)), "ink", inside=inside, width=5.0, marker=one.shape, layer=2.0)
+        self.add("mark", At(at), np.zeros((1, 3)), "ink", inside=inside, width=5.5, marker=one.shape, layer=2.0)
         self.name(At(at))
 
     def axle(self, one: Axle) -> None:
@@ -285,15 +285,15 @@ class _Maker:
         """The axis, and a block or a sleeve on it."""
         if not self.flat:
             self.support(one.a)
-        w, d = self.unit, self.drawing.dimension
+        w = self.unit
         axes = self.axes(one.along)
         low, high = self.span(one.a, axes[0], one.b)
-        if one.a.body in self.placed.frames:  # what carries the axis is seen to do so
+        if one.a.body in self.placed.frames or not self.flat:  # what carries the axis is seen to do so
             low, high = min(low, 0.0), max(high, 0.0)
         ends = [(low - 14.0 * w) * axes[0], (high + 14.0 * w) * axes[0]]
         self.add("line", At(one.a), ends, "faint", width=1.0, dash=DASHES, layer=-2.0)
         frame = At(one.b, one.a.body)
-        half = w * np.array([6.0, 3.0, 3.0])[:d, None] * axes
+        half = w * (np.array([7.5, 4.0]) if self.flat else np.array([5.0, 2.6, 2.6]))[:, None] * axes
         if self.flat:
             self.outlined(frame, SQUARE @ half, one.b.body, 0.45, layer=-1.0)
         elif one.round:

@@ -180,7 +180,7 @@ const PIECES = {
   mark(m, { points, inside, width, marker = "dot" }, f, style) {
     const at = placed(f, points[0]),
       size = marker === "centre" ? width / 2 : width;
-    m.ink.dot(at, m.px(0.12 * size, size / 2), { ...style, fill: m.colour(inside), width: 1.1 });
+    m.ink.dot(at, m.px(0.18 * size, size / 2), { ...style, fill: m.colour(inside), width: 1.1 });
   },
 
   arrow(m, { points }, f, style) {
