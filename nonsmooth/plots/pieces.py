@@ -52,6 +52,8 @@ SIGNS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, -1).
 EDGES = (0, 1, 3, 2, 0, 4, 5, 7, 6, 4, 5, 1, 3, 7, 6, 2)
 #: corners of a circle
 ROUND = 24
+#: colours of what is of no body; no body has such a name
+INK, FAINT, GROUND, LOOSE, PAPER = "*ink", "*faint", "*ground", "*loose", "*paper"
 DASHES = (8.0, 2.0, 1.0, 2.0)
 TRIAD = ("#C0392B", "#1E8449", "#2471A3")
 
@@ -69,7 +71,7 @@ class Piece:
     frame, points
         Points (k, d) in the frame; those that are not numbers are gaps between polylines.
     colour
-        A body, whose colour it has; ``ink``, ``faint``, ``ground``, ``loose`` of contacts, ``paper``; or a colour.
+        A body, whose colour it has, a colour, or ``*ink``, ``*faint``, ``*ground``, ``*loose`` of contacts, ``*paper``.
     inside
         Colour of the inside of a ball or a mark, where it is another one.
     of
@@ -181,9 +183,7 @@ class _Maker:
         along = half / length
         self.add("line", frame, [middle - half, middle + half], colour, width=1.3, layer=-2.0)
         feet = middle + np.arange(-length + size, length + 1e-3 * size, min(size, length / 2))[:, None] * along
-        self.lines(
-            frame, [[foot, foot + 0.6 * size * (inward - along)] for foot in feet], "faint", width=0.7, layer=-2.0
-        )
+        self.lines(frame, [[foot, foot + 0.6 * size * (inward - along)] for foot in feet], FAINT, width=0.7, layer=-2.0)
 
     def name(self, frame: Frame, point: Any = (0.0, 0.0, 0.0)) -> None:
         """Where the name of what is drawn stands; the first place counts."""
@@ -205,13 +205,13 @@ class _Maker:
         frame, w = At(spot), self.unit
         if self.flat:
             corners = w * np.array([[0.0, 0.0], [-2.5, -4.0], [2.5, -4.0]])
-            self.add("faces", frame, corners, "ground", fill=0.5, faces=((0, 1, 2),), layer=-2.0)
-            self.hatched(frame, np.array([0.0, -4.0 * w]), np.array([4.0 * w, 0.0]), np.array([0.0, -1.0]), "ground")
+            self.add("faces", frame, corners, GROUND, fill=0.5, faces=((0, 1, 2),), layer=-2.0)
+            self.hatched(frame, np.array([0.0, -4.0 * w]), np.array([4.0 * w, 0.0]), np.array([0.0, -1.0]), GROUND)
             return
         axes, k = np.eye(3), self.drawing.vertical
         foot = -3.0 * w * axes[k]
-        self.add("line", frame, [np.zeros(3), foot], "ground", width=1.5)
-        self.outlined(frame, foot + 2.4 * w * SQUARE @ axes[[k - 1, k - 2]], "ground", 0.5, width=0.8)
+        self.add("line", frame, [np.zeros(3), foot], GROUND, width=1.5)
+        self.outlined(frame, foot + 2.4 * w * SQUARE @ axes[[k - 1, k - 2]], GROUND, 0.5, width=0.8)
 
     def span(self, origin: Spot, along: Array, moving: Spot) -> tuple[float, float]:
         """Least and greatest coordinate of a spot along a unit vector through another [m]."""
@@ -263,22 +263,22 @@ class _Maker:
     # --------------------------------------------------------------------------------------------------- primitives
 
     def element(self, part: Drawn) -> None:
-        self.of, self.named = part.name, "loose" if part.gap_names() else "ink"
+        self.of, self.named = part.name, LOOSE if part.gap_names() else INK
         for one in part.primitives:
             if type(one) in MAKERS:
                 MAKERS[type(one)](self, one)
 
     def mark(self, one: Mark) -> None:
         self.support(one.a)
-        inside = "ink" if one.shape in ("ball", "weld") and not self.flat else "paper"
+        inside = INK if one.shape in ("ball", "weld") and not self.flat else PAPER
         at = one.b if one.shape == "joint" or not self.flat else one.a
-        self.add("mark", At(at), np.zeros((1, 3)), "ink", inside=inside, width=5.5, marker=one.shape, layer=2.0)
+        self.add("mark", At(at), np.zeros((1, 3)), INK, inside=inside, width=5.5, marker=one.shape, layer=2.0)
         self.name(At(at))
 
     def axle(self, one: Axle) -> None:
         along = np.asarray(one.along) / np.linalg.norm(one.along) * 5.0 * self.unit
-        self.add("line", At(one.spot), [-along, along], "ink", width=2.2, layer=1.0)
-        self.add("line", At(one.spot), [-1.8 * along, 1.8 * along], "faint", width=0.8, dash=DASHES)
+        self.add("line", At(one.spot), [-along, along], INK, width=2.2, layer=1.0)
+        self.add("line", At(one.spot), [-1.8 * along, 1.8 * along], FAINT, width=0.8, dash=DASHES)
         self.name(At(one.spot))
 
     def slide(self, one: Slide) -> None:
@@ -291,7 +291,7 @@ class _Maker:
         if one.a.body in self.placed.frames or not self.flat:  # what carries the axis is seen to do so
             low, high = min(low, 0.0), max(high, 0.0)
         ends = [(low - 14.0 * w) * axes[0], (high + 14.0 * w) * axes[0]]
-        self.add("line", At(one.a), ends, "faint", width=1.0, dash=DASHES, layer=-2.0)
+        self.add("line", At(one.a), ends, FAINT, width=1.0, dash=DASHES, layer=-2.0)
         frame = At(one.b, one.a.body)
         half = w * (np.array([7.5, 4.0]) if self.flat else np.array([5.0, 2.6, 2.6]))[:, None] * axes
         if self.flat:
@@ -311,9 +311,9 @@ class _Maker:
             self.tube(sleeve, np.eye(3), a, 0.12, width=1.3)
             self.tube(journal, np.eye(3), b, 0.4, width=1.2)
         elif self.flat:
-            self.add("ball", sleeve, np.eye(2), a, inside="paper", fill=1.0, width=2.5, layer=3.0)
-            self.add("ball", journal, np.eye(2), "ink", inside=b, fill=0.9, width=0.8, layer=4.0)
-            self.add("line", journal, [[0.0, 0.0], [1.0, 0.0]], "paper", width=1.0, layer=4.0)
+            self.add("ball", sleeve, np.eye(2), a, inside=PAPER, fill=1.0, width=2.5, layer=3.0)
+            self.add("ball", journal, np.eye(2), INK, inside=b, fill=0.9, width=0.8, layer=4.0)
+            self.add("line", journal, [[0.0, 0.0], [1.0, 0.0]], PAPER, width=1.0, layer=4.0)
         else:
             self.add("ball", sleeve, np.eye(3), a, fill=0.08, layer=-1.0)
             self.add("ball", journal, np.eye(3), b, fill=0.5)
@@ -330,13 +330,13 @@ class _Maker:
             scale = tunnel.drawn(view)[1] + view.factor * one.clearance  # by which the frame stretches strokes
             middle, half = np.array([(low + high) / 2, 0.0]), np.array([(high - low) / 2, 0.0])
             for side in (-1.0, 1.0):
-                self.hatched(tunnel, middle + [0.0, side], half, np.array([0.0, side / scale]), "ink")
+                self.hatched(tunnel, middle + [0.0, side], half, np.array([0.0, side / scale]), INK)
             self.outlined(block, SQUARE, one.b.body, 0.45, layer=-1.0)
         else:
             self.box(block, SIGNS, one.b.body, 0.35)
             walls = SIGNS.copy()
             walls[:, 0] = np.where(SIGNS[:, 0] < 0, low, high)
-            self.box(tunnel, walls, one.a.body if one.a.body in self.placed.frames else "ground", 0.06)
+            self.box(tunnel, walls, one.a.body if one.a.body in self.placed.frames else GROUND, 0.06)
         self.name(tunnel, (high, 1.0, 1.0))
 
     def wall(self, one: Wall) -> None:
@@ -355,14 +355,14 @@ class _Maker:
             spans = np.array([[self.span(one.spot, axis, wall.near) for axis in along] for wall in same])
             low, high = spans[..., 0].min(axis=0) - room, spans[..., 1].max(axis=0) + room
             if self.flat:
-                self.hatched(frame, (low + high) / 2 * along[0], (high - low) / 2 * along[0], -normal, "ink")
+                self.hatched(frame, (low + high) / 2 * along[0], (high - low) / 2 * along[0], -normal, INK)
                 self.name(frame, low * along[0])
             else:
                 corners = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
-                self.add("faces", frame, corners @ along, "faint", fill=0.12, faces=((0, 1, 2, 3),), layer=-4.0)
+                self.add("faces", frame, corners @ along, FAINT, fill=0.12, faces=((0, 1, 2, 3),), layer=-4.0)
                 x, y = (np.linspace(low[i], high[i], 7) for i in range(2))
                 rows = [[[a, low[1]], [a, high[1]]] for a in x] + [[[low[0], b], [high[0], b]] for b in y]
-                self.lines(frame, (np.array(row) @ along for row in rows), "faint", width=0.4, layer=-4.0)
+                self.lines(frame, (np.array(row) @ along for row in rows), FAINT, width=0.4, layer=-4.0)
         first = [self.placed.spot(spot)[0] for spot in (one.spot, one.near)]
         own = self.placed.rotation(body)[0].T @ (first[1] - first[0])
         self.name(frame, own - one.radius * normal)
@@ -374,12 +374,12 @@ class _Maker:
         return wall.spot.body, *np.round(normal, 9), round(offset / self.unit, 6)
 
     def dot(self, one: Dot) -> None:
-        self.add("mark", At(one.spot), np.zeros((1, 3)), "loose", inside="loose", width=3.5, layer=2.0)
+        self.add("mark", At(one.spot), np.zeros((1, 3)), LOOSE, inside=LOOSE, width=3.5, layer=2.0)
         self.name(At(one.spot))
 
     def touch(self, one: Touch) -> None:
         frame, at = Between(one.a, one.b), [[one.share, 0.0, 0.0]]
-        self.add("mark", frame, at, "loose", inside="loose", width=3.5, layer=2.0)
+        self.add("mark", frame, at, LOOSE, inside=LOOSE, width=3.5, layer=2.0)
         self.name(frame, at[0])
 
     def round(self, one: Round) -> None:
@@ -427,21 +427,21 @@ class _Maker:
     def line(self, one: Line) -> None:
         dash = (1.0, 1.0) if one.dotted else ()
         ends = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
-        self.add("line", Between(one.a, one.b), ends, "ink", width=1.5, dash=dash, layer=1.0)
+        self.add("line", Between(one.a, one.b), ends, INK, width=1.5, dash=dash, layer=1.0)
         self.name(Between(one.a, one.b), (0.5, 0.0, 0.0))
 
     def coil(self, one: Coil) -> None:
         share = np.concatenate([[0.0, 0.15], np.linspace(0.2, 0.8, 13), [0.85, 1.0]])
         side = np.concatenate([[0.0, 0.0], np.tile([1.0, -1.0], 7)[:13], [0.0, 0.0]]) * 2.2 * self.unit
         frame = Between(one.a, one.b)
-        self.add("line", frame, np.column_stack([share, side, 0.0 * side]), "ink", width=0.9, layer=1.0)
+        self.add("line", frame, np.column_stack([share, side, 0.0 * side]), INK, width=0.9, layer=1.0)
         self.name(frame, (0.5, 0.0, 0.0))
 
     def force(self, one: Arrow) -> None:
         along = np.array([*one.along, 0.0][:3]) if any(one.along) else np.array([1.0, 0.0, 0.0])
         frame = At(one.spot, None if one.fixed else "")
         start = -14.0 * self.unit * along / np.linalg.norm(along)
-        self.add("arrow", frame, [start, np.zeros(3)], "ink", layer=3.0)
+        self.add("arrow", frame, [start, np.zeros(3)], INK, layer=3.0)
         self.name(frame, start)
 
     def drive(self, one: Drive) -> None:
@@ -449,7 +449,7 @@ class _Maker:
         length = float(np.linalg.norm(self.placed.spot(one.b)[0] - self.placed.spot(one.a)[0]))
         if length > 1e-9 * self.unit:
             tip = [1.0 + 10.0 * self.unit / length, 0.0, 0.0]
-            self.add("arrow", frame, [[1.0, 0.0, 0.0], tip], "ink", layer=3.0)
+            self.add("arrow", frame, [[1.0, 0.0, 0.0], tip], INK, layer=3.0)
         self.name(frame, (1.0, 0.0, 0.0))
 
     def turn(self, one: Turn) -> None:
@@ -459,8 +459,8 @@ class _Maker:
         _, u, v = basis(axis) if not self.flat else (None, np.eye(3)[0], np.eye(3)[1])
         angles = np.linspace(-0.5, 0.9 * np.pi, 24)[:, None]
         arc = 7.0 * self.unit * (np.cos(angles) * u + np.sin(angles) * v)
-        self.add("line", frame, arc, "ink", width=1.1, layer=3.0)
-        self.add("arrow", frame, arc[[-4, -1]], "ink", width=1.1, layer=3.0)
+        self.add("line", frame, arc, INK, width=1.1, layer=3.0)
+        self.add("arrow", frame, arc[[-4, -1]], INK, width=1.1, layer=3.0)
         self.name(frame, arc[16])
 
 

@@ -30,7 +30,7 @@ __all__ = ["FORCE", "Scene", "best_view", "checked_view"]
 ARROW, SHORTEST = 22.0, 1e-3
 FORCE = COLOURS[1]
 BODIES = (COLOURS[0], COLOURS[2], COLOURS[4], COLOURS[3], COLOURS[5])
-ROLES = {"ink": INK, "faint": FAINT, "ground": "#B0B0B0", "loose": LOOSE, "paper": "white"}
+ROLES = {"*ink": INK, "*faint": FAINT, "*ground": "#B0B0B0", "*loose": LOOSE, "*paper": "white"}
 MARKERS = {"pin": "o", "ball": "o", "weld": "s", "joint": "D", "dot": "o", "centre": "+"}
 #: above all pieces, which have layers from -9 to 9
 FRONT = 20.0
@@ -117,7 +117,7 @@ class Scene:
     # ------------------------------------------------------------------------------------------------------ artists
 
     def _colour(self, name: str) -> str:
-        return self.colours.get(name, name if name.startswith("#") else ROLES["ground"])
+        return self.colours.get(name, name if name.startswith("#") else ROLES["*ground"])
 
     def _piece(self, piece: Piece) -> None:
         placing, colour = self.place(piece.frame), self._colour(piece.colour)

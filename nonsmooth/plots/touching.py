@@ -55,7 +55,7 @@ def touching(placed: Placed, part: Drawn) -> Touching | None:
     for one in part.primitives:
         if isinstance(one, Bearing):
             sleeve = Sleeve.of(one, placed.dimension)
-            local = _local(points - placed.spot(one.a)[:, None], placed.axes(one.a.body, sleeve.axes_a))
+            local = (points - placed.spot(one.a)[:, None]) @ placed.axes(one.a.body, sleeve.axes_a)
             if not sleeve.long:
                 return Touching(gaps, sleeve, units(local), normals)
             along = 2 * local[..., :1] / one.length if one.length else 0.0 * local[..., :1]
@@ -64,17 +64,11 @@ def touching(placed: Placed, part: Drawn) -> Touching | None:
             block = Block.of(one, placed.dimension)
             if normals is not None:
                 return Touching(gaps, block, np.broadcast_to(CORNERS, points.shape), normals)
-            local = _local(points - placed.spot(one.b)[:, None], placed.axes(one.b.body, block.axes_b))
+            local = (points - placed.spot(one.b)[:, None]) @ placed.axes(one.b.body, block.axes_b)
             return Touching(gaps, block, local / np.maximum(block.sizes, 1e-300), normals)
     body = part.element.body_names()[0]
-    return Touching(
-        gaps, At(Spot(body)), _local(points - placed.position(body)[:, None], placed.rotation(body)), normals
-    )
-
-
-def _local(offsets: Array, axes: Array) -> Array:
-    """Components (n, g, d) of vectors (n, g, d) along axes (n, d, d), which are columns."""
-    return np.asarray(offsets @ axes)
+    local = (points - placed.position(body)[:, None]) @ placed.rotation(body)
+    return Touching(gaps, At(Spot(body)), local, normals)
 
 
 def _planar(placed: Placed, one: Primitive) -> list[tuple[Array, Array]]:

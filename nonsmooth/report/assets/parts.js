@@ -94,8 +94,8 @@ class Mechanism {
     const k = this.order.get(name.split(".")[0]); // of a node that of its body
     if (k !== undefined) return this.colours.own[k % this.colours.own.length];
     if (name.startsWith("#")) return name;
-    const { ink, soft: faint, card: paper, ground } = this.colours;
-    return { ink, loose: ink, faint, paper }[name] ?? ground;
+    const { ink, soft, card, ground } = this.colours;
+    return { "*ink": ink, "*loose": ink, "*faint": soft, "*paper": card }[name] ?? ground;
   }
 
   // Pixels of a symbol's size.
