@@ -116,6 +116,7 @@ class MotionFit(Saved):
     correlation : of the parameters
     finer, shift : finer steps, and by how many deviations the estimate of each parameter would change with them, by the
         linearised motion; NaN if the run with them ends early
+    units : of the parameters
     """
 
     names: tuple[str, ...]
@@ -131,6 +132,7 @@ class MotionFit(Saved):
     correlation: Array = field(default_factory=lambda: np.zeros((0, 0)))
     shift: Array = field(default_factory=lambda: np.zeros(0))
     finer: StepControl | None = None
+    units: tuple[str, ...] = ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -165,11 +167,13 @@ class MotionFit(Saved):
             "| parameter | value | deviation | 95 % interval |",
             "|---|---|---|---|",
         ]
-        for name, value, deviation in zip(self.names, self.values, self.deviation, strict=True):
+        named = zip(self.names, self.units or [""] * len(self.names), strict=True)
+        shown = [f"{name} [{unit}]" if unit.strip("-") else name for name, unit in named]
+        for name, head, value, deviation in zip(self.names, shown, self.values, self.deviation, strict=True):
             profile = self.profiles.get(name)
             ends = "" if profile is None else f"{profile.interval[0]:.4g} to {profile.interval[1]:.4g}"
             ends += "" if profile is None or profile.known else ", not bounded by the data"
-            lines.append(f"| {name} | {value:.5g} | {deviation:.2g} | {ends} |")
+            lines.append(f"| {head} | {value:.5g} | {deviation:.2g} | {ends} |")
         return "\n".join([*lines, *("" for _ in self.remarks[:1]), *self.remarks])
 
     def as_dictionary(self) -> dict[str, Any]:
@@ -181,6 +185,8 @@ class MotionFit(Saved):
         moved = dict(zip(self.names, self.shift.tolist(), strict=False))
         for name, value, deviation in zip(self.names, self.values, self.deviation, strict=True):
             one: dict[str, Any] = {"value": float(value), "deviation": float(deviation)}
+            if self.units:
+                one["unit"] = self.units[self.names.index(name)]
             shift = moved.get(name, math.nan)
             one["shift"] = shift if math.isfinite(shift) else None
             if name in self.profiles:
@@ -352,10 +358,13 @@ class _Fit:
         change = shorter - residual if np.max(np.abs(shorter)) < FAILED / 2 else np.full_like(shorter, np.nan)
         minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
         samples, seconds = len(self.data.t) * len(self.data.columns), time.perf_counter() - self.begin
+        elements = {one.name: one for one in self.system.elements}
+        owners = (name.partition(".") for name in self.names)
+        units = tuple(elements[owner].quantity(label).unit for owner, _, label in owners)
         return MotionFit(
             self.names, np.exp(least), np.exp(least) * spread, self.found, best[0], samples, float(self.data.t[-1]),
             minimum, self.runs, seconds, covariance / np.outer(spread, spread), -covariance @ (J.T @ change) / spread,
-            finer(self.steps),
+            finer(self.steps), units,
         )  # fmt: skip
 
     def _profiles(self, best: list[float], rounds: int) -> list[float] | None:

@@ -26,8 +26,9 @@ from nonsmooth.plots.published import published
 from nonsmooth.plots.sketch import sketch
 from nonsmooth.plots.spectrum import amplitudes
 from nonsmooth.plots.step_size import step_size
-from nonsmooth.plots.sweep import sweep, tolerance
+from nonsmooth.plots.sweep import sweep
 from nonsmooth.plots.timeline import mode_bars
+from nonsmooth.plots.tolerance import tolerance
 from nonsmooth.plots.words import quantities
 
 __all__ = [

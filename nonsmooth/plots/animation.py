@@ -16,13 +16,11 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.drawing import Bearing, Guide
-from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.drawing import drawing_of_run, magnified
-from nonsmooth.plots.motion import INK, SIZE
-from nonsmooth.plots.planar_film import PlanarScene
-from nonsmooth.plots.space import SpatialScene, View
-from nonsmooth.plots.style import shown_unit
+from nonsmooth.plots.canvas import fit, new_axes
+from nonsmooth.plots.curves import display, readable, scale, window_of
+from nonsmooth.plots.drawing import drawing_of_run
+from nonsmooth.plots.scene import Scene
+from nonsmooth.plots.style import INK, SIZE, shown_unit
 from nonsmooth.stages import stage
 from nonsmooth.trajectory import Trajectory
 
@@ -141,7 +139,7 @@ def animation(
     magnify: float | None = None,
     deformation: float | None = None,
     forces: bool = True,
-    view: View | None = None,
+    view: tuple[float, float] | None = None,
 ) -> Animation:
     """Draw bodies, joints and contacts of a run as an animation, each element as its `drawing` says.
 
@@ -152,8 +150,8 @@ def animation(
     nothing holds them, that from their mean frame. Both factors are written in the picture. Arrows are the mean normal
     forces on the second body of each contact since the previous frame, impacts included.
 
-    In space symbols are those of `sketch`; arrows are the whole forces, friction included, but without impacts, and
-    thin lines are the paths of the mass centres.
+    Symbols are those of `sketch`; thin lines are the paths of the mass centres. In space arrows are the whole forces,
+    friction included, but without impacts.
 
     Parameters
     ----------
@@ -186,24 +184,20 @@ def animation(
     if deformation is not None and not (np.isfinite(deformation) and deformation > 0):
         raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
     drawing = drawing_of_run(trajectory, t)
-    scene = (
-        PlanarScene(drawing, magnify, deformation)
-        if drawing.dimension == 2
-        else SpatialScene(drawing, magnify, view, deformation=deformation)
-    )
+    scene = Scene(drawing, new_axes(drawing.dimension, dpi=110), magnify, deformation, view)
     if forces and trajectory.gap.names:
         scene.arrows(trajectory, t)
-    film = Animation(scene.figure, scene.axes, t, fps, scene.factor, scene.bent, scene.moves)
+    fit(scene, notes=True)
+    film = Animation(scene.axes.figure, scene.axes, t, fps, scene.factor, scene.bent, scene.moves)
     _notes(film, scene)
     film.draw(0)
     return film
 
 
 def _times(trajectory: Trajectory, span: tuple[float, float] | None, frames: int) -> Array:
-    first, last = (trajectory.t[0], trajectory.t[-1]) if span is None else span
-    if not (trajectory.t[0] <= first < last <= trajectory.t[-1]):
-        whole = f"{trajectory.t[0]:g} to {trajectory.t[-1]:g} s"
-        raise InputError(f"An animation needs a span of time within the run, {whole}, got {first:g} to {last:g} s.")
+    first, last = window_of(trajectory, span, "span")
+    if not first < last:
+        raise InputError("A run without a step has no motion to draw.")
     if isinstance(frames, bool) or not isinstance(frames, int) or frames < 2:
         raise InputError(f"frames must be an integer >= 2, got {frames!r}.")
     return np.linspace(first, last, frames)
@@ -214,18 +208,15 @@ def _readable(ratio: float) -> str:
     return f"{ratio:.3g}" if ratio < 1000 else f"{float(f'{ratio:.3g}'):.0f}"
 
 
-def _notes(film: Animation, scene: PlanarScene | SpatialScene) -> None:
+def _notes(film: Animation, scene: Scene) -> None:
     """Time above; what is magnified and what arrows mean below."""
     figure, t = film.figure, film.t
-    unit = readable("s", float(np.max(np.abs(t))))
-    factor = scale(unit)[1]
+    unit, factor = display("s", float(np.max(np.abs(t))))
     decimals = int(np.clip(np.ceil(-np.log10((t[1] - t[0]) / factor)), 0, 6))
     top = 1.0 - 0.17 / figure.get_figheight()
     clock: Text = figure.text(0.03, top, "", va="center", fontsize=SIZE + 2, color=INK, fontweight="bold")
     film._moves.append(lambda k: clock.set_text(f"t = {t[k] / factor:.{decimals}f} {shown_unit(unit)}"))
-    loose = any(isinstance(one, Bearing | Guide) for one in scene.drawing.primitives())
-    factors = magnified(film.magnification if loose else 0.0, film.deformation)
-    lines = [factors] if factors else []
+    lines = [scene.note()] if scene.note() else []
     pace = (t[1] - t[0]) * film.fps
     lines.append(
         f"{_readable(1 / pace)} times slower than real time" if pace < 0.95 else f"{_readable(pace)} times real time"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.motion import COLOURS, INK
-from nonsmooth.plots.style import dress, legend, own_axes, quantity
+from nonsmooth.plots.style import INK, dress, mark_failed, own_axes, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,12 +45,7 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
         x, y, ls="", marker="o", ms=2.2 - 1.5 * share, mew=0.0, color=INK, alpha=0.9 - 0.45 * share, rasterized=True
     )  # fmt: skip
     if found.failures:
-        failed = np.array(sorted(found.failures))
-        axis.plot(
-            failed, np.zeros_like(failed), ls="", marker="|", ms=6, color=COLOURS[1], clip_on=False, label="failed",
-            transform=axis.get_xaxis_transform(),
-        )  # fmt: skip
-        legend(axis, loc="upper right", bbox_to_anchor=(1.0, 1.09))
+        mark_failed(axis, np.array(sorted(found.failures)), loc="upper right", bbox_to_anchor=(1.0, 1.09))
     axis.margins(x=0.01, y=0.05)
     title = f"Bifurcation diagram, {max(counts)} points at {len(found.values)} values"
     dress(axis, title, quantity(found.parameter, found.unit), quantity(found.quantity, found.quantity_unit))

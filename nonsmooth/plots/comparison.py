@@ -9,13 +9,12 @@ import numpy as np
 
 from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.evaluation import Array
-from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.curves import display, readable, scale
 from nonsmooth.plots.panel import Line, meaning
+from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, new_figure, power, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from nonsmooth.studies.comparison import Comparison
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["comparison", "rigid_limit"]
 
-MARKERS = ("o", "s", "^", "D", "v", "P")
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 #: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
 LOWEST = {"penetration": 1e-15, "distance": 1e-9, "own_error": 1e-9}
@@ -37,10 +35,8 @@ def comparison(found: Comparison) -> Figure:
 
     The coordinate with the largest difference relative to its range and the contact with the largest impulse are drawn.
     """
-    from matplotlib.figure import Figure
-
     rows = 0.30 + 0.15 * len(found.cases)  # of the lower panels, over the height of the upper ones
-    figure = Figure(figsize=(7.2, 2.6 * (2.0 + rows)), dpi=200, layout="constrained")
+    figure = new_figure(7.2, 2.6 * (2.0 + rows))
     grid = figure.add_gridspec(3, 4, height_ratios=(1.0, 1.0, rows))
     panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in range(4)]
     coordinate, contact = _most_telling(found)
@@ -61,9 +57,7 @@ def comparison(found: Comparison) -> Figure:
 
 def rigid_limit(found: RigidLimit) -> Figure:
     """Error of the motion and of the first impulse, depth, and cost over the stiffness, with fitted powers."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.6), dpi=200, layout="constrained")
+    figure = new_figure(7.2, 4.6)
     axes = figure.subplots(2, 2, sharex=True).ravel()
     K = found.stiffness
     panels: Sequence[tuple[str, str, Array, str]] = (
@@ -74,15 +68,12 @@ def rigid_limit(found: RigidLimit) -> Figure:
     )
     for i, (axis, (title, unit, values, name)) in enumerate(zip(axes, panels, strict=True)):
         axis.loglog(K, values, color=COLOURS[0], marker="o", ms=4, lw=1.2, zorder=3)
-        _dress(axis, title, unit)
+        dress(axis, title, "stiffness K [N/m$^{1.5}$]" if i >= 2 else "", unit)
         axis.tick_params(which="minor", length=0)
-        if not name:
-            low, high = axis.get_ylim()
-            _ticks(axis.yaxis, low, high, plain=True)
         if name:
             _power(axis, K, values, found.orders[name])
-        if i >= 2:
-            axis.set_xlabel("stiffness K [N/m$^{1.5}$]", fontsize=SIZE, color=INK)
+        else:
+            decades(axis, "y", 3, plain=True)
     if found.needed:
         depth, stiffness = found.needed["depth"], found.needed["stiffness"]
         low = axes[2].get_ylim()[0]
@@ -90,7 +81,7 @@ def rigid_limit(found: RigidLimit) -> Figure:
         axes[2].set_ylim(bottom=low)
         soft = stiffness**2 < K[0] * K[-1]  # where the curve leaves room: right of the drop, or above the level
         axes[2].annotate(
-            f"{_number(depth)} m needs K = {_number(stiffness)}", (stiffness, low) if soft else (K[0], depth),
+            f"{power(depth, 2)} m needs K = {power(stiffness, 2)}", (stiffness, low) if soft else (K[0], depth),
             (4, 6) if soft else (2, 3), textcoords="offset points", fontsize=SIZE - 0.5, color=COLOURS[2],
         )  # fmt: skip
     figure.align_ylabels(list(axes))
@@ -125,54 +116,50 @@ def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
         curves.append((label, times, coordinates(run, times)[:, i], style))
     apart = max(float(np.max(np.abs(y - found.truth.positions(times)[:, i]))) for _, times, y, _ in curves)
     small = apart < SMALL * float(np.ptp(truth))
-    unit = readable(found.truth.units[i], apart if small else float(np.max(np.abs(truth))))
-    factor = scale(unit)[1]
+    unit, factor = display(found.truth.units[i], apart if small else float(np.max(np.abs(truth))))
     for label, times, y, style in curves:
         shown = y - found.truth.positions(times)[:, i] if small else y
         axis.plot(times / second, shown / factor, label=label, **style)
     axis.plot(t / second, truth * (0 if small else 1) / factor, label=_reference_label(found), **REFERENCE, zorder=20)
     title = f"{coordinate}, difference from the reference" if small else coordinate
     shown_as = meaning([Line("q", coordinate, coordinate)], unit)
-    _dress(axis, title, f"{shown_as} [{_unit(unit)}]", found, time_unit, second)
+    _over_time(axis, title, shown_as, unit, found, time_unit, second)
 
 
 def _impulse(axis: Axes, found: Comparison, contact: str) -> None:
     t, time_unit, second = _times(found)
     i = found.truth.contacts.index(contact)
     truth = found.truth.impulses(t)[:, i]
-    unit = readable("N s", float(np.max(truth)))
-    factor = scale(unit)[1]
+    unit, factor = display("N s", float(np.max(truth)))
     for _, run, style in _styled(found):
         grid = np.union1d(t, run.t)
         grid = grid[grid <= t[-1]]
         axis.plot(grid / second, impulses(run, grid)[:, i] / factor, **style)
     axis.plot(t / second, truth / factor, **REFERENCE, zorder=20)
-    _dress(axis, f"{contact}, impulse so far", f"impulse [{_unit(unit)}]", found, time_unit, second)
+    _over_time(axis, f"{contact}, impulse so far", "impulse", unit, found, time_unit, second)
 
 
 def _force(axis: Axes, found: Comparison, contact: str) -> None:
     _, time_unit, second = _times(found)
     i = found.truth.contacts.index(contact)
     truth = np.diff(found.truth.impulses(found.edges)[:, i]) / np.diff(found.edges)
-    unit = readable("N", float(np.max(truth)))
-    factor = scale(unit)[1]
+    unit, factor = display("N", float(np.max(truth)))
     for k, (_, _, style) in enumerate(_styled(found)):
         axis.stairs(found.forces[k, :, i] / factor, found.edges / second, baseline=None, **style)
     axis.stairs(truth / factor, found.edges / second, baseline=None, **REFERENCE, zorder=20)
     width = (found.edges[1] - found.edges[0]) / second
     title = f"{contact}, mean force over {width:.3g} {time_unit}"
-    _dress(axis, title, f"mean force [{_unit(unit)}]", found, time_unit, second)
+    _over_time(axis, title, "mean force", unit, found, time_unit, second)
 
 
 def _depth(axis: Axes, found: Comparison) -> None:
     _, time_unit, second = _times(found)
     peak = max(float(found.table[label]["penetration"]) for label in found.labels)
-    unit = readable("m", peak)
-    factor = scale(unit)[1]
+    unit, factor = display("m", peak)
     for _, run, style in _styled(found):
         deepest = np.maximum(-run.gap.array.min(axis=1), 0.0)
         axis.plot(run.t / second, deepest / factor, **style)
-    _dress(axis, "Overlap of surfaces", f"penetration [{_unit(unit)}]", found, time_unit, second)
+    _over_time(axis, "Overlap of surfaces", "penetration", unit, found, time_unit, second)
 
 
 def _worth(axes: Sequence[Axes], found: Comparison) -> None:
@@ -181,7 +168,7 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
     target = found.settings["target of the own error [-]"]
     table = [found.table[label] for label in found.labels]
     walls = [1e3 * (row["equal_error"]["wall"] if target > 0 else row["wall"]) for row in table]
-    at = f" at own error {_number(target)}" if target > 0 else ""
+    at = f" at own error {power(target, 2)}" if target > 0 else ""
     verdicts = [f"{label}\n{row['verdict']}" for label, row in zip(found.labels, table, strict=True)]
     columns = (
         ("Deepest overlap", "[m]", [row["penetration"] for row in table], LOWEST["penetration"]),
@@ -200,36 +187,17 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
         for k, (_, _, style) in enumerate(_styled(found)):
             if np.isfinite(shown[k]):
                 axis.plot(shown[k], places[k], marker=MARKERS[k % len(MARKERS)], ms=5, color=style["color"], ls="")
-            note = (
-                "not reached" if not np.isfinite(shown[k]) else f"below {_number(lowest)}" if shown[k] <= lowest else ""
-            )
+            low_one = f"below {power(lowest)}" if shown[k] <= lowest else ""
+            note = low_one if np.isfinite(shown[k]) else "not reached"
             axis.annotate(
                 note, (shown[k] if np.isfinite(shown[k]) else low, places[k]), (6, 0), textcoords="offset points",
                 fontsize=SIZE - 1.5, va="center", color=FAINT, bbox={"fc": "white", "ec": "none", "pad": 1.0},
             )  # fmt: skip
-        _ticks(axis.xaxis, low, high, plain=not lowest)
-        _dress(axis, title, "")
-        axis.set_xlabel(unit, fontsize=SIZE, color=INK)
+        decades(axis, "x", 3, plain=not lowest)
+        dress(axis, title, unit, "")
         axis.set_yticks(places, verdicts if axis is axes[0] else [""] * len(table))
         axis.tick_params(axis="y", length=0)
         axis.set_ylim(-0.6, len(table) - 0.4)
-
-
-def _ticks(axis: Axis, low: float, high: float, plain: bool) -> None:
-    """Three or so ticks on a logarithmic axis, as numbers or as powers of ten."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    decades = np.log10(high / low)
-    stride = max(1, int(np.ceil(decades / 3)))
-    first = (np.floor if stride == 1 else np.ceil)(np.log10(low))
-    powers = np.arange(first, np.ceil(np.log10(high)) + 1, stride)
-    dense = {0.7: (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), 1.5: (1.0, 2.0, 5.0), 2.0: (1.0, 3.0)}
-    digits = next((digits for most, digits in dense.items() if decades < most), (1.0,))
-    ticks = np.outer(10.0**powers, digits).ravel()
-    axis.set_major_locator(FixedLocator(ticks[(ticks >= low) & (ticks <= high)].tolist()))
-    axis.set_minor_locator(NullLocator())
-    if plain:
-        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
 
 
 def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:
@@ -250,22 +218,13 @@ def _reference_label(found: Comparison) -> str:
     return "rigid, exact" if kind == "exact" else f"{found.reference}, converged"
 
 
-def _dress(
-    axis: Axes, title: str, ylabel: str, found: Comparison | None = None, time_unit: str = "", second: float = 1.0
+def _over_time(
+    axis: Axes, title: str, meaning: str, unit: str, found: Comparison, time_unit: str, second: float
 ) -> None:
-    axis.set_title(title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=5)
-    axis.set_ylabel(ylabel, fontsize=SIZE, color=INK)
-    axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3, which="both")
-    axis.grid(color="#E6E6E6", lw=0.6)
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axis.spines[side].set(linewidth=0.6, color=FAINT)
-    if found is not None:
-        axis.set_xlim(found.edges[0] / second, found.edges[-1] / second)
-        axis.set_xlabel(f"time [{_unit(time_unit)}]", fontsize=SIZE, color=INK)
-        axis.margins(y=0.08)
+    """What panels over time share."""
+    dress(axis, title, quantity("time", time_unit), quantity(meaning, unit))
+    axis.set_xlim(found.edges[0] / second, found.edges[-1] / second)
+    axis.margins(y=0.08)
 
 
 def _power(axis: Axes, K: Array, values: Array, p: float) -> None:
@@ -279,14 +238,3 @@ def _power(axis: Axes, K: Array, values: Array, p: float) -> None:
         0.97, 0.93, rf"$\sim K^{{-{p:.2f}}}$", transform=axis.transAxes, ha="right", va="top", fontsize=SIZE + 1,
         color=COLOURS[1],
     )  # fmt: skip
-
-
-def _number(value: float) -> str:
-    """1e-4 as 10 to the power -4, in mathematical type."""
-    mantissa, _, exponent = f"{value:.2e}".partition("e")
-    lead = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g} \times "
-    return rf"${lead}10^{{{int(exponent)}}}$"
-
-
-def _unit(unit: str) -> str:
-    return f"\N{MICRO SIGN}{unit[1:]}" if unit.startswith("u") else unit

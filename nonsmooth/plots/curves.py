@@ -13,7 +13,9 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
 
-__all__ = ["Curve", "Exact", "View", "dense", "exact_curve", "limits", "readable", "scale", "units_of"]
+__all__ = [
+    "Curve", "Exact", "View", "dense", "display", "exact_curve", "limits", "readable", "scale", "units_of", "window_of",
+]  # fmt: skip
 
 PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
 BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s", "m kg^1/2", "m kg^1/2/s")
@@ -176,3 +178,23 @@ def readable(unit: str, peak: float) -> str:
     """
     fitting = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.5 * factor]
     return fitting[-1] + unit if fitting and unit in BASES and np.isfinite(peak) else unit
+
+
+def display(unit: str, peak: float) -> tuple[str, float]:
+    """Display unit in which a peak reads well, and its factor.
+
+    >>> display("m", 1e-5), display("kg", 1e-5)
+    (('um', 1e-06), ('kg', 1.0))
+    """
+    shown = readable(unit, peak)
+    return shown, scale(shown)[1] if shown != unit else 1.0
+
+
+def window_of(trajectory: Trajectory, given: tuple[float, float] | None, name: str = "window") -> tuple[float, float]:
+    """A part of a run [s], all of it where none is given; InputError for one that is not within the run."""
+    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
+    if given is None:
+        return first, last
+    if not (len(given) == 2 and first <= given[0] < given[1] <= last):
+        raise InputError(f"{name} must be two times [s] within the run, {first:g} to {last:g} s, got {given!r}.")
+    return float(given[0]), float(given[1])

@@ -21,26 +21,42 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.drawing import Bearing, Guide, Primitive, Slide, Solid, Spot, Turn, Vector
+from nonsmooth.model.drawing import (
+    Bearing,
+    Box,
+    Cylinder,
+    Dot,
+    Ellipsoid,
+    Field,
+    Guide,
+    Primitive,
+    Round,
+    Slide,
+    Solid,
+    Spot,
+    Turn,
+    Vector,
+)  # fmt: skip
 from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.frames import placement_like
 from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.plots.deformed import Deformed
+from nonsmooth.plots.scale_bar import round_length
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from nonsmooth.model.state import State
     from nonsmooth.model.system import System
 
-__all__ = [
-    "BLOCK", "Drawing", "Drawn", "Placed", "bearing_radius", "drawing_of_run", "drawing_of_state", "enlarged",
-    "half_height", "magnification", "magnified",
-]  # fmt: skip
+__all__ = ["Drawing", "Drawn", "Placed", "drawing_of_run", "drawing_of_state", "magnification", "magnified"]
 
-#: of the picture's size: radius of a bearing, half height of a block without one
-BEARING, BLOCK = 0.06, 0.03
+#: a symbol's size is a share of the picture's, but not of more than so many bodies
+BODIES_ACROSS = 6.0
+#: radius of a bearing and half height of a block without one, in symbol units
+BEARING, BLOCK = 6.0, 3.0
+SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 #: share of the bearing's radius, or of the block's half height, that the largest clearance is magnified to
 PLAY = 0.45
 #: share of a flexible body's extent that its largest deflection is magnified to; a smaller one is round-off
@@ -105,7 +121,82 @@ class Drawing:
                 at = np.array(spot.at or (0.0,) * self.dimension)
                 body, place = self.placed.carried.get(spot.body, (spot.body, np.zeros(self.dimension)))
                 found.setdefault(body, []).append(place + at)
+                if isinstance(one, Dot) and one.corner and self.dimension == 2:
+                    found[body].append(-(place + at))  # a block has as much above as below
         return found
+
+    @cached_property
+    def outlines(self) -> dict[str, Array]:
+        """Points (k, d) of each body, in its frame, each once: what holds it, and its mass centre.
+
+        In the plane a body with a single pin is taken for a bar as long on the other side.
+        """
+        found, round_ones = {}, {one.spot.body for one in self.primitives() if isinstance(one, Round)}
+        attached = self.attachments()
+        for body in self.bodies:
+            points = np.unique(np.round(np.array([*attached[body], np.zeros(self.dimension)]), 12), axis=0)
+            if len(points) == 2 and self.dimension == 2 and body not in round_ones:
+                points = np.unique(np.concatenate([points, -points]), axis=0)
+            found[body] = points
+        return found
+
+    @cached_property
+    def _places(self) -> Array:
+        """Ground places (k, d) of all bodies and surfaces at all times."""
+        placed, d = self.placed, self.dimension
+        ground = {body: np.array(points) for body, points in self.attachments().items() if body not in self.bodies}
+        found = [placed.points(body, points).reshape(-1, d) for body, points in (self.outlines | ground).items()]
+        for one in self.primitives():
+            if isinstance(one, Round | Box | Cylinder | Ellipsoid):
+                found += _around(placed, one.spot, _reach(one))
+            elif isinstance(one, Guide) and d == 2:
+                block = SQUARE * np.array([one.length, one.height]) / 2 @ np.array([one.along_b, one.across_b])
+                found.append(placed.points(one.b.body, block + np.array(one.b.at or (0.0, 0.0))).reshape(-1, d))
+            elif isinstance(one, Bearing | Guide) and d == 3:
+                found += _around(placed, one.b, _reach(one))
+        for solid in self.solids():
+            points = np.concatenate(solid.seen) if d == 2 else solid.points
+            ends = np.array([points.min(axis=0), points.max(axis=0)])
+            corners = np.stack(np.meshgrid(*ends.T, indexing="ij"), axis=-1).reshape(-1, d)
+            found.append(placed.points(solid.spot.body, corners).reshape(-1, d))
+        return np.concatenate([*found, np.zeros((0 if found else 1, d))])
+
+    @property
+    def sized(self) -> bool:
+        """Whether it has a size; a lone body without joints has none."""
+        return bool(np.any(np.ptp(self._places, axis=0) > 0))
+
+    @cached_property
+    def cloud(self) -> Array:
+        """Ground places (k, d) of all bodies and surfaces at all times, and corners about a body without a size."""
+        at = self._places
+        return at if self.sized else np.concatenate([at, at[:1] - 0.1, at[:1] + 0.1])
+
+    @property
+    def size(self) -> float:
+        """The largest extent of the whole [m]."""
+        return float(np.max(np.ptp(self.cloud, axis=0)))
+
+    @cached_property
+    def grain(self) -> float:
+        """What symbols are hundredths of [m]: the size of the whole, but of some bodies' at most."""
+        extents = [float(np.linalg.norm(np.ptp(points, axis=0))) for points in self.outlines.values()]
+        known = [extent for extent in extents if extent > 0]
+        across = [BODIES_ACROSS * float(np.median(known))] if known else []
+        return min([self.size if self.sized else 5.0 * self.size, *across])
+
+    @property
+    def vertical(self) -> int:
+        """The axis that stands upright: in space the one along which gravity acts, else the last."""
+        for one in self.primitives():
+            if isinstance(one, Field) and any(one.acceleration) and self.dimension == 3:
+                return int(np.argmax(np.abs(one.acceleration)))
+        return self.dimension - 1
+
+    @property
+    def loose(self) -> bool:
+        """Whether there are joints with clearance, which are drawn magnified."""
+        return any(isinstance(one, Bearing | Guide) for one in self.primitives())
 
     def solids(self) -> list[Solid]:
         """Shapes of bodies."""
@@ -115,16 +206,6 @@ class Drawing:
     def shaped(self) -> set[str]:
         """Bodies that are drawn by their shapes."""
         return {one.spot.body for one in self.solids()} - {*self.flexible}
-
-    def reach(self) -> list[Array]:
-        """Ground places (k, d) of the corners of the boxes in which shapes are, at all times."""
-        found = []
-        for one in self.solids():
-            points = np.concatenate(one.seen) if self.dimension == 2 else one.points
-            ends = np.array([points.min(axis=0), points.max(axis=0)])
-            corners = np.stack(np.meshgrid(*ends.T, indexing="ij"), axis=-1).reshape(-1, self.dimension)
-            found.append(self.placed.points(one.spot.body, corners).reshape(-1, self.dimension))
-        return found
 
     @cached_property
     def flexible(self) -> dict[str, Deformed]:
@@ -192,6 +273,7 @@ class Placed:
         self.count = len(q)
         self.dimension = bodies[0].dimensions[0] if bodies else 2
         self.bodies = [body.name for body in bodies]
+        #: placements z (n, 4) or (n, 12), by body and node
         self.frames: dict[str, Array] = {}
         #: of the modes of flexible bodies (n, m)
         self.amplitudes: dict[str, Array] = {}
@@ -253,21 +335,19 @@ class Placed:
         turned, place = self.vectors(body, local), self.position(body)
         return np.asarray(turned + (place if turned.ndim == 2 else place[:, None, :]))
 
-    def moved(self, body: str, local: Array, k: int) -> Array:
-        """Ground places (m, d) of points (m, d) of a body in picture k."""
-        return np.asarray(local @ self.rotation(body)[k].T + self.position(body)[k])
+    def axes(self, body: str, local: Sequence[Vector]) -> Array:
+        """Ground components (n, d, d) of vectors of a body, as columns."""
+        return np.asarray(self.rotation(body) @ np.array(local).T)
 
     def spot(self, spot: Spot) -> Array:
         """Ground places (n, d) of a point of a body."""
         return self.points(spot.body, spot.at)
 
-    def touches(self, part: Drawn) -> Array | None:
-        """Where the gaps of a contact in space close, (n, gaps, 3) [m]; None of other elements."""
-        if not isinstance(part.element, Contact) or self.dimension == 2:
-            return None
+    def touches(self, part: Drawn) -> Array:
+        """Where the gaps of a contact in space close, (n, gaps, 3) [m]."""
         a, b = placement_like(3, "a"), placement_like(3, "b")
         columns = {name: ca.DM(x) if isinstance(x, np.ndarray) else x for name, x in vars(part.p).items()}
-        points = [point for point, _ in part.element.touches(a, b, SimpleNamespace(**columns))]  # type: ignore[arg-type]
+        points = [point for point, _ in part.element.touches(a, b, SimpleNamespace(**columns))]  # type: ignore[attr-defined]
         function = ca.Function("touches", [a.z, b.z], [ca.vertcat(*points)])
         places = function(*(self.frame(body).T for body in part.element.body_names()))
         return np.asarray(places).T.reshape(self.count, len(points), 3)
@@ -318,33 +398,40 @@ def _restored(data: Mapping[str, Any], classes: Mapping[str, type[Element]]) -> 
     return classes[data["kind"]].restored(data)
 
 
-def bearing_radius(size: float, own: float = 0.0) -> float:
-    """Radius [m] that a bearing is drawn with in a picture of this size: at least its own."""
-    return max(BEARING * size, own)
-
-
-def half_height(guide: Guide, size: float) -> float:
-    """Half the height [m] that a slider's block is drawn with."""
-    return max(guide.height / 2, BLOCK * size)
-
-
 def magnification(drawing: Drawing, size: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten with which all clearances fit into a picture of this size [m]."""
+    """The largest of 1, 2, 5 times a power of ten with which all clearances fit into symbols, hundredths of a size."""
     most = np.inf
     for one in drawing.primitives():
         if isinstance(one, Bearing):
-            most = min(most, PLAY * bearing_radius(size) / one.clearance)
+            most = min(most, PLAY * BEARING * size / 100 / one.clearance)
         elif isinstance(one, Guide):
-            most = min(most, PLAY * half_height(one, size) / max(one.clearance, one.side_clearance))
+            half = max(one.height / 2, BLOCK * size / 100)
+            most = min(most, PLAY * half / max(one.clearance, one.side_clearance))
     return enlarged(most)
+
+
+def _around(placed: Placed, spot: Spot, distance: float) -> list[Array]:
+    """Places (n, d) at a distance from a spot, along each axis."""
+    middle, axes = placed.spot(spot), distance * np.eye(placed.dimension)
+    return [middle + step for step in (*axes, *-axes)]
+
+
+def _reach(one: Bearing | Box | Cylinder | Ellipsoid | Guide | Round) -> float:
+    """Distance from the middle of a part to its farthest side, about [m]."""
+    if isinstance(one, Box):
+        return max(one.edges) / 2
+    if isinstance(one, Ellipsoid):
+        return float(np.linalg.norm(one.semi_axes, axis=1).max())
+    if isinstance(one, Guide):
+        return max(one.length, one.height, one.width) / 2
+    return max(one.radius, 0.0 if isinstance(one, Round) else one.length / 2)
 
 
 def enlarged(most: float) -> float:
     """The largest of 1, 2, 5 times a power of ten up to `most`; 1 without a limit, or below 1."""
     if not np.isfinite(most) or most <= 1.0:
         return 1.0
-    power = 10.0 ** np.floor(np.log10(most))
-    return float(max(digit * power for digit in (1, 2, 5) if digit * power <= most))
+    return round_length(most)
 
 
 def magnified(clearance: float, deformation: float) -> str:

@@ -13,8 +13,9 @@ import numpy as np
 
 from nonsmooth.diagnostics.modes import mode_timeline
 from nonsmooth.exceptions import InputError
+from nonsmooth.plots.canvas import fill, write_on
 from nonsmooth.plots.choice import chosen_panels, loose_bearings
-from nonsmooth.plots.curves import Exact
+from nonsmooth.plots.curves import Exact, window_of
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.impacts import drawn_table
 from nonsmooth.plots.measured import Measured, read_measured
@@ -22,10 +23,9 @@ from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_pan
 from nonsmooth.plots.orbits import orbit, orbit_names
 from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel
 from nonsmooth.plots.phase import phase_portrait
-from nonsmooth.plots.plan import Plan
-from nonsmooth.plots.sketch import draw_plan, name_parts
-from nonsmooth.plots.space import spatial_sketch
-from nonsmooth.plots.style import legend
+from nonsmooth.plots.scene import Scene
+from nonsmooth.plots.sketch import drawn
+from nonsmooth.plots.style import legend, new_figure
 from nonsmooth.plots.timeline import mode_bars
 from nonsmooth.plots.words import panel_of
 from nonsmooth.trajectory import Trajectory
@@ -105,7 +105,7 @@ def figure(
     >>> [axis.get_ylabel() for axis in drawn.axes]
     ['position [µm]', 'contact force [N]']
     """
-    span = _window(trajectory, window)
+    span = None if window is None else window_of(trajectory, window)
     data = read_measured(measured, trajectory) if isinstance(measured, (str, os.PathLike)) else measured
     cells: list[Cell] = []
     for one in what or ("overview",):
@@ -163,22 +163,11 @@ def _missing(trajectory: Trajectory, data: Measured | None, panels: Sequence[Pan
     return [panel_of(trajectory, f"{kind}:{name}") for kind, name in data.columns if (kind, name) not in shown]
 
 
-def _window(trajectory: Trajectory, window: tuple[float, float] | None) -> tuple[float, float] | None:
-    if window is None:
-        return None
-    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
-    if not (len(window) == 2 and first <= window[0] < window[1] <= last):
-        raise InputError(f"window must be two times [s] within the run, {first:g} to {last:g} s, got {window!r}.")
-    return float(window[0]), float(window[1])
-
-
 def _composed(
     trajectory: Trajectory, drawings: Sequence[Drawing], panels: Sequence[Panel], width: float | None,
     data: Measured | None, exact: Exact | None, span: tuple[float, float] | None,
 ) -> Figure:  # fmt: skip
     """Drawings in rows above, panels over time below."""
-    from matplotlib.figure import Figure
-
     options: dict[str, Any] = {"measured": data, "window": span}
     if not drawings:
         return draw_panels(trajectory, panels, exact, width=width, **options)
@@ -191,7 +180,7 @@ def _composed(
     tall = [TALL * (1.0 if "impacts" in kinds else narrowed) * (1.4 if spatial and "sketch" in kinds else 1.0)
             for kinds in ([cell.kind for cell in row] for row in rows)]  # fmt: skip
     below = panels_height(panels, column_count(len(panels), wide), wide) if panels else 0.0
-    whole = Figure(figsize=(wide, sum(tall) + below), dpi=200, layout="constrained")
+    whole = new_figure(wide, sum(tall) + below)
     parts = whole.subfigures(len(rows) + bool(panels), 1, squeeze=False, height_ratios=[*tall, *[below] * bool(panels)])
     later: list[Callable[[], None]] = []
     for part, row in zip(parts[:, 0], rows, strict=False):
@@ -211,7 +200,7 @@ def _draw(
 ) -> list[Callable[[], None]]:
     """Draw a cell; returns what is left to be done when the axes are placed."""
     if cell.kind == "sketch":
-        return [functools.partial(name_parts, whole, *plan) for plan in _sketch(axes, trajectory)]
+        return _sketch(axes, trajectory)
     if cell.kind == "orbit":
         orbit(trajectory, cell.name, window=span, ax=axes)
         legend(axes, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -235,17 +224,16 @@ def _timed(trajectory: Trajectory) -> list[str]:
     return list(trajectory.gap.names)
 
 
-def _sketch(axes: Axes, trajectory: Trajectory) -> list[tuple[Axes, Plan]]:
+def _sketch(axes: Axes, trajectory: Trajectory) -> list[Callable[[], None]]:
     """Into axes; a mechanism in space, whose drawing has a page of its own, as a picture."""
     drawing = drawing_of_run(trajectory, trajectory.t[:1])
     if drawing.dimension == 2:
-        plan = Plan(drawing)
-        draw_plan(axes, plan)
-        return [(axes, plan)]
+        scene = Scene(drawing, axes)
+        return [functools.partial(fill, scene, 0.25), functools.partial(write_on, scene)]
     from matplotlib.image import imread
 
     image = io.BytesIO()
-    spatial_sketch(drawing).savefig(image, format="png", dpi=FINE)
+    drawn(drawing).savefig(image, format="png", dpi=FINE)
     image.seek(0)
     axes.imshow(imread(image), interpolation="antialiased")
     axes.axis("off")

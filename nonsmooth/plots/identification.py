@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.style import dress, legend
+from nonsmooth.plots.curves import display
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure, quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,11 +23,7 @@ __all__ = ["bees", "excitation", "excited", "fitted", "identified"]
 
 
 def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure, Any]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
-    layout: Any = figure.get_layout_engine()
-    layout.set(w_pad=0.06, h_pad=0.06)
+    figure = new_figure(width, height, w_pad=0.06, h_pad=0.06)
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
@@ -125,13 +121,14 @@ def fitted(found: MotionFit) -> Figure:
     shown = list(found.profiles) or list(found.names)
     figure, axes = _figure(1, len(shown), 2.7 * len(shown), 2.9)
     for k, name in enumerate(shown):
-        axis, profile = axes[0, k], found.profiles.get(name)
+        axis, profile, i = axes[0, k], found.profiles.get(name), found.names.index(name)
+        unit, factor = display(found.units[i] if found.units else "-", float(found.values[i]))
         if profile is not None:
-            axis.plot(profile.values, profile.rise, "o-", ms=3, lw=1.2, color=COLOURS[k % len(COLOURS)])
+            axis.plot(profile.values / factor, profile.rise, "o-", ms=3, lw=1.2, color=COLOURS[k % len(COLOURS)])
             axis.axhline(3.841, color=INK, lw=0.7, ls="--")
             axis.set_ylim(-0.5, max(12.0, min(40.0, float(np.max(profile.rise)))))
-        axis.axvline(found.values[found.names.index(name)], color=FAINT, lw=0.8)
-        dress(axis, name, "value", "rise of the sum of squares" if k == 0 else "")
+        axis.axvline(found.values[i] / factor, color=FAINT, lw=0.8)
+        dress(axis, name, quantity("value", unit), "rise of the sum of squares" if k == 0 else "")
         axis.locator_params(axis="x", nbins=4)
         axis.tick_params(axis="x", rotation=25)
     return figure

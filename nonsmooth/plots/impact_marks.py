@@ -9,6 +9,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.plots.panel import Line
+from nonsmooth.plots.style import INK
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CROWD_STYLE", "TICK_STYLE", "crowds", "draw_impacts", "impact_times"]
 
-INK = "#222222"
 TICK_UP = 2  # matplotlib's marker of a tick that stands on its point
 TICK_STYLE: dict[str, Any] = {"color": INK, "marker": TICK_UP, "ls": "", "ms": 4, "mew": 0.6}
 CROWD_STYLE: dict[str, Any] = {"facecolor": INK, "edgecolor": "none", "alpha": 0.35}

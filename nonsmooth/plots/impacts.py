@@ -9,9 +9,8 @@ import numpy as np
 
 from nonsmooth.diagnostics.contacts import impacts
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import FAINT, INK, SIZE
-from nonsmooth.plots.style import own_axes, shown_unit
+from nonsmooth.plots.curves import display
+from nonsmooth.plots.style import FAINT, INK, SIZE, own_axes, shown_unit
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -123,8 +122,7 @@ def drawn_table(
         values, factor, align = chosen[name], 1.0, "right" if base else "left"
         if base:
             alike = [chosen[known] for known, _, unit in COLUMNS if unit == base]
-            unit = readable(base, float(np.nanmax(np.abs(alike), initial=0.0)))
-            factor = scale(unit)[1]
+            unit, factor = display(base, float(np.nanmax(np.abs(alike), initial=0.0)))
             heading = f"{heading}\n[{shown_unit(unit)}]"
         column = [axis.text(0.0, -0.15, heading, ha=align, va="bottom", color=INK, linespacing=1.3)]
         cells = [str(value) for value in values] if not base else _digits(values / factor)

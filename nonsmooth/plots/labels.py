@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.plots.motion import SIZE
-from nonsmooth.plots.plan import Labels
+from nonsmooth.plots.style import SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["write_names"]
+__all__ = ["Label", "write_names"]
 
 #: possible positions of a name: distance [pt] and direction, nearest first
 SEATS = tuple(
@@ -26,17 +26,30 @@ SEATS = tuple(
 )
 
 
-def write_names(figure: Figure, axes: Axes, plan: Labels) -> None:
-    """Write the names where they cover neither each other nor what is drawn; a thin line leads from far ones."""
+@dataclass(frozen=True, eq=False)
+class Label:
+    """A name and what it is of, a place in the data of its axes, in the plane (2,)."""
+
+    text: str
+    at: Array
+    colour: str
+    bold: bool = False
+
+
+def write_names(figure: Figure, axes: Axes, labels: Iterable[Label], strokes: Sequence[Array] = ()) -> None:
+    """Write the names where they cover neither each other nor what is drawn; a thin line leads from far ones.
+
+    Names keep off the lines of the axes, and off further polylines (k, 2).
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.transforms import Bbox
 
     renderer = FigureCanvasAgg(figure).get_renderer()
     inch = figure.dpi / 72
     page = axes.bbox.padded(-2 * inch)
-    ink = _ink(axes, plan.strokes)
+    ink = _ink(axes, strokes)
     taken: list[Bbox] = [text.get_window_extent(renderer) for text in axes.texts]
-    for label in plan.labels:
+    for label in labels:
         anchor = axes.transData.transform(label.at)
         x, y = (float(one) for one in label.at)
         style: dict[str, Any] = {"fontsize": SIZE, "color": label.colour, "ha": "center", "va": "center", "zorder": 9}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, legend, new_figure, quantity, shown_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,11 +32,9 @@ def law_card(card: LawCard) -> Figure:
     card
         From `nonsmooth.studies.law_card`.
     """
-    from matplotlib.figure import Figure
-
     columns = _columns(card)
     height = 0.19 * (1 + max(map(len, columns.values())))
-    figure = Figure(figsize=(8.2, 2.7 + height), dpi=200, layout="constrained")
+    figure = new_figure(8.2, 2.7 + height)
     grid = figure.add_gridspec(2, 3, height_ratios=(2.6, height))
     axes = [figure.add_subplot(grid[0, i]) for i in range(3)]
     _loop(axes[0], card)
@@ -46,8 +44,6 @@ def law_card(card: LawCard) -> Figure:
     else:
         _course(axes[1], card, "depth", "Penetration", "m")
         _course(axes[2], card, "force", "Force", "N")
-    for axis in axes:
-        _finish(axis)
     _table(figure.add_subplot(grid[1, :]), columns)
     figure.suptitle(_heading(card), x=0.01, ha="left", fontsize=SIZE + 2, fontweight="bold", color=INK)
     return figure
@@ -68,10 +64,8 @@ def _loop(axis: Axes, card: LawCard) -> None:
     axis.fill(x, y, color=COLOURS[5], alpha=0.25, lw=0)
     axis.plot(x[:turn], y[:turn], color=APPROACHING, lw=1.6, label="approaching")
     axis.plot(x[turn - 1 :], y[turn - 1 :], color=DEPARTING, lw=1.6, label="departing")
-    axis.set_title("Force over penetration", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
-    axis.set_xlabel(f"penetration [{_shown(depth_unit)}]", fontsize=SIZE, color=INK)
-    axis.set_ylabel(f"force [{_shown(force_unit)}]", fontsize=SIZE, color=INK)
-    axis.legend(frameon=False, fontsize=SIZE - 0.5, loc="best", labelcolor=INK, handlelength=1.4)
+    dress(axis, "Force over penetration", quantity("penetration", depth_unit), quantity("force", force_unit))
+    legend(axis, loc="best")
 
 
 def _delivered(axis: Axes, card: LawCard) -> None:
@@ -80,10 +74,8 @@ def _delivered(axis: Axes, card: LawCard) -> None:
         card.requested, card.delivered, color=COLOURS[0], lw=1.4, marker="o", ms=3, clip_on=False, label="delivered"
     )
     axis.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal")
-    axis.set_title("Restitution", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
-    axis.set_xlabel("requested [-]", fontsize=SIZE, color=INK)
-    axis.set_ylabel("delivered [-]", fontsize=SIZE, color=INK)
-    axis.legend(frameon=False, fontsize=SIZE - 0.5, loc="lower right", labelcolor=INK, handlelength=1.4)
+    dress(axis, "Restitution", "requested [-]", "delivered [-]")
+    legend(axis, loc="lower right")
 
 
 def _penetration(axis: Axes, card: LawCard) -> None:
@@ -91,9 +83,7 @@ def _penetration(axis: Axes, card: LawCard) -> None:
     axis.text(0.02, 0.495, "without loss", fontsize=SIZE - 0.5, color=INK, va="top")
     axis.plot(card.requested, card.penetration_number, color=COLOURS[0], lw=1.4, marker="o", ms=3, clip_on=False)
     axis.set(xlim=(0, 1), ylim=(0, 0.55))
-    axis.set_title("Peak penetration", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
-    axis.set_xlabel("requested restitution [-]", fontsize=SIZE, color=INK)
-    axis.set_ylabel(r"elastic energy / $m v^2$ [-]", fontsize=SIZE, color=INK)
+    dress(axis, "Peak penetration", "requested restitution [-]", r"elastic energy / $m v^2$ [-]")
 
 
 def _course(axis: Axes, card: LawCard, name: str, title: str, unit: str) -> None:
@@ -102,19 +92,7 @@ def _course(axis: Axes, card: LawCard, name: str, title: str, unit: str) -> None
     values = getattr(impact, name)
     shown = readable(unit, float(np.max(values)))
     axis.plot(impact.t / scale(time_unit)[1], values / scale(shown)[1], color=COLOURS[0], lw=1.6)
-    axis.set_title(title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
-    axis.set_xlabel(f"time [{_shown(time_unit)}]", fontsize=SIZE, color=INK)
-    axis.set_ylabel(f"{name} [{_shown(shown)}]", fontsize=SIZE, color=INK)
-
-
-def _finish(axis: Axes) -> None:
-    axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)
-    axis.grid(color="#E6E6E6", lw=0.6)
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axis.spines[side].set(linewidth=0.6, color=FAINT)
+    dress(axis, title, quantity("time", time_unit), quantity(name, shown))
 
 
 def _columns(card: LawCard) -> dict[str, list[str]]:
@@ -155,8 +133,4 @@ def _unit(unit: str) -> str:
 
 def _number(value: float, unit: str) -> str:
     shown = readable(unit, abs(value)) if value and math.isfinite(value) else unit
-    return f"{value / scale(shown)[1]:.4g} {_shown(shown)}"
-
-
-def _shown(unit: str) -> str:
-    return f"\N{MICRO SIGN}{unit[1:]}" if unit.startswith("u") else unit
+    return f"{value / scale(shown)[1]:.4g} {shown_unit(shown)}"

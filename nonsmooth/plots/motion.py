@@ -12,6 +12,7 @@ from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limit
 from nonsmooth.plots.impact_marks import CROWD_STYLE, TICK_STYLE, crowds, draw_impacts, impact_times
 from nonsmooth.plots.measured import Measured
 from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel, common_unit, meaning
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -20,15 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "energy", "motion", "panels"]
 
-# Okabe and Ito's colours, distinguishable with every kind of colour vision
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 WIDTHS = (2.2, 1.4, 0.8)  # later lines are thinner, so that coincident ones all show
-INK, FAINT = "#222222", "#8A8A8A"
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 0.6, "ls": (0, (4, 3))}
 MEASURED_STYLE: dict[str, Any] = {"color": INK, "marker": "o", "ls": "", "ms": 3.2, "mfc": "white", "mew": 0.7}
 ROW_STYLE: dict[str, Any] = {"color": FAINT, "marker": ".", "ls": "", "ms": 5, "mew": 0.0}
 FEW = 120  # rows up to which each is a dot, since the line between them is an interpolant
-SIZE = 8.0  # of the type [pt]
 NARROW = 4.5  # width [inch] below which panels stand in one column
 FLAT = 1e-6  # a panel whose values differ by less, in its display unit, is drawn flat instead of magnifying round-off
 
@@ -131,7 +128,7 @@ def draw_panels(
     wide = width or (page.bbox.width / page.dpi if page is not None else 5.0 if count == 1 else 3.6 * count)
     above = _legend_rows(panels, count, wide)
     size = (wide, panels_height(panels, count, wide))
-    place: Figure | SubFigure = page or Figure(figsize=size, dpi=200, layout="constrained")
+    place: Figure | SubFigure = page or new_figure(*size)
     axes = place.subplots(len(above), count, squeeze=False, sharex=True, sharey="col" if share else False).ravel()
     span = window or (float(trajectory.t[0]), float(trajectory.t[-1]))
     time_unit = readable("s", span[1] - span[0])
@@ -147,7 +144,7 @@ def draw_panels(
     for axis in axes[len(panels) :]:
         axis.set_visible(False)
     for axis in axes[max(len(panels) - count, 0) : len(panels)]:
-        axis.set_xlabel(f"time [{_label(time_unit)}]", fontsize=SIZE, color=INK)
+        axis.set_xlabel(quantity("time", time_unit), fontsize=SIZE, color=INK)
         axis.tick_params(labelbottom=True)
     _explain(place, trajectory, exact, measured, span)
     place.align_ylabels(list(axes[: len(panels)]))
@@ -244,27 +241,15 @@ def _draw_measured(axis: Axes, measured: Measured, lines: Sequence[Line], time_f
             axis.plot(measured.t / time_factor, values / factor, **style, zorder=30)
 
 
-def _dress(axis: Axes, panel: Panel, unit: str, legend: int, above: int) -> None:
+def _dress(axis: Axes, panel: Panel, unit: str, rows: int, above: int) -> None:
     """Title, quantity and unit, grid and, if wanted, a legend of so many lines; titles leave room for those `above`."""
     axis.margins(y=0.08)
-    axis.set_title(
-        panel.title, loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=5 + 11 * above
-    )  # fmt: skip
     word = meaning([Line.of(entry, panel) for entry in panel.series], unit)
-    axis.set_ylabel(f"{word} [{_label(unit)}]".strip(), fontsize=SIZE, color=INK)
-    axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)
-    axis.yaxis.get_offset_text().set_fontsize(SIZE - 1)
-    axis.grid(color="#E6E6E6", lw=0.6)
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axis.spines[side].set(linewidth=0.6, color=FAINT)
-    if legend:
-        axis.legend(
-            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=-(-len(panel.series) // legend), frameon=False,
-            fontsize=SIZE - 0.5, markerscale=0.0,
-            handlelength=1.4, columnspacing=1.2, handletextpad=0.5, borderaxespad=0.1, borderpad=0.15, labelcolor=INK,
+    dress(axis, panel.title, "", quantity(word, unit).strip(), above=above)
+    if rows:
+        legend(
+            axis, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=-(-len(panel.series) // rows), markerscale=0.0,
+            borderpad=0.15,
         )  # fmt: skip
 
 
@@ -313,7 +298,3 @@ def _explain(
             handles=marks, loc="outside lower right", ncols=4, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK,
             handlelength=1.6, handletextpad=0.5, columnspacing=1.5, borderaxespad=0.2,
         )  # fmt: skip
-
-
-def _label(unit: str) -> str:
-    return f"\N{MICRO SIGN}{unit[1:]}" if unit.startswith("u") else unit.replace("deg", "°")

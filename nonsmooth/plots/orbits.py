@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
-from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.curves import display, window_of
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
+from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = N
     Rows and the window's ends are among the points; between rows they follow
     `nonsmooth.diagnostics.motion.coordinates`.
     """
-    t = _times(trajectory, *_window(trajectory, window))
+    t = _times(trajectory, *window_of(trajectory, window))
     drawing = drawing_of_run(trajectory, t)
     found = []
     for part, one in _bearings(drawing.parts):
@@ -173,10 +173,9 @@ def orbit(
         For a joint that has no such path, or several, or a window outside the run.
     """
     path = _path(trajectory, joint, window)
-    unit = readable("m", path.clearance)
-    factor = scale(unit)[1]
+    unit, factor = display("m", path.clearance)
     t, e = path.t, path.e / factor
-    axis = _axes() if ax is None else ax
+    axis = own_axes(ax, 3.8, 4.1)
     axis.set_aspect("equal")
     _draw_bearing(axis, path.clearance / factor)
     _draw_path(axis, e, path.pressing)
@@ -208,15 +207,6 @@ def _path(trajectory: Trajectory, joint: str, window: tuple[float, float] | None
     return next(path for path in journal_paths(trajectory, window) if path.name == joint)
 
 
-def _window(trajectory: Trajectory, window: tuple[float, float] | None) -> tuple[float, float]:
-    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
-    if window is None:
-        return first, last
-    if not (len(window) == 2 and first <= window[0] < window[1] <= last):
-        raise InputError(f"window must be two times [s] within the run, {first:g} to {last:g} s, got {window!r}.")
-    return float(window[0]), float(window[1])
-
-
 def _times(trajectory: Trajectory, first: float, last: float) -> Array:
     """Times of points of the paths; rows and the window's ends are among them."""
     rows = trajectory.t
@@ -224,12 +214,6 @@ def _times(trajectory: Trajectory, first: float, last: float) -> Array:
     count = int(np.clip(POINTS // max(len(inside) - 1, 1), 1, PER_STEP))
     shares = np.arange(count) / count
     return np.append((inside[:-1, None] + np.diff(inside)[:, None] * shares).ravel(), last)
-
-
-def _axes() -> Axes:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(3.8, 4.1), dpi=200, layout="constrained").subplots()
 
 
 def _draw_bearing(axis: Axes, clearance: float) -> None:
@@ -263,17 +247,8 @@ def _draw_impacts(axis: Axes, e: Array, reach: float) -> None:
 
 
 def _dress(axis: Axes, path: JournalPath, unit: str, reach: float) -> None:
-    shown = unit.replace("u", "\N{MICRO SIGN}")
     what = "Ball in its socket" if path.joint != path.name and path.gap != path.name else "Journal in its bearing"
     axis.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    axis.set_title(f"{what}, {path.name}", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
     where = what.rpartition(" ")[2]
-    axis.set_xlabel(f"{path.axes[0]} in the {where} [{shown}]", fontsize=SIZE, color=INK)
-    axis.set_ylabel(f"{path.axes[1]} in the {where} [{shown}]", fontsize=SIZE, color=INK)
-    axis.tick_params(labelsize=SIZE - 0.5, colors=INK, width=0.6, length=3)
-    axis.grid(color="#E6E6E6", lw=0.6)
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axis.spines[side].set(linewidth=0.6, color=FAINT)
+    across, up = (quantity(f"{name} in the {where}", unit) for name in path.axes)
+    dress(axis, f"{what}, {path.name}", across, up)

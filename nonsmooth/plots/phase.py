@@ -10,9 +10,8 @@ from nonsmooth.diagnostics.pieces import pieces, unit_of
 from nonsmooth.diagnostics.poincare import Section
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, INK
-from nonsmooth.plots.style import dress, legend, own_axes, quantity
+from nonsmooth.plots.curves import readable, scale, window_of
+from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -155,8 +154,6 @@ def _rows(trajectory: Trajectory, span: tuple[float, float] | None) -> Array:
     rows = trajectory.t
     if len(rows) < 2:
         raise InputError("A run without a step has no path to draw.")
-    first, last = (rows[0], rows[-1]) if span is None else span
-    if not rows[0] <= first < last <= rows[-1]:
-        raise InputError(f"span must be two times [s] within the run, {rows[0]:g} to {rows[-1]:g} s, got {span!r}.")
+    first, last = window_of(trajectory, span, "span")
     inside = rows[(rows > first) & (rows < last)]
     return np.concatenate([[first], inside, [last]])

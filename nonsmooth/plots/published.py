@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.plots.motion import COLOURS, INK, SIZE
 from nonsmooth.plots.panel import meaning
-from nonsmooth.plots.style import dress, legend, shown_unit
+from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, legend, new_figure, shown_unit
 from nonsmooth.studies.published import SIZES, smooth
 
 if TYPE_CHECKING:
@@ -32,13 +31,10 @@ def published(found: PublishedRuns) -> Figure:
     The ideal twin is dotted where runs are drawn, not errors. Accelerations and forces of runs with rigid impacts,
     which are not finite there, are left out.
     """
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     cases = list(found.table)
-    figure = Figure(
-        figsize=(max(2.5 * len(cases), 4.0), 1.6 * len(found.panels) + 0.5), dpi=200, layout="constrained"
-    )  # fmt: skip
+    figure = new_figure(max(2.5 * len(cases), 4.0), 1.6 * len(found.panels) + 0.5)
     axes = figure.subplots(len(found.panels), len(cases), squeeze=False, sharex=True, sharey="row")
     kinds = sorted(found.kinds, key=lambda kind: (kind != "compliant", kind != "rigid", kind))
     for j, case in enumerate(cases):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import FAINT, SIZE
+from nonsmooth.plots.curves import display
+from nonsmooth.plots.style import FAINT, SIZE, shown_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +28,8 @@ def round_length(most: float) -> float:
     return float(f"{digit * power:.6g}")
 
 
-def draw_scale(axes: Axes, metre: float, *, right: bool = False, note: str = "") -> None:
-    """Draw the bar in a lower corner, its length above it.
+def draw_scale(axes: Axes, metre: float, *, note: str = "") -> None:
+    """Draw the bar in the lower left corner, its length above it.
 
     Parameters
     ----------
@@ -37,8 +37,6 @@ def draw_scale(axes: Axes, metre: float, *, right: bool = False, note: str = "")
         Axes of the drawing, which are placed already.
     metre
         How long a metre is in the picture [pixel].
-    right
-        Whether it stands in the right corner instead of the left one.
     note
         What else is said of sizes, behind it.
     """
@@ -47,14 +45,14 @@ def draw_scale(axes: Axes, metre: float, *, right: bool = False, note: str = "")
     box, point = axes.bbox, axes.figure.dpi / 72
     length = round_length(SHARE * box.width / metre)
     wide = length * metre
-    x = box.x1 - CORNER * point - wide if right else box.x0 + CORNER * point
+    x = box.x0 + CORNER * point
     y = box.y0 + CORNER * point
     to_axes = axes.transAxes.inverted()
     ends = [(x, y + END / 2 * point), (x, y), (x + wide, y), (x + wide, y + END / 2 * point)]
     x_line, y_line = zip(*map(to_axes.transform, ends), strict=True)
     axes.add_artist(Line2D(x_line, y_line, color=FAINT, lw=0.8, transform=axes.transAxes, zorder=8))
-    unit = readable("m", length)
-    text = f"{length / scale(unit)[1]:g} {unit.replace('u', 'µ')}"
+    unit, factor = display("m", length)
+    text = f"{length / factor:g} {shown_unit(unit)}"
     style: dict[str, Any] = {"fontsize": SIZE - 1, "color": FAINT, "transform": axes.transAxes, "zorder": 8}
     middle, end = to_axes.transform([(x + wide / 2, y + 2 * point), (x + wide + 5 * point, y)]).tolist()
     axes.text(middle[0], middle[1], text, ha="center", va="bottom", **style)

@@ -1,4 +1,4 @@
-"""Shapes as polylines and faces, at n times at once: rings, tubes, blocks, coils, arrow heads, hulls."""
+"""Outlines and faces: circles and heads of arrows at n times at once, hulls, areas."""
 
 from __future__ import annotations
 
@@ -9,86 +9,29 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.model.drawing import Solid
-from nonsmooth.model.shapes import FACES
+from nonsmooth.plots.frames import units
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
 
-__all__ = [
-    "basis", "block", "coil", "faces_of_block", "head", "hull", "hull_faces", "joined", "outlines", "region", "ring",
-    "star", "tube",
-]  # fmt: skip
+__all__ = ["circle", "head", "hull", "hull_faces", "outlines", "region"]
 
 ROUND = np.linspace(0.0, 2 * np.pi, 37)
-#: a path along all edges of a block, whose corners are numbered with the last axis fastest
-EDGES = (0, 1, 3, 2, 0, 4, 5, 7, 6, 4, 5, 1, 3, 7, 6, 2)
 
 
-def basis(along: Array) -> tuple[Array, Array, Array]:
-    """Unit vectors (n, 3): along the given ones, and two perpendicular to these and to each other."""
-    first = along / np.linalg.norm(along, axis=-1, keepdims=True)
-    seed = np.zeros(3)
-    seed[np.argmin(np.abs(first).max(axis=0))] = 1.0
-    second = np.cross(first, seed)
-    second = second / np.linalg.norm(second, axis=-1, keepdims=True)
-    return first, second, np.cross(first, second)
-
-
-def ring(centre: Array, first: Array, second: Array, radius: float) -> Array:
-    """Circles (n, 37, 3) about centres (n, 3) in the plane of two unit vectors (n, 3) or (3,)."""
-    u, v = np.broadcast_to(first, centre.shape), np.broadcast_to(second, centre.shape)
-    turned = np.cos(ROUND)[None, :, None] * u[:, None] + np.sin(ROUND)[None, :, None] * v[:, None]
-    return np.asarray(centre[:, None] + radius * turned)
-
-
-def tube(start: Array, end: Array, first: Array, second: Array, radius: float, generators: int = 4) -> Array:
-    """A cylinder (n, k, 3) between two centres: the circles at its ends and lines between them, one after the other."""
-    low, high = ring(start, first, second, radius), ring(end, first, second, radius)
-    steps = (len(ROUND) - 1) // generators
-    lines = [np.stack([low[:, i], high[:, i]], axis=1) for i in range(0, len(ROUND) - 1, steps)]
-    return joined(low, high, *lines)
-
-
-def joined(*lines: Array) -> Array:
-    """Polylines (n, k, 3) as one, with a gap after each."""
-    gap = np.full((len(lines[0]), 1, 3), np.nan)
-    return np.concatenate([piece for line in lines for piece in (line, gap)], axis=1)
-
-
-def block(corners: Array) -> Array:
-    """Edges (n, 16, 3) of a block from its corners (n, 8, 3), the last axis fastest."""
-    return corners[:, EDGES]
-
-
-def faces_of_block(corners: Array) -> Array:
-    """Faces (n, 6, 4, 3) of a block."""
-    return corners[:, FACES]
-
-
-def star(centre: Array, points: Array) -> Array:
-    """Lines (n, 2k, 3) from a centre (n, 3) to each of the points (n, k, 3)."""
-    rays = np.stack([np.broadcast_to(centre[:, None], points.shape), points], axis=2)
-    return rays.reshape(len(points), -1, 3)
-
-
-def coil(start: Array, end: Array, across: Array, width: float) -> Array:
-    """A spring (n, 17, d) as a zigzag of this half width along unit vectors `across` (n, d)."""
-    share = np.concatenate([[0.0, 0.15], np.linspace(0.2, 0.8, 13), [0.85, 1.0]])
-    side = np.concatenate([[0.0, 0.0], np.tile([1.0, -1.0], 7)[:13], [0.0, 0.0]]) * width
-    return np.asarray(
-        start[:, None] + share[None, :, None] * (end - start)[:, None] + side[None, :, None] * across[:, None]
-    )
+def circle(centre: Array, first: Array, second: Array) -> Array:
+    """Ellipses (n, 37, 3) about centres (n, 3) with these semi-axes (n, 3)."""
+    turned = np.cos(ROUND)[None, :, None] * first[:, None] + np.sin(ROUND)[None, :, None] * second[:, None]
+    return np.asarray(centre[:, None] + turned)
 
 
 def head(tip: Array, vector: Array, toward: Array, length: float) -> Array:
-    """Heads (..., 3, 3) of arrows with a tip, as triangles that face the viewer; points where an arrow is shorter
+    """Heads (..., 3, d) of arrows with a tip, as triangles that face the viewer; points where an arrow is shorter
     than a thousandth of `length`."""
     size = np.linalg.norm(vector, axis=-1, keepdims=True)
     seen = size > 1e-3 * length
     unit = np.where(seen, vector / np.where(seen, size, 1.0), 0.0)
-    across = np.cross(unit, toward)
-    norm = np.linalg.norm(across, axis=-1, keepdims=True)
-    across = np.divide(across, norm, out=np.zeros_like(across), where=norm > 1e-6)
+    across = unit[..., ::-1] * [1.0, -1.0] if unit.shape[-1] == 2 else units(np.cross(unit, toward))
     reach = np.minimum(length, 0.6 * size)
     return np.stack([tip, tip - reach * (unit - 0.35 * across), tip - reach * (unit + 0.35 * across)], axis=-2)
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from nonsmooth.diagnostics.spectrum import Spectrum
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.style import dress, own_axes, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, SIZE, dress, own_axes, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,12 +60,11 @@ def amplitudes(
         f"Spectrum, {WORDS.get(found.kind, '')}{found.name}",
         quantity("frequency", "Hz"),
         quantity("amplitude", found.unit),
+        above=1,  # for a note, which has no room beside the title in a narrow panel
     )
     window = "no window" if found.window == "boxcar" else f"{found.window} window"
     note = f"{window}, lines {1 / found.duration:.3g} Hz apart"
     if base is not None:
         note += f"; dashed: multiples of {base:.4g} Hz"
-    # under the title, since there is no room next to it in a narrow panel
-    axis.set_title(axis.get_title("left"), loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK, pad=SIZE + 8)
     axis.text(0.0, 1.02, note, transform=axis.transAxes, ha="left", va="bottom", fontsize=SIZE - 1, color=FAINT)
     return axis

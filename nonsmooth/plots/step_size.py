@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.style import decades, dress, power
+from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, new_figure, power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["step_size"]
 
-MARKERS = ("o", "s", "^", "D", "v", "P")
 #: of the colours, so that neighbours in the legend differ most
 ORDER = (0, 1, 2, 3, 5, 4)
 #: values below which a measure is round-off and stands at the edge
@@ -32,11 +30,7 @@ def step_size(found: StepSizes) -> Figure:
     The legend gives the fitted order of the gaps' error. Steps chosen by an error control have no length of their own,
     so that these cases stand in the diagram of time over error only.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 7.9), dpi=200, layout="constrained")
-    layout: Any = figure.get_layout_engine()
-    layout.set(w_pad=0.06, h_pad=0.06)
+    figure = new_figure(7.2, 7.9, w_pad=0.06, h_pad=0.06)
     axes = figure.subplots(3, 2).ravel()
     panels = (
         ("error", "Mean error of the gaps", "error [clearances]"),
@@ -79,15 +73,15 @@ def _over_step(axis: Axes, found: StepSizes, name: str) -> None:
     for k, one in enumerate(found.series):
         if one.kind != "tolerance":
             axis.loglog(one.dt, np.maximum(one.measures[name], LOWEST[name]), **_style(k), zorder=3 + k)
-    decades(axis, "x", 1)
-    decades(axis, "y", 5)
+    decades(axis, "x")
+    decades(axis, "y")
 
 
 def _work(axis: Axes, found: StepSizes) -> None:
     for k, one in enumerate(found.series):
         axis.loglog(np.maximum(one.measures["error"], LOWEST["error"]), one.seconds, **_style(k), zorder=3 + k)
-    decades(axis, "x", 5)
-    decades(axis, "y", 5)
+    decades(axis, "x")
+    decades(axis, "y")
     dress(axis, "Work and precision", "mean error of the gaps [clearances]", "time of the run [s]")
 
 

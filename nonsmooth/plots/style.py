@@ -7,22 +7,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.plots.motion import FAINT, INK, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["decades", "dress", "legend", "own_axes", "power", "quantity", "shown_unit"]
+__all__ = [
+    "COLOURS", "FAINT", "INK", "LOOSE", "MARKERS", "SIZE", "decades", "dress", "legend", "mark_failed", "new_figure",
+    "own_axes", "power", "quantity", "shown_unit",
+]  # fmt: skip
+
+#: of Okabe and Ito, distinguishable with every kind of colour vision
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+INK, FAINT = "#222222", "#8A8A8A"
+#: of contacts and clearances
+LOOSE = "#B00020"
+MARKERS = ("o", "s", "^", "D", "v", "P")
+#: of the type [pt]
+SIZE = 8.0
+
+
+def new_figure(width: float, height: float, **pads: float) -> Figure:
+    """A figure [inch] that lays its panels out, with these pads between them; it leaves pyplot alone."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
+    layout: Any = figure.get_layout_engine()
+    layout.set(**pads)
+    return figure
 
 
 def own_axes(ax: Axes | None, width: float = 5.0, height: float = 3.2) -> Axes:
-    """The axes given, or those of a figure of their own, which leaves pyplot alone."""
-    if ax is not None:
-        return ax
-    from matplotlib.figure import Figure
-
-    axes: Axes = Figure(figsize=(width, height), dpi=200, layout="constrained").subplots()
-    return axes
+    """The axes given, or those of a figure of their own."""
+    return new_figure(width, height).subplots() if ax is None else ax
 
 
 def dress(axis: Axes, title: str, xlabel: str, ylabel: str, *, above: int = 0) -> None:
@@ -47,6 +64,15 @@ def legend(axis: Axes, **options: Any) -> None:
     axis.legend(**(style | {"columnspacing": 1.2, "borderaxespad": 0.1} | options))
 
 
+def mark_failed(axis: Axes, x: Array, **place: Any) -> None:
+    """Ticks at the foot, where runs have failed."""
+    axis.plot(
+        x, np.zeros_like(x), ls="", marker="|", ms=6.5, color=COLOURS[1], clip_on=False, label="failed",
+        transform=axis.get_xaxis_transform(),
+    )  # fmt: skip
+    legend(axis, **place)
+
+
 def shown_unit(unit: str) -> str:
     """A unit as it is written in a figure.
 
@@ -65,23 +91,25 @@ def quantity(name: str, unit: str) -> str:
     return f"{name} [{shown_unit(unit)}]"
 
 
-def power(value: float) -> str:
-    """2.5e-4 in mathematical type."""
-    mantissa, _, exponent = f"{value:.1e}".partition("e")
+def power(value: float, digits: int = 1) -> str:
+    """2.5e-4 in mathematical type, with at most so many decimals."""
+    mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
     lead = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g}{{\cdot}}"
     return rf"${lead}10^{{{int(exponent)}}}$"
 
 
-def decades(axis: Axes, which: str, most: int) -> None:
-    """Ticks at powers of ten, few enough not to touch; on short axes at multiples of these as well."""
+def decades(axis: Axes, which: str, most: int = 5, plain: bool = False) -> None:
+    """So many ticks at powers of ten, as powers or plain numbers; on short axes at multiples of these as well."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     low, high = axis.get_xlim() if which == "x" else axis.get_ylim()
     span = np.log10(high / low)
-    stride = max(1, int(np.ceil(span / max(most, 5))))
-    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1, stride)
-    ticks: Array = np.outer(powers, (1.0, 2.0, 5.0) if span < 1.2 else (1.0, 3.0) if span < 2.2 else (1.0,)).ravel()
+    stride = max(1, int(np.ceil(span / most)))
+    first = (np.floor if stride == 1 else np.ceil)(np.log10(low))
+    powers = 10.0 ** np.arange(first, np.ceil(np.log10(high)) + 1, stride)
+    between = {0.7: (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), 1.5: (1.0, 2.0, 5.0), 2.0: (1.0, 3.0)}
+    ticks: Array = np.outer(powers, next((digits for end, digits in between.items() if span < end), (1.0,))).ravel()
     part = axis.xaxis if which == "x" else axis.yaxis
     part.set_major_locator(FixedLocator(ticks[(ticks >= low) & (ticks <= high)].tolist()))
     part.set_minor_locator(NullLocator())
-    part.set_major_formatter(FuncFormatter(lambda x, _: power(x)))
+    part.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}" if plain else power(x)))

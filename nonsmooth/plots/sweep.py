@@ -1,4 +1,4 @@
-"""Figures of sweeps and of tolerance studies."""
+"""Figures of sweeps."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, FAINT, INK, SIZE
-from nonsmooth.plots.products import draw_shares, products
-from nonsmooth.plots.style import decades, dress, legend, quantity
+from nonsmooth.plots.style import COLOURS, INK, SIZE, decades, dress, mark_failed, new_figure, quantity
 from nonsmooth.studies.kept import FACTS
 
 if TYPE_CHECKING:
@@ -19,9 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nonsmooth.studies.tolerance import Tolerance
-
-__all__ = ["sweep", "tolerance"]
+__all__ = ["sweep"]
 
 #: ratio of the largest to the least value from which an axis is logarithmic
 WIDE = 20.0
@@ -40,8 +35,6 @@ def sweep(found: xarray.Dataset) -> Figure:
     InputError
         If every run failed.
     """
-    from matplotlib.figure import Figure
-
     names = [str(name) for name in found.coords if name != "run"]
     metrics = [str(name) for name in found.data_vars if name not in FACTS]
     if not metrics:
@@ -53,7 +46,7 @@ def sweep(found: xarray.Dataset) -> Figure:
     cells = [(metric, name) for metric in metrics for name in (names if columns > 1 else names[:1])][:MOST]
     wide = min(2, len(cells)) if columns == 1 else columns
     rows = -(-len(cells) // wide)
-    figure = Figure(figsize=(3.6 * wide if wide > 1 else 4.6, 2.7 * rows), dpi=200, layout="constrained")
+    figure = new_figure(3.6 * wide if wide > 1 else 4.6, 2.7 * rows)
     axes = figure.subplots(rows, wide, squeeze=False).ravel()
     for axis, (metric, name) in zip(axes, cells, strict=False):
         if two:
@@ -65,77 +58,6 @@ def sweep(found: xarray.Dataset) -> Figure:
     for axis in axes[len(cells) :]:
         axis.remove()
     return figure
-
-
-def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure:
-    """Distribution of the output at three scales, its quantiles over the clearance, and what the spread comes from.
-
-    Of a study at one scale, as of fits: histogram, probability paper, and what the spread comes from.
-    """
-    from matplotlib.figure import Figure
-
-    if found.as_drawn:
-        return products(found)
-    indices = found.shares if indices is None else indices
-    panels = 2 if indices is None else 3
-    figure = Figure(figsize=(3.6 * panels, 3.3), dpi=200, layout="constrained")
-    layout: Any = figure.get_layout_engine()
-    layout.set(w_pad=0.08)
-    axes = figure.subplots(1, panels)
-    known = found.outputs[np.isfinite(found.outputs)]
-    unit = readable(found.unit, float(max(np.max(known, initial=0.0), found.limit)))
-    factor = scale(unit)[1] if unit else 1.0
-    _distribution(axes[0], found, unit, factor)
-    _quantiles(axes[1], found, unit, factor)
-    if indices is not None:
-        draw_shares(axes[2], indices)
-    return figure
-
-
-def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
-    """Share of the mechanisms whose output is at most x."""
-    chosen = sorted({0, max(found.passed - 1, 0), len(found.factors) - 1})
-    length, metre = _clearance(found)
-    for k, i in enumerate(chosen):
-        values = np.sort(found.outputs[i]) / factor
-        x, y = np.concatenate([[values[0]], values]), np.arange(len(values) + 1) / len(values)
-        name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {length}"
-        axis.step(x, y, where="post", color=COLOURS[k], lw=1.3, label=name)
-    axis.axvline(found.limit / factor, color=INK, lw=0.9, ls=(0, (4, 2.5)), label="limit")
-    axis.axhline(found.coverage, color=FAINT, lw=0.7, ls=(0, (1, 1.5)), label=f"{100 * found.coverage:g} % of them")
-    axis.set_ylim(0.0, 1.5)
-    axis.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
-    left = axis.get_xlim()[0]
-    axis.set_xlim(left, max(axis.get_xlim()[1], 1.1 * found.limit / factor))
-    dress(axis, f"Distribution of {found.metric}", quantity(found.metric, unit or "-"), "share of mechanisms [-]")
-    legend(axis, loc="upper left", ncols=2, framealpha=1.0, frameon=True, facecolor="white", edgecolor="white")
-
-
-def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
-    length, metre = _clearance(found)
-    x = found.widest[:, 0] / metre
-    low, middle, high = (np.quantile(found.outputs, q, axis=1, method="higher") / factor for q in (0.05, 0.5, 0.95))
-    axis.fill_between(x, low, high, color=COLOURS[0], alpha=0.2, lw=0, label="90 % of the runs")
-    axis.plot(x, middle, color=COLOURS[0], lw=1.4, label="median")
-    said = f"{100 * found.coverage:g} % quantile, {100 * found.confidence:g} % bound"
-    axis.plot(x, found.bound / factor, color=COLOURS[1], marker="o", ms=3.5, lw=1.0, label=said)
-    axis.axhline(found.limit / factor, color=INK, lw=0.9, ls=(0, (4, 2.5)), label="limit")
-    top = float(np.max(np.concatenate([(found.bound / factor)[np.isfinite(found.bound)], [found.limit / factor]])))
-    axis.set_ylim(0.0, 1.5 * top)
-    if found.passed:
-        largest = x[found.passed - 1]
-        axis.plot([largest] * 2, [0.0, found.limit / factor], color=COLOURS[2], lw=1.6)
-        axis.text(
-            largest, 0.02 * top, f"  largest: {largest:.3g} {length}  ", va="bottom", fontsize=SIZE - 0.5,
-            color=COLOURS[2], ha="left" if largest < 0.6 * x[-1] else "right",
-        )  # fmt: skip
-    dress(axis, "Output over the clearance", f"{found.scaled[0]} up to [{length}]", quantity(found.metric, unit or "-"))
-    legend(axis, loc="upper left")
-
-
-def _clearance(found: Tolerance) -> tuple[str, float]:
-    unit = readable("m", float(found.widest[:, 0].max()))
-    return unit.replace("um", "\N{MICRO SIGN}m"), scale(unit)[1]
 
 
 def _line(axis: Axes, found: xarray.Dataset, metric: str, name: str) -> None:
@@ -167,11 +89,7 @@ def _cloud(axis: Axes, found: xarray.Dataset, metric: str, name: str) -> None:
 def _finish(axis: Axes, found: xarray.Dataset, metric: str, name: str, x: Array, status: Any = None) -> None:
     failed = (found["status"].values if status is None else status) == "failed"
     if failed.any():
-        axis.plot(
-            x[failed], np.zeros(failed.sum()), ls="", marker="|", ms=7, color=COLOURS[1], clip_on=False,
-            transform=axis.get_xaxis_transform(), label="failed",
-        )  # fmt: skip
-        legend(axis, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+        mark_failed(axis, x[failed], loc="lower right", bbox_to_anchor=(1.0, 1.0))
     _wide(axis, x)
     axis.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
     dress(axis, metric, _label(found, name), f"{metric} [{_unit(found, metric)}]")
@@ -195,7 +113,7 @@ def _wide(axis: Axes, x: Array, vertical: bool = False) -> None:
         middle, even, log = np.median(x), (x.min() + x.max()) / 2, np.sqrt(x.min() * x.max())
         if abs(np.log(middle / log)) < abs(np.log(middle / even)):
             (axis.set_yscale if vertical else axis.set_xscale)("log")
-            decades(axis, "y" if vertical else "x", 4)
+            decades(axis, "y" if vertical else "x")
             return
     axis.ticklabel_format(axis="y" if vertical else "x", style="sci", scilimits=(-3, 4), useMathText=True)
 

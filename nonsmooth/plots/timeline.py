@@ -9,9 +9,8 @@ import numpy as np
 
 from nonsmooth.diagnostics.modes import CONTACT_MODES, Timeline
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import readable, scale
-from nonsmooth.plots.motion import COLOURS, FAINT, SIZE
-from nonsmooth.plots.style import dress, legend, own_axes, quantity
+from nonsmooth.plots.curves import display
+from nonsmooth.plots.style import COLOURS, FAINT, SIZE, dress, legend, own_axes, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,8 +57,7 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
         raise InputError("Contacts and sliders have modes of different kinds; draw them into axes of their own.")
     axis = own_axes(ax, 6.4, 1.15 + 0.32 * len(lines))
     span = max(line.end[-1] for line in lines) - min(line.start[0] for line in lines)
-    unit = readable("s", float(span))
-    factor = scale(unit)[1]
+    unit, factor = display("s", float(span))
     from matplotlib.patches import Patch
 
     used = sorted({int(mode) for line in lines for mode in line.mode})

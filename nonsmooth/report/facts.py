@@ -13,6 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.orbits import journal_paths
+from nonsmooth.plots.touching import Touching
 from nonsmooth.report.pack import Packer
 from nonsmooth.report.rows import RowIndices, kept_rows, marked_rows, reading_error
 from nonsmooth.report.scene import scene, touches
@@ -152,17 +153,32 @@ def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str
     try:
         drawing = drawing_of_run(run, run.t[keep])
         drawn = scene(drawing, run.q.names, run.gap.names)
-        if drawing.dimension == 3 and run.gap.names:
-            forces = run.contact_force.array[keep].reshape(len(keep), -1, 3)
-            size = np.linalg.norm(forces, axis=2)
-            pushing = size > NO_FORCE * size.max(initial=0.0)
-            numbers.add("force", np.where(pushing[:, :, None], forces, 0.0).reshape(len(keep), -1), "i2")
-            places = touches(drawing)
-            for k, part in enumerate(drawn["parts"]):
-                if part["name"] in places:
-                    mask = np.repeat(pushing[:, part["gaps"]], 3, axis=1)
-                    numbers.add(f"touch_{k}", np.where(mask, places[part["name"]], 0.0), "i2")
+        places = touches(drawing)
+        if run.gap.names:
+            forces = _forces(run, places, keep)
+            size = np.linalg.norm(forces, axis=2, keepdims=True)
+            pushing = np.where(size > NO_FORCE * size.max(initial=0.0), forces, 0.0)
+            numbers.add("force", _in_space(pushing), "i2")
+        for k, place in enumerate(places):
+            numbers.add(f"touch_{k}", _in_space(place.local), "i2")
     except FAULTS as error:
         sentence = str(error) or type(error).__name__
         return None, sentence if isinstance(error, NonsmoothError) else f"{type(error).__name__}: {sentence}"
     return drawn, ""
+
+
+def _forces(run: Trajectory, places: list[Touching], keep: RowIndices) -> Array:
+    """Of all contacts (n, nc, d) [N]; in the plane the normal ones, of contacts whose place is known."""
+    if places and places[0].normals is None:
+        return run.contact_force.array[keep].reshape(len(keep), len(run.gap.names), 3)
+    forces = np.zeros((len(keep), len(run.gap.names), 2))
+    for place in places:
+        assert place.normals is not None
+        which = [run.gap.names.index(name) for name in place.gaps]
+        forces[:, which] = run.lam_N.array[keep][:, which, None] * place.normals
+    return forces
+
+
+def _in_space(vectors: Array) -> Array:
+    """Vectors (n, k, 2) or (n, k, 3) as rows (n, 3 k)."""
+    return np.pad(vectors, ((0, 0), (0, 0), (0, 3 - vectors.shape[2]))).reshape(len(vectors), -1)

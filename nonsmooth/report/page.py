@@ -28,7 +28,7 @@ SIZE, ROWS = 4_500_000, 20_000
 LIGHT_ROWS, LIGHT_HEIGHT = 1500, 560
 #: scripts, in the order in which they need each other
 SCRIPTS = (
-    "data.js", "clock.js", "view.js", "parts.js", "planar.js", "spatial.js", "stage.js", "chart_tools.js", "chart.js",
+    "data.js", "clock.js", "view.js", "parts.js", "stage.js", "chart_tools.js", "chart.js",
     "charts.js", "orbits.js", "modes.js", "impacts.js", "record.js", "page.js",
 )  # fmt: skip
 

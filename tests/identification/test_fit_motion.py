@@ -22,6 +22,7 @@ from nonsmooth import (
     Revolute,
     RevoluteClearance,
     Rigid,
+    plots,
     simulate,
 )
 from nonsmooth.exceptions import InputError
@@ -54,6 +55,9 @@ def test_slider_crank_from_the_angle_of_its_crank(measured):
     found = fit_motion(system, SCHEME, data, RANGES, dt=STEP, until=until, settings=FitMotion(starts=4, improved=1))
     assert found.values == pytest.approx(list(TRUTH.values()), rel=0.05)
     assert found.unknown == () and found.cost / found.samples == pytest.approx(1.0, abs=0.1)
+    assert dict(zip(found.names, found.units, strict=True))["guide.clearance"] == "m"
+    assert "| guide.clearance [m] |" in str(found)
+    assert {axis.get_xlabel() for axis in plots.fitted(found).axes} == {"value [mm]", "value [-]"}
 
 
 def test_columns_between_rows_are_as_accurate_as_the_rows():

@@ -62,7 +62,7 @@ def test_the_overview_of_an_own_mechanism(own):
     figure = own.plot()
     sketch, orbit, *panels = figure.axes
     texts = {text.get_text() for text in sketch.texts}
-    assert {"crank", "rod", "pin", "shaft", "50 mm", "clearances not to scale"} <= texts
+    assert {"crank", "rod", "pin", "shaft", "50 mm", "clearance drawn 50 times its size"} <= texts
     assert orbit.get_title("left") == "Journal in its bearing, pin"
     over_time = [axis.get_title("left") for axis in panels if axis.get_visible()]
     assert over_time == ["Positions", "Angles", "Velocities", "Contact forces", "Joint forces: shaft", "Gap of stop"]

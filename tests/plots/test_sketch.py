@@ -17,6 +17,7 @@ from nonsmooth import (
     Ground,
     InputError,
     Model,
+    MoreauJean,
     PlanarBody,
     PointForce,
     PrescribedMotion,
@@ -26,11 +27,12 @@ from nonsmooth import (
     SpatialBody,
     Spring,
     Torque,
+    simulate,
 )
 from nonsmooth.cli import main
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
-from nonsmooth.plots import sketch
+from nonsmooth.plots import animation, sketch
 from nonsmooth.registry import find_problems
 
 PROBLEMS = find_problems()
@@ -176,8 +178,7 @@ def test_clearances_in_space_are_magnified_by_the_stated_factor():
     offset = np.array([3e-4, -2e-4, -5e-4])
     rod = SpatialBody("rod", mass=1.0, inertia=(1.0, 1.0, 1.0), position=tuple(offset - [0.0, 0.0, 0.2]))
     figure = sketch(Model([Ground(), rod, socket]).build())
-    (note,) = [text.get_text() for text in figure.texts]
-    assert note == "clearance drawn 5 times its size"
+    assert "clearance drawn 5 times its size" in [text.get_text() for text in figure.axes[-1].texts]
     rings = [np.transpose(line.get_data_3d()) for line in figure.axes[0].lines if len(line.get_data_3d()[0]) == 37]
     (centre, radius), (ball, ball_radius) = [
         (ring[:-1].mean(axis=0), np.linalg.norm(ring[0] - ring[:-1].mean(axis=0))) for ring in rings
@@ -217,3 +218,19 @@ def test_describe_draws_space(tmp_path, capsys):
     assert main(["describe", "heavy-top", "--figure", str(tmp_path / "top.png")]) == 0
     assert (tmp_path / "top.png").stat().st_size > 5000
     assert "drawn in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank-translational", "socket-pendulum", "beam-on-stop"])
+def test_a_sketch_is_the_first_picture_of_an_animation(name):
+    """Line by line, but for the paths of mass centres; both see the same span of time here, so that walls agree."""
+    system = PROBLEMS[name]().build()
+    run = simulate(system, MoreauJean(), t_end=1e-9, dt=1e-9)
+    film = animation(run, frames=2, forces=False)
+
+    def lines(axes):
+        return [np.array(getattr(line, "get_data_3d", line.get_data)(), float) for line in axes.lines]
+
+    moving = lines(film.axes)[: -len([one for one in run.q.names if one.endswith(".x")])]
+    assert len(moving) >= 8
+    for one, other in zip(lines(sketch(system).axes[0]), moving, strict=False):  # the scale and the names come later
+        assert one == pytest.approx(other, abs=1e-6, nan_ok=True)

@@ -14,10 +14,14 @@ import numpy as np
 import pytest
 
 from nonsmooth import BoxShape, GaussQP, Landing, MoreauJean, SpatialBody, SphereShape, Trajectory, simulate
+from nonsmooth.plots.drawing import drawing_of_run
+from nonsmooth.plots.frames import View
 from nonsmooth.plots.orbits import journal_paths
+from nonsmooth.plots.pieces import pieces
 from nonsmooth.registry import find_problems
 from nonsmooth.report import Picture, Table, frame, study_page, write
 from nonsmooth.report.page import write_text
+from nonsmooth.report.scene import touches
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, socket_pendulum
 
@@ -589,10 +593,34 @@ def test_between_rows_charts_and_picture_agree(shown: Shown, worlds: dict[str, T
     page = shown(run)
     t = float(run.t[3] + 0.3 * (run.t[4] - run.t[3]))
     page.run(f"nonsmooth.clock.seek({t!r})")
-    x = page.run("nonsmooth.stages[0].last.frame('slider').p[0]")
+    x = page.run("nonsmooth.stages[0].last.body('slider').p[0]")
     assert x == pytest.approx(run.at(t).q["slider.x"], rel=1e-9)  # a parabola: the cubic is exact
     (shown_x,) = page.run(
         "nonsmooth.charts.charts.filter(c => c.table === 'q').flatMap(c => c.series.map(s => [c, s]))"
         ".filter(([c, s]) => s.name === 'slider.x').map(([c, s]) => Number(s.value.textContent) * c.factor)"
     )
     assert shown_x == pytest.approx(x, rel=1e-4)  # five digits
+
+
+def short_run(name: str) -> Trajectory:
+    return simulate(find_problems()[name]().build(), MoreauJean(), t_end=0.02, dt=1e-3)
+
+
+@pytest.mark.parametrize("name", ["crank", "robot", "socket-pendulum", "loose-journal", "double-pendulum-clearance"])
+def test_frames_stand_where_figures_have_them(shown: Shown, name: str, request: pytest.FixtureRequest) -> None:
+    """Pages place frames by their own script: the same as Python does, whatever the magnification."""
+    run = request.getfixturevalue(name) if name in ("crank", "robot") else short_run(name)
+    page, row, factor = shown(run), len(run.t) // 2, 7.0
+    drawing = drawing_of_run(run, run.t)
+    frames = dict.fromkeys([one.frame for one in pieces(drawing)[0]] + [one.frame for one in touches(drawing)])
+    assert len({type(one).__name__ for one in frames}) >= 3
+    page.run(f"nonsmooth.options.magnify = {factor}; nonsmooth.clock.seek({float(run.t[row])!r})")
+    placed = page.run("nonsmooth.stages[0].last.frames.map(({ p, x, y, z }) => [p, x, y, z])")
+    d = drawing.dimension
+    view = View(factor, drawing.grain / 100, np.array(page.run("nonsmooth.camera.toward"))[:d])
+    assert len(placed) == len(frames)
+    for one, (origin, *axes) in zip(frames, placed, strict=True):
+        place = one.place(drawing.placed, view)
+        # coordinates have 2^-31 of their range
+        assert np.array(origin)[:d] == pytest.approx(place.origin[row], abs=1e-7 * factor), one
+        assert np.array(axes)[:d, :d].T == pytest.approx(place.axes[row], abs=1e-7 * factor), one

@@ -140,8 +140,9 @@ def test_a_page_of_many_rows_stays_small() -> None:
 def test_the_mechanism_is_there(crank: Trajectory, robot: Trajectory) -> None:
     plane, space = (facts_of(page(run))["scene"] for run in (crank, robot))
     assert [body["name"] for body in plane["bodies"]] == ["crank", "rod", "slider"]
-    kinds = {one["kind"] for part in plane["parts"] for one in part["primitives"]}
-    assert {"Mark", "Guide", "Field"} <= kinds
+    assert {"line", "faces", "mark"} <= {one["shape"] for one in plane["pieces"]}
+    assert {"At", "Tunnel", "Block"} <= {one["kind"] for one in plane["frames"]}
+    assert plane["fields"] == [[0.0, -9.81, 0.0]]
     assert plane["dimension"] == 2 and space["dimension"] == 3
     assert {"qw", "qx", "qy", "qz"} <= set(space["bodies"][0]["columns"])
 
@@ -152,8 +153,12 @@ def test_contacts_in_space_bring_forces_and_places(robot: Trajectory) -> None:
     forces = robot.contact_force.array.reshape(len(robot.t), -1)
     # 16 bits of the range
     assert np.all(np.abs(tables["force"].T - forces) <= 1e-5 * np.ptp(forces, axis=0) + 1e-5 * np.abs(forces).max())
-    (touched,) = [k for k, part in enumerate(scene["parts"]) if part["gaps"]]
-    assert tables[f"touch_{touched}"].shape == (3 * len(robot.gap.names), len(robot.t))
+    (contact,) = scene["contacts"]
+    assert contact["gaps"] == list(range(len(robot.gap.names)))
+    # corners of the slider, a cube from -1 to 1 in its frame however large its clearance is drawn, or near them
+    assert scene["frames"][contact["frame"]]["kind"] == "Block"
+    assert tables["touch_0"].shape == (3 * len(robot.gap.names), len(robot.t))
+    assert np.allclose(np.abs(tables["touch_0"]), 1.0, atol=5e-3)
 
 
 def test_same_run_same_text(crank: Trajectory) -> None:

@@ -242,6 +242,9 @@ def test_yield_at_the_kinematic_level(tmp_path):
     assert found.statement.startswith(f"{100 * share:.4g} % of 20000 products keep deviation:slider.x within 3e-05 m")
     figure = plots.tolerance(found)
     figure.canvas.draw()
+    for axis in figure.axes[:2]:  # the limit ends below what is written
+        (limit,) = [line for line in axis.lines if line.get_label().startswith("limit")]
+        assert limit.get_window_extent().y1 <= axis.get_legend().get_window_extent().y0
     assert [axis.get_title(loc="left") for axis in figure.axes] == [
         f"Yield {100 * share:.4g} %", "On normal probability paper", "Where the spread comes from",
     ]  # fmt: skip

@@ -124,13 +124,8 @@ class Chart {
     this.stale = !(this.seen || always);
     const width = this.stale ? 0 : this.plot.clientWidth;
     if (!width) return;
-    const ratio = window.devicePixelRatio || 1,
-      { canvas } = this,
-      context = canvas.getContext("2d");
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(this.height * ratio);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const [from, to] = this.clock.window,
+    const context = sized(this.canvas, width, this.height),
+      [from, to] = this.clock.window,
       inner = width - MARGIN.left - MARGIN.right,
       tall = this.height - MARGIN.top - MARGIN.bottom;
     this.inner = inner;

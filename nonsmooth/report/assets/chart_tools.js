@@ -60,6 +60,18 @@ class ChartTools {
   }
 }
 
+// Charts, one of which may be as large as the window.
+class Enlarging {
+  enlarge(chart) {
+    for (const one of this.charts) one.enlarge(one === chart && one !== this.large);
+    this.large = chart && chart !== this.large ? chart : null;
+  }
+
+  redraw() {
+    for (const chart of this.charts) chart.draw();
+  }
+}
+
 // Rows of the curves of a chart that are shown, in the time that is shown; at jumps the left limit, then the right one.
 function timeLines(chart) {
   const shown = chart.series.filter((one) => one.on),

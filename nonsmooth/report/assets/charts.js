@@ -13,8 +13,9 @@ const GROUPS = [
   ["Joint reactions", "reaction"],
 ];
 
-class Charts {
+class Charts extends Enlarging {
   constructor(host, runs, clock) {
+    super();
     Object.assign(this, { host, runs, clock, charts: [], colours: palette(), filter: "" });
     this.axes = runs.map(doubledRows);
     this.sight = new IntersectionObserver((entries) => this.see(entries), { rootMargin: "300px" });
@@ -74,16 +75,6 @@ class Charts {
       told = !this.clock.playing || now - (this.told ?? 0) > 120;
     for (const chart of this.charts) chart.cursor(told);
     if (told) this.told = now;
-  }
-
-  // One chart as large as the window, or none.
-  enlarge(chart) {
-    for (const one of this.charts) one.enlarge(one === chart && one !== this.large);
-    this.large = chart && chart !== this.large ? chart : null;
-  }
-
-  redraw() {
-    for (const chart of this.charts) chart.draw();
   }
 
   repaint() {

@@ -198,5 +198,15 @@ function named(text, kind = "name") {
   return made;
 }
 
+// The context of a canvas of so many pixels of the style sheet, in these pixels.
+function sized(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1,
+    context = canvas.getContext("2d");
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}
+
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const byId = (name) => document.getElementById(name);

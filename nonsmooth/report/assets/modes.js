@@ -97,22 +97,19 @@ class Modes {
   }
 
   draw() {
-    const [from, to] = this.clock.window,
-      ratio = window.devicePixelRatio || 1;
+    const [from, to] = this.clock.window;
     for (const row of this.rows) {
       const { canvas, bar, start, mode, modes, end } = row,
         width = bar.clientWidth;
       if (!width) continue;
       row.width = width;
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(BAR * ratio);
-      const context = canvas.getContext("2d"),
-        x = (t) => ((t - from) / (to - from)) * canvas.width;
+      const context = sized(canvas, width, BAR),
+        x = (t) => ((t - from) / (to - from)) * width;
       for (let i = rowAt(start, from); i < start.length && start[i] <= to; i++) {
         context.fillStyle = this.fills[modes[mode[i]]];
         const left = Math.max(x(start[i]), 0),
-          right = Math.min(x(start[i + 1] ?? end), canvas.width);
-        context.fillRect(left, 0, Math.max(right - left, mode[i] ? 1 : 0), canvas.height);
+          right = Math.min(x(start[i + 1] ?? end), width);
+        context.fillRect(left, 0, Math.max(right - left, mode[i] ? 1 : 0), BAR);
       }
     }
     this.cursor();

@@ -4,8 +4,9 @@ const MOST_ORBITS = 6;
 const RIM = 1.14; // of the reach: half the width of what is shown
 const SQUARE = { left: 44, right: 8, top: 8, bottom: 34 };
 
-class Orbits {
+class Orbits extends Enlarging {
   constructor(host, runs, clock) {
+    super();
     Object.assign(this, { host, runs, clock, charts: [], colours: palette() });
     const names = new Set(runs.flatMap((run) => run.info.orbits.map((one) => one.name)));
     byId("orbit-card").hidden = !names.size;
@@ -34,15 +35,6 @@ class Orbits {
       one.figure.hidden = folded && k >= MOST_ORBITS;
     });
     if (!folded) this.redraw();
-  }
-
-  enlarge(chart) {
-    for (const one of this.charts) one.enlarge(one === chart && one !== this.large);
-    this.large = chart && chart !== this.large ? chart : null;
-  }
-
-  redraw() {
-    for (const one of this.charts) one.draw();
   }
 
   repaint() {
@@ -119,14 +111,10 @@ class Orbit {
   draw() {
     const { width, height } = this.plot.getBoundingClientRect();
     if (!width || this.figure.hidden) return;
-    const ratio = window.devicePixelRatio || 1,
-      { canvas, paths, all } = this,
-      context = canvas.getContext("2d"),
+    const { paths, all } = this,
+      context = sized(this.canvas, width, height),
       room = [width - SQUARE.left - SQUARE.right, height - SQUARE.top - SQUARE.bottom],
       half = RIM * this.reach;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.scale = Math.min(...room) / (2 * half);
     this.middle = [SQUARE.left + room[0] / 2, SQUARE.top + room[1] / 2];
     this.axes(context, half);

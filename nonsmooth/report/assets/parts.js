@@ -1,150 +1,215 @@
-// What drawings in the plane and in space share: the mechanism at one time, symbols, loads.
+// The mechanism at one time: frames, which plots/frames.py explains, and the pieces in them, of plots/pieces.py. Within
+// joints with clearance, offset and tilt are magnified about the joint.
 
-const SIGNS = [-1, 1].flatMap((i) => [-1, 1].flatMap((j) => [-1, 1].map((k) => [i, j, k])));
+const PLACINGS = {
+  At: (m, { spot, axes }) => ({ ...m.body(axes ?? spot.body), p: m.spot(spot) }),
+
+  Between(m, { a, b }) {
+    const p = m.spot(a),
+      x = sub(m.spot(b), p);
+    return { p, x, y: unit(cross(x, m.ink.camera.toward)), z: [0, 0, 0] };
+  },
+
+  Sleeve(m, one) {
+    const [x, y, z] = m.axes(one.a, one.axes_a),
+      outer = m.outer(one),
+      half = one.long ? Math.max(one.length, 1.2 * outer) / 2 : outer;
+    return { p: m.spot(one.a), x: mul(x, half), y: mul(y, outer), z: mul(z, outer) };
+  },
+
+  Journal(m, one) {
+    const own = m.axes(one.b, one.axes_b),
+      at = m.spot(one.a),
+      offset = sub(m.spot(one.b), at),
+      outer = m.outer(one),
+      inner = Math.max(outer - m.magnify * one.clearance, 0.2 * outer),
+      [x, y, z] = own.map((axis) => mul(axis, inner));
+    if (!one.long) return { p: add(at, offset, m.magnify), x, y, z };
+    const [n] = m.axes(one.a, one.axes_a),
+      reach = (1.25 * Math.max(one.length, 1.2 * outer) - one.length) / 2;
+    const [low, high] = [-1, 1].map((side) => {
+      const end = add(offset, own[0], (side * one.length) / 2),
+        along = dot(end, n);
+      return add(mul(n, along + side * reach), add(end, n, -along), m.magnify);
+    });
+    return { p: add(at, add(low, high), 0.5), x: mul(sub(high, low), 0.5), y, z };
+  },
+
+  Tunnel(m, one) {
+    const scale = m.drawn(one).map((size, i) => (i ? size + m.magnify * one.plays[i] : 1)),
+      [x, y, z] = m.axes(one.a, one.axes_a).map((axis, i) => mul(axis, scale[i] ?? 1));
+    return { p: m.spot(one.a), x, y, z };
+  },
+
+  Block(m, one) {
+    const guide = m.axes(one.a, one.axes_a),
+      own = m.axes(one.b, one.axes_b),
+      at = m.spot(one.a),
+      offset = sub(m.spot(one.b), at),
+      drawn = m.drawn(one),
+      factors = [1, m.magnify, m.magnify],
+      sizes = m.flat ? [one.sizes[0], 0] : one.sizes; // as the gaps of a guide in the plane have it
+    const along = (local) => guide.reduce((sum, axis, i) => add(sum, axis, local[i]), [0, 0, 0]);
+    const [x, y, z = [0, 0, 0]] = sizes.map((size, k) =>
+      along(
+        guide.map((axis, i) => {
+          const same = i === k;
+          return (same ? drawn[k] : 0) + (factors[i] ?? 1) * (dot(axis, own[k]) * size - (same ? size : 0));
+        }),
+      ),
+    );
+    return { p: add(at, along(guide.map((axis, i) => factors[i] * dot(axis, offset)))), x, y, z };
+  },
+};
 
 // A mechanism at one time, ready to be drawn.
 class Mechanism {
   constructor(run, row, t, { ink, colours, magnify, deformation, shapes }) {
-    Object.assign(this, { run, row, t, ink, colours, magnify, shapes, scene: run.scene });
-    this.shaped = new Set(shapes ? run.scene.shaped : []);
-    this.frames = run.frames(row, t, deformation);
+    Object.assign(this, { run, row, t, ink, colours, magnify, shapes, scene: run.scene, flat: ink.camera.flat });
+    this.bodies = run.frames(row, t, deformation);
     this.w = run.scene.grain / 100;
     this.order = new Map(run.scene.bodies.map((body, k) => [body.name, k]));
-    this.pushes = new Map();
+    this.frames = run.scene.frames.map((one) => PLACINGS[one.kind](this, one));
   }
 
-  frame(body) {
-    return this.frames.get(body) ?? GROUND;
-  }
-  fixed(body) {
-    return !this.frames.has(body);
+  body(name) {
+    return this.bodies.get(name) ?? GROUND;
   }
   spot({ body, at }) {
-    return placed(this.frame(body), at);
+    return placed(this.body(body), at);
   }
-  vector(body, local) {
-    return turned(this.frame(body), local);
-  }
-
-  colour(body) {
-    const k = this.order.get(body.split(".")[0]); // of a node that of its body
-    return k === undefined ? this.colours.ground : this.colours.own[k % this.colours.own.length];
+  axes({ body }, local) {
+    return local.map((axis) => turned(this.body(body), axis)).concat(local.length < 3 ? [[0, 0, 1]] : []);
   }
 
-  // Pixels of a symbol's stroke.
+  // Radius that a bearing is drawn with, and half sizes of a slider.
+  outer({ radius, clearance }) {
+    return Math.max(6 * this.w, radius, (this.magnify * clearance) / 0.8);
+  }
+  drawn({ sizes }) {
+    return sizes.map((size, i) => (i ? Math.max(size, 3 * this.w) : size));
+  }
+
+  colour(name) {
+    const k = this.order.get(name.split(".")[0]); // of a node that of its body
+    if (k !== undefined) return this.colours.own[k % this.colours.own.length];
+    if (name.startsWith("#")) return name;
+    const { ink, soft, card, ground } = this.colours;
+    return { "*ink": ink, "*loose": ink, "*faint": soft, "*paper": card }[name] ?? ground;
+  }
+
+  // Pixels of a symbol's size.
   px(share, least = 1) {
     return Math.max(share * this.w * this.ink.scale, least);
   }
-}
 
-function solid(m, corners, colour, inner, style = {}) {
-  const faces = [
-    [0, 1, 3, 2],
-    [4, 5, 7, 6],
-    [0, 1, 5, 4],
-    [2, 3, 7, 6],
-    [0, 2, 6, 4],
-    [1, 3, 7, 5],
-  ];
-  for (const face of faces)
-    m.ink.face(
-      face.map((i) => corners[i]),
-      { fill: colour, inner, colour, width: 0.8, ...style },
-    );
-}
-
-function coil(m, one) {
-  const a = m.spot(one.a),
-    b = m.spot(one.b),
-    line = sub(b, a),
-    points = [a];
-  const across = mul(unit(cross(line, m.ink.camera.toward)), 2.2 * m.w);
-  for (let i = 0; i <= 12; i++)
-    points.push(add(add(a, line, 0.15 + (0.7 * i) / 12), across, i % 12 ? (i % 2 ? 1 : -1) : 0));
-  m.ink.line([...points, b], { colour: m.colours.ink, width: 1.1, layer: m.ink.camera.flat ? 4 : 0 });
-}
-
-function rod(m, one) {
-  const style = { colour: m.colours.ink, width: m.px(0.5, 1.4), layer: m.ink.camera.flat ? 4 : 0 };
-  m.ink.line([m.spot(one.a), m.spot(one.b)], one.dotted ? { ...style, width: 1.4, dash: [2, 4] } : style);
-}
-
-function dotted(m, one) {
-  m.ink.dot(m.spot(one.spot), m.px(0.7, 2), { fill: m.colours.ink, layer: 6 });
-}
-
-// An arc with a head, about an axis.
-function arc(m, one) {
-  const centre = m.spot(one.pivot),
-    flat = m.ink.camera.flat;
-  const axis = flat || !one.axis.some(Boolean) ? [0, 0, 1] : unit(one.a ? m.vector(one.a.body, one.axis) : one.axis);
-  const [u, v] = flat
-      ? [
-          [1, 0, 0],
-          [0, 1, 0],
-        ]
-      : perpendicular(axis),
-    points = [];
-  for (let i = 0; i <= 20; i++) {
-    const angle = -0.5 + (2.6 * i) / 20;
-    points.push(add(add(centre, u, 7 * m.w * Math.cos(angle)), v, 7 * m.w * Math.sin(angle)));
+  draw() {
+    for (const piece of this.scene.pieces) {
+      if (this.shapes ? piece.bare : piece.shape === "solid") continue;
+      const f = this.frames[piece.frame],
+        { width = 1.2, layer = 0, alpha = 1 } = piece;
+      PIECES[piece.shape](this, piece, f, {
+        colour: this.colour(piece.colour),
+        width: width < 2 ? width : this.px(0.4 * width, width),
+        alpha,
+        dash: (piece.dash ?? []).map((x) => 1.2 * x),
+        ...(this.flat || Math.abs(layer) >= 9 ? { layer } : { nearer: layer * this.w }),
+      });
+    }
   }
-  m.ink.line(points, { colour: m.colours.soft, width: 1.2, layer: 6 });
-  m.ink.arrow(points[18], sub(points[20], points[18]), { colour: m.colours.soft, width: 2, layer: 6 });
 }
 
-function pull(m, one) {
-  const along = one.along.some(Boolean) ? one.along : [1, 0, 0];
-  const direction = unit(one.fixed ? m.vector(one.spot.body, along) : [along[0], along[1], along[2] ?? 0]);
-  const at = m.spot(one.spot);
-  m.ink.arrow(add(at, direction, -14 * m.w), mul(direction, 14 * m.w), {
-    colour: m.colours.soft,
-    width: 2,
-    layer: 8.5,
-  });
-}
+const PIECES = {
+  line(m, { points }, f, style) {
+    let line = [];
+    for (const point of [...points, null]) {
+      if (point) line.push(placed(f, point));
+      else {
+        if (line.length) m.ink.line(line, style);
+        line = [];
+      }
+    }
+  },
 
-function field(m, one) {
-  const size = Math.hypot(...one.acceleration);
-  if (!size) return;
-  const direction = unit([one.acceleration[0], one.acceleration[1] ?? 0, one.acceleration[2] ?? 0]);
+  curve(m, { of }, f, style) {
+    for (const curve of m.body(of).curves) {
+      // in pieces, each with its own distance from the viewer
+      if (m.flat) m.ink.line(curve, style);
+      else for (let i = 1; i < curve.length; i++) m.ink.line([curve[i - 1], curve[i]], style);
+    }
+  },
+
+  faces(m, { points, faces, fill }, f, { colour, layer, nearer }) {
+    const at = points.map((p) => placed(f, p));
+    for (const face of faces)
+      m.ink.face(
+        face.map((i) => at[i]),
+        { fill: colour, inner: fill, layer, nearer },
+      );
+  },
+
+  // An area in the plane; in space faces, of a convex shape those that are seen.
+  solid(m, { points, faces, fill, convex }, f, { colour, width, layer }) {
+    const at = points.map((p) => placed(f, p)),
+      polygons = faces.map((face) => face.map((i) => at[i]));
+    if (m.flat) m.ink.region(polygons, { fill: colour, inner: fill, layer, ...(width ? { colour, width } : {}) });
+    else
+      for (const face of polygons) {
+        const [a, b, c] = face;
+        if (!convex || dot(cross(sub(b, a), sub(c, a)), m.ink.camera.toward) > 0)
+          m.ink.face(face, { fill: colour, whole: true, layer });
+      }
+  },
+
+  // A circle, or the outline of an ellipsoid where the line of sight touches it, as in plots/scene.py.
+  ball(m, { points, inside, fill }, f, style) {
+    const axes = points.map((axis) => turned(f, axis)),
+      area = inside ? m.colour(inside) : style.colour;
+    let [u, v] = axes;
+    if (!m.flat) {
+      const seen = unit(axes.map((axis) => dot(axis, m.ink.camera.toward) / dot(axis, axis)));
+      [u, v] = perpendicular(seen).map((side) => axes.reduce((sum, axis, i) => add(sum, axis, side[i]), [0, 0, 0]));
+    }
+    const outline = Array.from({ length: 48 }, (_, i) => {
+      const angle = (Math.PI * i) / 24;
+      return add(add(f.p, u, Math.cos(angle)), v, Math.sin(angle));
+    });
+    m.ink.face(outline, { ...style, fill: area, inner: fill, lit: false });
+  },
+
+  mark(m, { points, inside, width, marker = "dot" }, f, style) {
+    const at = placed(f, points[0]),
+      size = marker === "centre" ? width / 2 : width;
+    m.ink.dot(at, m.px(0.18 * size, size / 2), { ...style, fill: m.colour(inside), width: 1.1 });
+  },
+
+  arrow(m, { points }, f, style) {
+    const [foot, tip] = points.map((p) => placed(f, p));
+    m.ink.arrow(foot, sub(tip, foot), { ...style, colour: m.colours.soft, width: 1.6 * style.width, layer: 8.5 });
+  },
+};
+
+// Fields of acceleration stand in the upper right corner.
+function drawFields(m) {
   const { ink } = m,
     { right, up, middle } = ink.camera;
-  const corner = add(add(middle, right, (ink.width / 2 - 26) / ink.scale), up, (ink.height / 2 - 16) / ink.scale);
-  ink.arrow(corner, mul(direction, 34 / ink.scale), { colour: m.colours.soft, width: 1.6, layer: 8.5 });
-  ink.text(add(corner, right, -4 / ink.scale), "g", { fill: m.colours.soft, halo: m.colours.card, layer: 8.5 });
-}
-
-// Places of a shape's points, and its polygons in the plane, unpacked once.
-function points(flat, size) {
-  return Array.from({ length: flat.length / size }, (_, i) => flat.slice(size * i, size * (i + 1)));
-}
-
-// A shape of a body: an area in the plane; in space its faces, behind all symbols, of a convex one those that are seen.
-function shape(m, one) {
-  if (!m.shapes) return;
-  const frame = m.frame(one.body),
-    fill = m.colour(one.body),
-    { camera } = m.ink;
-  if (camera.flat) {
-    one.local ??= one.polygons.map((polygon) => points(polygon, 2));
-    const edge = one.local.length > 1 ? {} : { colour: fill, width: 1.3 };
-    m.ink.region(
-      one.local.map((polygon) => polygon.map((p) => placed(frame, p))),
-      { fill, inner: 0.5, layer: 2, ...edge },
-    );
-    return;
-  }
-  one.local ??= points(one.points, 3);
-  const at = one.local.map((p) => placed(frame, p));
-  for (const face of one.faces) {
-    const [a, b, c] = face.map((i) => at[i]);
-    if (one.convex && dot(cross(sub(b, a), sub(c, a)), camera.toward) <= 0) continue;
-    m.ink.face(
-      face.map((i) => at[i]),
-      { fill, whole: true, layer: -1 },
-    );
+  for (const acceleration of m.scene.fields) {
+    const corner = add(add(middle, right, (ink.width / 2 - 26) / ink.scale), up, (ink.height / 2 - 16) / ink.scale);
+    ink.arrow(corner, mul(unit(acceleration), 34 / ink.scale), { colour: m.colours.soft, width: 1.6, layer: 8.5 });
+    ink.text(add(corner, right, -4 / ink.scale), "g", { fill: m.colours.soft, halo: m.colours.card, layer: 8.5 });
   }
 }
 
-const SHARED = { Solid: shape, Coil: coil, Line: rod, Dot: dotted, Turn: arc, Arrow: pull, Field: field };
+// Where and how contacts push on their second bodies at a row, from the tables that come with the run.
+function pushesOf(m, row) {
+  const { tables } = m.run,
+    vector = (columns, k) => [0, 1, 2].map((axis) => columns[3 * k + axis][row]);
+  return new Map(
+    m.scene.contacts.flatMap(({ gaps, frame }, k) =>
+      gaps.map((gap, i) => [
+        gap,
+        { p: placed(m.frames[frame], vector(tables[`touch_${k}`], i)), force: vector(tables.force, gap) },
+      ]),
+    ),
+  );
+}

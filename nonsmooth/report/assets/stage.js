@@ -35,10 +35,7 @@ class Stage {
       ratio = window.devicePixelRatio || 1;
     if (!clientWidth || !clientHeight) return;
     Object.assign(this, { width: clientWidth, height: clientHeight, ratio });
-    for (const canvas of [this.canvas, this.back]) {
-      canvas.width = Math.round(clientWidth * ratio);
-      canvas.height = Math.round(clientHeight * ratio);
-    }
+    for (const canvas of [this.canvas, this.back]) sized(canvas, clientWidth, clientHeight);
     this.stale();
   }
 
@@ -55,12 +52,10 @@ class Stage {
 
   draw() {
     if (!this.width) return;
-    const { context, ratio } = this;
+    const { context, width, height } = this;
     if (this.old) this.paths();
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    if (this.options.traces) context.drawImage(this.back, 0, 0);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    if (this.options.traces) context.drawImage(this.back, 0, 0, width, height);
     const ink = new Ink(context, this.camera, this.width, this.height);
     this.runs.forEach((run, k) => {
       if (!run.scene) return;
@@ -76,18 +71,11 @@ class Stage {
     const { t } = this.clock,
       row = rowAt(run.t, t),
       m = new Mechanism(run, row, t, { ink, colours: this.colours, ...this.options });
-    const flat = this.camera.flat,
-      table = flat ? PLANAR : SPATIAL;
     if (this.options.traces) this.tails(m, k);
-    if (flat) planarBodies(m);
-    else spatialBodies(m);
-    for (const part of run.scene.parts) {
-      part.shown = null;
-      for (const one of part.primitives) table[one.kind]?.(m, one, part);
-    }
-    const next = Math.min(row + 1, run.t.length - 1); // forces are means of the step that ends in a row
-    if (!flat) spatialPushes(m, next);
-    if (this.options.forces) this.arrows(m, next);
+    m.draw();
+    drawFields(m);
+    m.pushes = pushesOf(m, Math.min(row + 1, run.t.length - 1)); // forces are means of the step that ends in a row
+    if (this.options.forces) this.arrows(m);
     this.rings(m);
     if (this.options.names) this.titles(m);
     this.last = m;
@@ -96,9 +84,7 @@ class Stage {
   // Paths of the mass centres over the whole run, on a canvas of their own.
   paths() {
     const context = this.back.getContext("2d");
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, this.back.width, this.back.height);
-    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
     const ink = new Ink(context, this.camera, this.width, this.height);
     for (const run of this.runs) {
       if (!run.scene) continue;
@@ -122,20 +108,19 @@ class Stage {
     for (const body of run.scene.bodies) {
       const points = [];
       for (let i = first; i <= row; i += stride) points.push(centreAt(run, body, i));
-      points.push(m.frame(body.name).p);
+      points.push(m.body(body.name).p);
       m.ink.line(points, { colour: m.colour(body.name), width: 2, alpha: 0.7, layer: this.camera.flat ? 1.5 : 0 });
     }
   }
 
-  arrows(m, row) {
+  arrows(m) {
     this.drawn = 0; // for tests
     const reach = ARROW * m.w;
-    for (const [gap, { p, n, force }] of m.pushes) {
-      const vector = force ?? mul(n, m.run.tables.lam_N[gap]?.[row] ?? 0),
-        size = norm(vector),
+    for (const { p, force } of m.pushes.values()) {
+      const size = norm(force),
         share = size / this.options.full;
       if (!(share > SHORTEST)) continue;
-      m.ink.arrow(p, mul(vector, (reach * Math.min(share, 1.5)) / size), {
+      m.ink.arrow(p, mul(force, (reach * Math.min(share, 1.5)) / size), {
         colour: this.colours.hit,
         width: m.px(1, 2.6),
       });
@@ -185,7 +170,7 @@ class Stage {
   titles(m) {
     for (const body of m.scene.bodies) {
       const words = body.name.length > 24 ? `${body.name.slice(0, 24)}…` : body.name;
-      m.ink.text(m.frame(body.name).p, words, { fill: m.colour(body.name), halo: this.colours.card, layer: 11 });
+      m.ink.text(m.body(body.name).p, words, { fill: m.colour(body.name), halo: this.colours.card, layer: 11 });
     }
   }
 
@@ -253,22 +238,14 @@ function centreAt(run, { columns }, row) {
 // The force that is drawn at full length: the 99th percentile of what presses, so that one peak does not hide the rest.
 function longest(run) {
   const pressing = [],
-    { force, lam_N } = run.tables;
-  if (force) {
-    for (let i = 0; i < force.length; i += 3) {
-      for (let row = 0; row < force[i].length; row++) {
-        const size = Math.hypot(force[i][row], force[i + 1][row], force[i + 2][row]);
-        if (size > 0) pressing.push(size);
-      }
+    force = run.tables.force ?? [];
+  for (let i = 0; i < force.length; i += 3) {
+    for (let row = 0; row < force[i].length; row++) {
+      const size = Math.hypot(force[i][row], force[i + 1][row], force[i + 2][row]);
+      if (size > 0) pressing.push(size);
     }
-    const most = pressing.reduce((a, b) => Math.max(a, b), 0);
-    return share99(pressing.filter((x) => x > 1e-4 * most));
   }
-  for (const column of lam_N) for (const x of column) if (x > 0) pressing.push(x);
-  return share99(pressing);
-}
-
-function share99(values) {
-  values.sort((a, b) => a - b);
+  const most = pressing.reduce((a, b) => Math.max(a, b), 0);
+  const values = pressing.filter((x) => x > 1e-4 * most).sort((a, b) => a - b);
   return values.length ? values[Math.floor(0.99 * (values.length - 1))] : 0;
 }
