@@ -188,6 +188,8 @@ SHARED = 1e-8
 LOCATED = 1e-2
 #: trial sizes at most of the step that ends at an event, and share of the time by which they must differ
 ITERATIONS, SAME_TIME = 40, 1e-16
+#: share of the time within which events are one: some units in its last place
+SAME_EVENT = 1e-15
 #: evaluations without a change of sign after which an event is regarded as unconfirmed
 PATIENCE = 6
 #: shares of a step at which quintics through gaps are evaluated, denser towards its ends
@@ -437,7 +439,9 @@ def end_at_event(run):
     happened, which, t = NONE, 0, run.stages[0].t
     for _ in range(EVENTS):
         find_event(run, happened)
-        if run.kind == NONE or (happened != NONE and run.time >= run.dt * AT_THE_END):
+        # the same event again, which the resolution of the time lets appear a little earlier
+        again = run.time >= run.dt * AT_THE_END or run.dt - run.time <= SAME_EVENT * abs(t)
+        if run.kind == NONE or (happened != NONE and again):
             run.kind, run.which, run.time = happened, which, run.dt
             return True
         if run.time <= 0.0 or t + run.time == t:

@@ -24,6 +24,7 @@ from nonsmooth import (
     PointPlane,
     PrescribedMotion,
     Prismatic,
+    Ramp,
     Revolute,
     RevoluteClearance,
     Rigid,
@@ -330,3 +331,24 @@ def test_a_failed_step_is_repeated_with_parts_of_its_length_however_far_the_end(
     run = simulate(system, EventDriven(), t_end=14.8, dt=ErrorControl(1e-6, 1e-8, 1e-6, 0.024), state=state)
     assert run.status == "finished" and run.counts["shortened"] > 0
     assert run.certificate.gap_violation < 1e-12
+
+
+@pytest.mark.parametrize(("rtol", "atol", "dt_max"), [(1e-5, 1e-7, 0.026), (1e-6, 1e-8, 0.0156)])
+def test_a_force_that_vanishes_at_late_times(rtol, atol, dt_max):
+    """Its normal has the round-off of positions relative to the clearance, and its time the last digit of 12 s."""
+    law = Rigid(restitution=0.4, friction=0.0)
+    elements = [
+        Ground(),
+        PlanarBody("crank", mass=0.25, inertia=9e-5, position=(0.02, 0.0)),
+        PlanarBody("rod", mass=0.18, inertia=2.2e-4, position=(0.095, 0.0)),
+        PlanarBody("piston", mass=0.32, inertia=6e-5, position=(0.15, 0.0)),
+        Revolute("main", "ground", "crank", at_b=(-0.02, 0.0)),
+        RevoluteClearance("pin", "crank", "rod", at_a=(0.02, 0.0), at_b=(-0.055, 0.0), clearance=1.5e-4, contact=law),
+        Revolute("wrist", "rod", "piston", at_a=(0.055, 0.0)),
+        Prismatic("bore", "ground", "piston"),
+        PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=Ramp(94.25)),
+        Gravity(acceleration=(0.0, -9.81)),
+    ]
+    control = ErrorControl(rtol, atol, 1e-6, dt_max)
+    run = simulate(Model(elements).build(assemble="centred"), EventDriven(), t_end=13.0, dt=control)
+    assert run.status == "finished"
