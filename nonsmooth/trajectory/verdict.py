@@ -41,7 +41,7 @@ OVERLAP = 1.0
 DEEP = 0.05
 
 #: what to do about signs of error
-ADVICE = "shorten the step, or omit dt, which is chosen then"
+ADVICE = "shorten the steps, or let them be chosen by omitting dt"
 
 
 @dataclass(frozen=True)

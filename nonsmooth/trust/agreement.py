@@ -11,13 +11,15 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.verdict import ADVICE
-from nonsmooth.trust.difference import Difference, Scale, difference, scale_of
+from nonsmooth.trust.difference import GRID, Difference, Scale, difference, scale_of
 from nonsmooth.trust.impulsive import impulsive_force
 
 __all__ = ["Agreement", "percent", "verdict_against"]
 
 #: horizon as a share of the time at which runs separate
 PREDICTABLE = 0.8
+#: times at most that a horizon is tried, each compared at instants of its own
+PASSES = 4
 
 
 class Agreement:
@@ -53,7 +55,7 @@ class Agreement:
         start = float(fine.t[0])
         horizon = min(start + PREDICTABLE * (found.parted - start), found.lost)
         if start < horizon < math.inf and not signs:
-            until = self.difference(coarse, fine, horizon)
+            horizon, until = self._until(coarse, fine, horizon)
             words = self._words(until)
             if until.force <= self.accuracy and sensitive:
                 text = f"trust until t = {horizon:.3g} s ({words}); later motion depends on round-off"
@@ -63,6 +65,15 @@ class Agreement:
                 return self._verdict("not accurate", text, found, horizon, signs, found.parted)
         text = "; ".join((*signs, f"{self._uncertain(found)}, {remedy}"))
         return self._verdict("not accurate", text, found, -math.inf, signs, found.parted)
+
+    def _until(self, coarse: Trajectory, fine: Trajectory, horizon: float) -> tuple[float, Difference]:
+        """A time up to which positions agree to the accuracy, the horizon or a little before, and the difference."""
+        for _ in range(PASSES):
+            until = self.difference(coarse, fine, horizon)
+            if until.position <= self.accuracy:
+                break
+            horizon = until.lost - (horizon - float(fine.t[0])) / GRID  # the instant before
+        return horizon, until
 
     def _verdict(
         self, kind: str, text: str, found: Difference, horizon: float, signs: tuple[str, ...], parted: float = math.inf
