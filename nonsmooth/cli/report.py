@@ -119,7 +119,8 @@ def result(
     run = grid(f"{facts['problem']}: {trajectory.status}{'' if told else f' at t = {trajectory.t[-1]:.9g} s'}")
     run.add_row("stepper", facts["stepper"])
     run.add_row("solver", _called(facts))
-    run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s")
+    alone = " without the runs compared with it" if "accuracy" in trajectory.manifest else ""
+    run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s{alone}")
     spent = sorted(seconds.items(), key=lambda one: -one[1])
     run.add_row("seconds", f"{sum(seconds.values()):.3g}: " + ", ".join(f"{k} {v:.2g}" for k, v in spent))
     run.add_row("solves" if counts.get("solves") or "evaluations" not in counts else "evaluations", _effort(counts))
