@@ -18,6 +18,7 @@ __all__ = [
     "SimulationFailed",
     "SolverFailed",
     "SolverMissing",
+    "TimeSpent",
     "ValidityWarning",
 ]
 
@@ -93,6 +94,10 @@ class SolverFailed(NonsmoothError, RuntimeError):
 
 class BudgetSpent(SolverFailed):
     """The time or the number of steps that a call of `simulate` was given is spent."""
+
+
+class TimeSpent(BudgetSpent):
+    """The time is, of all runs of the call together, so that none begins after it."""
 
 
 class SimulationFailed(NonsmoothError, RuntimeError):

@@ -16,14 +16,16 @@ from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from nonsmooth.settings import Called
-from nonsmooth.units import Wrong, has_unit, in_unit, open_unit
+from nonsmooth.units import Wrong, has_unit, in_own_unit, in_unit, open_unit
 
 __all__ = [
-    "AXES", "Declared", "InUnits", "Length", "Point", "PositiveLength", "Quantity", "Text", "Unit", "declarations",
-    "field_units",
+    "AXES", "VALUE", "Declared", "InUnits", "Length", "Point", "PositiveLength", "Quantity", "Text", "Unit",
+    "converted", "declarations", "field_units", "own_unit",
 ]  # fmt: skip
 
 AXES = ("x", "y", "z")
+#: unit of a field whose dimension is that of what the object is given for, as the motion of a driver
+VALUE = "value"
 
 
 @dataclass(frozen=True)
@@ -121,32 +123,54 @@ def field_units(cls: type) -> dict[str, str]:
     return found
 
 
+def own_unit(declared: str, unit: str) -> str:
+    """The unit of a field of a function of time that is the value of a field in `unit`, possibly ``rad or m``."""
+    if VALUE not in declared:
+        return declared
+    return " or ".join(declared.replace(VALUE, one) for one in unit.split(" or "))
+
+
+def converted(value: Any, number: Callable[[str], Any], meant: Callable[[Any], bool] = has_unit) -> Any:
+    """A value, or a tuple of values, whose texts with a unit have become what `number` makes of them."""
+    parts = value if isinstance(value, tuple | list) else (value,)
+    if not any(map(meant, parts)):
+        return value
+    numbers = tuple(number(part) if meant(part) else part for part in parts)
+    return numbers if parts is value else numbers[0]
+
+
 class InUnits(Called):
     """The type of dataclasses whose numbers may be given as strings with a unit, such as ``"1e9 N/m^1.5"``.
 
     Strings become numbers in SI units before the class checks them. A unit that depends on other fields, as ``N/m^n``
-    does, must be that of the object's `quantity`.
+    does, must be that of the object's `quantity`. One in `VALUE` is known where the object is used: texts of such
+    fields are kept in its `texts`, from which their dimension is checked there.
     """
 
     def __call__(cls, *values: Any, **fields: Any) -> Any:
         names, units = [field.name for field in dataclasses.fields(cls) if field.init], field_units(cls)  # type: ignore[arg-type]
-        texts: dict[str, str] = {}
+        texts: dict[str, list[str]] = {}
 
         def number(name: str, value: Any) -> Any:
-            if name not in units or not has_unit(value):
-                return value
-            texts[name] = value
-            return cls._number(name, value, units[name])
+            def read(text: str) -> float:
+                texts.setdefault(name, []).append(text)
+                return cls._number(name, text, units[name])
+
+            return converted(value, read) if name in units else value
 
         first = [number(name, value) for name, value in zip(names, values, strict=False)]
         made = super().__call__(*first, *values[len(first) :], **{name: number(name, fields[name]) for name in fields})
-        for name, text in texts.items():
+        for name in texts:
             if open_unit(units[name]):
-                cls._number(name, text, made.quantity(name).unit)
+                for text in texts[name]:
+                    cls._number(name, text, made.quantity(name).unit)
+        later = {name: tuple(said) for name, said in texts.items() if VALUE in units[name]}
+        if later:
+            object.__setattr__(made, "texts", later)
         return made
 
     def _number(cls, name: str, text: str, unit: str) -> float:
         try:
-            return in_unit(text, unit)
+            return in_own_unit(text) if VALUE in unit else in_unit(text, unit)
         except Wrong as error:
             raise cls.misuse(f"{cls.__name__}: {name} {error}.") from None

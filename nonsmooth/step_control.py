@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from numbers import Real
+from typing import Annotated
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.settings import Called, is_number, shown
+from nonsmooth.quantities import InUnits, Unit
+from nonsmooth.settings import is_number, shown
 from nonsmooth.tolerances import ON_GRID, REMAINDER
+from nonsmooth.units import has_unit
 
 __all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "finer", "step_control"]
 
@@ -44,7 +47,7 @@ def _check_bounds(name: str, dt_min: object, dt_max: object) -> None:
 
 
 @dataclass(frozen=True)
-class ConstantStep(metaclass=Called):
+class ConstantStep(metaclass=InUnits):
     """Steps of one length, on the grid t_start + k dt; the last one is cut at t_end.
 
     Parameters
@@ -52,7 +55,7 @@ class ConstantStep(metaclass=Called):
     dt : [s], > 0
     """
 
-    dt: float
+    dt: Annotated[float, Unit("s")]
 
     def __post_init__(self) -> None:
         if not _positive(self.dt):
@@ -66,7 +69,7 @@ class ConstantStep(metaclass=Called):
 
 
 @dataclass(frozen=True)
-class Landing(metaclass=Called):
+class Landing(metaclass=InUnits):
     """Steps up to `dt_max` that end exactly where a contact closes.
 
     A contact that closes again within `dt_min` of opening, as near an accumulation of impacts, is not located: one
@@ -80,9 +83,9 @@ class Landing(metaclass=Called):
         the error of displacements and gaps stays below it. Without it all steps without impact have size `dt_max`.
     """
 
-    dt_min: float
-    dt_max: float
-    error: float | None = None
+    dt_min: Annotated[float, Unit("s")]
+    dt_max: Annotated[float, Unit("s")]
+    error: Annotated[float | None, Unit("-")] = None
 
     def __post_init__(self) -> None:
         _check_bounds("Landing", self.dt_min, self.dt_max)
@@ -100,7 +103,7 @@ class Landing(metaclass=Called):
 
 
 @dataclass(frozen=True)
-class ErrorControl(metaclass=Called):
+class ErrorControl(metaclass=InUnits):
     """Steps as long as an error estimate allows, up to `dt_max`, that end exactly at events.
 
     The estimate for each coordinate and velocity y is kept below ``atol + rtol |y|``, root mean square. `dt_min` is not
@@ -121,10 +124,11 @@ class ErrorControl(metaclass=Called):
     ErrorControl(rtol=1e-07, atol=1e-09, dt_min=1e-06, dt_max=0.00144)
     """
 
-    rtol: float
+    rtol: Annotated[float, Unit("-")]
     atol: float = None  # type: ignore[assignment]  # a number once made
-    dt_min: float = None  # type: ignore[assignment]  # numbers once the length of the run is known
-    dt_max: float = None  # type: ignore[assignment]
+    #: numbers once the length of the run is known
+    dt_min: Annotated[float, Unit("s")] = None  # type: ignore[assignment]
+    dt_max: Annotated[float, Unit("s")] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if not (_positive(self.rtol) and FINEST <= self.rtol < 1.0):
@@ -132,7 +136,10 @@ class ErrorControl(metaclass=Called):
         if self.atol is None:
             object.__setattr__(self, "atol", _rounded(self.rtol / 100))
         if not _positive(self.atol):
-            raise InputError(f"ErrorControl: atol must be a positive number, got {self.atol!r}.")
+            raise InputError(
+                "ErrorControl: atol must be a positive number in SI units, which holds for coordinates of all units, "
+                f"metres and radians alike, got {self.atol!r}."
+            )
         _check_bounds(
             "ErrorControl",
             *(value if value is not None else default for value, default in zip(self._bounds, BOUNDS, strict=True)),
@@ -165,7 +172,7 @@ class ErrorControl(metaclass=Called):
 StepControl = ConstantStep | Landing | ErrorControl
 
 
-def step_control(dt: float | StepControl, run: tuple[float, float] | None = None) -> StepControl:
+def step_control(dt: float | str | StepControl, run: tuple[float, float] | None = None) -> StepControl:
     """Step control for a value of `dt`; bounds that depend on the length of the `run` (start, end) are set.
 
     >>> step_control(1e-3)
@@ -175,6 +182,8 @@ def step_control(dt: float | StepControl, run: tuple[float, float] | None = None
         return dt.over(*run)
     if isinstance(dt, ConstantStep | Landing | ErrorControl):
         return dt
+    if has_unit(dt):
+        return ConstantStep(dt)  # type: ignore[arg-type]
     if not isinstance(dt, Real) or isinstance(dt, bool) or (isinstance(dt, int) and not is_number(dt)):
         raise InputError(
             f"dt must be a number of seconds or Landing(dt_min, dt_max), got {shown(dt)}; EventDriven takes "

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Parsed", "Wrong", "has_unit", "in_unit", "open_unit", "parse_unit", "such_as"]
+__all__ = ["Parsed", "Wrong", "has_unit", "in_own_unit", "in_unit", "open_unit", "parse_unit", "such_as"]
 
 #: dimensions, in order
 BASES = ("m", "kg", "s", "rad")
@@ -150,6 +150,26 @@ def in_unit(text: str, unit: str) -> float:
         return float(Fraction(found[0].replace("_", "")) * given.value)
     except OverflowError:
         return math.inf
+
+
+def in_own_unit(text: str) -> float:
+    """The value in SI units of a text such as ``"900 rpm"``, whatever its dimension.
+
+    Raises
+    ------
+    Wrong
+        For a text other than a number with a unit.
+
+    >>> in_own_unit("0.3 mm")
+    0.0003
+    """
+    found = NUMBER.match(text.strip().replace("−", "-"))
+    own = text.strip()[found.end() :] if found is not None else ""
+    try:
+        parse_unit(own)
+    except Wrong as error:
+        raise Wrong(f'"{text}" {error} Write a number in SI units, or {such_as("rad/s")}') from None
+    return in_unit(text, own or "-")
 
 
 def has_unit(value: object) -> bool:

@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
 
-from nonsmooth import SimulationFailed, Trajectory, simulate
+from nonsmooth import ModelWarning, SimulationFailed, Trajectory, simulate
 from nonsmooth.cli import main
 
 COMMAND = [sys.executable, "-c", "import sys; from nonsmooth.cli import main; sys.exit(main())"]
@@ -136,6 +137,47 @@ def test_file_with_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     path = write_model(folder / "ball.py", BALL + "\nmodel = build()\ndel build\n")
     assert main(["run", path, "--dt", "1e-3", "--t-end", "0.05", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["steps"] == 50
+
+
+LAW = "contact = Rigid(restitution=0.0, friction=0.0)"
+SOFT = ["--contact", "compliant", "--law", "flores", "--set", "stiffness=1e7 N/m^1.5", "--set", "restitution=0.5"]
+CONTROLLED = ["--t-end", "1ms", "--rtol", "1e-6", "--atol", "1e-9", "--dt-min", "1e-6", "--dt-max", "1e-4", "--json"]
+
+
+@pytest.mark.parametrize("text", [
+    BALL.replace("mass=1.0):", f"mass=1.0, {LAW}):").replace(f"    {LAW}\n", ""), BALL,
+    BALL + "\nmodel = build(mass=2.0)\ndel build\n", BALL + "\nmodel = build(mass=2.0).build()\ndel build\n",
+], ids=["build(contact)", "build", "model", "system"])  # fmt: skip
+def test_files_take_another_contact_law(text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_model(folder / "ball.py", text)
+    mass = ["--set", "mass=2"] if "del build" not in text else []
+    assert main(["run", path, *SOFT, *mass, *CONTROLLED, "--output", "run.nc"]) == 0
+    assert json.loads(capsys.readouterr().out)["stepper"] == "compliant-dae"
+    numbers = Trajectory.load("run.nc").manifest["parameters"]
+    assert (numbers["pin.stiffness"]["value"], numbers["ball.mass"]["value"]) == (1e7, 2.0)
+
+
+def test_files_without_contacts_take_no_contact_law(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_model(folder / "free.py", "model = Model([PlanarBody('ball', mass=1.0, inertia=1.0)])\n")
+    assert main(["run", path, *SOFT, *CONTROLLED]) == 2
+    assert "free has no argument contact" in capsys.readouterr().err
+
+
+def test_friction_that_a_law_leaves_out_is_said(folder: Path) -> None:
+    rough = BALL.replace("friction=0.0", "friction=0.2").replace("clearance=1e-3", "clearance=1e-3, radius=5e-3")
+    said = "its friction is left out; --friction-law gives compliant contact one"
+    with pytest.warns(ModelWarning, match=f"ball: {said}"):
+        assert main(["run", write_model(folder / "ball.py", rough), *SOFT, *CONTROLLED]) == 0
+    assert main(["new", "rod.toml"]) == 0
+    file, loose = folder / "rod.toml", 'clearance = "0.5 mm"\n'
+    text = file.read_text(encoding="utf-8").replace("friction = 0\n", "friction = 0.2\n")
+    file.write_text(text.replace(loose, f'{loose}radius = "5 mm"\n', 1), encoding="utf-8")
+    with pytest.warns(ModelWarning, match=f"rod: {said}"):
+        assert main(["run", "rod.toml", *SOFT, *CONTROLLED]) == 0
+    numbers = [f"--set={one}" for one in ("friction=0.2", "dead_speed=1e-4", "slip_speed=1e-3")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert main(["run", "rod.toml", *SOFT, "--friction-law", "ambrosio", *numbers, *CONTROLLED]) == 0
 
 
 def test_list_describe_doctor(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,28 @@ import re
 import numpy as np
 import pytest
 
-from nonsmooth import GaussQP, InputError, ModelError, PlanarBody, RevoluteClearance, Rigid, simulate
+from nonsmooth import (
+    AxisAngle,
+    ErrorControl,
+    GaussQP,
+    Harmonic,
+    InputError,
+    Landing,
+    ModelError,
+    PlanarBody,
+    PointForce,
+    PrescribedMotion,
+    Ramp,
+    RevoluteClearance,
+    Rigid,
+    Table,
+    TimeVector,
+    simulate,
+)  # fmt: skip
 from nonsmooth.cli import main
 from nonsmooth.laws import Ambrosio, KelvinVoigt, LankaraniNikravesh, Material
+from nonsmooth.model.signals import FourierSignal
+from nonsmooth.step_control import ConstantStep, step_control
 from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 LAW = Rigid(restitution=0.5, friction=0.0)
@@ -180,3 +199,47 @@ def test_studies_take_units(capsys):
         for column in table.values():
             column.pop("seconds", None), column.pop("cost", None)
     assert found[0].keys() == found[1].keys()
+
+
+def driver(motion, coordinate="angle"):
+    return PrescribedMotion("m", "ground", "crank", coordinate=coordinate, motion=motion)
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        (Ramp(rate="30 rpm", start="180 deg"), Ramp(np.pi, np.pi)),
+        (Harmonic("2 mm", period="40 ms", phase="90 deg", offset="1 um"), Harmonic(2e-3, 0.04, np.pi / 2, 1e-6)),
+        (Table(times=("0 s", "10 ms"), values=(0.0, "3 mm")), Table((0.0, 0.01), (0.0, 3e-3))),
+        (FourierSignal("30 rpm", sine=("1 mm",), cosine=(0.0,)), FourierSignal(np.pi, (1e-3,), (0.0,))),
+        (TimeVector(("2 kN", Ramp("1 N/s"), 0.0)), TimeVector((2e3, Ramp(1.0), 0.0))),
+        (AxisAngle((0.0, 0.0, 1.0), "180 deg"), AxisAngle((0.0, 0.0, 1.0), np.pi)),
+        (Landing("1 us", "1 ms", error="1 %"), Landing(1e-6, 1e-3, 0.01)),
+        (ErrorControl(1e-6, dt_min="1 us", dt_max="1 ms"), ErrorControl(1e-6, dt_min=1e-6, dt_max=1e-3)),
+        (ConstantStep("10 us"), ConstantStep(1e-5)),
+        (step_control("10 us"), ConstantStep(1e-5)),
+    ],
+    ids=lambda one: type(one).__name__,
+)  # fmt: skip
+def test_signals_and_steps(said, plain):
+    assert said == plain
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: driver(Ramp("9 mm/s")), '"m": motion: Ramp: rate "9 mm/s" is of another dimension than rad/s'),
+        (lambda: driver(Ramp("900 rpm"), "x"), 'rate "900 rpm" is of another dimension than m/s'),
+        (lambda: driver("90 deg", "x"), 'motion "90 deg" is of another dimension than m;'),
+        (lambda: PointForce("f", "crank", force=TimeVector((Ramp("2 kN"), 0.0))), 'Ramp: rate "2 kN" is of another'),
+        (lambda: AxisAngle((0.0, 0.0, 1.0), Ramp("2 mm/s")), 'angle: Ramp: rate "2 mm/s" is of another dimension'),
+        (lambda: Harmonic("2 mm", period="2 mm"), 'Harmonic: period "2 mm" is of another dimension than s'),
+        (lambda: Ramp("900 rmp"), 'Ramp: rate "900 rmp" has the unknown unit "rmp". Did you mean rpm'),
+        (lambda: Landing("1 um", "1 ms"), 'Landing: dt_min "1 um" is of another dimension than s'),
+        (lambda: ErrorControl(1e-6, "1 um"), "atol must be a positive number in SI units"),
+    ],
+)  # fmt: skip
+def test_signals_and_steps_of_another_dimension(make, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        make()
+    assert driver(Ramp("30 rpm")).motion == Ramp(np.pi) and driver("3 mm", "x").motion == 3e-3

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FIGURE_FORMATS", "PAGE_FORMATS", "PythonFile", "check_file", "check_writable", "exact_solution", "is_file",
-    "problem_of", "stated_problem", "system_of",
+    "laws_of", "problem_of", "python_problem", "stated_problem", "system_of",
 ]  # fmt: skip
 
 FIGURE_FORMATS = (".png", ".pdf", ".svg")
@@ -82,7 +82,7 @@ def problem_of(word: str) -> Problem:
     if not is_file(word):
         return get_problem(word)
     if not word.endswith(".toml"):
-        return _python_problem(Path(word))
+        return python_problem(Path(word))
     from nonsmooth.declarative import read
 
     return stated_problem(read(word), Path(word))
@@ -111,16 +111,23 @@ def stated_problem(declaration: Declaration, path: Path) -> Problem:
     def as_it_is() -> Any:
         return with_contact()
 
-    function = with_contact if declaration.contacts else as_it_is
+    function: Any = with_contact if declaration.contacts else as_it_is
+    function.laws = tuple(declaration.contacts)
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
 
 
-def _python_problem(path: Path) -> Problem:
+def laws_of(problem: Problem) -> tuple[Any, ...]:
+    """The contact laws of a problem that is built without another one."""
+    own = problem.__signature__.parameters["contact"].default
+    return getattr(problem.function, "laws", () if own in (None, inspect.Parameter.empty) else (own,))
+
+
+def python_problem(path: Path) -> Problem:
     """The mechanism of a Python file as a problem whose contact law can be changed.
 
     A function `build(contact)` gets the law; in a model or system that is built without it, the law of all contacts is
-    replaced.
+    replaced. One without contacts has no such argument.
     """
     from nonsmooth.model.contacts import Contact
     from nonsmooth.registry import Problem
@@ -135,12 +142,16 @@ def _python_problem(path: Path) -> Problem:
     if build is not None and "contact" in inspect.signature(build).parameters:
         function = functools.wraps(build)(made)
     else:
-        own = _common([element.contact for element in made().elements if isinstance(element, Contact)])
+        laws = tuple(element.contact for element in made().elements if isinstance(element, Contact))
 
-        def with_law(contact: Any = own, **arguments: Any) -> Any:
+        def with_law(contact: Any = None, **arguments: Any) -> Any:
             return made(**arguments) if contact is None else made(**arguments).with_contact(contact)
 
-        function = with_law
+        function, named = with_law, inspect.Parameter.KEYWORD_ONLY
+        others = () if build is None else inspect.signature(build).parameters.values()
+        taken = [one.replace(kind=named) for one in others if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+        law = [inspect.Parameter("contact", named, default=_common(laws))] if laws else []
+        function.__signature__, function.laws = inspect.Signature([*law, *taken]), laws
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
 

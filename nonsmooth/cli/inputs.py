@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.files import check_file, is_file, stated_problem, system_of
+from nonsmooth.cli.files import check_file, is_file, laws_of, python_problem, stated_problem, system_of
 from nonsmooth.cli.options import Runs
 from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.fits import Scatter, looks_stated, stated
@@ -210,19 +210,26 @@ class Request(Runs):
         if self.problem.endswith(".toml"):
             return self._from_toml(Path(self.problem), arguments, parameters)
         if is_file(self.problem):
-            if self.contact or self.law or self.friction_law:
-                raise InputError("--contact and --law are for ready problems; a file states its contact law itself.")
             path = Path(self.problem)
+            if self.contact or self.law or self.friction_law:
+                return self._with_law(python_problem(path), path.stem, arguments, parameters)
             arguments = in_units(None, arguments)
             return Mechanism(path.stem, system_of(path, arguments), parameters, None, arguments)
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
+        return self._with_law(problem, problem.name, arguments, parameters)
+
+    def _with_law(
+        self, problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float]
+    ) -> Mechanism:
+        """The mechanism of a problem or a Python file, with the contact law that is asked for."""
         arguments = in_units(problem, arguments, but=law_numbers(self.law, self.friction_law))
         arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
         _check_no_parameter(problem, arguments)
-        system = problem(**arguments).build()
-        return Mechanism(problem.name, system, parameters, problem, arguments)
+        made = problem(**arguments)
+        ready = None if is_file(self.problem) else problem
+        return Mechanism(name, made.build() if hasattr(made, "build") else made, parameters, ready, arguments)
 
     def _from_toml(self, path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
         """Build the mechanism of a TOML file, with another contact law on request."""
@@ -435,4 +442,10 @@ def _compliant(
             raise InputError(f"The law {name} needs {', '.join(missing)}: give {words}.")
         parts[part] = made(**given)
         used |= set(given)
+    if friction_law is None and any(one.friction for one in laws_of(problem)):
+        warnings.warn(
+            f"{problem.name}: its friction is left out; --friction-law gives compliant contact one, such as ambrosio.",
+            ModelWarning,
+            stacklevel=2,
+        )
     return {key: value for key, value in arguments.items() if key not in used} | {"contact": Compliant(**parts)}

@@ -208,11 +208,11 @@ class Comparing:
     problem
         A ready problem, a TOML file, or a Python file with `build(contact)`.
     t_end
-        End of the runs.
+        End of the runs; required for a file, unless its [run] has it.
     restitution : E
-        Restitution that all contacts deliver.
+        Restitution that all contacts deliver; required for a file, unless all its contacts are rigid with the same.
     stiffness : K
-        Stiffness of a compliant case, in N/m^n; repeatable.
+        Stiffness of a compliant case, in N/m^n; repeatable, and required for a file.
     solver
         Integrator of compliant cases; else dop853, and radau where they are stiff.
     dt_max : default: of the problem, or 1/500 of the run

@@ -115,16 +115,18 @@ def result(
     """The tables of a finished, failed or interrupted run; `seconds` of all that the command did, by stage."""
     facts = summary(trajectory, mechanism)
     counts, certificate = facts["counts"], facts["certificate"]
-    run = grid(f"{facts['problem']}: {trajectory.status} at t = {trajectory.t[-1]:.9g} s")
+    told = trajectory.status.startswith("failed")  # with its time
+    run = grid(f"{facts['problem']}: {trajectory.status}{'' if told else f' at t = {trajectory.t[-1]:.9g} s'}")
     run.add_row("stepper", facts["stepper"])
     run.add_row("solver", _called(facts))
-    run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s")
+    alone = " without the runs compared with it" if "accuracy" in trajectory.manifest else ""
+    run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s{alone}")
     spent = sorted(seconds.items(), key=lambda one: -one[1])
     run.add_row("seconds", f"{sum(seconds.values()):.3g}: " + ", ".join(f"{k} {v:.2g}" for k, v in spent))
     run.add_row("solves" if counts.get("solves") or "evaluations" not in counts else "evaluations", _effort(counts))
-    units = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
+    certified = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
     for name, value in certificate.items():
-        run.add_row(name.replace("_", " "), f"{value:.3g} [{units.get(name, '-')}]")
+        run.add_row(name.replace("_", " "), f"{value:.3g} [{certified.get(name, '-')}]")
     run.add_row("energy remainder", f"{facts['energy']['remainder']:.3g} [J]")
     run.add_row("verdict", str(trajectory.verdict))
     for line in _contact_law(mechanism):
@@ -132,16 +134,18 @@ def result(
     for path in written:
         run.add_row("written", str(path))
     parts: list[RenderableType] = [run]
-    state = table_of("final state", "position", "velocity")
+    state = table_of("final state", "position", "unit", "velocity", "unit")
+    units = dict(zip(trajectory.v.names, trajectory.v.unit_list, strict=True))
     velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))
     positions = dict(facts["final"])
     body = ""
     for table, columns in ((positions, trajectory.q), (velocities, trajectory.v)):
         table.update(_tidied(table, columns))
     for name, value in positions.items():
-        body = _angular(state, body, name, positions, velocities)
-        state.add_row(name, f"{value:.12g}", f"{velocities[name]:.12g}" if name in velocities else "")
-    _angular(state, body, "", positions, velocities)
+        body = _angular(state, body, name, positions, velocities, units)
+        rate = (f"{velocities[name]:.12g}", f"[{units[name]}]") if name in velocities else ("", "")
+        state.add_row(name, f"{value:.12g}", f"[{trajectory.q.units(name)}]", *rate)
+    _angular(state, body, "", positions, velocities, units)
     parts += ["", state]
     if facts["impulse"]:
         contacts = table_of("contact", "impulse [N s]", "last force [N]", "impacts")
@@ -190,13 +194,16 @@ def _tidied(values: Mapping[str, float], columns: Columns) -> dict[str, float]:
     }
 
 
-def _angular(state: Table, body: str, name: str, positions: Mapping[str, Any], velocities: Mapping[str, float]) -> str:
+def _angular(
+    state: Table, body: str, name: str, positions: Mapping[str, Any], velocities: Mapping[str, float],
+    units: Mapping[str, str],
+) -> str:  # fmt: skip
     """The body that a coordinate is of; where it is the next one, the last one's velocities without coordinates."""
     following = name.rpartition(".")[0]
     if following != body:
         for other, value in velocities.items():
             if other.rpartition(".")[0] == body and other not in positions:
-                state.add_row(other, "", f"{value:.12g}")
+                state.add_row(other, "", "", f"{value:.12g}", f"[{units[other]}]")
     return following
 
 

@@ -48,7 +48,7 @@ def run(
     max_steps
         Largest number of steps; a longer run fails.
     max_seconds
-        Largest computing time; a longer run fails. If steps are chosen, it applies to each run.
+        Largest computing time; a longer run fails. Where runs are compared, of all of them together.
     record : N
         Keep every N-th row of a long run of given steps.
     contact

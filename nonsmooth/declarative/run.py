@@ -49,7 +49,8 @@ class Run:
     rtol, atol : tolerances
     accuracy : of a step that is chosen, as none is stated; and of the verdict
     check : whether to repeat a run of stated steps with finer ones
-    max_steps, max_seconds : [-], [s], budget of the run, beyond which it ends as one that failed
+    max_steps, max_seconds : [-], [s], budget of each run, and of all that are compared, beyond which it ends as one
+        that failed
     record : keep every so many rows of a run of stated steps
     output, figure, animation, report : files to write
     """

@@ -25,12 +25,11 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.kinds import element_kinds, time_functions
 from nonsmooth.model.signals import TimeFunction
-from nonsmooth.quantities import AXES, Quantity, Text, Unit
+from nonsmooth.quantities import AXES, Quantity, Text, Unit, own_unit
 
 __all__ = ["BY_NAME", "IN_LIST", "Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
 
 #: placeholder in the units of a function of time for the unit of its field
-VALUE = "value"
 #: suffix of a key for the tables among the entries of its list
 IN_LIST = "[]"
 #: suffix of a key whose table contains tables by name
@@ -328,10 +327,3 @@ def _size(hint: Any) -> int | None:
     """The number of components of a tuple, None if it is arbitrary."""
     arguments = get_args(hint)
     return None if Ellipsis in arguments else len(arguments)
-
-
-def own_unit(declared: str, unit: str) -> str:
-    """The unit of a field of a function of time that is the value of a field in `unit`, possibly ``rad or m``."""
-    if VALUE not in declared:
-        return declared
-    return " or ".join(declared.replace(VALUE, one) for one in unit.split(" or "))

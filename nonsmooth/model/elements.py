@@ -11,6 +11,7 @@ import dataclasses
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import NoneType, SimpleNamespace
 from typing import Any, ClassVar, Self, cast
 
@@ -20,8 +21,8 @@ import numpy as np
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.model.drawing import Primitive, Spot, vector
-from nonsmooth.model.signals import wrong_arguments
-from nonsmooth.quantities import AXES, Declared, Quantity, declarations, field_units
+from nonsmooth.model.signals import TimeFunction, wrong_arguments
+from nonsmooth.quantities import AXES, Declared, Quantity, converted, declarations, field_units
 from nonsmooth.settings import Called, floats, shown, wrong_flag
 from nonsmooth.units import Wrong, has_unit, in_unit
 
@@ -65,14 +66,16 @@ class Element(metaclass=Called):
         """Strings such as ``"30 um"`` become numbers in SI units."""
         for field, unit in field_units(cast(Hashable, type(self))).items():
             value = getattr(self, field)
-            parts = value if isinstance(value, tuple | list) else (value,)
-            if not any(_with_unit(part) for part in parts):
-                continue
+            own = self.quantity(field).unit if field in self._declared() else unit
             try:
-                numbers = [in_unit(part, unit) if _with_unit(part) else part for part in parts]
+                number = converted(value, partial(in_unit, unit=own), _with_unit)
+                for part in value if isinstance(value, tuple | list) else (value,):
+                    if isinstance(part, TimeFunction):
+                        part.check_units(own)
             except Wrong as error:
-                raise self.error(f"{field} {error}.") from None
-            object.__setattr__(self, field, tuple(numbers) if parts is value else numbers[0])
+                raise self.error(f"{field}{':' if isinstance(value, TimeFunction) else ''} {error}.") from None
+            if number is not value:
+                object.__setattr__(self, field, number)
 
     def error(self, sentence: str) -> ModelError:
         """A ModelError that begins with the kind and the name of the element."""

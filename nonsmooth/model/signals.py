@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 import casadi as ca
@@ -13,8 +14,9 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
-from nonsmooth.quantities import Unit
-from nonsmooth.settings import Called, floats, is_number
+from nonsmooth.quantities import InUnits, Unit, field_units, own_unit
+from nonsmooth.settings import floats, is_number
+from nonsmooth.units import Wrong, in_unit
 
 __all__ = [
     "AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector",
@@ -25,16 +27,28 @@ Signal = float | Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class TimeFunction(metaclass=Called):
+class TimeFunction(metaclass=InUnits):
     """Base of functions of time that are data: they can be compared, printed, and written to a file.
 
-    In the units of their fields, ``value`` is the unit of the load or motion.
+    In the units of their fields, ``value`` is the unit of the load or motion. Numbers may be strings with a unit, whose
+    dimension is checked where the function is used: ``Ramp("900 rpm")`` is the motion of an angle.
     """
 
     #: raised for a call that cannot be meant
     misuse: ClassVar[type[ModelError]] = ModelError
     #: meaning of a value
     gives: ClassVar[Literal["number", "vector", "quaternion"]] = "number"
+    #: what was given as strings, by field, of those whose unit is that of the load or motion
+    texts: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+
+    def check_units(self, unit: str) -> None:
+        """Raise Wrong for a string of another dimension than this function has as a load or motion in `unit`."""
+        for name, texts in self.texts.items():
+            for text in texts:
+                try:
+                    in_unit(text, own_unit(field_units(type(self))[name], unit))
+                except Wrong as error:
+                    raise Wrong(f"{type(self).__name__}: {name} {error}") from None
 
     def __call__(self, t: Any) -> Any:
         """The value at time t: an expression of a symbol, a number of a number."""
@@ -217,9 +231,15 @@ class TimeVector(TimeFunction):
     (0.2, 0.0, 0.25)
     """
 
-    components: tuple[Signal, ...]
+    components: Annotated[tuple[Signal, ...], Unit("value")]
 
     gives = "vector"
+
+    def check_units(self, unit: str) -> None:
+        super().check_units(unit)
+        for one in self.components:
+            if isinstance(one, TimeFunction):
+                one.check_units(unit)
 
     def __post_init__(self) -> None:
         components = self.components
@@ -271,6 +291,11 @@ class AxisAngle(TimeFunction):
                 f"AxisAngle: angle must be a finite number [rad] or a function of time, got {self.angle!r}."
             )
         _check_of_time("AxisAngle: angle", self.angle)
+        if isinstance(self.angle, TimeFunction):
+            try:
+                self.angle.check_units("rad")
+            except Wrong as error:
+                raise ModelError(f"AxisAngle: angle: {error}.") from None
         object.__setattr__(self, "axis", tuple(map(float, parts)))
 
     def __call__(self, t: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from nonsmooth.engine.steps import MOST, CompiledSteps, Taken, origin_of
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import BudgetSpent, Interrupted, NonsmoothError, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import BudgetSpent, Interrupted, NonsmoothError, SimulationFailed, SolverFailed, TimeSpent
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.run.checkpoints import RunKeeper, incomplete
@@ -37,22 +37,30 @@ class Budget:
     Parameters
     ----------
     tell : progress of the user
-    steps, seconds : of the user's budget
+    steps, seconds : of the user's budget; seconds of all runs of a call together
     most : steps beyond which steps of this length are given up
     afforded : unless the run, from t_start, needs no more steps than these at its pace so far
+    before : seconds that other runs of the call took
     """
 
     def __init__(
         self, tell: Callable[[float, float, int], None] | None, steps: int | None, seconds: float | None,
-        most: int | None = None, afforded: int = 0, t_start: float = 0.0,
+        most: int | None = None, afforded: int = 0, t_start: float = 0.0, before: float = 0.0,
     ) -> None:  # fmt: skip
         self.tell, self.steps, self.seconds, self.most = tell, steps, seconds, most
-        self.afforded, self.t_start = afforded, t_start
-        self.begin()
+        self.afforded, self.t_start, self.before = afforded, t_start, before
+        self.clock = time.monotonic()
 
     def begin(self) -> None:
         """The time begins now: what was done before, such as compiling, does not count."""
         self.clock = time.monotonic()
+        if self.before:  # a run of few steps is asked at its end only
+            self.in_time()
+
+    @property
+    def taken(self) -> float:
+        """Seconds that this run and those before took."""
+        return self.before + time.monotonic() - self.clock
 
     @property
     def progress(self) -> Callable[[float, float, int], None] | None:
@@ -61,9 +69,9 @@ class Budget:
         return self.tell if free else self._progress
 
     def in_time(self) -> None:
-        """Raise BudgetSpent if the time of the user's budget is spent."""
-        if self.seconds is not None and time.monotonic() - self.clock > self.seconds:
-            raise BudgetSpent(f"the budget of {self.seconds:g} s is spent.")
+        """Raise TimeSpent if the time of the user's budget is spent."""
+        if self.seconds is not None and self.taken > self.seconds:
+            raise TimeSpent(f"the budget of {self.seconds:g} s is spent.")
 
     def _progress(self, t: float, t_end: float, steps: int) -> None:
         if self.tell is not None:

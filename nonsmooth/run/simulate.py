@@ -115,9 +115,9 @@ def simulate(
     max_steps, max_seconds : optional
         Limits: a run that exceeds them fails, with its steps so far, never more than `max_steps`. The time begins with
         the first step, after compiling; it is checked every tenth of a second, by integrators of compliant
-        contact that are not compiled whenever they evaluate accelerations. With automatically chosen steps the limits
-        apply to each run: if they end finer runs, the best complete run is returned, and its `verdict` and `status`
-        name the limit.
+        contact that are not compiled whenever they evaluate accelerations. Where runs are compared, `max_steps`
+        applies to each of them and `max_seconds` to all together: if they end finer runs, the best complete run is
+        returned, and its `verdict` and `status` name the limit.
     progress : True or callable (t, t_end, steps), optional
         True shows on one line what is done, twice a second: compiling, computing, tables, checking. A callable is
         called several times per second. The same stages are entries of the log
@@ -200,8 +200,11 @@ def _simulated(
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None, "interpreted": interpreted}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
+    taken = 0.0
+
     def run(stepper: Stepper, control: StepControl, most: int | None = None, afforded: int = 0) -> Trajectory:
-        budget, made = Budget(progress, max_steps, most_seconds, most, afforded, first.t), None
+        nonlocal taken
+        budget, made = Budget(progress, max_steps, most_seconds, most, afforded, first.t, taken), None
         try:
             with text_interpreted() if interpreted else contextlib.nullcontext():
                 made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
@@ -212,6 +215,8 @@ def _simulated(
             raise Interrupted(COMPLETE, trajectory=made) from None
         except MemoryError as error:
             raise NonsmoothError(NO_MEMORY) from error
+        finally:
+            taken = budget.taken
 
     control = None if step is None else step_control(step, (first.t, end))
     if control is not None:

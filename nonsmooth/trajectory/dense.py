@@ -66,6 +66,10 @@ class States:
     q: Columns
     v: Columns
 
+    def __repr__(self) -> str:
+        span = f", {self.t.min():.6g} to {self.t.max():.6g} s" if self.t.size else ""
+        return f"States({len(self.t)} time{'s' * (len(self.t) != 1)}{span}: {self.q} and {self.v})"
+
 
 class _Deforming:
     """Velocities of a flexible body of a run, whose inertia changes with its deformation.

@@ -97,7 +97,7 @@ class Trajectory(AnyTime, Views):
     end
         The last state with all internal states; a run restarted from it is bitwise identical to an uninterrupted one.
     wall_seconds
-        Time the run took [s].
+        Time the run took [s], without those that were compared with it.
     seconds
         Where the time of the call of `simulate` went [s], by stage: compiling, computing, tables, and checking or
         preparing; files do not keep it.
@@ -164,10 +164,12 @@ class Trajectory(AnyTime, Views):
         rows = len(self.t) - 1
         steps = self.counts.get("steps", rows)
         recorded = "" if steps == rows else f", {rows} recorded"
+        compared = "accuracy" in self.manifest and "computing" in self.seconds
+        others = f", {self.seconds['computing']:.3g} s with the runs compared" if compared else ""
         return "\n".join(
             [
                 f"<Trajectory {status}: {steps} steps{recorded}, t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, "
-                f"{self.wall_seconds:.3g} s of computing>",
+                f"{self.wall_seconds:.3g} s of computing{others}>",
                 f"  coordinates  {', '.join(self.q.names)}",
                 f"  contacts     {', '.join(self.gap.names) or 'none'}; {found}",
                 f"  certificate  gap {c.gap_violation:.2g} m, joints {c.joint_violation:.2g}, "

@@ -64,7 +64,7 @@ def automatic(
     climbs: list[Climb] = []
     for one in _methods(system, stepper):
         climbs.append(climb(run, rungs(one, length), compare.difference, accuracy))
-        if climbs[-1].settled:
+        if climbs[-1].settled or climbs[-1].late:
             break
     tried = [line for one in climbs for line in one.tried]
     best = _best(climbs)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed, TimeSpent
 from nonsmooth.step_control import (
     COARSE,
     QUARTER,
@@ -99,6 +99,11 @@ class Climb:
         return self.difference.lost - start > LONGER * (self.before.lost - start)
 
     @property
+    def late(self) -> bool:
+        """Whether the last run that failed did so since the time of the whole call is spent."""
+        return self.failure is not None and isinstance(self.failure.cause, TimeSpent)
+
+    @property
     def settled(self) -> bool:
         """Whether two runs agree, or show from when on the motion cannot be predicted."""
         return self.agreed or (self.difference is not None and self.difference.parted < math.inf)
@@ -160,7 +165,7 @@ def climb(
                 if (by_error or ended >= ASKED) and found.difference.within(accuracy) and not one.verdict.signs:
                     found.agreed = True
                     break
-        if failures >= FAILURES:
+        if failures >= FAILURES or found.late:
             break
     return found
 

@@ -133,8 +133,15 @@ def test_round_off_is_not_printed_as_data(capsys):
     assert main(["run", "slider-rod", "--case", "2", "--t-end", "20ms", "--dt-min", "1us", "--dt-max", "1ms"]) == 0
     out = capsys.readouterr().out
     state = out[out.index("final state") :]
-    assert re.search(r"slider.angle +0 +0\b", state)
+    assert re.search(r"slider.angle +0 +\[rad\] +0 +\[rad/s\]", state)
+    assert re.search(r"slider.y +\S+ +\[m\] +0 +\[m/s\]", state)
     assert not re.search(r"e-(1[6-9]|[2-9]\d)\b", state)
+
+
+def test_a_failed_run_says_its_time_once(capsys):
+    assert main(["run", "slider-rod", "--t-end", "20ms", "--dt", "1e-5", "--max-steps", "7"]) == 1
+    title = " ".join(capsys.readouterr().out.partition("stepper")[0].split())
+    assert title.startswith("slider-rod: failed: After 7 steps, at t = 7e-05 s,") and title.count(" t = ") == 1, title
 
 
 def test_small_numbers_that_are_no_round_off_stay():

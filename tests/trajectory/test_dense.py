@@ -63,6 +63,8 @@ def test_the_error_between_rows_falls_with_the_stated_order(system, t_end, order
 def test_quaternions_between_rows_have_norm_1():
     run = steps_of(spinning_body(), 0.5, 0.05)
     q = run.at(np.linspace(0.0, 0.5, 101)).q
+    many, one = run.at(np.linspace(0.0, 0.5, 101)), run.at(0.25)
+    assert repr(many) == f"States(101 times, 0 to 0.5 s: {q} and {many.v})" and repr(one).startswith("States(1 time, ")
     norms = sum(q[f"body.q{part}"] ** 2 for part in "wxyz")
     assert norms == pytest.approx(1.0, abs=1e-15)
 

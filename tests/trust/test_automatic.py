@@ -170,6 +170,37 @@ def test_the_time_of_a_budget_begins_with_the_first_step(monkeypatch):
     assert simulate(system, GaussQP(), t_end=0.01, dt=1e-3, max_seconds=1.0).status == "finished"
 
 
+def test_the_time_of_a_budget_is_that_of_all_runs_that_are_compared(monkeypatch):
+    """The first run takes 1.2 s by a clock that else stands still: it is returned, and no other method is tried."""
+    from nonsmooth.run import loop
+
+    now = [5.0]
+
+    class Clock:
+        monotonic = staticmethod(lambda: now[0])
+        perf_counter = staticmethod(lambda: now[0])
+
+    def slow(*given, finished=loop.TimeLoop._finished):
+        now[0] += 1.2
+        return finished(*given)
+
+    monkeypatch.setattr(loop, "time", Clock)
+    monkeypatch.setattr(loop.TimeLoop, "_finished", slow)
+    run = simulate(slider_rod(case=1).build(), t_end=0.02, max_seconds=1.0)
+    assert run.status == "finished; the budget of 1 s ended a finer run" and run.verdict.kind == "not accurate"
+    assert [": failed" in one for one in run.manifest["accuracy"]["tried"]] == [False, True]
+    own = simulate(slider_rod(case=1).build(), GaussQP(), t_end=0.02, dt=1e-3, check=True, max_seconds=1.0)
+    assert own.status == "finished; the budget of 1 s ended the finer run" and len(own.t) == 21
+
+
+def test_the_time_of_the_run_and_of_those_compared_are_both_said():
+    """Their sum is that of the computing in `seconds`, which a single run does not repeat."""
+    system = slider_rod(case=1).build()
+    compared, single = simulate(system, t_end=0.01), simulate(system, GaussQP(), t_end=0.01, dt=1e-3)
+    said = f"{compared.wall_seconds:.3g} s of computing, {compared.seconds['computing']:.3g} s with the runs compared>"
+    assert said in repr(compared) and f"{single.wall_seconds:.3g} s of computing>" in repr(single)
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
