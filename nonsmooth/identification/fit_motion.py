@@ -53,8 +53,9 @@ SAME = 0.01
 NEAR = 1.2
 #: evaluations at an end of an interval once it is enclosed
 REFINED = 3
-#: change of an estimate by shorter steps, in its deviations, from which it is remarked
-MOVED = 0.5
+#: change of an estimate by shorter steps, in its deviations, from which it is remarked, and from which no interval is
+#: stated
+MOVED, FAR = 0.5, 1.0
 #: deviations of the mean square residual of noise above which it is none
 UNLIKELY = 5.0
 
@@ -91,7 +92,8 @@ class Profile:
     Parameters
     ----------
     values, rise : of the parameter, and of the sum of squares above its minimum
-    interval : of 95 %; an end that the data do not bound is the end of the search range
+    interval : of 95 %, unless `MotionFit.unstated` says why not: where the rise is that of noise at its ends; an end
+        that the data do not bound is the end of the search range
     known : whether both ends are within the range
     """
 
@@ -135,23 +137,41 @@ class MotionFit(Saved):
     units: tuple[str, ...] = ()
 
     @property
+    def explained(self) -> bool:
+        """Whether the residuals can be noise of the stated size."""
+        return _explained(self.cost, self.samples)
+
+    @property
+    def unstated(self) -> str:
+        """Why the intervals of the profiles are none of 95 %; empty if they are."""
+        if not self.explained:
+            return "the fit does not explain the data"
+        return "the steps are too long" if np.any(np.abs(self.shift) > FAR) else ""
+
+    @property
     def remarks(self) -> tuple[str, ...]:
-        """What speaks against the intervals: error of the steps, and residuals that are not noise."""
+        """What speaks against the estimate and its intervals: error of the steps, and residuals that are not noise."""
         found, mean = [], self.cost / self.samples
         moved = ", ".join(
             f"{name} by {shift:.1f}" for name, shift in zip(self.names, self.shift, strict=False) if abs(shift) > MOVED
         )
-        if moved:
+        if moved and np.any(np.abs(self.shift) > FAR):
+            found.append(
+                f"No 95 % interval is stated, since the steps are too long: finer ones, {self.finer}, would move the "
+                f"estimate, in deviations: {moved}, and even finer ones perhaps by more; choose shorter steps."
+            )
+        elif moved:
             found.append(
                 f"Finer steps, {self.finer}, would move the estimate, in deviations: {moved}. This error is not in its "
-                "intervals; shorten the steps."
+                "intervals; choose shorter steps."
             )
         if np.any(np.isnan(self.shift)):
             found.append(f"A run with finer steps, {self.finer}, ends early: the error of the steps is not known.")
-        if (mean - 1.0) * math.sqrt(self.samples / 2.0) > UNLIKELY:
+        if not self.explained:
             found.append(
-                f"The mean square residual is {mean:.3g} where that of noise is 1: the noise is larger than stated, "
-                "the model lacks something, or this is not the lowest minimum, which more starts may find."
+                "No 95 % interval is stated, since the fit does not explain the data: the mean square residual is "
+                f"{mean:.3g} where that of noise is 1. Try more starts, another seed or wider ranges: there may be a "
+                "lower minimum; shorter steps; otherwise the noise is larger than stated, or the model lacks something."
             )
         return tuple(found)
 
@@ -164,8 +184,8 @@ class MotionFit(Saved):
         lines = [
             f"up to {self.until:.4g} s, {self.samples} samples, mean square residual {self.cost / self.samples:.3f}, "
             f"{self.runs} runs in {self.seconds:.1f} s",
-            "| parameter | value | deviation | 95 % interval |",
-            "|---|---|---|---|",
+            "| parameter | value | deviation |" + ("" if self.unstated else " 95 % interval |"),
+            "|---|---|---|" + ("" if self.unstated else "---|"),
         ]
         named = zip(self.names, self.units or [""] * len(self.names), strict=True)
         shown = [f"{name} [{unit}]" if unit.strip("-") else name for name, unit in named]
@@ -173,7 +193,7 @@ class MotionFit(Saved):
             profile = self.profiles.get(name)
             ends = "" if profile is None else f"{profile.interval[0]:.4g} to {profile.interval[1]:.4g}"
             ends += "" if profile is None or profile.known else ", not bounded by the data"
-            lines.append(f"| {head} | {value:.5g} | {deviation:.2g} | {ends} |")
+            lines.append(f"| {head} | {value:.5g} | {deviation:.2g} |" + ("" if self.unstated else f" {ends} |"))
         return "\n".join([*lines, *("" for _ in self.remarks[:1]), *self.remarks])
 
     def as_dictionary(self) -> dict[str, Any]:
@@ -190,7 +210,8 @@ class MotionFit(Saved):
             shift = moved.get(name, math.nan)
             one["shift"] = shift if math.isfinite(shift) else None
             if name in self.profiles:
-                one |= {"interval": list(self.profiles[name].interval), "known": self.profiles[name].known}
+                interval = None if self.unstated else list(self.profiles[name].interval)
+                one |= {"interval": interval, "known": self.profiles[name].known}
             found["parameters"][name] = one
         return found
 
@@ -439,6 +460,11 @@ class _Fit:
         free = np.arange(len(first)) != k
         found = self._finish(first, free)
         return found if found[0] <= expected else min(found, self._finish(beside, free))
+
+
+def _explained(cost: float, samples: int) -> bool:
+    """Whether the mean square residual can be that of noise."""
+    return (cost / samples - 1.0) * math.sqrt(samples / 2.0) <= UNLIKELY
 
 
 def _covariance(J: Array) -> Array:

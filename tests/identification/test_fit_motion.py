@@ -27,6 +27,7 @@ from nonsmooth import (
 )
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import FitMotion, MotionData, fit_motion, predictable_time
+from nonsmooth.identification.fit_motion import MotionFit, Profile
 from nonsmooth.identification.motion_data import simulated_columns
 from nonsmooth_problems.bouncing_ball import bouncing_ball
 from nonsmooth_problems.slider_crank_translational import slider_crank_translational
@@ -201,6 +202,34 @@ def test_steps_that_bias_an_estimate_are_said():
     assert abs(apart) > 3.0 and np.sign(apart) == np.sign(coarse.shift[0])
     wrong = fitted(SCHEME, Landing(1e-6, 1e-3), 5e-5)
     assert len(wrong.remarks) == 1 and wrong.as_dictionary()["remarks"] == list(wrong.remarks)
+
+
+@pytest.mark.parametrize(
+    ("cost", "shift", "why", "advice"),
+    [
+        (1.05, 0.9, "", "choose shorter steps"),
+        (1.05, -1.1, "the steps are too long", "choose shorter steps"),
+        (6.64, 0.0, "the fit does not explain the data", "Try more starts, another seed or wider ranges"),
+    ],
+)
+def test_an_interval_that_is_none_of_95_percent_is_not_stated(cost, shift, why, advice):
+    """Table, JSON and figure have estimate and deviation, no interval, and one sentence says why and what to do."""
+    x = np.array([0.9, 1.0, 1.1])
+    found = MotionFit(
+        ("pin.restitution",), x[1:2], np.array([0.05]),
+        {"pin.restitution": Profile(x, np.array([4.0, 0.0, 4.0]), (0.902, 1.098), True)}, 1000 * cost, 1000, 0.1, (), 1,
+        0.0, shift=np.array([shift]), finer=Landing(1e-6, 5e-5),
+    )  # fmt: skip
+    assert found.unstated == why and len(found.remarks) == 1 and advice in found.remarks[0]
+    assert ("No 95 % interval is stated" in found.remarks[0]) is bool(why)
+    assert ("0.902 to 1.098" in str(found)) is not bool(why) and ("| 95 % interval |" in str(found)) is not bool(why)
+    assert "| pin.restitution | 1 | 0.05 |" in str(found)
+    one = found.as_dictionary()["parameters"]["pin.restitution"]
+    assert one["interval"] == (None if why else [0.902, 1.098]) and one["deviation"] == 0.05
+    figure = plots.fitted(found)
+    figure.canvas.draw()
+    assert figure.get_suptitle() == (f"No 95 % interval is stated:\n{why}" if why else "")
+    assert sum(line.get_linestyle() == "--" for line in figure.axes[0].lines) == (0 if why else 1)
 
 
 @pytest.mark.parametrize("spoil, sentence", BAD.values(), ids=BAD)
