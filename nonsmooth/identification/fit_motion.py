@@ -3,9 +3,10 @@
 The parameters x minimise the sum of squares of ``(simulated - measured) / noise`` over all samples. With impacts this
 function has many local minima, whose number increases with the length of the motion: many initial guesses are compared
 over its beginning, and the best of them are improved by the Levenberg-Marquardt method over increasing parts, as far as
-the motion is predictable. The accuracy of a parameter is given by its profile likelihood, the minimum over all others
-at fixed values of it. A profile that meets a lower sum of squares than that of the minimum shows that the search had
-stalled: it is continued from there, and the profiles are computed again, so that they always belong to the minimum.
+the motion is predictable. While no minimum explains the data, the next of them is that farthest from those before. The
+accuracy of a parameter is given by its profile likelihood, the minimum over all others at fixed values of it. A profile
+that meets a lower sum of squares than that of the minimum shows that the search had stalled: it continues there, and
+the profiles are computed again, so that they always belong to the minimum.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ RISE = 3.841458820694124
 PARTS = (0.15, 0.2, 0.27, 0.36, 0.48, 0.64, 0.8, 1.0)
 #: iterations over each of them but the last
 GROWING = 4
-#: number of starts with the same minimum after which no others are improved
+#: number of starts with the same minimum, which explains the data, after which no others are improved
 AGREE = 3
 #: difference of sums of squares that counts as none, small beside the rise of an interval
 SAME = 0.01
@@ -67,7 +68,8 @@ class FitMotion:
     Parameters
     ----------
     starts : points of the parameters that are compared over the beginning of the motion
-    improved : how many of the best are improved at most, all of fewer starts; three with the same minimum suffice
+    improved : how many of the best are improved at most, all of fewer starts; three with the same minimum suffice if it
+        explains the data
     iterations : of each improvement
     profile : largest number of values on each side of a profile likelihood, at doubled distances; 0 for none
     seed
@@ -352,6 +354,11 @@ class _Fit:
             x, _ = levenberg_marquardt(partial(self.residual, part=part), x, self.low, self.high, iterations=GROWING)
         return self._finish(x)
 
+    def _farthest(self, starts: list[Array], tried: list[Array]) -> int:
+        """Which start is farthest from those that led to minima which do not explain the data."""
+        apart = [[float(np.linalg.norm((x - y) / (self.high - self.low))) for y in tried] for x in starts]
+        return int(np.argmax(np.min(apart, axis=1)))
+
     def _finish(self, x: Array, free: Array | None = None) -> list[float]:
         """Cost and x of the minimum next to x over the whole motion."""
         x, cost = levenberg_marquardt(
@@ -361,11 +368,17 @@ class _Fit:
 
     def result(self) -> MotionFit:
         minima: list[list[float]] = []
-        starts = self._starts()[: self.chosen.improved]
-        for k, (_, *x) in enumerate(starts):
-            minima.append(self._once(f"minimum {k}", partial(self._improve, np.array(x))))
-            self._say(f"minimum {k + 1} of {len(starts)}", 0.4 + 0.4 * (k + 1) / len(starts))
-            if sum(one[0] <= min(minima)[0] + SAME for one in minima) >= AGREE:
+        samples = len(self.data.t) * len(self.data.columns)
+        left = [np.array(x) for _, *x in self._starts()]
+        tried: list[Array] = []
+        count = min(self.chosen.improved, len(left))
+        for k in range(count):
+            known = not minima or _explained(min(minima)[0], samples)
+            tried.append(left.pop(0 if known else self._farthest(left[: 2 * self.chosen.improved - k], tried)))
+            minima.append(self._once(f"minimum {k}", partial(self._improve, tried[-1])))
+            self._say(f"minimum {k + 1} of {count}", 0.4 + 0.4 * (k + 1) / count)
+            lowest = min(minima)[0]
+            if _explained(lowest, samples) and sum(one[0] <= lowest + SAME for one in minima) >= AGREE:
                 break
         best, *others = sorted(minima)
         rounds = 0
@@ -378,7 +391,7 @@ class _Fit:
         shorter = self.residual(least, dt=finer(self.steps))
         change = shorter - residual if np.max(np.abs(shorter)) < FAILED / 2 else np.full_like(shorter, np.nan)
         minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
-        samples, seconds = len(self.data.t) * len(self.data.columns), time.perf_counter() - self.begin
+        seconds = time.perf_counter() - self.begin
         elements = {one.name: one for one in self.system.elements}
         owners = (name.partition(".") for name in self.names)
         units = tuple(elements[owner].quantity(label).unit for owner, _, label in owners)
