@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 
 from nonsmooth import studies
@@ -81,6 +80,8 @@ def tolerance(
     parts: list[Any] = [f"{name}: {found.how}", "", _scales(found), "", found.statement]
     if found.as_drawn:
         parts = [f"{name}, {found.level} level: {found.how}", "", *_yield(found), found.yield_statement]
+    if found.failure_statement:
+        parts += ["", found.failure_statement]
     if not (kinematic or verdict):
         parts += ["", "the error of the runs is not estimated (--verdict repeats each with half the step)"]
     shares: dict[str, Any] = {}
@@ -127,9 +128,19 @@ def _scales(found: Tolerance) -> Table:
     share = f"share bound, {100 * found.confidence:g} %"
     quantile = f"bound of the {100 * found.coverage:g} % quantile [{found.unit or '-'}]"
     ends = [f"{name} up to [m]" for name in found.scaled]
-    table = table_of("scale", *ends, "median", quantile, "within", share, "", whole=True)
+    failed = ["failed"] if found.failures_at.any() else []
+    table = table_of("scale", *ends, "median", quantile, *failed, "within", share, "", whole=True)
+    median, said = found.medians, (found.bound_best, found.bound)
     for i, factor in enumerate(found.factors):
-        numbers = (np.median(found.outputs[i]), found.bound[i])
-        shares = (f"{found.share[i]:.3f}", f"{found.share_bound[i]:.3f}", "passed" if i < found.passed else "")
-        table.add_row(f"{factor:.3g}", *(f"{x:.4g}" for x in (*found.widest[i], *numbers)), *shares)
+        numbers = [_between(low[i], high[i], ".4g") for low, high in (median, said)]
+        lost = [str(found.failures_at[i])] if failed else []
+        shares = (f"{found.share[i]:.3f}", _between(found.share_bound[i], found.best[i], ".3f"))
+        widest = (f"{x:.4g}" for x in found.widest[i])
+        table.add_row(f"{factor:.3g}", *widest, *numbers, *lost, *shares, "passed" if i < found.passed else "")
     return table
+
+
+def _between(low: float, high: float, form: str) -> str:
+    """A number that failed runs leave open between two, infinite where they leave it open without an end."""
+    one, other = f"{low:{form}}", f"{high:{form}}"
+    return one if one == other else f"{one} to {other}"

@@ -3,9 +3,10 @@
 The parameters x minimise the sum of squares of ``(simulated - measured) / noise`` over all samples. With impacts this
 function has many local minima, whose number increases with the length of the motion: many initial guesses are compared
 over its beginning, and the best of them are improved by the Levenberg-Marquardt method over increasing parts, as far as
-the motion is predictable. The accuracy of a parameter is given by its profile likelihood, the minimum over all others
-at fixed values of it. A profile that meets a lower sum of squares than that of the minimum shows that the search had
-stalled: it is continued from there, and the profiles are computed again, so that they always belong to the minimum.
+the motion is predictable. While no minimum explains the data, the next of them is that farthest from those before. The
+accuracy of a parameter is given by its profile likelihood, the minimum over all others at fixed values of it. A profile
+that meets a lower sum of squares than that of the minimum shows that the search had stalled: it continues there, and
+the profiles are computed again, so that they always belong to the minimum.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ RISE = 3.841458820694124
 PARTS = (0.15, 0.2, 0.27, 0.36, 0.48, 0.64, 0.8, 1.0)
 #: iterations over each of them but the last
 GROWING = 4
-#: number of starts with the same minimum after which no others are improved
+#: number of starts with the same minimum, which explains the data, after which no others are improved
 AGREE = 3
 #: difference of sums of squares that counts as none, small beside the rise of an interval
 SAME = 0.01
@@ -53,8 +54,9 @@ SAME = 0.01
 NEAR = 1.2
 #: evaluations at an end of an interval once it is enclosed
 REFINED = 3
-#: change of an estimate by shorter steps, in its deviations, from which it is remarked
-MOVED = 0.5
+#: change of an estimate by shorter steps, in its deviations, from which it is remarked, and from which no interval is
+#: stated
+MOVED, FAR = 0.5, 1.0
 #: deviations of the mean square residual of noise above which it is none
 UNLIKELY = 5.0
 
@@ -66,7 +68,8 @@ class FitMotion:
     Parameters
     ----------
     starts : points of the parameters that are compared over the beginning of the motion
-    improved : how many of the best are improved at most, all of fewer starts; three with the same minimum suffice
+    improved : how many of the best are improved at most, all of fewer starts; three with the same minimum suffice if it
+        explains the data
     iterations : of each improvement
     profile : largest number of values on each side of a profile likelihood, at doubled distances; 0 for none
     seed
@@ -91,7 +94,8 @@ class Profile:
     Parameters
     ----------
     values, rise : of the parameter, and of the sum of squares above its minimum
-    interval : of 95 %; an end that the data do not bound is the end of the search range
+    interval : of 95 %, unless `MotionFit.unstated` says why not: where the rise is that of noise at its ends; an end
+        that the data do not bound is the end of the search range
     known : whether both ends are within the range
     """
 
@@ -135,23 +139,41 @@ class MotionFit(Saved):
     units: tuple[str, ...] = ()
 
     @property
+    def explained(self) -> bool:
+        """Whether the residuals can be noise of the stated size."""
+        return _explained(self.cost, self.samples)
+
+    @property
+    def unstated(self) -> str:
+        """Why the intervals of the profiles are none of 95 %; empty if they are."""
+        if not self.explained:
+            return "the fit does not explain the data"
+        return "the steps are too long" if np.any(np.abs(self.shift) > FAR) else ""
+
+    @property
     def remarks(self) -> tuple[str, ...]:
-        """What speaks against the intervals: error of the steps, and residuals that are not noise."""
+        """What speaks against the estimate and its intervals: error of the steps, and residuals that are not noise."""
         found, mean = [], self.cost / self.samples
         moved = ", ".join(
             f"{name} by {shift:.1f}" for name, shift in zip(self.names, self.shift, strict=False) if abs(shift) > MOVED
         )
-        if moved:
+        if moved and np.any(np.abs(self.shift) > FAR):
+            found.append(
+                f"No 95 % interval is stated, since the steps are too long: finer ones, {self.finer}, would move the "
+                f"estimate, in deviations: {moved}, and even finer ones perhaps by more; choose shorter steps."
+            )
+        elif moved:
             found.append(
                 f"Finer steps, {self.finer}, would move the estimate, in deviations: {moved}. This error is not in its "
-                "intervals; shorten the steps."
+                "intervals; choose shorter steps."
             )
         if np.any(np.isnan(self.shift)):
             found.append(f"A run with finer steps, {self.finer}, ends early: the error of the steps is not known.")
-        if (mean - 1.0) * math.sqrt(self.samples / 2.0) > UNLIKELY:
+        if not self.explained:
             found.append(
-                f"The mean square residual is {mean:.3g} where that of noise is 1: the noise is larger than stated, "
-                "the model lacks something, or this is not the lowest minimum, which more starts may find."
+                "No 95 % interval is stated, since the fit does not explain the data: the mean square residual is "
+                f"{mean:.3g} where that of noise is 1. Try more starts, another seed or wider ranges: there may be a "
+                "lower minimum; shorter steps; otherwise the noise is larger than stated, or the model lacks something."
             )
         return tuple(found)
 
@@ -164,8 +186,8 @@ class MotionFit(Saved):
         lines = [
             f"up to {self.until:.4g} s, {self.samples} samples, mean square residual {self.cost / self.samples:.3f}, "
             f"{self.runs} runs in {self.seconds:.1f} s",
-            "| parameter | value | deviation | 95 % interval |",
-            "|---|---|---|---|",
+            "| parameter | value | deviation |" + ("" if self.unstated else " 95 % interval |"),
+            "|---|---|---|" + ("" if self.unstated else "---|"),
         ]
         named = zip(self.names, self.units or [""] * len(self.names), strict=True)
         shown = [f"{name} [{unit}]" if unit.strip("-") else name for name, unit in named]
@@ -173,7 +195,7 @@ class MotionFit(Saved):
             profile = self.profiles.get(name)
             ends = "" if profile is None else f"{profile.interval[0]:.4g} to {profile.interval[1]:.4g}"
             ends += "" if profile is None or profile.known else ", not bounded by the data"
-            lines.append(f"| {head} | {value:.5g} | {deviation:.2g} | {ends} |")
+            lines.append(f"| {head} | {value:.5g} | {deviation:.2g} |" + ("" if self.unstated else f" {ends} |"))
         return "\n".join([*lines, *("" for _ in self.remarks[:1]), *self.remarks])
 
     def as_dictionary(self) -> dict[str, Any]:
@@ -190,7 +212,8 @@ class MotionFit(Saved):
             shift = moved.get(name, math.nan)
             one["shift"] = shift if math.isfinite(shift) else None
             if name in self.profiles:
-                one |= {"interval": list(self.profiles[name].interval), "known": self.profiles[name].known}
+                interval = None if self.unstated else list(self.profiles[name].interval)
+                one |= {"interval": interval, "known": self.profiles[name].known}
             found["parameters"][name] = one
         return found
 
@@ -331,6 +354,11 @@ class _Fit:
             x, _ = levenberg_marquardt(partial(self.residual, part=part), x, self.low, self.high, iterations=GROWING)
         return self._finish(x)
 
+    def _farthest(self, starts: list[Array], tried: list[Array]) -> int:
+        """Which start is farthest from those that led to minima which do not explain the data."""
+        apart = [[float(np.linalg.norm((x - y) / (self.high - self.low))) for y in tried] for x in starts]
+        return int(np.argmax(np.min(apart, axis=1)))
+
     def _finish(self, x: Array, free: Array | None = None) -> list[float]:
         """Cost and x of the minimum next to x over the whole motion."""
         x, cost = levenberg_marquardt(
@@ -340,11 +368,17 @@ class _Fit:
 
     def result(self) -> MotionFit:
         minima: list[list[float]] = []
-        starts = self._starts()[: self.chosen.improved]
-        for k, (_, *x) in enumerate(starts):
-            minima.append(self._once(f"minimum {k}", partial(self._improve, np.array(x))))
-            self._say(f"minimum {k + 1} of {len(starts)}", 0.4 + 0.4 * (k + 1) / len(starts))
-            if sum(one[0] <= min(minima)[0] + SAME for one in minima) >= AGREE:
+        samples = len(self.data.t) * len(self.data.columns)
+        left = [np.array(x) for _, *x in self._starts()]
+        tried: list[Array] = []
+        count = min(self.chosen.improved, len(left))
+        for k in range(count):
+            known = not minima or _explained(min(minima)[0], samples)
+            tried.append(left.pop(0 if known else self._farthest(left[: 2 * self.chosen.improved - k], tried)))
+            minima.append(self._once(f"minimum {k}", partial(self._improve, tried[-1])))
+            self._say(f"minimum {k + 1} of {count}", 0.4 + 0.4 * (k + 1) / count)
+            lowest = min(minima)[0]
+            if _explained(lowest, samples) and sum(one[0] <= lowest + SAME for one in minima) >= AGREE:
                 break
         best, *others = sorted(minima)
         rounds = 0
@@ -357,7 +391,7 @@ class _Fit:
         shorter = self.residual(least, dt=finer(self.steps))
         change = shorter - residual if np.max(np.abs(shorter)) < FAILED / 2 else np.full_like(shorter, np.nan)
         minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
-        samples, seconds = len(self.data.t) * len(self.data.columns), time.perf_counter() - self.begin
+        seconds = time.perf_counter() - self.begin
         elements = {one.name: one for one in self.system.elements}
         owners = (name.partition(".") for name in self.names)
         units = tuple(elements[owner].quantity(label).unit for owner, _, label in owners)
@@ -439,6 +473,11 @@ class _Fit:
         free = np.arange(len(first)) != k
         found = self._finish(first, free)
         return found if found[0] <= expected else min(found, self._finish(beside, free))
+
+
+def _explained(cost: float, samples: int) -> bool:
+    """Whether the mean square residual can be that of noise."""
+    return (cost / samples - 1.0) * math.sqrt(samples / 2.0) <= UNLIKELY
 
 
 def _covariance(J: Array) -> Array:

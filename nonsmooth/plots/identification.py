@@ -117,7 +117,7 @@ def bees(found: Colony, truth: float, names: Sequence[str] = (), low: Any = None
 
 
 def fitted(found: MotionFit) -> Figure:
-    """Profile likelihood of each parameter; dashed the rise at the ends of the 95 % interval."""
+    """Profile likelihood of each parameter; dashed the rise at the ends of the 95 % interval, if one is stated."""
     shown = list(found.profiles) or list(found.names)
     figure, axes = _figure(1, len(shown), 2.7 * len(shown), 2.9)
     for k, name in enumerate(shown):
@@ -125,12 +125,15 @@ def fitted(found: MotionFit) -> Figure:
         unit, factor = display(found.units[i] if found.units else "-", float(found.values[i]))
         if profile is not None:
             axis.plot(profile.values / factor, profile.rise, "o-", ms=3, lw=1.2, color=COLOURS[k % len(COLOURS)])
-            axis.axhline(3.841, color=INK, lw=0.7, ls="--")
+            if not found.unstated:
+                axis.axhline(3.841, color=INK, lw=0.7, ls="--")
             axis.set_ylim(-0.5, max(12.0, min(40.0, float(np.max(profile.rise)))))
         axis.axvline(found.values[i] / factor, color=FAINT, lw=0.8)
         dress(axis, name, quantity("value", unit), "rise of the sum of squares" if k == 0 else "")
         axis.locator_params(axis="x", nbins=4)
         axis.tick_params(axis="x", rotation=25)
+    if found.unstated:
+        figure.suptitle(f"No 95 % interval is stated:\n{found.unstated}", fontsize=SIZE, color=INK)
     return figure
 
 

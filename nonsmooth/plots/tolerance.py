@@ -76,15 +76,22 @@ def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     axis.set_ylim(0.0, axis.get_ylim()[1] / BELOW)
     sure = f"{100 * found.confidence:g} % confidence"
     dress(axis, f"Yield {100 * share:.4g} %", quantity(found.metric, unit or "-"), f"products of {found.products}")
-    legend(axis, loc="upper left", title=f"{100 * low:.4g} to {100 * high:.4g} %, {sure}", title_fontsize=SIZE - 0.5,
-           alignment="left")  # fmt: skip
+    title = f"{100 * low:.4g} to {100 * high:.4g} %, {sure}" + _failed(found, -1, "\n")
+    legend(axis, loc="upper left", title=title, title_fontsize=SIZE - 0.5, alignment="left")
+
+
+def _failed(found: Tolerance, scale: int, before: str = ", ") -> str:
+    """How many runs failed at a scale; empty if none did."""
+    count = int(found.failures_at[scale])
+    return f"{before}{count} of {found.products} failed" if count else ""
 
 
 def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     """Normal probability paper: a normal distribution is a straight line."""
     from scipy.stats import beta, norm
 
-    values, n = np.sort(found.outputs[-1]), found.products
+    values = np.sort(found.outputs[-1][~found.lost[-1]])
+    n, whose = len(values), "those that did not fail" if found.lost[-1].any() else "products"
     ranks = np.unique(np.concatenate([
         np.arange(1, min(n, 40) + 1), np.linspace(1, n, POINTS).astype(int), np.arange(max(1, n - 40), n + 1)
     ]))  # fmt: skip
@@ -98,7 +105,7 @@ def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     ticks = [tick for tick in TICKS if abs(norm.ppf(tick / 100)) <= reach]
     axis.set_yticks([float(norm.ppf(tick / 100)) for tick in ticks], [f"{tick:g}" for tick in ticks])
     axis.set_ylim(-reach, (2.0 / BELOW - 1.0) * reach)
-    dress(axis, "On normal probability paper", quantity(found.metric, unit or "-"), "share of products [%]")
+    dress(axis, "On normal probability paper", quantity(found.metric, unit or "-"), f"share of {whose} [%]")
     legend(axis, loc="upper left")
 
 
@@ -127,6 +134,7 @@ def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Non
         values = np.sort(found.outputs[i]) / factor
         x, y = np.concatenate([[values[0]], values]), np.arange(len(values) + 1) / len(values)
         name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {length}"
+        name += _failed(found, i, "\n")
         axis.step(x, y, where="post", color=COLOURS[k], lw=1.3, label=name)
     axis.axvline(found.limit / factor, **LIMIT, ymax=BELOW, label="limit")
     axis.axhline(found.coverage, color=FAINT, lw=0.7, ls=(0, (1, 1.5)), label=f"{100 * found.coverage:g} % of them")
@@ -141,13 +149,27 @@ def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Non
 def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     length, metre = _clearance(found)
     x = found.widest[:, 0] / metre
-    low, middle, high = (np.quantile(found.outputs, q, axis=1, method="higher") / factor for q in (0.05, 0.5, 0.95))
-    axis.fill_between(x, low, high, color=COLOURS[0], alpha=0.2, lw=0, label="90 % of the runs")
+    known = [
+        values[~lost] if not lost.all() else np.array([np.nan])
+        for values, lost in zip(found.outputs, found.lost, strict=True)
+    ]
+    low, middle, high = np.array([np.quantile(one, (0.05, 0.5, 0.95), method="higher") for one in known]).T / factor
+    ended = " that did not fail" if found.lost.any() else ""
+    axis.fill_between(x, low, high, color=COLOURS[0], alpha=0.2, lw=0, label=f"90 % of the runs{ended}")
     axis.plot(x, middle, color=COLOURS[0], lw=1.4, label="median")
     said = f"{100 * found.coverage:g} % quantile, {100 * found.confidence:g} % bound"
     axis.plot(x, found.bound / factor, color=COLOURS[1], marker="o", ms=3.5, lw=1.0, label=said)
+    if found.lost.any():
+        said = "the same, had failed runs kept the limit"
+        axis.plot(
+            x, found.bound_best / factor, color=COLOURS[1], marker="o", mfc="none", ms=3.5, lw=0.7, ls=":", label=said
+        )
+    for place, count in zip(x[found.failures_at > 0], found.failures_at[found.failures_at > 0], strict=True):
+        axis.text(place, 0.01, f"{count} failed", transform=axis.get_xaxis_transform(), ha="center", va="bottom",
+                  rotation=90, fontsize=SIZE - 1, color=INK)  # fmt: skip
     axis.axhline(found.limit / factor, **LIMIT, label="limit")
-    top = float(np.max(np.concatenate([(found.bound / factor)[np.isfinite(found.bound)], [found.limit / factor]])))
+    ends = np.concatenate([found.bound, found.bound_best, [found.limit]])
+    top = float(np.max(ends[np.isfinite(ends)])) / factor
     axis.set_ylim(0.0, top / BELOW)
     if found.passed:
         largest = x[found.passed - 1]

@@ -34,12 +34,16 @@ DEVIATION = "deviation:"
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Outputs of products (n,), NaN for those that failed; where they have verdicts, which are not accurate."""
+    """Outputs of products (n,), NaN for those that failed; where they have verdicts, which are not accurate.
+
+    `reason` is the sentence of the first run that failed.
+    """
 
     values: Array
     unit: str
     doubtful: NDArray[np.bool_] | None = None
     coarse: Array | None = None
+    reason: str = ""
 
 
 class KinematicLevel:
@@ -117,23 +121,23 @@ class DynamicLevel:
         design = Design(tuple(names), values, (), how)
         metrics: dict[str, Any] = {"output": self.metric}
         if not self.verdict:
-            found, unit = self._swept(design, metrics, self.dt, self.output)
-            return Outputs(found["output"], unit)
+            found, unit, reason = self._swept(design, metrics, self.dt, self.output)
+            return Outputs(found["output"], unit, reason=reason)
         if self.dt is None:  # each run is compared with finer ones until it is accurate, and says so
             errors = {"position": "position-error", "force": "force-error"}
-            found, unit = self._swept(design, metrics | errors, None, self.output)
-            wrong = [~(found[name] <= self.accuracy) for name in errors]
-            return Outputs(found["output"], unit, np.any(wrong, axis=0) & np.isfinite(found["output"]))
+            found, unit, reason = self._swept(design, metrics | errors, None, self.output)
+            wrong = np.any([~(found[name] <= self.accuracy) for name in errors], axis=0)
+            return Outputs(found["output"], unit, wrong & np.isfinite(found["output"]), reason=reason)
         if not self.system.compliant and self.system.nc:
             metrics["overlap"] = "gap-violation"
-        found, unit = self._swept(design, metrics, self.dt, self.output, halved=True)
+        found, unit, reason = self._swept(design, metrics, self.dt, self.output, halved=True)
         lost = np.full(len(values), np.nan)
         coarse, fine = found.get("output", lost), found.get(f"output{HALF}", lost)
         doubtful = ~(np.abs(fine - coarse) <= self.accuracy * abs(self.limit))
         if "overlap" in metrics:
             doubtful |= found.get(f"overlap{HALF}", lost) > DEEP * self._smallest(names, values)
         doubtful &= np.isfinite(fine) | np.isfinite(coarse)
-        return Outputs(fine, unit, doubtful, coarse)
+        return Outputs(fine, unit, doubtful, coarse, reason)
 
     def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
         """Inputs (n, k) -> outputs (n,)."""
@@ -166,7 +170,8 @@ class DynamicLevel:
 
     def _swept(
         self, design: Design, metrics: Mapping[str, Any], dt: Any, output: Any, halved: bool = False
-    ) -> tuple[dict[str, Array], str]:
+    ) -> tuple[dict[str, Array], str, str]:
+        """Numbers by metric, the unit of the output, and why the first run failed that did."""
         found = sweep(
             self.mechanism, self.stepper, design, dt=dt, metrics=metrics, output=output, halved=halved, **self.common
         )
@@ -178,4 +183,5 @@ class DynamicLevel:
         columns = {name: np.asarray(found[name].values, dtype=float) for name in known if name in found}
         if self.nominal is not None:
             columns |= {name: np.abs(columns[name] - self.nominal) for name in outputs}
-        return columns, str(found[outputs[0]].attrs.get("units", ""))
+        reason = next((str(message) for message in found["message"].values if message), "")
+        return columns, str(found[outputs[0]].attrs.get("units", "")), reason

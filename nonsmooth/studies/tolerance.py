@@ -2,8 +2,9 @@
 
 Two levels: *kinematic*, positions of a mechanism whose clearances are vectors (`nonsmooth.studies.kinematic`), and
 *dynamic*, a run of each product. At the dynamic level each product can be run a second time with half the step. Where
-the two outputs differ by more than `accuracy` times the limit, or contacts overlap, the product is not accurate: it
-counts as beyond the limit in lower bounds of the yield, and as within it in upper bounds.
+the two outputs differ by more than `accuracy` times the limit, or contacts overlap, the product is not accurate. The
+output of a run that failed is not known either. Both count as beyond the limit in lower bounds, and as within it in
+upper bounds. A product that cannot be assembled, at the kinematic level, is beyond the limit.
 
 The statement about a scale s of the clearances' distributions is: with a confidence gamma, the output is within its
 limit for at least a fraction p of all mechanisms. Let k of n independent runs be within the limit. The fraction is then
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
-from nonsmooth.exceptions import InputError
+from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
 from nonsmooth.settings import is_number, shown
@@ -51,6 +52,10 @@ FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 AS_DRAWN = (1.0,)
 #: quantiles that are told
 QUANTILES = (0.5, 0.95, 0.99)
+#: what helps where runs failed, or are not accurate
+SHORTER = "Shorten the steps, or leave them out to have them chosen for each run."
+#: reason of a run that gives no number without an error of its own
+LOST = "its metric gives no number, or its run with half the step failed"
 #: base of the sample of Sobol' indices at the kinematic and at the dynamic level
 BASES = {"kinematic": 1024, "dynamic": 64}
 
@@ -86,11 +91,13 @@ class Tolerance(Result):
     widest
         Upper end of each clearance at each scale [m] (k, clearances).
     inputs, outputs
-        Of each run (k, n, m) and (k, n); infinite for a failed run, which counts as beyond the limit.
+        Of each run (k, n, m) and (k, n); infinite for a failed run.
     share, share_bound
-        Runs within the limit, and its lower bound with confidence, at each scale (k,) [-].
+        Share of the runs within the limit, of those that did not fail, and its lower bound with confidence, in which
+        failed runs count as beyond the limit, at each scale (k,) [-].
     bound
-        Upper bound of the output's p-quantile with confidence (k,); infinite if there are too few runs.
+        Upper bound of the output's p-quantile with confidence (k,), whatever the outputs of failed runs; infinite if
+        there are too few others.
     passed
         Number of accepted scales, from the smallest.
     how
@@ -109,6 +116,8 @@ class Tolerance(Result):
     bands
         At the kinematic level half widths of the deviation to first order: root sum of squares ("rss"), worst case
         ("worst").
+    failed, reason
+        Which runs failed, or products cannot be assembled (k, n); why the first of them did.
     """
 
     metric: str
@@ -134,6 +143,8 @@ class Tolerance(Result):
     shares: xarray.Dataset | None = field(default=None, repr=False)
     failures: tuple[Failure, ...] = ()
     bands: Mapping[str, float] = field(default_factory=dict)
+    failed: NDArray[np.bool_] | None = field(default=None, repr=False)
+    reason: str = ""
 
     @property
     def as_drawn(self) -> bool:
@@ -150,29 +161,76 @@ class Tolerance(Result):
         """Products that are not accurate (k, n)."""
         return np.zeros(self.outputs.shape, dtype=bool) if self.doubtful is None else self.doubtful
 
+    @property
+    def lost(self) -> NDArray[np.bool_]:
+        """Runs that failed: their outputs are not known (k, n)."""
+        none = self.failed is None or self.level != "dynamic"
+        return np.zeros(self.outputs.shape, dtype=bool) if none else np.asarray(self.failed)
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Runs that failed or are not accurate (k, n): beyond the limit in lower bounds, within it in upper bounds."""
+        return self.unsure | self.lost
+
+    @property
+    def best(self) -> Array:
+        """What `share_bound` would be if all runs of which nothing is known were within the limit (k,)."""
+        within = ((self.outputs <= self.limit) | self.unknown).sum(axis=1)
+        return np.array([share_bound(int(k), self.products, self.confidence) for k in within])
+
+    @property
+    def bound_best(self) -> Array:
+        """What `bound` would be if all failed runs were below all others (k,)."""
+        values = np.where(self.lost, -np.inf, self.outputs)
+        return np.array([quantile_bound(row, self.coverage, self.confidence) for row in values])
+
+    @property
+    def failures_at(self) -> NDArray[np.int_]:
+        """Number of runs that failed, or products that cannot be assembled, at each scale (k,)."""
+        return np.zeros(len(self.factors), dtype=int) if self.failed is None else self.failed.sum(axis=1)
+
+    @property
+    def failure_statement(self) -> str:
+        """How many runs failed, and why the first did; empty if none did."""
+        count = int(self.failures_at.sum())
+        what = "runs failed" if self.level == "dynamic" else "products cannot be assembled"
+        first = f", the first: {self.reason}" if self.reason else ""
+        return f"{count} of {self.outputs.size} {what}{first}" if count else ""
+
+    @property
+    def medians(self) -> tuple[Array, Array]:
+        """Median of the outputs at each scale (k,), with failed runs below all others, and above them."""
+        least = np.where(self.lost, -np.inf, self.outputs)
+        return np.median(least, axis=1), np.median(self.outputs, axis=1)
+
     def yield_at(self, scale: int = -1) -> tuple[float, float, float]:
         """Share of products within the limit at a scale, the last by default, and its bounds with the confidence.
 
-        Products that are not accurate count as beyond the limit in the lower bound and as within it in the upper one.
+        The share is that of the runs that did not fail. Runs that did, and products that are not accurate, count as
+        beyond the limit in the lower bound and as within it in the upper one.
         """
-        within, unsure, n = self.outputs[scale] <= self.limit, self.unsure[scale], self.products
-        low = share_bounds(int((within & ~unsure).sum()), n, self.confidence)[0]
-        high = share_bounds(int((within | unsure).sum()), n, self.confidence)[1]
-        return float(within.mean()), low, high
+        within, unknown, n = self.outputs[scale] <= self.limit, self.unknown[scale], self.products
+        low = share_bounds(int((within & ~unknown).sum()), n, self.confidence)[0]
+        high = share_bounds(int((within | unknown).sum()), n, self.confidence)[1]
+        return float(_shares_within(within, self.lost[scale])), low, high
 
     def quantile(self, share: float, scale: int = -1) -> Quantile:
-        """A quantile of the output at a scale, with bounds; products that are not accurate widen them."""
+        """A quantile of the output at a scale, with bounds; runs that failed or are not accurate widen them.
+
+        The value is that of the runs that did not fail; NaN if all did.
+        """
         from scipy.stats import binom
 
-        values, unsure, n = self.outputs[scale], self.unsure[scale], self.products
+        values, unknown, n = self.outputs[scale], self.unknown[scale], self.products
+        known = values[~self.lost[scale]]
         error = (1.0 - self.confidence) / 2
         low, high = int(binom.ppf(error, n, share)), int(binom.ppf(1.0 - error, n, share)) + 1
-        least = np.sort(np.where(unsure, -np.inf, values))
-        most = np.sort(np.where(unsure, np.inf, values))
+        least = np.sort(np.where(unknown, -np.inf, values))
+        most = np.sort(np.where(unknown, np.inf, values))
+        value = float(np.quantile(known, share, method="higher")) if known.size else math.nan
         return Quantile(
-            share, float(np.quantile(values, share, method="higher")), float(least[low - 1]) if low else -math.inf,
-            float(most[high - 1]) if high <= n else math.inf,
-        )  # fmt: skip
+            share, value, float(least[low - 1]) if low else -math.inf, float(most[high - 1]) if high <= n else math.inf
+        )
 
     @property
     def _kept(self) -> str:
@@ -185,17 +243,19 @@ class Tolerance(Result):
     def yield_statement(self) -> str:
         """The yield at the last scale in a sentence, and what it leaves open."""
         share, low, high = self.yield_at()
-        what = self._kept
+        what, lost, unsure = self._kept, int(self.lost[-1].sum()), int(self.unsure[-1].sum())
         text = (
-            f"{100 * share:.4g} % of {self.products} products keep {what}; with a confidence of "
+            f"{100 * share:.4g} % of {self.products - lost} products keep {what}; with a confidence of "
             f"{100 * self.confidence:g} % the yield is between {100 * low:.4g} % and {100 * high:.4g} %."
         )
-        lost, unsure = int(np.isinf(self.outputs[-1]).sum()), int(self.unsure[-1].sum())
+        broken = 0 if self.failed is None else int(self.failed[-1].sum()) - lost
+        if broken:
+            text += f" {broken} cannot be assembled, and count as beyond the limit."
         if lost:
-            text += f" {lost} failed, and count as beyond the limit."
+            text += f" The runs of {lost} of all {self.products} failed, and count as bounds. {self._advice}"
         if unsure:
             text += f" {unsure} are not accurate to {100 * self.accuracy:g} % of the limit, and count as bounds."
-        elif self.doubtful is not None:
+        elif self.doubtful is not None and not lost:
             text += f" All are accurate to {100 * self.accuracy:g} % of the limit."
         return text
 
@@ -212,6 +272,13 @@ class Tolerance(Result):
         sure, share = f"{100 * self.confidence:g} %", f"{100 * self.coverage:g} %"
         if self.as_drawn:
             return self.yield_statement
+        possible = passing(self.best, self.coverage)
+        undecided = self._undecided if possible > self.passed else ""
+        if not self.passed and undecided:
+            return (
+                f"Whether, with a confidence of {sure}, {share} of the mechanisms keep {what} cannot be said, not even "
+                f"at the smallest scale, {self.factors[0]:g}.{undecided}"
+            )
         if not self.passed:
             return (
                 f"With a confidence of {sure}, {share} of the mechanisms keep {what} not even at the smallest scale, "
@@ -222,6 +289,32 @@ class Tolerance(Result):
         more += "" if self.passed < len(self.factors) else ", the largest that was tried"
         return (
             f"With a confidence of {sure}, at least {share} of the mechanisms keep {what} if made with {sizes}{more}."
+        ) + undecided
+
+    @property
+    def _advice(self) -> str:
+        """What to do against runs that failed or are not accurate."""
+        stepped = not self.reason or self.reason == LOST or self.reason.startswith(SimulationFailed.__name__)
+        return SHORTER if stepped else "Mend what made them fail."
+
+    @property
+    def _undecided(self) -> str:
+        """That runs of which nothing is known keep the first scale that is not accepted from being so."""
+        scale = self.passed
+        counts = (
+            (self.lost, "failed"),
+            (self.unsure & ~self.lost, f"not accurate to {100 * self.accuracy:g} % of the limit"),
+        )
+        told = " and ".join(f"{count} {what}" for one, what in counts if (count := int(one[scale].sum())))
+        sizes = ", ".join(
+            f"{name} up to {value:.4g} m"
+            for name, value in zip(
+                self.scaled, self.widest[passing(self.best, self.coverage) - 1].tolist(), strict=True
+            )
+        )
+        return (
+            f" Of {self.products} runs at the scale {self.factors[scale]:g}, {told}: were all such runs within the "
+            f"limit, {sizes} would be accepted. {self._advice}"
         )
 
     def plain(self) -> dict[str, Any]:
@@ -231,7 +324,8 @@ class Tolerance(Result):
             "largest": self.largest, "factor": float(self.factors[self.passed - 1]) if self.passed else math.nan,
             "statement": self.statement, "factors": self.factors.tolist(), "runs": int(self.outputs.shape[1]),
             "share": self.share.tolist(), "share_bound": self.share_bound.tolist(), "bound": self.bound.tolist(),
-            "failed": np.isinf(self.outputs).sum(axis=1).tolist(), "level": self.level,
+            "share_bound_best": self.best.tolist(), "bound_best": self.bound_best.tolist(),
+            "failed": self.failures_at.tolist(), "reason": self.reason, "level": self.level,
             "yield": dict(zip(("share", "low", "high"), self.yield_at(), strict=True)),
             "yield_statement": self.yield_statement, "not_accurate": self.unsure.sum(axis=1).tolist(),
             "quantiles": [vars(self.quantile(share)) for share in QUANTILES], "bands": dict(self.bands),
@@ -245,11 +339,15 @@ class Tolerance(Result):
         each = ("factor", "run")
         data: dict[str, Any] = {
             "output": variable(each, self.outputs, self.unit, self.metric),
-            "share": variable("factor", self.share, "-", "share of the runs within the limit"),
-            "share_bound": variable("factor", self.share_bound, "-", "its lower confidence bound"),
+            "share": variable("factor", self.share, "-", "share of the runs within the limit, of those that ended"),
+            "share_bound": variable("factor", self.share_bound, "-", "its lower confidence bound, failed runs beyond"),
+            "share_bound_best": variable("factor", self.best, "-", "the same with failed runs within the limit"),
+            "failed_runs": variable("factor", self.failures_at, meaning="number of failed runs"),
             "bound": variable("factor", self.bound, self.unit, "upper bound of the output's quantile"),
         }
         data |= {name: (each, self.inputs[:, :, i]) for i, name in enumerate(self.names)}
+        if self.failed is not None:
+            data["failed"] = variable(each, self.failed, meaning="whether the run failed; its output is infinite")
         if self.doubtful is not None:
             data["not_accurate"] = variable(each, self.doubtful, meaning="whether the run is not accurate")
         if self.coarse is not None:
@@ -261,7 +359,7 @@ class Tolerance(Result):
             "title": "tolerance study", "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
             "distributions": self.how, "result": self.statement,
         }  # fmt: skip
-        facts |= {"level": self.level, "yield": self.yield_statement}
+        facts |= {"level": self.level, "yield": self.yield_statement, "failures": self.failure_statement}
         facts |= {f"failure_{one.method}": one.probability for one in self.failures}
         inputs = {} if self.shares is None else {"input": [str(name) for name in self.shares["input"].values]}
         return xarray.Dataset(data, {"factor": ("factor", self.factors), **widest, **inputs}, facts)
@@ -387,6 +485,7 @@ def tolerance(
     inputs = np.stack([draws(distributions, runs, (seed, i)) * row for i, row in enumerate(stretch)])
     how = words(distributions)
     made = products.outputs(names, inputs.reshape(-1, len(names)), f"tolerance study, seed {seed}: {how}")
+    failed = np.isnan(made.values).reshape(len(scales), runs)
     values = np.where(np.isnan(made.values), np.inf, made.values).reshape(len(scales), runs)
     doubtful = None if made.doubtful is None else made.doubtful.reshape(len(scales), runs)
     sure = values <= limit if doubtful is None else (values <= limit) & ~doubtful
@@ -416,7 +515,7 @@ def tolerance(
         widest=scales[:, None] * ends,
         inputs=inputs,
         outputs=values,
-        share=(values <= limit).mean(axis=1),
+        share=_shares_within(values <= limit, failed if not kinematic else np.zeros_like(failed)),
         share_bound=bounds,
         bound=np.array([quantile_bound(row, coverage, confidence) for row in values]),
         passed=passing(bounds, coverage),
@@ -428,6 +527,8 @@ def tolerance(
         shares=sizes,
         failures=failures,
         bands=products.bands(distributions),
+        failed=failed,
+        reason=(made.reason or LOST) if failed.any() and not kinematic else "",
     )
 
 
@@ -463,6 +564,12 @@ def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accura
             f"{runs} runs per scale cannot show a share of {coverage:g} with a confidence of {confidence:g}, even if "
             f"all keep the limit; take {needed} or more."
         )
+
+
+def _shares_within(within: NDArray[np.bool_], lost: NDArray[np.bool_]) -> Array:
+    """Shares of the runs within the limit, of those that did not fail; NaN where all did."""
+    known = (~lost).sum(axis=-1)
+    return np.where(known, within.sum(axis=-1) / np.maximum(known, 1), np.nan)
 
 
 def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:

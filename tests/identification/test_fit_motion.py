@@ -27,6 +27,7 @@ from nonsmooth import (
 )
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import FitMotion, MotionData, fit_motion, predictable_time
+from nonsmooth.identification.fit_motion import MotionFit, Profile
 from nonsmooth.identification.motion_data import simulated_columns
 from nonsmooth_problems.bouncing_ball import bouncing_ball
 from nonsmooth_problems.slider_crank_translational import slider_crank_translational
@@ -147,6 +148,55 @@ def test_intervals_belong_to_the_minimum(seed):
     assert found.cost <= np.sum(((exact - angle) / noise) ** 2)
 
 
+def test_the_search_goes_on_far_away_until_a_minimum_explains_the_data(monkeypatch):
+    """Starts in the lower three quarters of the range lead to a minimum of mean square 9, and are the best over the
+    beginning: three of them agreed, which ended the search. The second start is the farthest, and finds noise."""
+    system, t = bouncing_ball(height=0.1).build(), np.arange(0.0, 0.3, 5e-3)
+    data = MotionData(t, {"ball.y": np.sin(t)}, {"ball.y": 1e-4})
+    low, high = np.log([0.1, 0.9])
+    improved = []
+
+    def beginning(self, x):
+        return float(x[0])
+
+    def improve(self, x):
+        improved.append((float(x[0]) - low) / (high - low))
+        return [(1.0 if improved[-1] > 0.75 else 9.0) * len(t), *x.tolist()]
+
+    monkeypatch.setattr(fit_motion_module._Fit, "_beginning", beginning)
+    monkeypatch.setattr(fit_motion_module._Fit, "_improve", improve)
+    settings = FitMotion(starts=8, improved=4, profile=0)
+    found = fit_motion(system, MoreauJean(), data, {"floor.restitution": (0.1, 0.9)}, dt=1e-3, settings=settings)
+    assert found.explained and improved[0] < 1 / 8 and improved[1] > 7 / 8 and len(improved) == 4
+    assert sorted(improved)[1] < 2 / 8 + 1e-12  # once it is found, the next start is again the best by its beginning
+
+
+@pytest.mark.slow
+def test_minima_that_agree_but_do_not_explain_the_data_do_not_end_the_search():
+    """A free slider-crank whose clearance and restitution compensate each other at first: the best three of 96
+    starts lead to the same minimum, with a mean square residual of 6.6 at e = 0.11; the search stopped there."""
+    law = Rigid(restitution=0.35, friction=0.0)
+    crank = PlanarBody("crank", 0.25, 9e-5, (0.02, 0), angular_velocity=60.0)
+    rod = PlanarBody("rod", 0.18, 2.2e-4, (0.095, 0))
+    model = Model(
+        [
+            Ground("frame"), crank, rod, PlanarBody("piston", 0.32, 6e-5, (0.15, 0)), Gravity(acceleration=(0, -9.81)),
+            Revolute("main", "frame", crank, at_b=(-0.02, 0)), Revolute("wrist", rod, "piston", at_a=(0.055, 0)),
+            RevoluteClearance("pin", crank, rod, at_a=(0.02, 0), at_b=(-0.055, 0), clearance=4e-4, contact=law),
+            Prismatic("bore", "frame", "piston"),
+        ],
+        assemble="centred",
+    )  # fmt: skip
+    system, step, t = model.build(), Landing(1e-6, 1e-4), np.arange(0.0, 0.1, 4e-4)
+    at, random = simulate(system, SCHEME, t_end=0.1, dt=step).at(t, order=4), np.random.default_rng(3)
+    noise = {"crank.angle": 1e-3, "piston.x": 2e-5}
+    data = MotionData(t, {name: at.q[name] + size * random.normal(size=t.size) for name, size in noise.items()}, noise)
+    ranges = {"pin.clearance": (1e-4, 1e-3), "pin.restitution": (0.05, 0.9)}
+    found = fit_motion(system, SCHEME, data, ranges, dt=step, settings=FitMotion(profile=0))
+    assert found.explained and found.values == pytest.approx([4e-4, 0.35], rel=0.02)
+    assert sum(cost > 3 * found.cost for cost, _ in found.others) >= 3
+
+
 def ball():
     system = bouncing_ball().build()
     t = np.arange(0.0, 0.8, 2e-3)
@@ -201,6 +251,34 @@ def test_steps_that_bias_an_estimate_are_said():
     assert abs(apart) > 3.0 and np.sign(apart) == np.sign(coarse.shift[0])
     wrong = fitted(SCHEME, Landing(1e-6, 1e-3), 5e-5)
     assert len(wrong.remarks) == 1 and wrong.as_dictionary()["remarks"] == list(wrong.remarks)
+
+
+@pytest.mark.parametrize(
+    ("cost", "shift", "why", "advice"),
+    [
+        (1.05, 0.9, "", "choose shorter steps"),
+        (1.05, -1.1, "the steps are too long", "choose shorter steps"),
+        (6.64, 0.0, "the fit does not explain the data", "Try more starts, another seed or wider ranges"),
+    ],
+)
+def test_an_interval_that_is_none_of_95_percent_is_not_stated(cost, shift, why, advice):
+    """Table, JSON and figure have estimate and deviation, no interval, and one sentence says why and what to do."""
+    x = np.array([0.9, 1.0, 1.1])
+    found = MotionFit(
+        ("pin.restitution",), x[1:2], np.array([0.05]),
+        {"pin.restitution": Profile(x, np.array([4.0, 0.0, 4.0]), (0.902, 1.098), True)}, 1000 * cost, 1000, 0.1, (), 1,
+        0.0, shift=np.array([shift]), finer=Landing(1e-6, 5e-5),
+    )  # fmt: skip
+    assert found.unstated == why and len(found.remarks) == 1 and advice in found.remarks[0]
+    assert ("No 95 % interval is stated" in found.remarks[0]) is bool(why)
+    assert ("0.902 to 1.098" in str(found)) is not bool(why) and ("| 95 % interval |" in str(found)) is not bool(why)
+    assert "| pin.restitution | 1 | 0.05 |" in str(found)
+    one = found.as_dictionary()["parameters"]["pin.restitution"]
+    assert one["interval"] == (None if why else [0.902, 1.098]) and one["deviation"] == 0.05
+    figure = plots.fitted(found)
+    figure.canvas.draw()
+    assert figure.get_suptitle() == (f"No 95 % interval is stated:\n{why}" if why else "")
+    assert sum(line.get_linestyle() == "--" for line in figure.axes[0].lines) == (0 if why else 1)
 
 
 @pytest.mark.parametrize("spoil, sentence", BAD.values(), ids=BAD)

@@ -16,6 +16,7 @@ from nonsmooth.cli.values import CUT, distribution_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import sensitivity, sweep, tolerance
 from nonsmooth.studies.designs import Design
+from nonsmooth.studies.failure import share_bounds
 from nonsmooth.studies.sensitivity import shares
 from nonsmooth.studies.tolerance import draws, passing, quantile_bound, share_bound
 from nonsmooth_problems import slider_crank_translational, slider_rod
@@ -83,13 +84,72 @@ def test_dataset_and_figure(resting, tmp_path):
     ]  # fmt: skip
 
 
-def test_failed_runs_count_as_beyond_the_limit():
-    found = tolerance(
-        slider_rod, **RESTING, others={"slider.mass": (-1.0, 9.0)}, runs=60, factors=[0.2]
-    )  # fmt: skip
-    lost = found.inputs[0, :, 1] <= 0
-    assert np.isinf(found.outputs[0, lost]).all() and np.isfinite(found.outputs[0, ~lost]).all()
-    assert found.passed == 0 and "not even at the smallest scale" in found.statement
+@pytest.fixture(scope="module")
+def partly_lost():
+    """Masses that are negative fail, a tenth of them; all others are within the limit, up to a scale of 0.5."""
+    heavy = {"slider.mass": (-1.0, 9.0)}
+    return tolerance(slider_rod, **RESTING, others=heavy, runs=100, factors=[0.2, 0.4, 0.7], seed=2)
+
+
+def test_failed_runs_count_as_neither_within_the_limit_nor_beyond(partly_lost):
+    """All runs that end keep the limit at two scales: counted as beyond it, the failed ones denied it at the first."""
+    found = partly_lost
+    lost = found.inputs[:, :, 1] <= 0
+    assert np.array_equal(found.lost, lost) and lost.sum(axis=1).min() > 0
+    assert np.isinf(found.outputs[lost]).all() and np.isfinite(found.outputs[~lost]).all()
+    assert found.share[:2].tolist() == [1.0, 1.0] and found.failures_at.tolist() == lost.sum(axis=1).tolist()
+    ended = 100 - lost.sum(axis=1)
+    assert found.share_bound[:2] == pytest.approx([share_bound(int(n), 100, 0.95) for n in ended[:2]])
+    assert found.best[:2] == pytest.approx([0.05 ** (1 / 100)] * 2) and found.best[2] < 0.95
+    assert found.passed == 0 and found.statement == (
+        "Whether, with a confidence of 95 %, 95 % of the mechanisms keep amplitude:slider.y within 2e-05 m cannot be "
+        f"said, not even at the smallest scale, 0.2. Of 100 runs at the scale 0.2, {lost[0].sum()} failed: were all "
+        "such runs within the limit, guide.clearance up to 1.6e-05 m would be accepted. Mend what made them "
+        "fail."
+    )
+    diverged = dataclasses.replace(found, reason="SimulationFailed: Step 3 failed.")
+    assert diverged.statement.endswith("Shorten the steps, or leave them out to have them chosen for each run.")
+    low, high = found.medians  # of 100 runs, with the failed ones below and above: ranks among those that ended
+    values, count = np.sort(found.outputs[0][~lost[0]]), int(lost[0].sum())
+    assert low[0] == pytest.approx(values[49 - count : 51 - count].mean()) and high[0] == values[49:51].mean()
+    assert np.isinf(found.bound[0]) and np.isfinite(found.bound_best[0]) and found.bound_best[0] <= values[-1]
+
+
+def test_yield_leaves_failed_runs_open():
+    heavy = {"slider.mass": (-1.0, 9.0)}
+    found = tolerance(slider_rod, **RESTING, others=heavy, runs=60, factors=[1.0])
+    lost = int(found.failures_at[0])
+    share, low, high = found.yield_at()
+    within = int((found.outputs[0] <= 2e-5).sum())
+    assert 0 < lost and share == pytest.approx(within / (60 - lost))
+    assert low == pytest.approx(share_bounds(within, 60, 0.95)[0])
+    assert high == pytest.approx(share_bounds(within + lost, 60, 0.95)[1])
+    assert f"of {60 - lost} products keep" in found.statement
+    assert f"The runs of {lost} of all 60 failed, and count as bounds." in found.statement
+    middle = found.quantile(0.5)
+    assert np.isfinite(middle.value) and middle.low < middle.value < middle.high
+    figure = plots.tolerance(found)
+    assert f"{lost} of 60 failed" in figure.axes[0].get_legend().get_title().get_text()
+    assert "those that did not fail" in figure.axes[1].get_ylabel()
+
+
+def test_failed_runs_are_counted_and_the_first_reason_is_given(partly_lost, tmp_path, capsys):
+    found, counts = partly_lost, partly_lost.failures_at
+    found.save(tmp_path / "lost.nc")
+    with xarray.open_dataset(tmp_path / "lost.nc", engine="h5netcdf") as data:
+        assert data.failed_runs.values.tolist() == counts.tolist() and data.failed.values.sum() == counts.sum()
+        assert data.attrs["failures"] == found.failure_statement
+    assert found.failure_statement.startswith(f"{counts.sum()} of 300 runs failed, the first: ModelError: ")
+    assert "mass must be a positive number [kg], got -" in found.reason
+    assert found.plain()["failed"] == counts.tolist() and found.plain()["reason"] == found.reason
+    figure = plots.tolerance(found)
+    figure.canvas.draw()
+    assert [text.get_text() for text in figure.axes[1].texts] == [f"{count} failed" for count in counts]
+    words = ["slider-rod", "--t-end", "5e-3", "--dt", "2.5e-4", "--metric", "amplitude:slider.y", "--limit", "2e-5"]
+    words += ["--clearance", "guide.clearance=1e-5:4e-5", "--sample", "slider.mass=-1:9"]
+    assert main(["study", "tolerance", *words, "--factors", "0.2,0.4", "--runs", "60", "--workers", "1"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert " failed within " in told and " of 120 runs failed, the first: ModelError: " in told
 
 
 @pytest.mark.parametrize(
