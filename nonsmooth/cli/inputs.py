@@ -223,7 +223,7 @@ class Request(Runs):
     def _with_law(
         self, problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float]
     ) -> Mechanism:
-        """The mechanism of a problem or a Python file, with the contact law that is asked for."""
+        """The mechanism of a problem or a Python file, with the requested contact law."""
         arguments = in_units(problem, arguments, but=law_numbers(self.law, self.friction_law))
         arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
         _check_no_parameter(problem, arguments)
