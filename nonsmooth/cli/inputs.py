@@ -227,7 +227,7 @@ class Request(Runs):
         arguments = in_units(problem, arguments, but=law_numbers(self.law, self.friction_law))
         arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
         _check_no_parameter(problem, arguments)
-        made = problem(**arguments)
+        made: Any = problem(**arguments)  # a file may have built it itself
         ready = None if is_file(self.problem) else problem
         return Mechanism(name, made.build() if hasattr(made, "build") else made, parameters, ready, arguments)
 
