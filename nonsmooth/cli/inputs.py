@@ -223,11 +223,11 @@ class Request(Runs):
     def _with_law(
         self, problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float]
     ) -> Mechanism:
-        """The mechanism of a problem or a Python file, with the contact law that is asked for."""
+        """The mechanism of a problem or a Python file, with the requested contact law."""
         arguments = in_units(problem, arguments, but=law_numbers(self.law, self.friction_law))
         arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
         _check_no_parameter(problem, arguments)
-        made = problem(**arguments)
+        made: Any = problem(**arguments)  # a file may have built it itself
         ready = None if is_file(self.problem) else problem
         return Mechanism(name, made.build() if hasattr(made, "build") else made, parameters, ready, arguments)
 
