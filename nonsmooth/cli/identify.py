@@ -158,8 +158,8 @@ def fit(
     control, scheme = request.step(), request.scheme()
     if control is None or scheme is None:
         raise InputError(
-            "A fit needs its step: give --dt, or --dt-min and --dt-max, a longest step of the smallest clearance divided "
-            "by the largest speed of its joint or less, as 1e-4 s for 0.2 mm at 2 m/s."
+            "A fit needs its step: give --dt, or --dt-min and --dt-max. As the longest step take the smallest "
+            "clearance divided by the largest speed of its joint, or less: 1e-4 s for 0.2 mm at 2 m/s."
         )
     made = _mechanism(problem, settings)
     ranges = by_name("--parameter", parameters, _range, units_of(lambda: made), "NAME=LOW:HIGH")

@@ -57,6 +57,8 @@ REFINED = 3
 #: change of an estimate by shorter steps, in its deviations, from which it is remarked, and from which no interval is
 #: stated
 MOVED, FAR = 0.5, 1.0
+#: how a remark begins that takes the intervals back
+NONE = "No 95 % interval is stated, since"
 #: deviations of the mean square residual of noise above which it is none
 UNLIKELY = 5.0
 
@@ -146,9 +148,9 @@ class MotionFit(Saved):
     @property
     def unstated(self) -> str:
         """Why the intervals of the profiles are none of 95 %; empty if they are."""
-        if not self.explained:
-            return "the fit does not explain the data"
-        return "the steps are too long" if np.any(np.abs(self.shift) > FAR) else ""
+        if np.any(np.abs(self.shift) > FAR):
+            return "the steps are too long"
+        return "" if self.explained else "the fit does not explain the data"
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -159,7 +161,7 @@ class MotionFit(Saved):
         )
         if moved and np.any(np.abs(self.shift) > FAR):
             found.append(
-                f"No 95 % interval is stated, since the steps are too long: finer ones, {self.finer}, would move the "
+                f"{NONE} the steps are too long: finer ones, {self.finer}, would move the "
                 f"estimate, in deviations: {moved}, and even finer ones perhaps by more; choose shorter steps."
             )
         elif moved:
@@ -170,10 +172,11 @@ class MotionFit(Saved):
         if np.any(np.isnan(self.shift)):
             found.append(f"A run with finer steps, {self.finer}, ends early: the error of the steps is not known.")
         if not self.explained:
+            head = "The fit does not" if np.any(np.abs(self.shift) > FAR) else f"{NONE} the fit does not"
             found.append(
-                "No 95 % interval is stated, since the fit does not explain the data: the mean square residual is "
-                f"{mean:.3g} where that of noise is 1. Try more starts, another seed or wider ranges: there may be a "
-                "lower minimum; shorter steps; otherwise the noise is larger than stated, or the model lacks something."
+                f"{head} explain the data: the mean square residual is {mean:.3g} where that of noise is 1. Try more "
+                "starts, another seed or wider ranges: there may be a lower minimum; shorter steps; otherwise the "
+                "noise is larger than stated, or the model lacks something."
             )
         return tuple(found)
 
