@@ -29,7 +29,6 @@ from nonsmooth.quantities import AXES, Quantity, Text, Unit, own_unit
 
 __all__ = ["BY_NAME", "IN_LIST", "Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
 
-#: placeholder in the units of a function of time for the unit of its field
 #: suffix of a key for the tables among the entries of its list
 IN_LIST = "[]"
 #: suffix of a key whose table contains tables by name

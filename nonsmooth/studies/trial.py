@@ -1,4 +1,4 @@
-"""A case on its mechanism: its runs, and the accurate solution that judges them.
+"""A case on its mechanism: its runs, and the accurate solution that they are compared with.
 
 The accurate solution is the exact one of the case, or its own contact law computed by another method with tolerances
 near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant contact.

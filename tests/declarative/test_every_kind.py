@@ -358,7 +358,7 @@ clearance = "0.1 mm"
 
 def test_starts_are_assembled_as_the_file_says() -> None:
     """Open by 2 mm, the ball beside its socket by 8 mm."""
-    with pytest.raises(DeclarationError, match="hinge: .*is open by 0.002 m.*let assemble = true"):
+    with pytest.raises(DeclarationError, match='hinge: .*is open by 0.002 m.*let assemble = "centred"'):
         read_text(ROD.format(assemble=""), "f").build()
     with pytest.raises(DeclarationError, match="overlaps by"):
         read_text(ROD.format(assemble="assemble = true"), "f").build()  # the hinge is closed, the ball left where it is
