@@ -27,6 +27,8 @@ CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")
 FAULTS = (NonsmoothError, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError)
 #: share of the largest contact force below which no arrow is drawn
 NO_FORCE = 1e-6
+#: share of the largest impulse, and of the largest velocity at an impact, below which these are round-off
+ROUND_OFF = 1e-12
 #: points of the paths of all journals, as far as their contacts leave a choice
 ORBIT_POINTS = 30_000
 
@@ -131,8 +133,10 @@ def _pack_impacts(numbers: Packer, run: Trajectory) -> None:
     table = run.impacts
     numbers.add("impact_t", table["t"], "f8")
     numbers.add("impact_gap", [names.get(str(name), 0) for name in table["contact"]], "u4")
-    columns = [table[name] for name in ("P_N", "P_T", "gamma_minus", "gamma_plus")]
-    numbers.add("impacts", np.column_stack(columns) if len(table) else np.zeros((0, 4)), "f4")
+    columns = [np.array([table[name] for name in pair]) for pair in (("P_N", "P_T"), ("gamma_minus", "gamma_plus"))]
+    for one in columns:
+        one[abs(one) < ROUND_OFF * np.max(abs(one), initial=0.0)] = 0.0
+    numbers.add("impacts", np.concatenate(columns).T, "f4")
 
 
 def _orbits(numbers: Packer, run: Trajectory, most: int) -> list[dict[str, Any]]:

@@ -69,6 +69,15 @@ def test_numbers_come_back(crank: Trajectory) -> None:
     assert list(names[tables["impact_gap"][0]]) == list(crank.impacts["contact"])
 
 
+def test_round_off_of_impacts_is_not_shown() -> None:
+    """After plastic impacts contacts separate at no speed, but for 1e-15 m/s."""
+    plastic = slider_crank_revolute(contact=Rigid(restitution=0.0, friction=0.0)).build()
+    run = simulate(plastic, EventDriven(), t_end=0.02, dt=ErrorControl(1e-6))
+    after = unpacked(page(run))["impacts"][3]
+    assert 0.0 < np.max(np.abs(run.impacts["gamma_plus"])) < 1e-12
+    assert len(after) == len(run.impacts) and np.all(after == 0.0)
+
+
 def test_orbits_are_those_of_figures() -> None:
     """The page has the path that `plots.orbit` draws, to a 65534th of its extent, with its contacts."""
     plastic = Rigid(restitution=0.0, friction=0.0)
