@@ -152,10 +152,10 @@ def main(write: bool, quick: bool) -> int:
         for found in BLOCK.finditer(text):
             command, which, number, old = found.groups()
             fresh = part(printed[command], which, int(number or 0))
-            fenced = old.startswith("```")
+            table = old.strip()
             complaints += [f"{page.name}, `{command}`: {one}" for one in differences(old, fresh)]
-            new = f"```text\n{fresh}\n```" if fenced else fresh
-            text = text.replace(found[0], found[0].replace(old, new))
+            new = f"```text\n{fresh}\n```" if table.startswith("```") else fresh
+            text = text.replace(found[0], found[0].replace(table, new))
         if write:
             page.write_text(text, encoding="utf-8")
     complaints += [f"{path.name} is made by no command" for path in figures if path.stat().st_mtime < begin]
