@@ -31,6 +31,7 @@ from nonsmooth import (
     Lsoda,
     MoreauJean,
     Radau,
+    Rigid,
     SimulationFailed,
     simulate,
 )  # fmt: skip
@@ -157,6 +158,14 @@ def test_ctrl_c_and_a_budget_leave_a_checkpoint_of_the_last_step(systems, step_b
     run = simulate(system, GaussQP(), **arguments, checkpoint=path)
     whole = simulate(system, GaussQP(), **arguments)
     assert np.array_equal(run.q.array, whole.q.array) and run.counts == whole.counts
+
+
+def test_the_number_that_differs_is_named(tmp_path):
+    path = tmp_path / "run.nc"
+    one, other = (slider_rod(contact=Rigid(restitution=0.0, friction=mu)).build() for mu in (0.1, 0.2))
+    simulate(one, GaussQP(), t_end=0.002, dt=1e-4, checkpoint=path)
+    with pytest.raises(InputError, match=r"differ in model\.elements\.guide\.\S*friction \(0\.1 there, 0\.2 here\)"):
+        simulate(other, GaussQP(), t_end=0.002, dt=1e-4, checkpoint=path)
 
 
 def test_what_another_run_wrote_is_refused_and_left_alone(systems, tmp_path):

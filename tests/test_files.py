@@ -106,6 +106,13 @@ def test_a_limit_on_file_sizes_leaves_the_old_file_whole(trajectory, written):
     assert os.listdir(written.parent) == ["run.nc"]
 
 
+@pytest.mark.parametrize("ending", ["csv", "mat"])
+def test_a_name_of_another_kind_of_file_is_refused(trajectory, tmp_path, ending):
+    with pytest.raises(InputError, match=f"run.{ending}: save writes a NetCDF file, .nc; to_{ending} writes a table"):
+        trajectory.save(tmp_path / f"run.{ending}")
+    assert not os.listdir(tmp_path)
+
+
 @pytest.mark.parametrize("call", ["write", "fsync", "replace"])
 def test_a_signal_while_writing_leaves_the_old_file_whole(trajectory, written, monkeypatch, call):
     old = written.read_bytes()

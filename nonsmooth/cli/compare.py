@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.contacts import Contact
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.steppers.compliant import CompliantDae
@@ -53,7 +54,7 @@ class Prepared:
         integrator = None if asked.solver is None else solvers.by_name(asked.solver)()
         if not isinstance(integrator, Integrator | None):
             raise InputError(f"--solver {asked.solver}: compliant cases take an integrator, such as dop853 or radau.")
-        own = inspect.signature(problem).parameters["contact"].default
+        own = _own_law(problem, words.arguments)
         own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
         given = {
             "--t-end": (asked.t_end, stated.t_end if stated else end_of(asked.problem)),
@@ -101,6 +102,15 @@ class Prepared:
                 label = f"{name}, K = {K:g}".replace("e+", "e")
                 cases.append(Case(label, self.compliant(K, law), self.stepper, first.dt, first.parameters))
         return cases
+
+
+def _own_law(problem: Any, arguments: Mapping[str, Any]) -> Any:
+    """The contact law of a mechanism that is built without one; None unless all its contacts have the same."""
+    default = inspect.signature(problem).parameters["contact"].default
+    if default is not None:
+        return default
+    laws = [one.contact for one in problem(**in_units(problem, arguments)).elements if isinstance(one, Contact)]
+    return laws[0] if laws and all(one == laws[0] for one in laws) else None
 
 
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:

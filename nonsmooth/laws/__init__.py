@@ -95,6 +95,8 @@ def _exports() -> dict[str, str]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return sorted(_exports())
     if name.startswith("_") or name not in _exports():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_exports()[name]), name)

@@ -13,7 +13,7 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ class Checkpoint:
         for name, value in self.call.items():
             there = known.get(name)
             if there != value:
-                differs = _differing(there, value) if isinstance(there, dict) and isinstance(value, dict) else ""
+                differs = _differing(there, value)
                 raise InputError(
                     f"{self.path} holds another run: its {name} differ{differs}. Use the arguments of that run to "
                     "continue it, give another name, or remove the file."
@@ -194,12 +194,24 @@ def incomplete(path: object, error: Exception) -> InputError:
     return InputError(f"{path} is not a complete checkpoint of this run ({reason}); remove it to start again.")
 
 
-def _differing(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """The first entry that differs."""
-    for name in dict.fromkeys((*here, *there)):
-        if there.get(name) != here.get(name):
-            return f" in {name} ({_short(there.get(name))} there, {_short(here.get(name))} here)"
-    return ""
+def _differing(there: Any, here: Any) -> str:
+    """Where two trees first differ, elements of lists by their names, and the values there."""
+    path: list[str] = []
+    while True:
+        if isinstance(there, dict) and isinstance(here, dict):
+            keys: Iterable[Any] = dict.fromkeys((*here, *there))
+            pairs = {str(key): (there.get(key), here.get(key)) for key in keys}
+        elif isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
+            named = [one.get("name", k) if isinstance(one, dict) else k for k, one in enumerate(here)]
+            pairs = dict(zip(map(str, named), zip(there, here, strict=True), strict=True))
+        else:
+            break
+        name = next((name for name, (one, other) in pairs.items() if one != other), None)
+        if name is None:  # elements of one name
+            break
+        path.append(name)
+        there, here = pairs[name]
+    return f" in {'.'.join(path)} ({_short(there)} there, {_short(here)} here)" if path else ""
 
 
 def _short(value: Any) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["sensitivity", "shares"]
+__all__ = ["check_sensitivity", "sensitivity", "shares"]
 
 
 @telling
@@ -82,19 +82,26 @@ def sensitivity(
     return shares(outputs, distributions, what, base=base, seed=seed)
 
 
+def check_sensitivity(distributions: Mapping[str, Any]) -> None:
+    """Raise InputError without SALib, or for a single input; also before a study whose runs come first."""
+    try:
+        import SALib  # noqa: F401
+    except ImportError as error:
+        raise InputError(f'Sensitivity needs the extra "sensitivity", pip install "nonsmooth[sensitivity]" ({error}).') from error  # noqa: E501  # fmt: skip
+    if len(distributions) < 2:
+        raise InputError("Sensitivity needs the distributions of two inputs at least.")
+
+
 def shares(
     outputs: Callable[[Array], Array], distributions: Mapping[str, Any], what: str, *, base: int = 64, seed: int = 0
 ) -> xarray.Dataset:
     """As `sensitivity`, of a function of inputs (n, k), in the order of `distributions`, that gives outputs (n,)."""
     import xarray
 
-    try:
-        from SALib.analyze import sobol as analysis
-        from SALib.sample import sobol as sampling
-    except ImportError as error:
-        raise InputError(f'Sensitivity needs the extra "sensitivity", pip install "nonsmooth[sensitivity]" ({error}).') from error  # noqa: E501  # fmt: skip
-    if len(distributions) < 2:
-        raise InputError("Sensitivity needs the distributions of two inputs at least.")
+    check_sensitivity(distributions)
+    from SALib.analyze import sobol as analysis
+    from SALib.sample import sobol as sampling
+
     if isinstance(base, bool) or not isinstance(base, int) or base < 2 or base & (base - 1):
         raise InputError(f"base must be a power of two, at least 2, got {base!r}.")
     names = list(distributions)

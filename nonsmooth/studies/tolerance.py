@@ -37,7 +37,7 @@ from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel
-from nonsmooth.studies.sensitivity import shares
+from nonsmooth.studies.sensitivity import check_sensitivity, shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
 if TYPE_CHECKING:
@@ -480,6 +480,8 @@ def tolerance(
             progress=progress,
         )  # fmt: skip
     distributions = {**clearances, **others}
+    if sensitivity:
+        check_sensitivity(distributions)
     names, size = tuple(distributions), len(clearances)
     stretch = np.where(np.arange(len(names)) < size, scales[:, None], 1.0)
     inputs = np.stack([draws(distributions, runs, (seed, i)) * row for i, row in enumerate(stretch)])

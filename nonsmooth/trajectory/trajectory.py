@@ -256,9 +256,14 @@ class Trajectory(AnyTime, Views):
 
         Raises
         ------
+        InputError
+            If the name ends as that of a table, ``.csv`` or ``.mat``, which `to_csv` and `to_mat` write.
         NotWritten
             If the path cannot be written; an existing file remains unchanged.
         """
+        ending = os.path.splitext(path)[1].lower()
+        if ending in (".csv", ".mat"):
+            raise InputError(f"{path}: save writes a NetCDF file, .nc; to_{ending[1:]} writes a table.")
         data, coordinates, facts = self._contents(complete=True)
         for table in TABLES:
             if table.units in coordinates:  # as other programs are told of coordinates

@@ -48,3 +48,9 @@ def test_a_law_is_a_value() -> None:
     assert law == Rigid(restitution=0.5, friction=0.1) and hash(law) == hash(Rigid(restitution=0.5, friction=0.1))
     with pytest.raises(dataclasses.FrozenInstanceError):
         law.friction = 0.2  # type: ignore[misc]
+
+
+def test_all_laws_are_imported_by_a_star():
+    found: dict[str, object] = {}
+    exec("from nonsmooth.laws import *", found)
+    assert {"Compliant", "Flores", "Material", "Rigid"} <= found.keys()

@@ -56,6 +56,25 @@ def test_a_mechanism_of_ones_own_by_qp_events_and_two_laws(
     )
 
 
+LAW_WITHIN = """
+from nonsmooth import CirclePlane, Gravity, Ground, Model, PlanarBody, Rigid
+
+def build(contact=None):
+    law = contact or Rigid(restitution=0.6, friction=0.0)
+    ball = PlanarBody("ball", mass=2.0, inertia=1e-2, position=(0.0, 0.101))
+    floor = CirclePlane("floor", "ground", ball, radius=0.1, contact=law)
+    return Model([Ground(), ball, floor, Gravity(acceleration=(0.0, -9.81))])
+"""
+
+
+def test_a_law_that_is_stated_within_a_file_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ball.py"
+    file.write_text(LAW_WITHIN, encoding="utf-8")
+    assert cli.main(["compare", str(file), "--t-end", "20 ms", "--stiffness", "1e10", "--target", "0", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)["rigid, event-driven"]
+    assert row["first_separation"] == pytest.approx(0.6 * row["first_approach"], rel=1e-9)
+
+
 def test_mpcc_by_ipopt_is_the_motion_of_the_events() -> None:
     yoke = example("scotch_yoke").build()
     found = compare(

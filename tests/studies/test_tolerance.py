@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -176,6 +177,12 @@ def test_sensitivity():
     )  # fmt: skip
     assert found["first"].values == pytest.approx([1.0, 0.0], abs=0.1)
     assert found["total"].values == pytest.approx([1.0, 0.0], abs=0.1)
+
+
+def test_a_missing_library_is_told_before_the_runs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "SALib", None)
+    with pytest.raises(InputError, match=r'needs the extra "sensitivity", pip install'):
+        tolerance(slider_rod, **RESTING | {"metric": lambda run: pytest.fail("a run")}, runs=60, sensitivity=True)
 
 
 def test_a_normal_distribution_of_the_command_line_is_cut_alike_on_both_sides():
