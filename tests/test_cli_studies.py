@@ -60,6 +60,22 @@ def build(contact=Rigid(restitution=RESTITUTION, friction=0.0)):
     assert main(words) == 2 and "give --restitution" in capsys.readouterr().err
 
 
+def test_a_file_may_import_what_stands_beside_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "own_parts.py").write_text("CLEARANCE = 1e-5\n", encoding="utf-8")
+    text = """
+from own_parts import CLEARANCE
+from nonsmooth import *
+
+def build():
+    ball = PlanarBody("ball", mass=1.0, inertia=1e-3)
+    law = Rigid(restitution=0.5, friction=0.0)
+    pin = RevoluteClearance("pin", "ground", ball, clearance=CLEARANCE, contact=law)
+    return Model([Ground(), ball, pin, Gravity(acceleration=(0.0, -9.81))])
+"""
+    (folder / "own.py").write_text(text, encoding="utf-8")
+    assert main(["describe", "own.py"]) == 0 and "pin" in capsys.readouterr().out
+
+
 def test_arguments_of_a_file_are_swept_whether_it_builds_or_not(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

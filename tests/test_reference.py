@@ -31,7 +31,6 @@ from nonsmooth import (
 )
 from nonsmooth.engine.compiled_form import is_balanced, is_rough
 from nonsmooth.registry import find_problems
-from nonsmooth.steppers.supported import impact_laws_of
 
 PROBLEMS = find_problems()
 LARGE = ("polishing-robot", "six-rss")
@@ -112,7 +111,7 @@ def test_recorded_steps_of_random_mechanisms(seed, scheme, request):
         request.applymarker(pytest.mark.xfail(raises=ends, strict=True, reason=why))
     system = random_system(random.Random(f"reference {seed}"))
     stepper, control = SCHEMES[scheme]
-    if scheme == "moreau-jean" and set(impact_laws_of(system)) - {"newton"}:
+    if scheme == "moreau-jean" and set(system.impact_laws) - {"newton"}:
         pytest.skip("the reference has no equations of impacts between steps")
     found = worst_of(system, stepper, control, 3e-3)
     if found is None:

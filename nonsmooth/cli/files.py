@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import os
 import re
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -182,7 +183,9 @@ def _mechanism(path: Path, made: Any) -> Model | System:
 
 
 def module_of(path: Path) -> ModuleType:
-    """Run a user's Python file.
+    """Run a user's Python file, which may import what stands beside it.
+
+    It is read anew, past Python's cache of bytecode, which does not see a change within the same second.
 
     Raises
     ------
@@ -193,8 +196,10 @@ def module_of(path: Path) -> ModuleType:
     specification = importlib.util.spec_from_file_location(path.stem, path)
     if specification is None or specification.loader is None:
         raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")
-    module, loader = importlib.util.module_from_spec(specification), specification.loader
-    run_user_code(path, lambda: loader.exec_module(module))
+    module, folder = importlib.util.module_from_spec(specification), str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    run_user_code(path, lambda: exec(compile(path.read_bytes(), path, "exec"), vars(module)))
     return module
 
 

@@ -200,11 +200,12 @@ def _simulated(
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None, "interpreted": interpreted}
         kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
-    taken = 0.0
+    budget: Budget | None = None
 
     def run(stepper: Stepper, control: StepControl, most: int | None = None, afforded: int = 0) -> Trajectory:
-        nonlocal taken
-        budget, made = Budget(progress, max_steps, most_seconds, most, afforded, first.t, taken), None
+        nonlocal budget
+        before, made = 0.0 if budget is None else budget.taken, None
+        budget = Budget(progress, max_steps, most_seconds, most, afforded, first.t, before)
         try:
             with text_interpreted() if interpreted else contextlib.nullcontext():
                 made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
@@ -215,8 +216,6 @@ def _simulated(
             raise Interrupted(COMPLETE, trajectory=made) from None
         except MemoryError as error:
             raise NonsmoothError(NO_MEMORY) from error
-        finally:
-            taken = budget.taken
 
     control = None if step is None else step_control(step, (first.t, end))
     if control is not None:

@@ -49,7 +49,9 @@ def test_the_starting_files_run_and_move_alike(folder, capsys):
     assert main(["new", "swing.py", "--space"]) == 0
     said = spoken(capsys, "run", FILE, "--t-end", "0.03", "--output", "toml.nc")
     assert "ball.friction = 0.1" in said and "rod.qw 0.9" in said
-    assert re.search(r"rod\.wx -?[\d.]+ rod\.wy", said)  # velocities without a coordinate of their name stand below
+    assert re.search(
+        r"rod\.wx -?[\d.]+ \[rad/s\] rod\.wy", said
+    )  # velocities without a coordinate of their name stand below
     spoken(capsys, "run", "swing.py", *RUN, "--t-end", "0.03", "--output", "py.nc")
     first, second = Trajectory.load("toml.nc"), Trajectory.load("py.nc")
     for run in (first, second):
