@@ -60,6 +60,33 @@ def build(contact=Rigid(restitution=RESTITUTION, friction=0.0)):
     assert main(words) == 2 and "give --restitution" in capsys.readouterr().err
 
 
+def test_a_file_may_define_a_law(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """
+from dataclasses import dataclass
+from typing import Annotated
+from nonsmooth import *
+from nonsmooth.laws import ElasticLaw
+from nonsmooth.quantities import Quantity
+
+@dataclass(frozen=True, kw_only=True)
+class Soft(ElasticLaw):
+    first: Annotated[float, Quantity("N/m", positive=True)]
+
+    def coefficients(self, p):
+        return {"K": p.first}
+
+    def elastic(self, depth, k):
+        return k.K * depth
+
+def build():
+    ball = PlanarBody("ball", mass=1.0, inertia=1e-3)
+    pin = RevoluteClearance("pin", "ground", ball, clearance=1e-5, contact=Compliant(Soft(first=1e6)))
+    return Model([Ground(), ball, pin, Gravity(acceleration=(0.0, -9.81))])
+"""
+    (folder / "own.py").write_text(text, encoding="utf-8")
+    assert main(["describe", "own.py"]) == 0 and "Soft" in capsys.readouterr().out
+
+
 def test_a_file_may_import_what_stands_beside_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "own_parts.py").write_text("CLEARANCE = 1e-5\n", encoding="utf-8")
     text = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
@@ -133,6 +134,22 @@ def test_an_error_in_a_callback_ends_runs_of_chosen_steps_too(system):
         simulate(system, t_end=0.01, progress=progress)
     assert stopped.value.__cause__ is error
     assert stopped.value.trajectory.status == "finished" and len(stopped.value.trajectory.t) == calls[0] + 1
+
+
+def test_lack_of_memory_before_a_finer_run_loses_no_complete_one(system, monkeypatch):
+    simulation = importlib.import_module("nonsmooth.run.simulate")
+    run, calls = simulation._run, []
+
+    def second_fails(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise MemoryError
+        return run(*arguments)
+
+    monkeypatch.setattr(simulation, "_run", second_fails)
+    with pytest.raises(SimulationFailed, match="complete and kept") as stopped:
+        simulate(system, GaussQP(), t_end=0.01, dt=1e-3, check=True)
+    assert stopped.value.trajectory.status == "finished" and len(stopped.value.trajectory.t) == 11
 
 
 @contextmanager

@@ -183,7 +183,7 @@ def _mechanism(path: Path, made: Any) -> Model | System:
 
 
 def module_of(path: Path) -> ModuleType:
-    """Run a user's Python file, which may import what stands beside it.
+    """Run a user's Python file, which may import what stands beside it, as Python's own command does.
 
     It is read anew, past Python's cache of bytecode, which does not see a change within the same second.
 
@@ -198,8 +198,8 @@ def module_of(path: Path) -> ModuleType:
         raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")
     module, folder = importlib.util.module_from_spec(specification), str(path.resolve().parent)
     if folder not in sys.path:
-        sys.path.append(folder)
-    run_user_code(path, lambda: exec(compile(path.read_bytes(), path, "exec"), vars(module)))
+        sys.path.insert(0, folder)
+    run_user_code(path, lambda: exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module)))
     return module
 
 

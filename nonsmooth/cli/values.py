@@ -61,13 +61,10 @@ def no_unit() -> str:
 def number_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> float:
     """A finite number, also with a unit of the dimension of `unit`."""
     behind = unit_behind(text)
-    if behind is not None:
-        try:
-            return in_unit(text, unit() or behind)
-        except Wrong as error:
-            raise InputError(f"{option} {error}.") from None
     try:
-        value = float(text)
+        value = float(text) if behind is None else float(in_unit(text, unit() or behind))
+    except Wrong as error:
+        raise InputError(f"{option} {error}.") from None
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

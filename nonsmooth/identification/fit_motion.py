@@ -150,6 +150,8 @@ class MotionFit(Saved):
         """Why the intervals of the profiles are none of 95 %; empty if they are."""
         if np.any(np.abs(self.shift) > FAR):
             return "the steps are too long"
+        if np.any(np.isnan(self.shift)):
+            return "the error of the steps is not known"
         return "" if self.explained else "the fit does not explain the data"
 
     @property
@@ -170,9 +172,9 @@ class MotionFit(Saved):
                 "intervals; choose shorter steps."
             )
         if np.any(np.isnan(self.shift)):
-            found.append(f"A run with finer steps, {self.finer}, ends early: the error of the steps is not known.")
+            found.append(f"{NONE} a run with finer steps, {self.finer}, ends early: the error of these is not known.")
         if not self.explained:
-            head = "The fit does not" if np.any(np.abs(self.shift) > FAR) else f"{NONE} the fit does not"
+            head = "The fit does not" if not np.all(np.abs(self.shift) <= FAR) else f"{NONE} the fit does not"
             found.append(
                 f"{head} explain the data: the mean square residual is {mean:.3g} where that of noise is 1. Try more "
                 "starts, another seed or wider ranges: there may be a lower minimum; shorter steps; otherwise the "

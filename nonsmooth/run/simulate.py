@@ -288,7 +288,9 @@ def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
         getattr(error, "trajectory", None),
         error.cause if isinstance(error, SimulationFailed) else error,
     )
-    if kept is None or any(trajectory is one for one in complete.values()) or isinstance(cause, NonsmoothError):
+    if kept is None or any(trajectory is one for one in complete.values()):
+        return
+    if isinstance(cause, NonsmoothError) and not isinstance(cause.__cause__, MemoryError):
         return
     if isinstance(error, KeyboardInterrupt):
         raise Interrupted(UNCHECKED, trajectory=kept) from None

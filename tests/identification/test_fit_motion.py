@@ -260,6 +260,7 @@ def test_steps_that_bias_an_estimate_are_said():
         (1.05, -1.1, "the steps are too long", "choose shorter steps"),
         (6.64, 18.4, "the steps are too long", "choose shorter steps"),
         (6.64, 0.0, "the fit does not explain the data", "Try more starts, another seed or wider ranges"),
+        (1.05, np.nan, "the error of the steps is not known", "ends early"),
     ],
 )
 def test_an_interval_that_is_none_of_95_percent_is_not_stated(cost, shift, why, advice):
