@@ -39,7 +39,7 @@ def outcomes(
     Parameters
     ----------
     work
-        A function, of a script or notebook too, or a method. It is sent once to each other process, so that what its
+        A function, of a script or notebook too, or a method. Each other process reads it once, so that what its
         object builds for one task is there for the next.
     tasks
         Its arguments.
