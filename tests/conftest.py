@@ -141,6 +141,25 @@ def loose_chain():
 
 
 @pytest.fixture
+def coasting_crank():
+    """A free slider-crank, 60 rad/s at a radius of 40 mm, with a loose crank pin."""
+
+    from nonsmooth import Gravity, Ground, Model, PlanarBody, Prismatic, Revolute, RevoluteClearance, Rigid
+
+    crank = PlanarBody("crank", 0.25, 9e-5, (0.02, 0), angular_velocity=60.0)
+    rod, law = PlanarBody("rod", 0.18, 2.2e-4, (0.095, 0)), Rigid(restitution=0.35, friction=0.0)
+    return Model(
+        [
+            Ground("frame"), crank, rod, PlanarBody("piston", 0.32, 6e-5, (0.15, 0)), Gravity(acceleration=(0, -9.81)),
+            Revolute("main", "frame", crank, at_b=(-0.02, 0)), Revolute("wrist", rod, "piston", at_a=(0.055, 0)),
+            RevoluteClearance("pin", crank, rod, at_a=(0.02, 0), at_b=(-0.055, 0), clearance=4e-4, contact=law),
+            Prismatic("bore", "frame", "piston"),
+        ],
+        assemble="centred",
+    )  # fmt: skip
+
+
+@pytest.fixture
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps of time loops are taken one at a time, so that progress is told after each."""
     from nonsmooth.engine.steps import CompiledSteps
