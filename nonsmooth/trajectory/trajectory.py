@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, ValidityWarning
-from nonsmooth.files import Pieces, Variable, read_contents, write_contents
+from nonsmooth.files import Pieces, Variable, path_of, read_contents, write_contents
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.stages import stage
 from nonsmooth.trajectory import long_files
@@ -261,7 +261,7 @@ class Trajectory(AnyTime, Views):
         NotWritten
             If the path cannot be written; an existing file remains unchanged.
         """
-        ending = os.path.splitext(path)[1].lower()
+        ending = path_of(path, "The file to write").suffix.lower()
         if ending in (".csv", ".mat"):
             raise InputError(f"{path}: save writes a NetCDF file, .nc; to_{ending[1:]} writes a table.")
         data, coordinates, facts = self._contents(complete=True)
