@@ -360,12 +360,20 @@ def _changes(
     k = np.flatnonzero(at[1:] != at[:-1])
     a, b, of = t[k], t[k + 1], at[k]
     while True:
-        middle = 0.5 * (a + b)
+        middle = _halfway(a, b)
         inside = (middle > a) & (middle < b)
         if not inside.any():
             return np.asarray(b), often
         same = level(middle, values)[0] == of
         a, b = np.where(inside & same, middle, a), np.where(inside & ~same, middle, b)
+
+
+def _halfway(a: Array, b: Array) -> Array:
+    """The middle one of the numbers between: from anywhere, beside zero too, 64 such steps lead to the next number."""
+    lowest = np.iinfo(np.int64).min
+    i, j = (np.where(bits < 0, lowest - bits, bits) for bits in (a.view(np.int64), b.view(np.int64)))
+    k = (i & j) + ((i ^ j) >> 1)
+    return np.asarray(np.where(k < 0, lowest - k, k).view(np.float64))
 
 
 # ---- pulses

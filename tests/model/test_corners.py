@@ -6,6 +6,7 @@ import pytest
 
 import nonsmooth_problems as ready
 from nonsmooth import Ground, Harmonic, Load, Model, PlanarBody, PointForce, PrescribedMotion, Table
+from nonsmooth.model import corners
 from nonsmooth.registry import Problem
 
 BLOW = Table(times=(0.0, 0.37119, 0.3712, 0.37121, 1.0), values=(0.0, 0.0, 1e5, 0.0, 0.0))
@@ -52,6 +53,15 @@ def test_of_conditions_that_hold_shortly_wherever_samples_are():
         found = system(lambda t, at=at: ca.if_else((t - at) ** 2 < 1e-12, 1.0, 0.0)).corners(0.0, 1.0)
         # a difference of squares near its root: 1e-16 over 2e-6
         np.testing.assert_allclose(found, [at - 1e-6, at + 1e-6], rtol=0.0, atol=1e-10)
+
+
+def test_a_root_beside_zero_is_found_in_as_few_halvings_as_any(monkeypatch):
+    """From 1e-5 s halves go down to 5e-324 s in a thousand steps, halves of the numbers between in 64."""
+    calls, evaluate = [], corners._OfTime.__call__
+    monkeypatch.setattr(corners._OfTime, "__call__", lambda *given: calls.append(None) or evaluate(*given))
+    times = system(lambda t: ca.fmax(ca.sin(150.0 * t), 0.0)).corners(0.0, 0.05)
+    assert times == pytest.approx(np.pi / 150.0 * np.array([1.0, 2.0]), rel=1e-15)
+    assert len(calls) < 100
 
 
 def test_only_between_start_and_end():

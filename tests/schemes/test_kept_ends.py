@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -119,6 +120,7 @@ def drawers(restitution: float) -> Model:
     return model
 
 
+@functools.cache
 def models() -> dict[str, Model]:
     # flexible bodies stand in test_flexible.py: round-off of stiff modes is larger than that of bodies
     found = {name: one() for name, one in find_problems().items() if not {"spatial", "flexible"} & {*one.tags}}
@@ -137,9 +139,6 @@ def models() -> dict[str, Model]:
     return found
 
 
-MODELS = models()
-
-
 KEPT = json.loads(Path(__file__).with_name("kept_ends.json").read_text(encoding="utf-8"))
 
 
@@ -151,7 +150,7 @@ def test_ends_are_those_of_another_implementation(name):
     Both differed by less than 1e-10 of the largest velocity when it was given up, by the growth of round-off.
     """
     model, scheme = name.split()
-    system, kept = MODELS[model].build(), KEPT[name]
+    system, kept = models()[model].build(), KEPT[name]
     control = Landing(1e-6, DT) if scheme == "landing" else DT
     run = simulate(system, STEPPERS[scheme], t_end=STEPS * DT, dt=control)
     assert run.counts["steps"] == kept["steps"]
