@@ -36,6 +36,8 @@ LOADED = 1e-6
 SAME = 1e-6
 #: round-off of impulses, as a share of the largest
 ROUND_OFF = 1e-9
+#: to which linear programs hold their constraints, far below `LOADED`: the least that HiGHS accepts
+FEASIBLE = 1e-10
 #: rows evaluated among those with the same contacts in the same modes, and in total
 ALIKE, MOST = 3, 300
 #: edges of a friction cone in space, about which the cone is circumscribed
@@ -187,9 +189,9 @@ def force_changes(effects: Array, edges: Array, forces: Array) -> Array:
     Notes
     -----
     Only edges whose coefficient can be positive take part. A linear program finds them: among the coefficients that
-    have the effect of `forces`, or of a multiple of it, it maximises the number of those that are positive; the
-    multiple allows each of these to be 1 or more. What these edges span, as far as it has no effect, is the result. A
-    change of coefficients without a change of forces, as between the edges of one cone in space, is none.
+    have the effect of `forces` it maximises the sum of all, each counted up to `LOADED` of the largest force. What
+    these edges span, as far as it has no effect, is the result. A change of coefficients without a change of forces, as
+    between the edges of one cone in space, is none.
     """
     edges = _unit(edges)
     D, E, n = effects @ edges, effects @ forces / np.max(np.abs(forces)), edges.shape[1]
@@ -204,18 +206,19 @@ def force_changes(effects: Array, edges: Array, forces: Array) -> Array:
 
 
 def _positive(D: Array, E: Array, slack: float) -> NDArray[np.bool_] | None:
-    """Which coefficients w >= 0 with D w = a E can be positive, together, for some a; None if there are none."""
+    """Which coefficients w >= 0 with D w = E can be positive, together; None if there are none."""
     from scipy.optimize import linprog
 
     n = D.shape[1]
-    # unknowns are w, s with w >= s <= 1, and the multiple a
-    moves = np.column_stack([D, np.zeros_like(D), -E])
-    off = np.column_stack([np.zeros((len(D), 2 * n)), np.full(len(D), slack)])
-    upper = np.concatenate([moves - off, -moves - off, np.column_stack([-np.eye(n), np.eye(n), np.zeros(n)])])
-    gain = np.repeat([0.0, -1.0, 0.0], [n, n, 1])
-    bounds = [(0.0, None)] * n + [(0.0, 1.0)] * n + [(1.0, 1.0 / LOADED)]
-    solved = linprog(gain, A_ub=upper, b_ub=np.zeros(len(upper)), bounds=bounds)
-    return np.asarray(solved.x[n:-1] > 0.5) if solved.status == 0 else None
+    # unknowns are w and s, w >= s <= LOADED, of which the sum is largest
+    upper = np.vstack([np.column_stack([side, np.zeros_like(D)]) for side in (D, -D)])
+    upper = np.vstack([upper, np.column_stack([-np.eye(n), np.eye(n)])])
+    limits = np.concatenate([slack + E, slack - E, np.zeros(n)])
+    solved = linprog(
+        np.repeat([0.0, -1.0], n), A_ub=upper, b_ub=limits, bounds=[(0.0, None)] * n + [(0.0, LOADED)] * n,
+        options={"primal_feasibility_tolerance": FEASIBLE},
+    )  # fmt: skip
+    return np.asarray(solved.x[n:] > 0.5 * LOADED) if solved.status == 0 else None
 
 
 def _nearest(D: Array, E: Array) -> float:
@@ -224,7 +227,10 @@ def _nearest(D: Array, E: Array) -> float:
 
     ones = np.ones((len(D), 1))
     upper = np.concatenate([np.column_stack([D, -ones]), np.column_stack([-D, -ones])])
-    found = linprog(np.append(np.zeros(D.shape[1]), 1.0), A_ub=upper, b_ub=np.concatenate([E, -E]))
+    found = linprog(
+        np.append(np.zeros(D.shape[1]), 1.0), A_ub=upper, b_ub=np.concatenate([E, -E]),
+        options={"primal_feasibility_tolerance": FEASIBLE},
+    )  # fmt: skip
     return float(found.x[-1])
 
 

@@ -198,6 +198,15 @@ def test_changes_are_those_that_linear_programs_find(dimension):
     assert {0, 1, 2, 3} <= met
 
 
+def test_loads_that_only_hold_each_other_up_are_none():
+    """Of the changes without effect that keep four of these feet pressed, one lifts a foot unless another pulls: with
+    the tolerances that HiGHS has by default its program seems to have no solution."""
+    rng = np.random.default_rng(103)
+    for _ in range(359):
+        effects, edges, forces = body_on_feet(rng, 3)
+    assert force_changes(effects, edges, forces).shape[1] == dimension_by_extremes(effects, edges, forces) == 1
+
+
 def test_units_do_not_decide():
     """The same feet with forces in other units: 1 N, 1e-9 N, 1e9 N."""
     effects, edges, forces = body_on_feet(np.random.default_rng(3), 3)
