@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Rows", "joined"]
+__all__ = ["Rows", "following", "joined"]
 
 
 class Rows(dict[str, NDArray[Any]]):
@@ -19,23 +18,30 @@ class Rows(dict[str, NDArray[Any]]):
         super().__init__({name: values[first:last] for name, values in room.items()})
         self.room, self.first, self.last = room, first, last
 
-    def follows(self, other: Mapping[str, NDArray[Any]]) -> bool:
+    def follows(self, other: Mapping[str, NDArray[Any]]) -> TypeGuard[Rows]:
         """Whether its rows stand right behind the others."""
         return isinstance(other, Rows) and other.room is self.room and other.last == self.first
 
 
-def joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-    """Tables one after the other; without a copy where they stand so already, and the row of the start has its place
-    before them."""
-    start, *steps = parts
-    if not steps:
-        return dict(start)
-    if isinstance(steps[0], Rows) and len(start["t"]) == steps[0].first == 1:
-        for name, values in start.items():
-            steps[0].room[name][:1] = values
-        start = Rows(steps[0].room, 0, 1)
-    last = steps[-1]
-    follow = all(isinstance(b, Rows) and b.follows(a) for a, b in itertools.pairwise((start, *steps)))
-    if follow and isinstance(start, Rows) and isinstance(last, Rows):
-        return Rows(start.room, start.first, last.last)
-    return {name: np.concatenate([part[name] for part in (start, *steps)]) for name in start}
+def following(parts: Sequence[Mapping[str, NDArray[Any]]]) -> list[Mapping[str, NDArray[Any]]]:
+    """Tables one after the other: those that stand so already as one, and the row of the start before them."""
+    found: list[Mapping[str, NDArray[Any]]] = []
+    for part in parts:
+        last = found[-1] if found else None
+        if last is None or not isinstance(part, Rows):
+            found.append(part)
+        elif part.follows(last):
+            found[-1] = Rows(part.room, last.first, part.last)
+        elif not isinstance(last, Rows) and len(last["t"]) == part.first == len(found) == 1:
+            for name, values in last.items():
+                part.room[name][:1] = values
+            found[-1] = Rows(part.room, 0, part.last)
+        else:
+            found.append(part)
+    return found
+
+
+def joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
+    """The same as one table, for which those that stand elsewhere are copied."""
+    found = following(parts)
+    return found[0] if len(found) == 1 else {name: np.concatenate([one[name] for one in found]) for name in found[0]}

@@ -89,11 +89,11 @@ def _leaps(
     """Rows of steps with forces and without impact, and which contacts in these (n, nc) have a mean force much larger
     than in both steps before."""
     before = np.zeros((2, 1 + system.nc)) if last is None else last[:, : 1 + system.nc]
-    calm = (a["dt"] > 0.0) & any_of_each(a["P_N"] > 0.0) & ~any_of_each(a["P_N_impact"] > 0.0)
-    rows = np.flatnonzero(calm)
-    dt, P_N = np.concatenate([before[:, 0], a["dt"]]), np.concatenate([before[:, 1:], a["P_N"]])
-    first, second, force = (means(P_N[rows + k], dt[rows + k]) for k in range(3))
-    return rows, force > LEAP * np.maximum(second, first)
+    force = means(np.concatenate([before[:, 1:], a["P_N"]]), np.concatenate([before[:, 0], a["dt"]]))
+    leaps = force[2:] > LEAP * np.maximum(force[1:-1], force[:-2])
+    rows = np.flatnonzero(any_of_each(leaps))
+    rows = rows[~np.any(a["P_N_impact"][rows] > 0.0, axis=1)]
+    return rows, leaps[rows]
 
 
 class _Change:

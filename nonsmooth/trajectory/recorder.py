@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.engine.rows import joined
+from nonsmooth.engine.rows import following, joined
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces
@@ -151,14 +151,18 @@ class Recorder:
         waiting = self._count - thinned.count
         if waiting < (AT_ONCE if self.record == 1 else WAITING + self.record):
             return
-        known = self._count - parts[-1]["t"].size
-        n = thinned.end(known) - thinned.count
-        if n > 0:
-            tables = self._tables()
-            ready = {name: values[:n] for name, values in tables.items()}
+        known, observe = self._count - parts[-1]["t"].size, self._observed()
+        if self.record == 1:
+            ready, rest = following(parts[:-1]), parts[-1]
+        else:
+            tables, n = self._tables(), thinned.end(known) - thinned.count
+            ready = [{name: values[:n] for name, values in tables.items()}] if n > 0 else []
             rest = {name: values[n:].copy() for name, values in tables.items()}
-            self._rows = (thinned.extended(ready, self.system, self.parameters, self._observed()), [rest])
-            if self._before is not None and self._rows[0].count == known:
+        for part in ready:
+            thinned = thinned.extended(part, self.system, self.parameters, observe)
+        if ready:
+            self._rows = (thinned, [rest])
+            if self._before is not None and thinned.count == known:
                 self._known = known, self._before
 
     def _observed(self) -> Observe:
