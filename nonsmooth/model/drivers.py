@@ -57,7 +57,7 @@ class PrescribedMotion(Joint):
     axis_a : [-], optional
         For "angle" in space and "displacement": the axis in the frame of a, of any length.
     quaternion : [-], optional
-        For "angle" in space: For "angle" in space: (w, x, y, z) of b relative to a at angle zero; parallel frames if
+        For "angle" in space: (w, x, y, z) of b relative to a at angle zero; parallel frames if
         omitted.
 
     Raises

@@ -12,6 +12,7 @@ from nonsmooth import (
     MoreauJean,
     PlanarBody,
     PointPlane,
+    PrescribedMotion,
     Prismatic,
     Revolute,
     Rigid,
@@ -68,6 +69,28 @@ def test_jump_of_the_velocity():
     W, M = np.column_stack([n, t]), np.diag([1.0, 1.0, 1 / 3])
     P = np.linalg.solve(W.T @ np.linalg.solve(M, W), -W.T @ np.array([-2.0, 0.0, 0.0]))
     assert found.impulse == pytest.approx(P[0], rel=1e-4)
+
+
+def test_the_driver_of_the_ground_works_in_a_jump():
+    """On a platform that is lifted at 3 m/s the motion is the same; the driver bears the impulse, and the weights of
+    platform and rod for the length of the step, whose part the trapezoidal rule gives one step before or after."""
+    law, angle, lift, dt = Rigid(restitution=0.0, friction=1.6), np.radians(63.0), 3.0, 1e-5
+    system = Model([
+        Ground(),
+        PlanarBody("platform", mass=1.0, inertia=1.0, velocity=(0.0, lift)),
+        Prismatic("guide", "ground", "platform", direction=np.pi / 2),
+        PrescribedMotion("lift", "ground", "platform", coordinate="y", motion=lambda t: lift * t),
+        PlanarBody("b", mass=1.0, inertia=1 / 3, position=(0.0, np.sin(angle)), angle=angle, velocity=(-2.0, lift)),
+        PointPlane("tip", "platform", "b", at_b=(-1.0, 0.0), contact=law),
+        Gravity(acceleration=(0.0, -10.0)),
+    ]).build()  # fmt: skip
+    run, still = (simulate(one, MoreauJean(), t_end=1e-3, dt=dt) for one in (system, rod(1.6)))
+    (jump,) = run.jumps
+    assert jump["P_N"] == pytest.approx(still.jumps["P_N"][0], rel=1e-9)
+    row = int(np.flatnonzero(run.t == jump["t"])[0])
+    work = run.energy["work_drivers"][row] - run.energy["work_drivers"][row - 1]
+    assert work == pytest.approx(lift * jump["P_N"], abs=lift * 20.0 * dt)
+    assert run.energy["remainder"] == pytest.approx(still.energy["remainder"], abs=1e-12)
 
 
 def spatial_rod(angle, friction, speed, mass, heading):
