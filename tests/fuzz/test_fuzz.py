@@ -35,7 +35,7 @@ REGRESSIONS = {
     9000486: "a step in parts began with the forces of the attempt as a whole, unless the run had been resumed there",
 }  # fmt: skip
 #: of these, what takes seconds
-SLOW = {2037, 200467, 81000329, 101000162}
+SLOW = {2037, 200467, 4400539, 81000329, 101000162}
 
 
 @pytest.fixture

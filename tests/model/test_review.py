@@ -274,6 +274,7 @@ PROBLEMS = find_problems()
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.sampled(3)
 def test_ready_problems_get_none(name):
     """Nor do their other kinds, nor the cases of their sources, with each kind of contact."""
     problem = PROBLEMS[name]

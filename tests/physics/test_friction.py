@@ -28,6 +28,7 @@ SCHEMES = {
 }
 STEPPERS = [name for name in steppers.names() if steppers.by_name(name).contact is Rigid]
 #: IPOPT takes milliseconds a step, and solves the equations of gauss-qp: the longer runs of gauss-mpcc are slow ones
+SLOW_EVENTS = [pytest.param(name, marks=[pytest.mark.slow] if name == "event-driven" else []) for name in STEPPERS]
 IPOPT_SLOW = [pytest.param(name, marks=[pytest.mark.slow] if name == "gauss-mpcc" else []) for name in STEPPERS]
 
 
@@ -75,7 +76,7 @@ def test_stick_stays_stuck_for_long(name, steps):
     assert drift_of_a_stuck_block(name, steps, 0.4) <= 1e-14
 
 
-@pytest.mark.parametrize("name", STEPPERS)
+@pytest.mark.parametrize("name", SLOW_EVENTS)
 def test_stick_stays_stuck_close_to_the_friction_angle_and_with_restitution(name):
     assert drift_of_a_stuck_block(name, 50, np.tan(0.3) * (1 + 1e-6), restitution=0.5) <= 1e-14
 

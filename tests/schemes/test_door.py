@@ -59,6 +59,7 @@ SPACE = [SemismoothNewton(), SmoothingNewton(), ProjectedGaussSeidel(), Admm(), 
     ids=["plane", "space"],
 )
 @pytest.mark.parametrize("scheme", RUNS)
+@pytest.mark.sampled(3)
 def test_each_solver_gives_the_motion_of_the_default_one(scheme, model, solvers, clearance):
     """To 1e-9 of the clearance; Gauss-Seidel, which stops at 1e-10 of the velocities of a program, to 1e-5."""
     stepper, dt, restitution = RUNS[scheme]

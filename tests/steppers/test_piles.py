@@ -104,7 +104,7 @@ def test_steps_hold_a_pile_at_rest(stepper, dt, friction):
 
 
 @STEPPERS
-@pytest.mark.parametrize("rows", [3, 4])
+@pytest.mark.parametrize("rows", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_pile_that_can_rest_does(rows, stepper, dt):
     """Without walls a pile of discs stands by friction 0.5 or slides apart, both by Coulomb's law: it stands."""
     trajectory = simulate(pile(rows, 0.5, walls=False), stepper, t_end=0.01, dt=dt)

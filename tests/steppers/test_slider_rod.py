@@ -37,6 +37,7 @@ def landed(case, stepper, t_end=0.02, dt_max=1e-3):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(3)
 def test_landing_is_exact(case, scheme):
     trajectory = landed(case, SCHEMES[scheme])
     position, time, impulse = TOLERANCES[case]
