@@ -10,7 +10,7 @@ from typing import Any
 
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import exact_solution, problem_of
-from nonsmooth.cli.inputs import check_dimensions, in_units, kebab, settings_from
+from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
 from nonsmooth.cli.options import Comparing, Law, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
@@ -20,6 +20,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact
+from nonsmooth.settings import kebab
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.steppers.compliant import CompliantDae

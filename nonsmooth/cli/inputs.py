@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from nonsmooth.cli.files import check_file, is_file, laws_of, python_problem, st
 from nonsmooth.cli.options import Runs
 from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.fits import Scatter, looks_stated, stated
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, kebab, shown
 from nonsmooth.units import NUMBER, Wrong, has_unit, in_unit, parse_unit
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ __all__ = [
     "Mechanism",
     "Request",
     "Settings",
-    "kebab",
     "settings_from",
 ]
 
@@ -292,15 +290,6 @@ def settings_from(words: Sequence[str]) -> Settings:
                 value = in_unit(value, unit_behind(value) or "-")
             settings.parameters[name] = value if isinstance(value, Scatter) else float(value)
     return settings
-
-
-def kebab(name: str) -> str:
-    """The command line's name of a class.
-
-    >>> kebab("GaussMPCC")
-    'gauss-mpcc'
-    """
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
 def _check_no_parameter(problem: Problem, arguments: dict[str, Any]) -> None:

@@ -119,7 +119,7 @@ def _run(
         if ending.code == 130 and output is None:
             output = ending.save(_free_name(f"{mechanism.name}-interrupted"))
         if as_json:
-            report.print_json(trajectory, mechanism, spent())
+            report.print_object({**report.summary(trajectory, mechanism), "seconds": spent()})
         else:
             report.show(*report.result(trajectory, mechanism, ending.files, spent()))
     except KeyboardInterrupt:
