@@ -92,7 +92,7 @@ def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, An
 
     if not isinstance(parameters, Mapping) or not parameters:
         raise InputError(f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1e-3)}}, got {parameters!r}.')
-    order, elements = list(system.parameters), {element.name: element for element in system.elements}
+    order = list(system.parameters)
     found = []
     for name, ends in parameters.items():
         if isinstance(ends, str) or not isinstance(ends, Sequence) or len(ends) != 2:
@@ -100,8 +100,7 @@ def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, An
         low, high = (float(system.parameter_vector({name: end})[order.index(name)]) for end in ends)
         if not low < high:
             raise InputError(f'parameters: the ends of "{name}" must ascend, got {low!r} and {high!r}.')
-        owner, _, label = name.partition(".")
-        unit = elements[owner].quantity(label).unit
+        unit = system.unit_of(name)
         readable_unit = readable(unit, max(abs(low), abs(high)))
         found.append(
             {

@@ -176,12 +176,10 @@ def _fits(stated: Mapping[str, Fit | Toleranced]) -> Table:
 
 def _tolerances(system: System, stated: Mapping[str, Fit | Toleranced]) -> Table:
     rows = table_of("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
-    owners = {element.name: element for element in system.elements}
     for name, one in stated.items():
         if isinstance(one, Toleranced):
-            owner, _, label = name.partition(".")
             rows.add_row(name, f"{float(one):.9g}", f"±{one.tolerance:g}", f"{one.lower:.9g} to {one.upper:.9g}",
-                         owners[owner].quantity(label).unit, one.words)  # fmt: skip
+                         system.unit_of(name), one.words)  # fmt: skip
     return rows
 
 
@@ -280,12 +278,10 @@ def _law(element: Contact, numbers: Mapping[str, float]) -> str:
 
 def _parameters(system: System, values: Mapping[str, float]) -> Table:
     rows = table_of("parameter", "value", "unit", "origin")
-    owners = {element.name: element for element in system.elements}
     for name, value in values.items():
-        owner, _, label = name.partition(".")
         origin = system.provenance.get(name, {})
         stated = ", ".join(str(origin[key]) for key in ("kind", "source") if key in origin) if origin else ""
-        rows.add_row(name, f"{value:.9g}", owners[owner].quantity(label).unit, stated)
+        rows.add_row(name, f"{value:.9g}", system.unit_of(name), stated)
     return rows
 
 

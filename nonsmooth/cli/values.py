@@ -29,8 +29,7 @@ def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
     def unit(name: str) -> str | None:
         known = made()
         if name in known.system.parameters:
-            element, _, label = name.partition(".")
-            return next(one.quantity(label).unit for one in known.system.elements if one.name == element)
+            return known.system.unit_of(name)
         origin = None if known.problem is None else known.problem.provenance.get(name)
         return None if origin is None else origin.unit
 

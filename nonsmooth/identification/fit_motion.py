@@ -397,13 +397,10 @@ class _Fit:
         change = shorter - residual if np.max(np.abs(shorter)) < FAILED / 2 else np.full_like(shorter, np.nan)
         minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
         seconds = time.perf_counter() - self.begin
-        elements = {one.name: one for one in self.system.elements}
-        owners = (name.partition(".") for name in self.names)
-        units = tuple(elements[owner].quantity(label).unit for owner, _, label in owners)
         return MotionFit(
             self.names, np.exp(least), np.exp(least) * spread, self.found, best[0], samples, float(self.data.t[-1]),
             minimum, self.runs, seconds, covariance / np.outer(spread, spread), -covariance @ (J.T @ change) / spread,
-            finer(self.steps), units,
+            finer(self.steps), tuple(map(self.system.unit_of, self.names)),
         )  # fmt: skip
 
     def _profiles(self, best: list[float], rounds: int) -> list[float] | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -42,13 +42,11 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.frames import placement_like
 from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
 from nonsmooth.plots.deformed import Deformed
 from nonsmooth.plots.scale_bar import round_length
 from nonsmooth.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from nonsmooth.model.state import State
-    from nonsmooth.model.system import System
 
 __all__ = ["Drawing", "Drawn", "Placed", "drawing_of_run", "drawing_of_state", "magnification", "magnified"]
 

@@ -29,9 +29,9 @@ from nonsmooth.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.fits.iso286 import it_grade
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import is_number, shown
-from nonsmooth.studies.arguments import check_known, mapping
+from nonsmooth.studies.arguments import check_known, check_share, mapping
 from nonsmooth.studies.kinematic import Kinematics
-from nonsmooth.studies.products import DEVIATION
+from nonsmooth.studies.products import deviating
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.tolerance import Tolerance, tolerance
 
@@ -128,14 +128,10 @@ def allocate(
     M. F. Spotts, Allocation of tolerances to minimize cost of assembly, J. Eng. Ind. 95 (1973), 762-764; K. W. Chase,
     W. H. Greenwood, Design issues in mechanical tolerance analysis, Manufacturing Review 1 (1988), 50-59
     """
-    if not (is_number(target) and 0.0 < target < 1.0):
-        raise InputError(f"target must be a yield between 0 and 1, got {shown(target)}.")
+    check_share("target", target)
     if not (is_number(limit) and limit > 0.0):
         raise InputError(f"limit must be a positive number, in the unit of the coordinate, got {shown(limit)}.")
-    if not (isinstance(metric, str) and metric.startswith(DEVIATION)):
-        raise InputError(
-            f'metric must be the deviation of a coordinate, as "{DEVIATION}slider.x", got {shown(metric)}.'
-        )
+    coordinate = deviating(metric)
     costs = mapping("cost", cost)
     if not costs:
         raise InputError('allocate needs the cost of at least one tolerance, as cost={"rod.at_b_x": 1e-3}.')
@@ -152,7 +148,7 @@ def allocate(
         name: one[0][0] for name, one in choices.items()
     }
     kinematics = Kinematics(
-        system, metric.removeprefix(DEVIATION), pose=pose, t=None if pose else t_end, directions=directions,
+        system, coordinate, pose=pose, t=None if pose else t_end, directions=directions,
         parameters={**mapping("parameters", parameters), **trial},
     )  # fmt: skip
     each = float(target)

@@ -11,12 +11,14 @@ import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
+from nonsmooth.model.model import Model
+from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.arguments import check_build, check_count
@@ -26,10 +28,6 @@ from nonsmooth.studies.motions import Motion, mean_deviation, motion_times, scal
 from nonsmooth.studies.orders import KINDS, MEASURES, Bounds, Series, StepSizes
 from nonsmooth.studies.trial import RTOL, Accurate, Trial
 from nonsmooth.studies.workers import outcomes
-
-if TYPE_CHECKING:
-    from nonsmooth.model.model import Model
-    from nonsmooth.model.system import System
 
 __all__ = ["REFERENCES", "step_size"]
 

@@ -265,6 +265,11 @@ class Tolerance(Result):
         values = self.widest[self.passed - 1] if self.passed else np.full(len(self.scaled), math.nan)
         return dict(zip(self.scaled, values.tolist(), strict=True))
 
+    def _sizes(self, passed: int) -> str:
+        """The clearances of the last of so many accepted scales, in words."""
+        widest = zip(self.scaled, self.widest[passed - 1], strict=True)
+        return ", ".join(f"{name} up to {value:.4g} m" for name, value in widest)
+
     @property
     def statement(self) -> str:
         """The result in a sentence."""
@@ -284,12 +289,12 @@ class Tolerance(Result):
                 f"With a confidence of {sure}, {share} of the mechanisms keep {what} not even at the smallest scale, "
                 f"{self.factors[0]:g}."
             )
-        sizes = ", ".join(f"{name} up to {value:.4g} m" for name, value in self.largest.items())
         more = f", {self.factors[self.passed - 1]:g} times the stated distributions"
         more += "" if self.passed < len(self.factors) else ", the largest that was tried"
         return (
-            f"With a confidence of {sure}, at least {share} of the mechanisms keep {what} if made with {sizes}{more}."
-        ) + undecided
+            f"With a confidence of {sure}, at least {share} of the mechanisms keep {what} if made with "
+            f"{self._sizes(self.passed)}{more}.{undecided}"
+        )
 
     @property
     def _advice(self) -> str:
@@ -306,15 +311,9 @@ class Tolerance(Result):
             (self.unsure & ~self.lost, f"not accurate to {100 * self.accuracy:g} % of the limit"),
         )
         told = " and ".join(f"{count} {what}" for one, what in counts if (count := int(one[scale].sum())))
-        sizes = ", ".join(
-            f"{name} up to {value:.4g} m"
-            for name, value in zip(
-                self.scaled, self.widest[passing(self.best, self.coverage) - 1].tolist(), strict=True
-            )
-        )
         return (
             f" Of {self.products} runs at the scale {self.factors[scale]:g}, {told}: were all such runs within the "
-            f"limit, {sizes} would be accepted. {self._advice}"
+            f"limit, {self._sizes(passing(self.best, self.coverage))} would be accepted. {self._advice}"
         )
 
     def plain(self) -> dict[str, Any]:
@@ -470,7 +469,7 @@ def tolerance(
             mechanism, stepper, metric, t_end=t_end, dt=dt, pose=pose, directions=directions, verdict=verdict,
             parameters=parameters, arguments=arguments, output=output,
         )  # fmt: skip
-        others = others | products.random_directions
+        others = others | products.kinematics.random_directions
     else:
         if pose or directions or failure:
             raise InputError('pose, directions and failure are for the kinematic level; give level="kinematic".')

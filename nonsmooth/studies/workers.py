@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nonsmooth.exceptions import InputError, NonsmoothError
+from nonsmooth.studies.arguments import check_count
 
 __all__ = ["WorkersLost", "cores", "outcomes"]
 
@@ -54,8 +55,8 @@ def outcomes(
         For a number of workers that is none, or work that cannot be pickled.
     """
     known = dict(enumerate(tasks))
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"workers must be a whole number, at least 1, got {workers!r}.")
+    if workers is not None:
+        check_count("workers", workers)
     count = min(cores() if workers is None else workers, max(len(known), 1))
     if scheduler is None and count == 1:
         return ((number, work(*task)) for number, task in known.items())
