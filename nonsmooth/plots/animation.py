@@ -17,7 +17,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.canvas import fit, new_axes
-from nonsmooth.plots.curves import display, readable, scale, window_of
+from nonsmooth.plots.curves import display, window_of
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.scene import Scene
 from nonsmooth.plots.style import INK, SIZE, shown_unit
@@ -181,8 +181,6 @@ def animation(
     t = _times(trajectory, span, frames)
     if not (isinstance(fps, int) and fps > 0) or (magnify is not None and not magnify > 0):
         raise InputError(f"fps must be a positive integer and magnify positive, got {fps!r} and {magnify!r}.")
-    if deformation is not None and not (np.isfinite(deformation) and deformation > 0):
-        raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
     drawing = drawing_of_run(trajectory, t)
     scene = Scene(drawing, new_axes(drawing.dimension, dpi=110), magnify, deformation, view)
     if forces and trajectory.gap.names:
@@ -223,9 +221,8 @@ def _notes(film: Animation, scene: Scene) -> None:
     )
     second = []
     if scene.longest > 0:
-        force = readable("N", scene.longest)
-        longest = f"{scene.longest / scale(force)[1]:.3g} {force}"
-        second.append(f"arrows: {scene.what}, the longest {longest}")
+        force, size = display("N", scene.longest)
+        second.append(f"arrows: {scene.what}, the longest {scene.longest / size:.3g} {force}")
     elif scene.contacts:
         second.append("no contact force in this span")
     text = "\n".join(["; ".join(lines), *second])

@@ -234,8 +234,11 @@ class Drawing:
 
     def deform(self, factor: float) -> None:
         """Draw the deflections of flexible bodies as so many times what they are."""
-        for one in self.flexible.values():
-            self.placed.shift(one, factor)
+        placed, d = self.placed, self.dimension
+        for name, one in self.flexible.items():
+            for i, node in enumerate(one.modes.names):
+                shift = one.shift(i, placed.amplitudes[name], factor)[:, :d]
+                placed.frames[f"{name}.{node}"][:, :d] += np.einsum("nij,nj->ni", placed.rotation(name), shift)
 
     def curves(self, body: str, factor: float) -> Array:
         """Ground places (n, k, d) of the lines of a flexible body, with gaps between them; k = 0 without beams."""
@@ -295,14 +298,6 @@ class Placed:
                 found = ca.Function("placement", [symbol], [z])(own)
                 self.frames[name] = np.asarray(found).T.reshape(self.count, -1)
                 self.carried[name] = body.name, np.asarray(place, dtype=float)[: self.dimension]
-
-    def shift(self, one: Deformed, factor: float) -> None:
-        """Move the nodes of a flexible body to where they are with its deflections so many times as large."""
-        for i, node in enumerate(one.modes.names):
-            local = one.shift(i, self.amplitudes[one.name], factor)[:, : self.dimension]
-            self.frames[f"{one.name}.{node}"][:, : self.dimension] += np.einsum(
-                "nij,nj->ni", self.rotation(one.name), local
-            )
 
     def frame(self, body: str) -> Array:
         """Placements z (n, 4) or (n, 12) of a body, or of the ground."""

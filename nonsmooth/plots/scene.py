@@ -6,7 +6,6 @@ One scene serves a sketch, which is its first picture with names, and an animati
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,6 +59,8 @@ class Scene:
         self, drawing: Drawing, axes: Any, magnify: float | None = None, deformation: float | None = None,
         view: tuple[float, float] | None = None,
     ) -> None:  # fmt: skip
+        if deformation is not None and not (np.isfinite(deformation) and deformation > 0):
+            raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
         self.drawing, self.placed, self.axes = drawing, drawing.placed, axes
         self.flat, self.unit = drawing.dimension == 2, drawing.grain / 100
         self.colours = ROLES | drawing.coloured(BODIES)
@@ -209,7 +210,7 @@ class Scene:
             for edge in ({"fc": inside, "ec": "none", "alpha": piece.fill}, {"fc": "none", "ec": style["color"]}):
                 patch = Circle(placing.origin[0], radius, lw=piece.width, zorder=style["zorder"], **edge)
                 self.axes.add_patch(patch)
-                self.moves.append(partial(_centre, patch, placing.origin))
+                self.moves.append(lambda k, patch=patch: patch.set_center(placing.origin[k]))
             self.courses.append(placing.origin[:, None] + radius * np.array([[1.0, 1.0], [-1.0, -1.0]]))
             return
         # centre + A s with a unit vector s has the normal A^-T s, in the picture's plane where s . A^-1 toward = 0
@@ -275,10 +276,6 @@ class Scene:
             vectors = ARROW * self.unit / self.longest * forces
             vectors = np.where((sizes > SHORTEST * self.longest)[:, :, None], vectors, 0.0)
             self.arrow(start, start + vectors, FORCE, 2.0, FRONT)
-
-
-def _centre(patch: Any, course: Array, k: int) -> None:
-    patch.set_center(course[k])
 
 
 def _mean_vectors(trajectory: Trajectory, t: Array) -> Array:
