@@ -87,7 +87,7 @@ def explore(
 
 def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Of each parameter its name, ends, value, and how it is written."""
-    from nonsmooth.plots.curves import readable, scale
+    from nonsmooth.plots.curves import display
     from nonsmooth.plots.style import shown_unit
 
     if not isinstance(parameters, Mapping) or not parameters:
@@ -101,13 +101,12 @@ def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, An
         if not low < high:
             raise InputError(f'parameters: the ends of "{name}" must ascend, got {low!r} and {high!r}.')
         unit = system.unit_of(name)
-        readable_unit = readable(unit, max(abs(low), abs(high)))
+        told, factor = display(unit, max(abs(low), abs(high)))
         found.append(
             {
                 "name": name, "low": low, "high": high, "log": low > 0 and high / low >= DECADE,
                 "value": float(np.clip(system.parameters[name], low, high)),
-                "factor": scale(readable_unit)[1] if readable_unit != unit else 1.0,
-                "unit": "" if unit == "-" else shown_unit(readable_unit) if readable_unit != unit else unit,
+                "factor": factor, "unit": "" if unit == "-" else shown_unit(told),
             }
         )  # fmt: skip
     return found

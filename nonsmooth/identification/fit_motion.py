@@ -291,7 +291,7 @@ class _Fit:
         self.steps = step_control(in_si("dt", dt, "s"), (system.start.t, end))
         columns = {name: values[used] for name, values in data.columns.items()}
         self.data = MotionData(data.t[used], columns, data.noise)
-        self.progress, self.runs = progress, 0
+        self._say, self.runs = whom(progress), 0
         self._last: tuple[Array, Array, Array] | None = None
         self.begin = time.perf_counter()
         self._open(resume)
@@ -322,9 +322,6 @@ class _Fit:
             if self.path is not None:
                 write_bytes(json.dumps({"search": self.key, "done": self.kept}).encode(), self.path, "The search")
         return self.kept[name]
-
-    def _say(self, what: str, share: float) -> None:
-        whom(self.progress)(what, share)
 
     # ---------------------------------------------------------------------------------------------------------- search
 

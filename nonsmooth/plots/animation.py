@@ -22,6 +22,7 @@ from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.scene import Scene
 from nonsmooth.plots.style import INK, SIZE, shown_unit
 from nonsmooth.stages import stage
+from nonsmooth.studies.arguments import check_count
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -178,7 +179,11 @@ def animation(
     InputError
         For a run without a step, elements of a class that is not known here, or numbers that cannot be used.
     """
-    t = _times(trajectory, span, frames)
+    check_count("frames", frames, 2)
+    first, last = window_of(trajectory, span, "span")
+    if not first < last:
+        raise InputError("A run without a step has no motion to draw.")
+    t = np.linspace(first, last, frames)
     if not (isinstance(fps, int) and fps > 0) or (magnify is not None and not magnify > 0):
         raise InputError(f"fps must be a positive integer and magnify positive, got {fps!r} and {magnify!r}.")
     drawing = drawing_of_run(trajectory, t)
@@ -190,15 +195,6 @@ def animation(
     _notes(film, scene)
     film.draw(0)
     return film
-
-
-def _times(trajectory: Trajectory, span: tuple[float, float] | None, frames: int) -> Array:
-    first, last = window_of(trajectory, span, "span")
-    if not first < last:
-        raise InputError("A run without a step has no motion to draw.")
-    if isinstance(frames, bool) or not isinstance(frames, int) or frames < 2:
-        raise InputError(f"frames must be an integer >= 2, got {frames!r}.")
-    return np.linspace(first, last, frames)
 
 
 def _readable(ratio: float) -> str:

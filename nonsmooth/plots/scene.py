@@ -6,6 +6,7 @@ One scene serves a sketch, which is its first picture with names, and an animati
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -210,7 +211,7 @@ class Scene:
             for edge in ({"fc": inside, "ec": "none", "alpha": piece.fill}, {"fc": "none", "ec": style["color"]}):
                 patch = Circle(placing.origin[0], radius, lw=piece.width, zorder=style["zorder"], **edge)
                 self.axes.add_patch(patch)
-                self.moves.append(lambda k, patch=patch: patch.set_center(placing.origin[k]))
+                self.moves.append(partial(_centre, patch, placing.origin))
             self.courses.append(placing.origin[:, None] + radius * np.array([[1.0, 1.0], [-1.0, -1.0]]))
             return
         # centre + A s with a unit vector s has the normal A^-T s, in the picture's plane where s . A^-1 toward = 0
@@ -276,6 +277,10 @@ class Scene:
             vectors = ARROW * self.unit / self.longest * forces
             vectors = np.where((sizes > SHORTEST * self.longest)[:, :, None], vectors, 0.0)
             self.arrow(start, start + vectors, FORCE, 2.0, FRONT)
+
+
+def _centre(patch: Any, course: Array, k: int) -> None:
+    patch.set_center(course[k])
 
 
 def _mean_vectors(trajectory: Trajectory, t: Array) -> Array:
