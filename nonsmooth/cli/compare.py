@@ -29,8 +29,6 @@ from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.studies import Case
 from nonsmooth.studies.schemes import rigid_cases, scheme
 
-__all__ = ["compare", "completed", "rigid_limit"]
-
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
 #: rows that a run has at least where a problem states no longest step

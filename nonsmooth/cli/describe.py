@@ -31,8 +31,6 @@ from nonsmooth.model.system import System
 from nonsmooth.registry import Problem as ReadyProblem
 from nonsmooth.registry import find_problems, get_problem
 
-__all__ = ["describe", "list_problems", "mechanism_description"]
-
 #: columns of a body's start in space, with the labels of their components
 STARTS = (
     ("start: position [m]", ("x", "y", "z")),

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
 
-__all__ = [
-    "FIGURE_FORMATS", "PAGE_FORMATS", "PythonFile", "check_file", "check_writable", "exact_solution", "is_file",
-    "laws_of", "problem_of", "python_problem", "stated_problem", "system_of",
-]  # fmt: skip
-
 FIGURE_FORMATS = (".png", ".pdf", ".svg")
 PAGE_FORMATS = (".html",)
 T = TypeVar("T")

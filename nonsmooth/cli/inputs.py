@@ -25,13 +25,6 @@ if TYPE_CHECKING:
     from nonsmooth.step_control import StepControl
     from nonsmooth.steppers.base import Stepper
 
-__all__ = [
-    "Mechanism",
-    "Request",
-    "Settings",
-    "settings_from",
-]
-
 Value = int | float | bool | str
 
 

@@ -16,8 +16,6 @@ from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
 from nonsmooth.registry import get_problem
 
-__all__ = ["published"]
-
 
 def published(
     problem: Problem, *, cases: tuple[str, ...] = (), settings: tuple[str, ...] = (), written: Written

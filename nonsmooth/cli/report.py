@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Mechanism
     from nonsmooth.trajectory import Columns, Trajectory
 
-__all__ = [
-    "grid",
-    "print_object",
-    "result",
-    "show",
-    "summary",
-    "table_of",
-]
-
-
 #: counts of steps that were repeated, and what is said of them
 REPEATED = {
     "divided": "steps in parts",

@@ -24,8 +24,6 @@ from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["run"]
-
 
 def run(
     problem: Problem | None = None, *, runs: Runs, accuracy: float | None = None, check: bool = False,

@@ -22,8 +22,6 @@ from nonsmooth.step_control import ErrorControl, Landing, StepControl
 from nonsmooth.studies import Case, StepSizes
 from nonsmooth.studies.schemes import scheme
 
-__all__ = ["step_size"]
-
 #: schemes where none are given
 STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
 #: those that are plastic at a constant step

@@ -16,8 +16,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.fits import looks_stated, stated
 from nonsmooth.units import Wrong, in_unit
 
-__all__ = ["by_name", "distribution_of", "number_of", "units_of", "values_of", "varied"]
-
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0
 

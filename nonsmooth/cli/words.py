@@ -9,8 +9,6 @@ from typing import Any
 
 import typer
 
-__all__ = ["completed", "duration"]
-
 #: units of time and their length [s]
 UNITS = {
     "s": Decimal(1), "ms": Decimal("1e-3"), "us": Decimal("1e-6"), "µs": Decimal("1e-6"), "μs": Decimal("1e-6"),

@@ -16,8 +16,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Quantity
 from nonsmooth.step_control import ErrorControl, Landing, StepControl, step_control
 
-__all__ = ["Choice", "Run", "read_run"]
-
 Seconds = Annotated[float | None, Quantity("s", positive=True)]
 #: keys that make a step, together
 STEPS = (("dt",), ("dt_min", "dt_max"), ("rtol", "atol", "dt_min", "dt_max"))

@@ -19,8 +19,6 @@ from nonsmooth.quantities import Quantity
 from nonsmooth.settings import is_number
 from nonsmooth.units import Wrong, in_unit, open_unit, such_as
 
-__all__ = ["array", "components", "hint", "listed", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
-
 #: largest number of characters of a value in a message
 SHOWN = 60
 #: names that a message lists; names, and characters of a name, that are compared with a misspelt one

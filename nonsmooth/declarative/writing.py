@@ -27,8 +27,6 @@ from nonsmooth.model.loads import Load
 from nonsmooth.model.model import Model
 from nonsmooth.model.signals import TimeFunction, TimeVector
 
-__all__ = ["model_text", "write_model"]
-
 #: longest inline table [characters]
 WIDE = 100
 

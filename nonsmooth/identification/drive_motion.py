@@ -21,8 +21,6 @@ from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.signals import signal_values
 from nonsmooth.model.system import System
 
-__all__ = ["DriveMotion", "Mapped", "solved"]
-
 #: largest change of a drive [rad or m] in one stage of the way to a position, and Newton steps of a stage
 STAGE, ITERATIONS = 0.25, 12
 #: constraint residual [m or rad] at which a position is closed, and up to which it counts as found

@@ -23,8 +23,6 @@ from nonsmooth.identification.measurement import Measurement
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.identification.results import Saved
 
-__all__ = ["METHODS", "Estimate", "Forecast", "estimate", "forecast"]
-
 Method = Literal["least squares", "weighted", "huber", "total", "consistent"]
 METHODS: tuple[Method, ...] = ("least squares", "weighted", "huber", "total", "consistent")
 #: of Huber's function, in standard deviations: 95 % efficiency for normal errors

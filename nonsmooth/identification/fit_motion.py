@@ -37,8 +37,6 @@ from nonsmooth.settings import settings
 from nonsmooth.step_control import StepControl, finer, step_control
 from nonsmooth.steppers.base import Stepper
 
-__all__ = ["FitMotion", "MotionFit", "Profile", "fit_motion"]
-
 #: rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
 RISE = 3.841458820694124
 #: shares of the predictable part over which starts are improved one after the other: the width of the valley of the

@@ -21,8 +21,6 @@ from nonsmooth.model.bodies import Body
 from nonsmooth.model.frames import ground_placement
 from nonsmooth.model.joints import Revolute
 
-__all__ = ["load_columns", "radial_forces"]
-
 
 def radial_forces(Y: Regressor, states: tuple[Array, Array, Array], joint: str, values: Array | None = None) -> Array:
     """Radial force (n,) [N] of an ideal revolute joint in the motion.

@@ -14,8 +14,6 @@ from nonsmooth.identification.fourier import Fourier
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.measured import read_table
 
-__all__ = ["Measurement", "simulated"]
-
 #: largest relative deviation of a sampling interval from their median
 UNEVEN = 1e-3
 #: magnitude of an angle [rad] from which on it is taken for degrees: seven turns

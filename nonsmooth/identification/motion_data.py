@@ -14,8 +14,6 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 
-__all__ = ["MotionData", "predictable_time", "simulated_columns"]
-
 #: residual in standard deviations of a run that failed
 FAILED = 1e6
 

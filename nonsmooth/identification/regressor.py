@@ -32,8 +32,6 @@ from nonsmooth.model.bodies import Body, SpatialBody
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.system import System
 
-__all__ = ["FRICTION", "Regressor", "regressor"]
-
 #: friction of a drive that can be identified: unit by the coordinate's, and the column
 FRICTION = {"viscous": "s", "coulomb": "", "offset": "", "rotor": "s^2"}
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from nonsmooth.files import plain, write_bytes
 
-__all__ = ["Saved"]
-
 
 class Saved:
     """Base of results that can be written as JSON."""

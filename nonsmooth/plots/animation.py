@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-__all__ = ["Animation", "animation"]
-
 #: formats of files
 FORMATS = (".gif", ".mp4")
 

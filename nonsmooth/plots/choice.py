@@ -12,8 +12,6 @@ from nonsmooth.plots.curves import readable
 from nonsmooth.plots.panel import Panel, Series
 from nonsmooth.trajectory import Columns, Trajectory
 
-__all__ = ["chosen_panels", "loose_bearings"]
-
 #: largest number of lines in a panel, and of joints whose gaps are drawn
 LINES, JOINTS = 4, 2
 #: extents of lines that share a panel differ by no more than this factor

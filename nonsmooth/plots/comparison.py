@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from nonsmooth.studies.comparison import Comparison
     from nonsmooth.studies.rigid_limit import RigidLimit
 
-__all__ = ["comparison", "rigid_limit"]
-
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 #: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
 LOWEST = {"penetration": 1e-15, "distance": 1e-9, "own_error": 1e-9}

@@ -13,10 +13,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
 
-__all__ = [
-    "Curve", "Exact", "View", "dense", "display", "exact_curve", "limits", "readable", "scale", "units_of", "window_of",
-]  # fmt: skip
-
 PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
 BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s", "m kg^1/2", "m kg^1/2/s")
 GRID = 1500  # points of an exact curve in addition to its jumps, and of an interpolated one in addition to its rows

@@ -48,8 +48,6 @@ from nonsmooth.plots.deformed import Deformed
 from nonsmooth.plots.scale_bar import round_length
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["Drawing", "Drawn", "Placed", "drawing_of_run", "drawing_of_state", "magnification", "magnified"]
-
 #: a symbol's size is a share of the picture's, but not of more than so many bodies
 BODIES_ACROSS = 6.0
 #: radius of a bearing and half height of a block without one, in symbol units

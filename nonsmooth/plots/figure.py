@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["WIDTHS", "WORDS", "figure", "width_of"]
-
 #: widths of a journal's columns [mm]
 WIDTHS = {"single": 90.0, "double": 190.0}
 INCH = 25.4

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Label", "write_names"]
-
 #: possible positions of a name: distance [pt] and direction, nearest first
 SEATS = tuple(
     (reach, math.radians(turn))

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.law_card import LawCard
 
-__all__ = ["law_card"]
-
 DEPARTING, APPROACHING = COLOURS[1], COLOURS[0]
 
 

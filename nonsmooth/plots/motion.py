@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["Panel", "energy", "motion", "panels"]
-
 WIDTHS = (2.2, 1.4, 0.8)  # later lines are thinner, so that coincident ones all show
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 0.6, "ls": (0, (4, 3))}
 MEASURED_STYLE: dict[str, Any] = {"color": INK, "marker": "o", "ls": "", "ms": 3.2, "mfc": "white", "mew": 0.7}

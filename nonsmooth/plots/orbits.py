@@ -20,8 +20,6 @@ from nonsmooth.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["JournalPath", "journal_paths", "orbit", "orbit_names"]
-
 #: points of the path in all, as far as rows are fewer, and at most in one step
 POINTS, PER_STEP = 6000, 40
 #: share of the largest force below which a contact is regarded as unloaded

@@ -17,8 +17,6 @@ from nonsmooth.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["phase_portrait", "poincare_section"]
-
 #: points of a path in all, as far as rows are fewer, and at most in one step
 POINTS, PER_STEP = 6000, 20
 #: share of the largest rate by which both limits differ though there is no impact

@@ -24,8 +24,6 @@ from nonsmooth.plots.style import COLOURS, FAINT, INK, LOOSE
 from nonsmooth.plots.touching import touching
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["FORCE", "Scene", "best_view", "checked_view"]
-
 #: longest arrow of a force, in symbol units, and share of it below which none is drawn
 ARROW, SHORTEST = 22.0, 1e-3
 FORCE = COLOURS[1]

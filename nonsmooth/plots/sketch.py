@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from nonsmooth.model.state import State
     from nonsmooth.model.system import System
 
-__all__ = ["drawn", "sketch"]
-
 
 def sketch(
     system: System,

@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "COLOURS", "FAINT", "INK", "LOOSE", "MARKERS", "SIZE", "decades", "dress", "legend", "mark_failed", "new_figure",
-    "own_axes", "power", "quantity", "shown_unit",
-]  # fmt: skip
-
 #: of Okabe and Ito, distinguishable with every kind of colour vision
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 INK, FAINT = "#222222", "#8A8A8A"

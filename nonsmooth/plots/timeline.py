@@ -15,8 +15,6 @@ from nonsmooth.plots.style import COLOURS, FAINT, SIZE, dress, legend, own_axes,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["mode_bars"]
-
 OPEN = "#E8E8E8"
 #: of open or free, and of the modes after it
 FILLS = (OPEN, COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.tolerance import Tolerance
 
-__all__ = ["tolerance"]
-
 BINS = 50
 #: share of a panel's height that data have, and lines of limits; legends stand above
 BELOW = 0.68

@@ -12,8 +12,6 @@ from nonsmooth.model.drawing import Bearing, Guide, Primitive, Spot, Touch, Wall
 from nonsmooth.plots.drawing import Drawn, Placed
 from nonsmooth.plots.frames import At, Block, Frame, Sleeve, units
 
-__all__ = ["Touching", "touching"]
-
 #: corners of a slider in a planar guide in the order of its gaps: end (-1 left) and side (-1 lower)
 CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
 

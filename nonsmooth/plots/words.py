@@ -10,8 +10,6 @@ from nonsmooth.settings import hint
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.units import Wrong, parse_unit
 
-__all__ = ["named", "panel_of", "quantities"]
-
 #: in which order a name without a kind is looked for; of contacts the force comes first, of bodies the position
 ORDER = ("q", "lam_N", "reaction", "energy", "v", "gap", "impulse")
 TITLES = {

@@ -18,8 +18,6 @@ from nonsmooth.report.rows import RowIndices, kept_rows, marked_rows, reading_er
 from nonsmooth.report.scene import scene, touches
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["facts", "name_of"]
-
 #: tables of a run that have charts
 CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")
 #: what a manifest that was changed by hand may raise where its elements are made again

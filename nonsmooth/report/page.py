@@ -18,8 +18,6 @@ from nonsmooth.report import tables
 from nonsmooth.report.facts import facts, name_of
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["frame", "page", "study_page", "write", "write_text"]
-
 Part = str | tables.Table | tables.Picture
 
 #: bytes of a page's numbers beyond which rows are left out, and rows beyond which they are in any case

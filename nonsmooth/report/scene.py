@@ -23,8 +23,6 @@ from nonsmooth.plots.pieces import Piece, pieces
 from nonsmooth.plots.scene import best_view
 from nonsmooth.plots.touching import Touching, touching
 
-__all__ = ["scene", "touches"]
-
 #: coordinates of bodies and of point masses, from which the page knows places and axes
 KNOWN = {frozenset(labels) for labels in (("x", "y"), ("x", "y", "angle"), ("x", "y", "z"))}
 KNOWN.add(frozenset(("x", "y", "z", "qw", "qx", "qy", "qz")))

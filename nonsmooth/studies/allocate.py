@@ -35,8 +35,6 @@ from nonsmooth.studies.products import deviating
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.tolerance import Tolerance, tolerance
 
-__all__ = ["Allocation", "allocate"]
-
 #: most combinations of choices
 MOST = 200_000
 GRADE = re.compile(r"IT\s*(\d+)")

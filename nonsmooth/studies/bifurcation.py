@@ -29,8 +29,6 @@ from nonsmooth.studies.workers import outcomes
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["Bifurcation", "bifurcation", "periodic_section"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bifurcation(Result):

@@ -30,8 +30,6 @@ from nonsmooth.studies.schemes import rigid_cases
 from nonsmooth.studies.trial import Accurate, Trial, ended
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["compare", "measured"]
-
 
 @telling
 def compare(

@@ -15,8 +15,6 @@ from nonsmooth.fits import Scatter
 from nonsmooth.settings import floats
 from nonsmooth.studies.arguments import check_count, mapping
 
-__all__ = ["METHODS", "Design", "drawn", "grid", "points", "quantiles", "sample", "words"]
-
 #: generators of `sample`: classes of `scipy.stats.qmc`, and independent random numbers
 METHODS = {"sobol": "Sobol", "halton": "Halton", "latin": "LatinHypercube", "random": None}
 #: shares at which the quantile of a distribution may be infinite and is not evaluated

@@ -34,8 +34,6 @@ from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.starts import ideal_name
 
-__all__ = ["ANY", "LOAD", "Kinematics"]
-
 #: directions of a clearance vector that are no angle: that of the static load, and uniformly distributed
 LOAD, ANY = "load", "any"
 #: largest change of a held coordinate [rad or m] in one step to a pose, and steps between two times

@@ -22,8 +22,6 @@ from nonsmooth.units import Wrong, in_unit
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["NAMED", "Batch", "Metric", "Metrics", "Named", "measured", "metrics_of"]
-
 Function = Callable[[Trajectory], Any]
 Metrics = str | Function | Sequence[str | Function] | Mapping[str, str | Function]
 

@@ -23,8 +23,6 @@ from nonsmooth.studies.kinematic import Kinematics
 from nonsmooth.studies.sweep import HALF, Mechanism, sweep, system_of
 from nonsmooth.trajectory.verdict import DEEP
 
-__all__ = ["DEVIATION", "LEVELS", "DynamicLevel", "KinematicLevel", "Outputs"]
-
 LEVELS = ("dynamic", "kinematic")
 #: the metric of both levels, followed by a coordinate
 DEVIATION = "deviation:"

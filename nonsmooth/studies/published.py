@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from nonsmooth.registry import Problem, Published
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["FACTS", "PublishedRuns", "published"]
-
 Setting = tuple["Stepper", "float | StepControl"]
 
 #: stepper and step for rigid and for compliant contact

@@ -27,9 +27,6 @@ from nonsmooth.trajectory import Verdict
 if TYPE_CHECKING:
     import xarray
 
-
-__all__ = ["RigidLimit", "order", "rigid_limit"]
-
 #: tolerances of the compliant runs: errors far below the difference between rigid and compliant contact
 CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
 #: number of a run -> unit and meaning

@@ -17,8 +17,6 @@ from nonsmooth.steppers.gauss_mpcc import GaussMPCC
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.studies.comparison import Case
 
-__all__ = ["name_of", "rigid_cases", "scheme", "steps_of_scheme"]
-
 #: constant steps per longest event-locating step: their order is one, and impacts are not located
 SHORTER = 10
 

@@ -20,8 +20,6 @@ from nonsmooth.studies.arguments import check_known
 from nonsmooth.studies.bifurcation import periodic_section
 from nonsmooth.studies.sweep import Mechanism, system_of
 
-__all__ = ["Crossings", "LongRun", "PerPeriod"]
-
 
 @dataclass(frozen=True)
 class PerPeriod:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["check_sensitivity", "sensitivity", "shares"]
-
 
 @telling
 def sensitivity(

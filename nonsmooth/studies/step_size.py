@@ -29,8 +29,6 @@ from nonsmooth.studies.orders import KINDS, MEASURES, Bounds, Series, StepSizes
 from nonsmooth.studies.trial import RTOL, Accurate, Trial
 from nonsmooth.studies.workers import outcomes
 
-__all__ = ["REFERENCES", "step_size"]
-
 REFERENCES = ("best", "exact", "event-driven", "self")
 #: points in time, in addition to the rows, over which errors are averaged
 GRID = 1000

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["HALF", "Mechanism", "Outcome", "Runs", "sweep", "system_of"]
-
 #: added to the names of metrics of runs with half the step
 HALF = "-half"
 

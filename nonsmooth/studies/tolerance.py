@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["Quantile", "Tolerance", "draws", "passing", "quantile_bound", "share_bound", "tolerance"]
-
 #: default scales; that of fits and tolerances, which are what drawings say
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 AS_DRAWN = (1.0,)

@@ -28,8 +28,6 @@ from nonsmooth.studies.motions import Motion, scaled_distance, scales
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust import difference, scale_of, verdict_against
 
-__all__ = ["ACCURACY", "RTOL", "Accurate", "Trial", "ended"]
-
 #: positions relative to the smallest clearance, peak forces to the largest, as `simulate` has by default
 ACCURACY = 1e-2
 #: tolerances of an accurate run, and its least number of rows; tolerances of a second one over those of the first

@@ -13,8 +13,6 @@ from typing import Any
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.studies.arguments import check_count
 
-__all__ = ["WorkersLost", "cores", "outcomes"]
-
 #: seconds between two checks of a worker whether its parent process exists
 WATCH = 1.0
 #: number of times that terminated workers are replaced without a finished task in between
