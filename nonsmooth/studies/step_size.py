@@ -36,6 +36,10 @@ GRID = 1000
 SPREAD = 2.0**0.9
 #: time [s] of a run from which it is not repeated for its cost
 SLOW = 0.1
+#: what a `Series` calls a step control, and the field that it keeps of each level
+KINDS_OF_STEPS: dict[type, tuple[str, str]] = {
+    ConstantStep: ("constant", ""), Landing: ("landing", "dt_min"), ErrorControl: ("tolerance", "rtol"),
+}  # fmt: skip
 #: refinement of the last level for a reference by the same stepper
 FINER = 16
 
@@ -248,12 +252,8 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], 
             seconds[-1] = cost_of(trial, setting, trial.run(setting), 0.0, repeats).wall
     measures = {name: np.array([_largest([row[name] for row in each]) for each in rows]) for name in MEASURES}
     failed = np.array([sum(math.isnan(row["steps"]) for row in each) for each in rows])
-    kind = {ConstantStep: "constant", Landing: "landing", ErrorControl: "tolerance"}[type(dt)]
-    fixed: list[float] = []
-    if isinstance(dt, Landing):
-        fixed = [one.dt_min for one in settings if isinstance(one, Landing)]
-    elif isinstance(dt, ErrorControl):
-        fixed = [one.rtol for one in settings if isinstance(one, ErrorControl)]
+    kind, own = KINDS_OF_STEPS[type(dt)]
+    fixed = [getattr(one, own) for one in settings] if own else []
     length = trial.t_end - trial.system.start.t
     lengths = [length / n if isinstance(dt, ErrorControl) else _finest(s) for n, s in zip(steps, settings, strict=True)]
     return Series(
