@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
-from nonsmooth.plots.curves import display, window_of
+from nonsmooth.plots.curves import display
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
 from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
