@@ -359,17 +359,9 @@ class Kinematics:
 
     def _turned(self, element: Element, vector: Array, q: Array) -> Array:
         """A vector of the ground frame in the frame of the element's first body."""
-        body = element.body_names()[0]
-        places = {name: float(x) for name, x in zip(self.system.q_names, q, strict=True)}
-        if f"{body}.angle" in places:
-            c, s = math.cos(places[f"{body}.angle"]), math.sin(places[f"{body}.angle"])
-            return np.array([[c, s], [-s, c]]) @ vector
-        if f"{body}.qw" in places:
-            from scipy.spatial.transform import Rotation
-
-            w, x, y, z = (places[f"{body}.q{label}"] for label in "wxyz")
-            return np.asarray(Rotation.from_quat([x, y, z, w]).inv().apply(vector))
-        return vector  # the ground
+        equations = self.system.equations
+        local = equations.placements[element.body_names()[0]].unrotate(ca.SX(vector))
+        return np.asarray(ca.Function("turned", [equations.q], [local])(q)).ravel()
 
     def _sensitivities(self, t: float, held: Array, q: Array) -> Array:
         """Derivative of the coordinate by every parameter of the ideal mechanism."""
