@@ -83,7 +83,7 @@ class DriveMotion:
         system, nd = self.system, len(self.drives)
         names = list(system.parameters)
         places = [names.index(f"{name}.motion") for name in self.drives]
-        u, q, p = ca.SX.sym("u", nd), ca.SX.sym("q", system.nq), ca.SX(system.parameter_values)
+        u, q, p = ca.SX.sym("u", nd), system.equations.q, ca.SX(system.parameter_values)
         for k, place in enumerate(places):
             p[place] = u[k]
         rows = system.g(0.0, q, p)
@@ -92,7 +92,7 @@ class DriveMotion:
         whole = ca.Function("K", [q, u], [ca.jacobian(rows, q) @ B])
         K = np.array(whole(system.start.q, self.start))
         chosen = self._independent(K, driven)
-        self.q, self.u, self.p = q, u, p
+        self.q, self.u = q, u
         self.rows = rows[chosen]
         self.row_names = tuple(system.constraint_names[i] for i in chosen)
         self.B = B
