@@ -237,7 +237,6 @@ class Chart {
       context.lineTo(x1, y1);
       context.stroke();
     };
-    context.textAlign = "right";
     context.textBaseline = "middle";
     context.textAlign = "left";
     context.fillText("t [s]", 2, this.height - MARGIN.bottom + 12);
