@@ -10,7 +10,7 @@ from typing import Any
 
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import exact_solution, problem_of
-from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
+from nonsmooth.cli.inputs import check_dimensions, in_units, settings_of_study
 from nonsmooth.cli.options import Comparing, Law, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
@@ -44,9 +44,7 @@ class Prepared:
 
     def __init__(self, asked: Comparing, names: Sequence[str], rigid: Sequence[str]) -> None:
         self.problem = problem = problem_of(asked.problem)
-        words = settings_from(asked.settings)
-        if words.solver or words.stepper:
-            raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")
+        words = settings_of_study(asked.settings, asked.case)
         if "contact" not in inspect.signature(problem).parameters:
             raise InputError(f"{problem.name} has no argument contact, so its contact laws cannot be compared.")
         stated = problem.comparison
@@ -61,8 +59,6 @@ class Prepared:
             "--stiffness": (asked.stiffness or None, stated and stated.stiffness),
         }
         self.t_end, self.restitution, self.stiffness = completed(problem, "comparison of its own", given)
-        if asked.case is not None:
-            words = settings_from((*asked.settings, f"case={asked.case}"))
         self.arguments = dict(stated.arguments if stated else {}) | in_units(problem, words.arguments)
         self.parameters = words.parameters
         if not 0.0 < self.restitution < 1.0:

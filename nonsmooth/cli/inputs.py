@@ -285,6 +285,14 @@ def settings_from(words: Sequence[str]) -> Settings:
     return settings
 
 
+def settings_of_study(words: Sequence[str], case: str | None) -> Settings:
+    """Arguments and parameters of a study that chooses its schemes itself."""
+    found = settings_from(words if case is None else (*words, f"case={case}"))
+    if found.solver or found.stepper:
+        raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")
+    return found
+
+
 def _check_no_parameter(problem: Problem, arguments: dict[str, Any]) -> None:
     """Raise `InputError` for an element's parameter that is named without its element."""
     for name, value in arguments.items():

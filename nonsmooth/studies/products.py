@@ -28,6 +28,11 @@ LEVELS = ("dynamic", "kinematic")
 DEVIATION = "deviation:"
 
 
+def name_of(metric: Any) -> str:
+    """A metric in words: its name, or that of its function."""
+    return metric if isinstance(metric, str) else getattr(metric, "__name__", "output")
+
+
 def deviating(metric: Any) -> str:
     """The coordinate of a metric of the kinematic level; InputError for another metric."""
     if not (isinstance(metric, str) and metric.startswith(DEVIATION)):
@@ -136,16 +141,15 @@ class DynamicLevel:
         doubtful &= np.isfinite(fine) | np.isfinite(coarse)
         return Outputs(fine, unit, doubtful, coarse, reason)
 
-    def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> outputs (n,)."""
+    def plain(self, names: Sequence[str], how: str = "sensitivity", output: Any = None) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> outputs (n,), all of which must be known."""
 
         def of(values: Array) -> Array:
-            found = self._swept(
-                Design(tuple(names), values, (), "sensitivity"), {"output": self.metric}, self.dt, None
-            )[0]
+            design = Design(tuple(names), values, (), how)
+            found, _, reason = self._swept(design, {"output": self.metric}, self.dt, output)
             failed = int(np.isnan(found["output"]).sum())
             if failed:
-                raise InputError(f"{failed} of {len(values)} runs failed, so there are no variances.")
+                raise InputError(f"{failed} of {len(values)} runs failed, so there are no variances: {reason}")
             return found["output"]
 
         return of

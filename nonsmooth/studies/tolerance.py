@@ -36,7 +36,7 @@ from nonsmooth.studies.arguments import check_count, check_share, mapping, numbe
 from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
-from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel
+from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel, name_of
 from nonsmooth.studies.sensitivity import check_sensitivity, shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
@@ -493,8 +493,7 @@ def tolerance(
                      for name, one in clearances.items()])  # fmt: skip
     last = {name: _Scaled(one, scales[-1]) if name in clearances and scales[-1] != 1.0 else one
             for name, one in distributions.items()}  # fmt: skip
-    what = metric if isinstance(metric, str) else getattr(metric, "__name__", "output")
-    sizes = None
+    what, sizes = name_of(metric), None
     if sensitivity:
         sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
     failures = tuple(
