@@ -21,7 +21,7 @@ from nonsmooth.plots.labels import Label
 from nonsmooth.plots.pieces import Piece, pieces
 from nonsmooth.plots.shapes import circle, head, region
 from nonsmooth.plots.style import COLOURS, FAINT, INK, LOOSE
-from nonsmooth.plots.touching import touching
+from nonsmooth.plots.touching import touches
 from nonsmooth.trajectory import Trajectory
 
 #: longest arrow of a force, in symbol units, and share of it below which none is drawn
@@ -258,7 +258,7 @@ class Scene:
     def arrows(self, trajectory: Trajectory, t: Array) -> None:
         """Mean forces on the second bodies between the pictures at times t, where they act."""
         names = list(trajectory.gap.names)
-        found = [push for part in self.drawing.parts if (push := touching(self.placed, part)) is not None]
+        found = touches(self.drawing)
         order = [names.index(name) for push in found for name in push.gaps]
         self.contacts = len(order)
         if not order:

@@ -12,10 +12,10 @@ from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.files import plain
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.orbits import journal_paths
-from nonsmooth.plots.touching import Touching
+from nonsmooth.plots.touching import Touching, touches
 from nonsmooth.report.pack import Packer
 from nonsmooth.report.rows import RowIndices, kept_rows, marked_rows, reading_error
-from nonsmooth.report.scene import scene, touches
+from nonsmooth.report.scene import scene
 from nonsmooth.trajectory import Trajectory
 
 #: tables of a run that have charts

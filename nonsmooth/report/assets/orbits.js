@@ -25,10 +25,6 @@ class Orbits extends Enlarging {
     this.watch.observe(host);
   }
 
-  close() {
-    this.watch.disconnect();
-  }
-
   fold(folded) {
     this.more.hidden = !folded;
     this.charts.forEach((one, k) => {

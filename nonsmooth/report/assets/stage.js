@@ -26,10 +26,6 @@ class Stage {
     this.resize();
   }
 
-  close() {
-    this.watch.disconnect();
-  }
-
   resize() {
     const { clientWidth, clientHeight } = this.host,
       ratio = window.devicePixelRatio || 1;
