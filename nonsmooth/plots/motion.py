@@ -292,7 +292,5 @@ def _explain(
     if len(merged):
         marks.append(Patch(label="many impacts", **CROWD_STYLE))
     if marks:
-        figure.legend(
-            handles=marks, loc="outside lower right", ncols=4, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK,
-            handlelength=1.6, handletextpad=0.5, columnspacing=1.5, borderaxespad=0.2,
-        )  # fmt: skip
+        loose = {"handlelength": 1.6, "columnspacing": 1.5, "borderaxespad": 0.2}
+        legend(figure, handles=marks, loc="outside lower right", ncols=4, **loose)
