@@ -154,9 +154,7 @@ def allocate(
         whom(progress)("the cheapest tolerances", trial_number / TRIALS)
         problem = _Problem(kinematics, float(limit), each, smooth, set(costs))
         price, chosen = _cheapest(problem, choices, values, costs)
-        everything = {
-            name: one for name, one in kinematics.inputs.items() if name not in chosen and isinstance(one, Scatter)
-        } | chosen
+        everything = problem.inputs(chosen)
         whom(progress)(f"verifying them by {runs} products", (trial_number + 0.5) / TRIALS)
         verified = tolerance(
             mechanism, None, metric, limit=limit, level="kinematic", pose=pose, t_end=None if pose else t_end,
@@ -206,13 +204,16 @@ class _Problem:
     smooth: Mapping[str, tuple[float, float]]
     priced: set[str]
 
+    def inputs(self, chosen: Mapping[str, Scatter]) -> dict[str, Scatter]:
+        """What scatters: what is chosen, and what has no price."""
+        own = {name: one for name, one in self.kinematics.inputs.items() if isinstance(one, Scatter)}
+        return {name: one for name, one in own.items() if name not in self.priced} | dict(chosen)
+
     def moments(self, chosen: Mapping[str, Scatter]) -> tuple[Array, Array]:
         """Standard deviation and mean of the deviation at each pose."""
-        inputs = {name: one for name, one in self.kinematics.inputs.items() if isinstance(one, Scatter)}
-        inputs = {name: one for name, one in inputs.items() if name not in self.priced} | dict(chosen)
         turning = {name.rpartition(".")[0] for name in self.kinematics.random_directions}
         variance, shift = np.zeros(len(self.kinematics.nominal)), np.zeros(len(self.kinematics.nominal))
-        for name, one in inputs.items():
+        for name, one in self.inputs(chosen).items():
             s = self.kinematics.sensitivities[name]
             if not isinstance(one, Fit):
                 variance = variance + (s * one.sd) ** 2
