@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from nonsmooth import laws, solvers, studies
-from nonsmooth.cli.files import exact_solution, problem_of
+from nonsmooth.cli.files import common_law, exact_solution, problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units, settings_of_study
 from nonsmooth.cli.options import Comparing, Law, Written
 from nonsmooth.cli.progress import study_bar
@@ -104,8 +104,8 @@ def _own_law(problem: Any, arguments: Mapping[str, Any]) -> Any:
     default = inspect.signature(problem).parameters["contact"].default
     if default is not None:
         return default
-    laws = [one.contact for one in problem(**in_units(problem, arguments)).elements if isinstance(one, Contact)]
-    return laws[0] if laws and all(one == laws[0] for one in laws) else None
+    elements = problem(**in_units(problem, arguments)).elements
+    return common_law([one.contact for one in elements if isinstance(one, Contact)])
 
 
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:

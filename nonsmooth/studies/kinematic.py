@@ -283,17 +283,14 @@ class Kinematics:
                 now, at = t + share * (to_t - t), held + share * (to_held - held)
                 moved, worst = self._newton(now, at, q[None], p)
                 if not worst[0] < ADMITTED:
-                    what = self._named(at) or f"t = {now:g} s"
+                    pairs = zip(self._held, at, strict=True)
+                    what = ", ".join(f"{self.system.q_names[i]} = {x:g}" for i, x in pairs) or f"t = {now:g} s"
                     raise InputError(f"The joints cannot be closed at {what}; choose a pose that the mechanism has.")
                 q = moved[0]
             t, held = to_t, to_held
             self._check_held(t, held, q)
             found.append((t, held, q))
         return found
-
-    def _named(self, held: Array) -> str:
-        names = (self.system.q_names[i] for i in self._held)
-        return ", ".join(f"{name} = {x:g}" for name, x in zip(names, held, strict=True))
 
     def _check_held(self, t: float, held: Array, q: Array) -> None:
         rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
