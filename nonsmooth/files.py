@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     import xarray
 
 __all__ = [
-    "Pieces", "Variable", "dataset_bytes", "forget_pages", "load_libraries", "path_of", "read_contents", "read_dataset",
-    "remove_unfinished", "write_bytes", "write_contents", "write_dataset", "write_figure",
+    "Pieces", "Variable", "dataset_bytes", "forget_pages", "load_libraries", "path_of", "plain", "read_contents",
+    "read_dataset", "remove_unfinished", "write_bytes", "write_contents", "write_dataset", "write_figure",
 ]  # fmt: skip
 
 #: attribute of files with a checksum, and its value
@@ -78,6 +78,16 @@ def path_of(path: Any, what: str = "The path") -> Path:
     if not text or "\0" in text:
         raise InputError(f"{what} must name a file, got {text!r}.")
     return Path(text)
+
+
+def plain(value: Any) -> Any:
+    """Numbers, lists and mappings that JSON knows; a number that is not finite is None."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: str) -> None:

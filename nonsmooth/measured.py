@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import path_of
+from nonsmooth.settings import hint
 from nonsmooth.units import Parsed, Wrong, parse_unit
 
 __all__ = ["TIMES", "MeasuredTable", "conversion", "read_table", "split_unit"]
@@ -50,9 +50,9 @@ class MeasuredTable:
             If there is no such column, or its unit is of another dimension.
         """
         if name not in self.names:
-            close = difflib.get_close_matches(name, self.names, n=2)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise InputError(f'{self.path} has no column "{name}"; it has {", ".join(self.names)}.{hint}')
+            raise InputError(
+                f'{self.path} has no column "{name}"; it has {", ".join(self.names)}.{hint(name, self.names, 2)}'
+            )
         k = self.names.index(name)
         return np.asarray(self.values[:, k] * self.factor(k, unit))
 

@@ -87,12 +87,12 @@ def explore(
 
 def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Of each parameter its name, ends, value, and how it is written."""
-    from nonsmooth.plots.curves import readable, scale
+    from nonsmooth.plots.curves import display
     from nonsmooth.plots.style import shown_unit
 
     if not isinstance(parameters, Mapping) or not parameters:
         raise InputError(f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1e-3)}}, got {parameters!r}.')
-    order, elements = list(system.parameters), {element.name: element for element in system.elements}
+    order = list(system.parameters)
     found = []
     for name, ends in parameters.items():
         if isinstance(ends, str) or not isinstance(ends, Sequence) or len(ends) != 2:
@@ -100,15 +100,13 @@ def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, An
         low, high = (float(system.parameter_vector({name: end})[order.index(name)]) for end in ends)
         if not low < high:
             raise InputError(f'parameters: the ends of "{name}" must ascend, got {low!r} and {high!r}.')
-        owner, _, label = name.partition(".")
-        unit = elements[owner].quantity(label).unit
-        readable_unit = readable(unit, max(abs(low), abs(high)))
+        unit = system.unit_of(name)
+        told, factor = display(unit, max(abs(low), abs(high)))
         found.append(
             {
                 "name": name, "low": low, "high": high, "log": low > 0 and high / low >= DECADE,
                 "value": float(np.clip(system.parameters[name], low, high)),
-                "factor": scale(readable_unit)[1] if readable_unit != unit else 1.0,
-                "unit": "" if unit == "-" else shown_unit(readable_unit) if readable_unit != unit else unit,
+                "factor": factor, "unit": "" if unit == "-" else shown_unit(told),
             }
         )  # fmt: skip
     return found

@@ -6,7 +6,6 @@ all its modules are walked, so that a new problem is one new file.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import inspect
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from nonsmooth.exceptions import InputError
 from nonsmooth.facts import Facts
 from nonsmooth.fits import looks_stated
+from nonsmooth.settings import hint
 from nonsmooth.units import Wrong, has_unit, in_unit
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ def _check_call(name: str, signature: inspect.Signature, args: tuple[Any, ...], 
         for key in kwargs:
             if key not in accepted:
                 known = ", ".join(accepted) or "none"
-                raise InputError(f"{name} has no argument {key!r}.{_hint(key, accepted)} It takes {known}.")
+                raise InputError(f"{name} has no argument {key!r}.{hint(key, accepted)} It takes {known}.")
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -404,7 +404,7 @@ def get_problem(name: str) -> Problem:
     key = _kebab(name)
     if key not in problems:
         known = ", ".join(problems) or f"none; no installed distribution has an entry point {GROUP!r}"
-        raise InputError(f"There is no problem {name!r}.{_hint(key, problems)} Known: {known}.")
+        raise InputError(f"There is no problem {name!r}.{hint(key, problems)} Known: {known}.")
     return problems[key]
 
 
@@ -422,8 +422,3 @@ def _modules(name: str) -> Iterator[ModuleType]:
 
 def _kebab(name: str) -> str:
     return name.lower().replace("_", "-")
-
-
-def _hint(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=3)
-    return f" Did you mean {' or '.join(close)}?" if close else ""

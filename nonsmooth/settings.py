@@ -7,8 +7,9 @@ import difflib
 import functools
 import inspect
 import math
+import re
 import types
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
 
-__all__ = ["Called", "check_call", "floats", "is_count", "is_number", "settings", "shown", "wrong_flag"]
+__all__ = [
+    "Called", "check_call", "floats", "hint", "is_count", "is_number", "kebab", "settings", "shown", "wrong_flag",
+]  # fmt: skip
 
 T = TypeVar("T")
 #: compiled code counts in 32 bits
@@ -76,6 +79,25 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def hint(name: Any, known: Iterable[str], most: int = 3) -> str:
+    """The known names that are most like another one, as a question behind a sentence; empty if none is.
+
+    >>> hint("radus", ["mass", "radius"]), hint("x", ["radius"])
+    (' Did you mean radius?', '')
+    """
+    close = difflib.get_close_matches(str(name), list(known), n=most)
+    return f" Did you mean {' or '.join(close)}?" if close else ""
+
+
+def kebab(name: str) -> str:
+    """The command line's name of a class.
+
+    >>> kebab("GaussMPCC")
+    'gauss-mpcc'
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
 def wrong_flag(made: Any) -> str | None:
     """What is wrong with the first field of a dataclass that is neither True nor False, but annotated as `bool`."""
     for one in dataclasses.fields(made):
@@ -113,9 +135,7 @@ def check_call(
     takes = f"t takes {', '.join(parameters) or 'none'}."
     for name in fields:
         if name not in parameters:
-            close = difflib.get_close_matches(name, parameters, n=2)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise error(f"{cls.__name__} has no field {name!r}.{hint} I{takes}")
+            raise error(f"{cls.__name__} has no field {name!r}.{hint(name, parameters, 2)} I{takes}")
     placed = [one.name for one in parameters.values() if one.kind is not one.KEYWORD_ONLY]
     if len(values) > len(placed):
         count = "1 value" if len(placed) == 1 else f"{len(placed)} values"

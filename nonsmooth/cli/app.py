@@ -18,8 +18,6 @@ from nonsmooth.cli.signals import BEGIN, stoppable
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
 from nonsmooth.stages import collected, stage
 
-__all__ = ["app", "main"]
-
 #: message after Ctrl-C where nothing was computed
 INTERRUPTED = "Interrupted; files written before are complete, and nothing else was written."
 

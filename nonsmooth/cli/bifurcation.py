@@ -21,8 +21,6 @@ from nonsmooth.steppers.base import Stepper
 from nonsmooth.steppers.moreau_jean import MoreauJean
 from nonsmooth.studies import Bifurcation
 
-__all__ = ["bifurcation"]
-
 #: share of the range of all points within which points are regarded as equal
 SAME = 1e-3
 

@@ -35,8 +35,6 @@ from nonsmooth.cli.options import GROUPS, KINDS, MANY
 from nonsmooth.cli.progress import hushed
 from nonsmooth.exceptions import InputError
 
-__all__ = ["MEASURES", "add_command", "add_measures", "examples"]
-
 HERE = Path(__file__).parent
 #: studies that measure a run, each a file; a command adds these groups to the options of its function
 STUDIES = HERE.parent / "studies"

@@ -9,8 +9,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from nonsmooth import laws, solvers, studies
-from nonsmooth.cli.files import exact_solution, problem_of
-from nonsmooth.cli.inputs import check_dimensions, in_units, kebab, settings_from
+from nonsmooth.cli.files import common_law, exact_solution, problem_of
+from nonsmooth.cli.inputs import check_dimensions, in_units, settings_of_study
 from nonsmooth.cli.options import Comparing, Law, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
@@ -20,6 +20,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.contacts import Contact
+from nonsmooth.settings import kebab
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step_control import ErrorControl
 from nonsmooth.steppers.compliant import CompliantDae
@@ -27,8 +28,6 @@ from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.studies import Case
 from nonsmooth.studies.schemes import rigid_cases, scheme
-
-__all__ = ["compare", "completed", "rigid_limit"]
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
@@ -45,9 +44,7 @@ class Prepared:
 
     def __init__(self, asked: Comparing, names: Sequence[str], rigid: Sequence[str]) -> None:
         self.problem = problem = problem_of(asked.problem)
-        words = settings_from(asked.settings)
-        if words.solver or words.stepper:
-            raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")
+        words = settings_of_study(asked.settings, asked.case)
         if "contact" not in inspect.signature(problem).parameters:
             raise InputError(f"{problem.name} has no argument contact, so its contact laws cannot be compared.")
         stated = problem.comparison
@@ -62,8 +59,6 @@ class Prepared:
             "--stiffness": (asked.stiffness or None, stated and stated.stiffness),
         }
         self.t_end, self.restitution, self.stiffness = completed(problem, "comparison of its own", given)
-        if asked.case is not None:
-            words = settings_from((*asked.settings, f"case={asked.case}"))
         self.arguments = dict(stated.arguments if stated else {}) | in_units(problem, words.arguments)
         self.parameters = words.parameters
         if not 0.0 < self.restitution < 1.0:
@@ -109,8 +104,8 @@ def _own_law(problem: Any, arguments: Mapping[str, Any]) -> Any:
     default = inspect.signature(problem).parameters["contact"].default
     if default is not None:
         return default
-    laws = [one.contact for one in problem(**in_units(problem, arguments)).elements if isinstance(one, Contact)]
-    return laws[0] if laws and all(one == laws[0] for one in laws) else None
+    elements = problem(**in_units(problem, arguments)).elements
+    return common_law([one.contact for one in elements if isinstance(one, Contact)])
 
 
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:

@@ -31,8 +31,6 @@ from nonsmooth.model.system import System
 from nonsmooth.registry import Problem as ReadyProblem
 from nonsmooth.registry import find_problems, get_problem
 
-__all__ = ["describe", "list_problems", "mechanism_description"]
-
 #: columns of a body's start in space, with the labels of their components
 STARTS = (
     ("start: position [m]", ("x", "y", "z")),
@@ -176,12 +174,10 @@ def _fits(stated: Mapping[str, Fit | Toleranced]) -> Table:
 
 def _tolerances(system: System, stated: Mapping[str, Fit | Toleranced]) -> Table:
     rows = table_of("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
-    owners = {element.name: element for element in system.elements}
     for name, one in stated.items():
         if isinstance(one, Toleranced):
-            owner, _, label = name.partition(".")
             rows.add_row(name, f"{float(one):.9g}", f"±{one.tolerance:g}", f"{one.lower:.9g} to {one.upper:.9g}",
-                         owners[owner].quantity(label).unit, one.words)  # fmt: skip
+                         system.unit_of(name), one.words)  # fmt: skip
     return rows
 
 
@@ -280,12 +276,10 @@ def _law(element: Contact, numbers: Mapping[str, float]) -> str:
 
 def _parameters(system: System, values: Mapping[str, float]) -> Table:
     rows = table_of("parameter", "value", "unit", "origin")
-    owners = {element.name: element for element in system.elements}
     for name, value in values.items():
-        owner, _, label = name.partition(".")
         origin = system.provenance.get(name, {})
         stated = ", ".join(str(origin[key]) for key in ("kind", "source") if key in origin) if origin else ""
-        rows.add_row(name, f"{value:.9g}", owners[owner].quantity(label).unit, stated)
+        rows.add_row(name, f"{value:.9g}", system.unit_of(name), stated)
     return rows
 
 

@@ -8,8 +8,6 @@ from importlib import metadata
 
 from nonsmooth.cli.report import show, table_of
 
-__all__ = ["doctor"]
-
 # Consequences of missing libraries; each is a dependency, so that a full installation has all.
 COST = {
     "numpy": "nothing works without it",

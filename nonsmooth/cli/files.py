@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.registry import Problem
 
-__all__ = [
-    "FIGURE_FORMATS", "PAGE_FORMATS", "PythonFile", "check_file", "check_writable", "exact_solution", "is_file",
-    "laws_of", "problem_of", "python_problem", "stated_problem", "system_of",
-]  # fmt: skip
-
 FIGURE_FORMATS = (".png", ".pdf", ".svg")
 PAGE_FORMATS = (".html",)
 T = TypeVar("T")
@@ -103,7 +98,7 @@ def stated_problem(declaration: Declaration, path: Path) -> Problem:
     """The mechanism of a TOML file as a problem."""
     from nonsmooth.registry import Problem
 
-    own = _common(declaration.contacts)
+    own = common_law(declaration.contacts)
 
     def with_contact(contact: Any = own) -> Any:
         declaration.build(contact=contact)  # what is wrong is said with its line
@@ -137,7 +132,7 @@ def python_problem(path: Path) -> Problem:
     build = getattr(module, "build", None)
 
     def made(**arguments: Any) -> Model | System:
-        return _mechanism(path, run_user_code(path, lambda: _model_of(module, path, arguments)))
+        return _mechanism(module, path, arguments)
 
     function: Any
     if build is not None and "contact" in inspect.signature(build).parameters:
@@ -151,13 +146,13 @@ def python_problem(path: Path) -> Problem:
         function, named = with_law, inspect.Parameter.KEYWORD_ONLY
         others = () if build is None else inspect.signature(build).parameters.values()
         taken = [one.replace(kind=named) for one in others if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
-        law = [inspect.Parameter("contact", named, default=_common(laws))] if laws else []
+        law = [inspect.Parameter("contact", named, default=common_law(laws))] if laws else []
         function.__signature__, function.laws = inspect.Signature([*law, *taken]), laws
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
 
 
-def _common(laws: Sequence[Any]) -> Any:
+def common_law(laws: Sequence[Any]) -> Any:
     """The law of all contacts; None where they differ."""
     return laws[0] if laws and all(law == laws[0] for law in laws) else None
 
@@ -172,11 +167,12 @@ class PythonFile:
         return system_of(self.path, arguments)
 
 
-def _mechanism(path: Path, made: Any) -> Model | System:
+def _mechanism(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> Model | System:
     """What a file defines, which must be a model or a built system."""
     from nonsmooth.model.model import Model
     from nonsmooth.model.system import System
 
+    made = run_user_code(path, lambda: _model_of(module, path, arguments))
     if not isinstance(made, System | Model):
         raise InputError(f"{path}: expected a Model or a built system, got {type(made).__name__}.")
     return made
@@ -227,9 +223,7 @@ def system_of(path: Path, arguments: Mapping[str, Any]) -> System:
     InputError
         If there is no such file, it fails, or it defines no mechanism.
     """
-    module = module_of(path)
-    model = run_user_code(path, lambda: _model_of(module, path, arguments))
-    found = _mechanism(path, model)
+    found = _mechanism(module_of(path), path, arguments)
     return run_user_code(path, found.build) if hasattr(found, "build") else found
 
 

@@ -10,8 +10,6 @@ from nonsmooth.cli.report import print_object, show, table_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import Fit, stated
 
-__all__ = ["RADIAL", "UM", "fits"]
-
 UM = 1e-6
 #: which clearance a fit gives
 RADIAL = "Joints take the radial clearance, half of the diametral one of drawings."

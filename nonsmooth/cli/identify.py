@@ -21,8 +21,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.measured import read_table
 from nonsmooth.model.drivers import PrescribedMotion
 
-__all__ = ["estimate", "excite", "fit"]
-
 
 def excite(
     *, omega: float, position: str, velocity: str, acceleration: str, of: Identified, criterion: str = "D",

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from nonsmooth.cli.files import check_file, is_file, laws_of, python_problem, st
 from nonsmooth.cli.options import Runs
 from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.fits import Scatter, looks_stated, stated
-from nonsmooth.settings import is_number, shown
+from nonsmooth.settings import is_number, kebab, shown
 from nonsmooth.units import NUMBER, Wrong, has_unit, in_unit, parse_unit
 
 if TYPE_CHECKING:
@@ -25,14 +24,6 @@ if TYPE_CHECKING:
     from nonsmooth.registry import Problem
     from nonsmooth.step_control import StepControl
     from nonsmooth.steppers.base import Stepper
-
-__all__ = [
-    "Mechanism",
-    "Request",
-    "Settings",
-    "kebab",
-    "settings_from",
-]
 
 Value = int | float | bool | str
 
@@ -294,13 +285,12 @@ def settings_from(words: Sequence[str]) -> Settings:
     return settings
 
 
-def kebab(name: str) -> str:
-    """The command line's name of a class.
-
-    >>> kebab("GaussMPCC")
-    'gauss-mpcc'
-    """
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+def settings_of_study(words: Sequence[str], case: str | None) -> Settings:
+    """Arguments and parameters of a study that chooses its schemes itself."""
+    found = settings_from(words if case is None else (*words, f"case={case}"))
+    if found.solver or found.stepper:
+        raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")
+    return found
 
 
 def _check_no_parameter(problem: Problem, arguments: dict[str, Any]) -> None:

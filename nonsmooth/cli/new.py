@@ -7,8 +7,6 @@ from pathlib import Path
 
 from nonsmooth.exceptions import InputError
 
-__all__ = ["new", "template"]
-
 #: the name under which the templates speak of themselves
 OWN_NAME = "my_mechanism"
 

@@ -8,11 +8,6 @@ from typing import Any, ClassVar, TypeAlias
 
 from nonsmooth.cli.words import completed, duration
 
-__all__ = [
-    "GROUPS", "KINDS", "MANY", "Comparing", "Design", "Identified", "Law", "Problem", "Processes", "Runs", "Saved",
-    "Scheme", "Seconds", "Shown", "Solver", "Written",
-]  # fmt: skip
-
 #: words of which a shell offers the rest, and times, also with their unit
 Law: TypeAlias = str
 Problem: TypeAlias = str

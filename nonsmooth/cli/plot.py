@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.plots.curves import Exact
 
-__all__ = ["cite", "exact_of", "export", "plot", "usual_figure"]
-
 
 def usual_figure(trajectory: Trajectory, exact: Any = None, **options: Any) -> Figure:
     """The panels of the ready problem that the run is of, as far as it is installed; the overview of any other."""

@@ -10,8 +10,6 @@ from typing import Any
 
 from nonsmooth.progress import Advance, Line, Share
 
-__all__ = ["hushed", "line", "progress_bar", "study_bar"]
-
 _lines: list[Line] = []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from rich.table import Table
@@ -15,8 +14,6 @@ from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
 from nonsmooth.registry import get_problem
-
-__all__ = ["published"]
 
 
 def published(
@@ -73,14 +70,8 @@ def _facts(found: Any) -> Table:
 
 def _cases(found: Any) -> Table:
     table = table_of("case", "measure", "unit", "published", *found.kinds)
-    case = None
-    for row in found.rows():
-        if case not in (None, row["case"]):
+    for cells in found.cells():
+        if table.row_count and cells[1] == "verdict":
             table.add_row()
-        if case != row["case"]:
-            case = row["case"]
-            table.add_row(case, "verdict", "", "", *(found.verdict(case, kind).kind for kind in found.kinds))
-        numbers = ["" if math.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in found.kinds]
-        printed = "" if row["published"] is None else f"{row['published']:g}"
-        table.add_row(case, row["measure"], row["unit"], printed, *numbers)
+        table.add_row(*cells)
     return table

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,22 +13,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from nonsmooth.cli.inputs import kebab
+from nonsmooth.files import plain
+from nonsmooth.settings import kebab
 
 if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Mechanism
     from nonsmooth.trajectory import Columns, Trajectory
-
-__all__ = [
-    "grid",
-    "print_json",
-    "print_object",
-    "result",
-    "show",
-    "summary",
-    "table_of",
-]
-
 
 #: counts of steps that were repeated, and what is said of them
 REPEATED = {
@@ -98,14 +87,9 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     }
 
 
-def print_json(trajectory: Trajectory, mechanism: Mechanism, seconds: Mapping[str, float]) -> None:
-    """Print `summary` and the seconds of each stage as the only object on standard output."""
-    print_object({**summary(trajectory, mechanism), "seconds": seconds})
-
-
 def print_object(facts: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
-    json.dump(_plain(facts), sys.stdout, indent=2, allow_nan=False)
+    json.dump(plain(facts), sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")
 
 
@@ -235,16 +219,3 @@ def grid(title: str) -> Table:
     table.add_column(no_wrap=True)
     table.add_column()
     return table
-
-
-def _plain(value: Any) -> Any:
-    """Numbers, lists and mappings that JSON knows; a number that is not finite becomes null."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(entry) for name, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-__all__ = ["conclude", "draw", "report"]
-
-
 def report(runs: tuple[Path, ...], *, output: Path | None = None, title: str = "", rows: int = 20_000) -> None:
     """Write a run as one HTML page: mechanism in motion, charts, contact modes, impacts, certificate.
 

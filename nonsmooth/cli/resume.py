@@ -15,8 +15,6 @@ from nonsmooth.cli.options import KINDS, MANY
 from nonsmooth.exceptions import InputError
 from nonsmooth.run.checkpoints import EVERY, stored
 
-__all__ = ["Asked", "Kept", "kept_by", "request_of"]
-
 #: files to be written, by their options
 OUTPUTS = ("output", "figure", "animation", "report")
 

@@ -24,8 +24,6 @@ from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["run"]
-
 
 def run(
     problem: Problem | None = None, *, runs: Runs, accuracy: float | None = None, check: bool = False,
@@ -119,7 +117,7 @@ def _run(
         if ending.code == 130 and output is None:
             output = ending.save(_free_name(f"{mechanism.name}-interrupted"))
         if as_json:
-            report.print_json(trajectory, mechanism, spent())
+            report.print_object({**report.summary(trajectory, mechanism), "seconds": spent()})
         else:
             report.show(*report.result(trajectory, mechanism, ending.files, spent()))
     except KeyboardInterrupt:

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["BEGIN", "stoppable"]
-
 #: when the process began to load the program, by time.perf_counter(): this module is the first of the command line
 BEGIN = time.perf_counter()
 

@@ -10,19 +10,16 @@ from rich.table import Table
 from nonsmooth import studies
 from nonsmooth.cli.compare import completed, end_of
 from nonsmooth.cli.files import exact_solution, problem_of
-from nonsmooth.cli.inputs import check_dimensions, in_units, settings_from
+from nonsmooth.cli.inputs import check_dimensions, in_units, settings_of_study
 from nonsmooth.cli.options import Problem, Seconds, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.registry import Problem as ReadyProblem
 from nonsmooth.step_control import ErrorControl, Landing, StepControl
 from nonsmooth.studies import Case, StepSizes
 from nonsmooth.studies.schemes import scheme
-
-__all__ = ["step_size"]
 
 #: schemes where none are given
 STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
@@ -67,9 +64,7 @@ event-driven
         "--dt-max": (dt_max, stated and stated.dt_max),
     }
     end, constant, longest = completed(made, "steps to study", given)
-    words = settings_from(settings if case is None else (*settings, f"case={case}"))
-    if words.solver or words.stepper:
-        raise InputError("A study of steps takes arguments and parameters by --set only.")
+    words = settings_of_study(settings, case)
     arguments = dict(stated.arguments if stated else {}) | in_units(made, words.arguments)
     cases = [
         _case(made, name, arguments, words.parameters, constant, min(dt_min, longest), longest, end)

@@ -21,8 +21,6 @@ from nonsmooth.studies.kept import FACTS
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["sweep", "swept"]
-
 #: runs of which every one is printed; of more, so many of both ends
 MOST = 40
 

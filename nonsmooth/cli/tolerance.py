@@ -17,8 +17,6 @@ from nonsmooth.cli.values import by_name, distribution_of, number_of, units_of, 
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies.tolerance import QUANTILES, Tolerance
 
-__all__ = ["tolerance"]
-
 
 def tolerance(
     *, metric: str, clearances: tuple[str, ...] = (), others: tuple[str, ...] = (), level: str = "dynamic",

@@ -16,8 +16,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.fits import looks_stated, stated
 from nonsmooth.units import Wrong, in_unit
 
-__all__ = ["by_name", "distribution_of", "number_of", "units_of", "values_of", "varied"]
-
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0
 
@@ -29,8 +27,7 @@ def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
     def unit(name: str) -> str | None:
         known = made()
         if name in known.system.parameters:
-            element, _, label = name.partition(".")
-            return next(one.quantity(label).unit for one in known.system.elements if one.name == element)
+            return known.system.unit_of(name)
         origin = None if known.problem is None else known.problem.provenance.get(name)
         return None if origin is None else origin.unit
 

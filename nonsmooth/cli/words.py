@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
-from decimal import Decimal
 from typing import Any
 
 import typer
 
-__all__ = ["completed", "duration"]
-
-#: units of time and their length [s]
-UNITS = {
-    "s": Decimal(1), "ms": Decimal("1e-3"), "us": Decimal("1e-6"), "µs": Decimal("1e-6"), "μs": Decimal("1e-6"),
-    "ns": Decimal("1e-9"), "min": Decimal(60), "h": Decimal(3600),
-}  # fmt: skip
-WRITTEN = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([a-zµμ]+)\s*")
+from nonsmooth.units import Wrong, in_unit
 
 
 def duration(text: str) -> float:
@@ -25,16 +17,14 @@ def duration(text: str) -> float:
     >>> duration("0.02"), duration("10ms"), duration("2 us"), duration("1.5min")
     (0.02, 0.01, 2e-06, 90.0)
     """
-    try:
+    with contextlib.suppress(ValueError):
         return float(text)
-    except ValueError:
-        found = WRITTEN.fullmatch(text)
-    if found is None or found[2] not in UNITS:
-        accepted = ", ".join(unit for unit in UNITS if unit.isascii())
+    try:
+        return in_unit(text, "s")
+    except Wrong:
         raise typer.BadParameter(
-            f"{text!r} is not a number of seconds, nor a number with a unit of time ({accepted}), as in 10ms"
-        )
-    return float(Decimal(found[1]) * UNITS[found[2]])  # 10ms is the number nearest to .01
+            f"{text!r} is not a number of seconds, nor a number with a unit of time (s, ms, us, ns, min, h), as in 10ms"
+        ) from None
 
 
 def completed(kind: str) -> Any:

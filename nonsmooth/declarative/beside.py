@@ -8,8 +8,6 @@ from pathlib import Path
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.meshes import Mesh, read_stl
 
-__all__ = ["StlFile", "beside"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class StlFile:

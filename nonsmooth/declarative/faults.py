@@ -17,8 +17,6 @@ from nonsmooth.declarative.schema import BY_NAME, IN_LIST, Table, entries
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import DeclarationError
 
-__all__ = ["Source", "kebab", "parse"]
-
 #: parts that pydantic adds to a path for the form or kind it has selected
 CHOSEN = re.compile(r"[<{].*[>}]")
 #: a number with a unit that should be in quotes, or with a decimal comma

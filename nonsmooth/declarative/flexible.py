@@ -28,8 +28,6 @@ from nonsmooth.flexible import (
 from nonsmooth.model.meshes import Mesh
 from nonsmooth.quantities import Quantity
 
-__all__ = ["FORMS", "UNITS", "Beam", "BeamStructure", "MatrixFile", "NodeMass", "Reduction"]
-
 #: limits, far above the needs of beams: finite elements of all bodies of a file; modes of a body; degrees of freedom
 #: and uncompressed bytes of a matrix file. Beyond them, reading would take minutes or exhaust the memory
 MOST_ELEMENTS, MOST_MODES, MOST_DOFS, MOST_BYTES = 500, 200, 3000, 200_000_000

@@ -11,8 +11,6 @@ import re
 import tomllib
 from typing import NamedTuple
 
-__all__ = ["Path", "Place", "Positions", "positions"]
-
 Path = tuple[str | int, ...]
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")

@@ -31,8 +31,6 @@ from nonsmooth.model.signals import TimeVector
 from nonsmooth.model.system import System
 from nonsmooth.units import Wrong, in_unit, open_unit
 
-__all__ = ["Declaration", "Document", "read", "read_model", "read_text"]
-
 #: remedies for an open joint, in Python and in a file
 ASSEMBLE = {
     "build(assemble=True)": "assemble = true, at the top of the file,",

@@ -10,13 +10,11 @@ from typing import Annotated, Any, ClassVar
 
 from nonsmooth import solvers, steppers
 from nonsmooth.declarative.faults import Source
-from nonsmooth.declarative.schema import Given, Table, table_of
+from nonsmooth.declarative.schema import Given, table_of
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Quantity
 from nonsmooth.step_control import ErrorControl, Landing, StepControl, step_control
-
-__all__ = ["Choice", "Run", "read_run"]
 
 Seconds = Annotated[float | None, Quantity("s", positive=True)]
 #: keys that make a step, together
@@ -153,13 +151,8 @@ def _choice(source: Source, value: Any, path: tuple[str, ...], names: tuple[str,
     if settings is None:
         return None
     chosen = {key: getattr(settings, key) for key in settings.model_fields_set - {"kind"}}
-    return Choice(name, _made(source, make, chosen, table, path))
-
-
-def _made(source: Source, make: Any, settings: dict[str, Any], table: type[Table], path: tuple[str, ...]) -> Any:
-    """The settings, if the class takes them."""
     try:
-        make(**settings)
+        make(**chosen)
     except InputError as error:
         source.fault((*path, *source.named(error, table)), source.bare(error))
-    return settings
+    return Choice(name, chosen)

@@ -27,8 +27,6 @@ from nonsmooth.model.kinds import element_kinds, time_functions
 from nonsmooth.model.signals import TimeFunction
 from nonsmooth.quantities import AXES, Quantity, Text, Unit, own_unit
 
-__all__ = ["BY_NAME", "IN_LIST", "Entry", "Given", "Schema", "Table", "entries", "schema", "table_of"]
-
 #: suffix of a key for the tables among the entries of its list
 IN_LIST = "[]"
 #: suffix of a key whose table contains tables by name

@@ -6,8 +6,6 @@ from typing import Any
 
 from nonsmooth.model.model import Model
 
-__all__ = ["StatedModel"]
-
 
 class StatedModel(Model):
     """A model of a TOML file. `stated` contains the descriptions from which the file is written again, such as a beam

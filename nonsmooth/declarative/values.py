@@ -19,8 +19,6 @@ from nonsmooth.quantities import Quantity
 from nonsmooth.settings import is_number
 from nonsmooth.units import Wrong, in_unit, open_unit, such_as
 
-__all__ = ["array", "components", "hint", "listed", "number", "numbers", "shown", "sized", "word", "words", "wrong"]
-
 #: largest number of characters of a value in a message
 SHOWN = 60
 #: names that a message lists; names, and characters of a name, that are compared with a misspelt one
@@ -29,23 +27,19 @@ LISTED, COMPARED = 20, 1000
 
 def number(value: Any, quantity: Quantity, unit: str) -> float:
     """A number in SI units, a string with the dimension of `unit`, "" for none, or a fit or a number with tolerance."""
-    example = such_as(unit) if unit else ""
-    if isinstance(value, str) and looks_stated(value):
+    found: float | None = None
+    if isinstance(value, str):
+        own = unit or "-"
         try:
-            found: float = stated(value, lambda text: in_unit(text, unit or "-"))
+            found = stated(value, lambda text: in_unit(text, own)) if looks_stated(value) else in_unit(value, own)
         except (InputError, Wrong) as error:
-            raise wrong(str(error)) from None
-    elif isinstance(value, str):
-        try:
-            found = in_unit(value, unit or "-")
-        except Wrong as error:
             raise wrong(str(error)) from None
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         found = float(value) if is_number(value) else math.inf
-    else:
-        raise wrong(f"must be {_accepted(quantity, unit, example)}; got {shown(value)}")
-    if not quantity.accepts(found):
-        raise wrong(f"must be {_accepted(quantity, unit, example)}; got {shown(value)}")
+    if found is None or not quantity.accepts(found):
+        words = quantity.accepted.removesuffix(" [-]")
+        example = f", or {such_as(unit)}" if unit not in ("", "-") and not open_unit(unit) else ""
+        raise wrong(f"must be {words}{example}; got {shown(value)}")
     return found
 
 
@@ -143,8 +137,3 @@ def shown(value: Any) -> str:
     else:
         text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]} ..."
-
-
-def _accepted(quantity: Quantity, unit: str, example: str) -> str:
-    words = quantity.accepted.removesuffix(" [-]")
-    return f"{words}, or {example}" if unit not in ("", "-") and not open_unit(unit) else words

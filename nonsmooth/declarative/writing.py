@@ -16,7 +16,7 @@ from nonsmooth.declarative.flexible import FORMS
 from nonsmooth.declarative.schema import schema
 from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.exceptions import InputError, ModelError
-from nonsmooth.files import path_of
+from nonsmooth.files import write_bytes
 from nonsmooth.fits import Scatter
 from nonsmooth.laws import by_name, names
 from nonsmooth.laws.base import Law
@@ -26,8 +26,6 @@ from nonsmooth.model.kinds import time_functions
 from nonsmooth.model.loads import Load
 from nonsmooth.model.model import Model
 from nonsmooth.model.signals import TimeFunction, TimeVector
-
-__all__ = ["model_text", "write_model"]
 
 #: longest inline table [characters]
 WIDE = 100
@@ -41,15 +39,10 @@ def write_model(model: Model, path: str | Path) -> None:
     ModelError
         If a load or motion is a Python function, the class of an element or law has no name in TOML files, or there are
         more values than a file may contain, as in tables of many modes.
-    InputError
-        If the file cannot be written.
+    NotWritten
+        If the file cannot be written; one that exists remains as it is.
     """
-    text = model_text(model)
-    try:
-        path_of(path, "The file to write").write_text(text, encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"{path} cannot be written ({reason}): give a file in a writable folder.") from error
+    write_bytes(model_text(model).encode(), path, "The model")
 
 
 def model_text(model: Model) -> str:

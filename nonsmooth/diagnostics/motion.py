@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["bow", "coordinates", "rate_of", "steps_without_impact_inside"]
+__all__ = ["bow", "coordinates", "rate_of", "steps_without_impact_inside", "window_of"]
 
 #: relative difference of a chord's slope from the mean of the rates that is regarded as zero
 ABOUT, LAST = 5e-3, 1e-9
@@ -48,6 +49,16 @@ def coordinates(trajectory: Trajectory, t: Array) -> Array:
             column = column + bow(moved, dt[steps], start, end, whole)(among, s)
         columns.append(column)
     return np.array(columns).reshape(len(trajectory.q), len(t)).T
+
+
+def window_of(trajectory: Trajectory, given: tuple[float, float] | None, name: str = "window") -> tuple[float, float]:
+    """A part of a run [s], all of it where none is given; InputError for one that is not within the run."""
+    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
+    if given is None:
+        return first, last
+    if not (len(given) == 2 and first <= given[0] < given[1] <= last):
+        raise InputError(f"{name} must be two times [s] within the run, {first:g} to {last:g} s, got {given!r}.")
+    return float(given[0]), float(given[1])
 
 
 def rate_of(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nonsmooth.diagnostics.contacts import mean_forces
+from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.diagnostics.pieces import KINDS, columns, pieces
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
@@ -98,7 +99,9 @@ def spectrum(
     """
     from scipy.signal import get_window
 
-    first, last = _span(trajectory, span)
+    first, last = window_of(trajectory, span, "span")
+    if not last > first:
+        raise InputError("A run without a step has no spectrum.")
     rows = int(np.count_nonzero((trajectory.t > first) & (trajectory.t <= last)))
     n = max(rows, 4) if samples is None else samples
     if not (isinstance(n, int) and n >= 4):
@@ -136,17 +139,6 @@ def spectrum(
         duration=duration,
         bandwidth=float(n * np.sum(weights**2) / weights.sum() ** 2 / duration),
     )
-
-
-def _span(trajectory: Trajectory, span: tuple[float, float] | None) -> tuple[float, float]:
-    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
-    if span is not None:
-        if not (len(span) == 2 and first <= span[0] < span[1] <= last):
-            raise InputError(f"span must be two times [s] within the run, {first:g} to {last:g} s, got {span!r}.")
-        return float(span[0]), float(span[1])
-    if not last > first:
-        raise InputError("A run without a step has no spectrum.")
-    return first, last
 
 
 def _mean_reactions(trajectory: Trajectory, edges: Array) -> Array:

@@ -17,8 +17,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.regressor import Regressor
 
-__all__ = ["BaseParameters", "base_parameters", "random_states"]
-
 #: singular value of the scaled columns, as a share of the largest, below which it is zero by rounding; coefficient of a
 #: combination below which it is zero by rounding
 RANK, ZERO = 1e-8, 1e-8

@@ -16,8 +16,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import settings
 
-__all__ = ["BeeColony", "Colony", "bee_colony"]
-
 
 @settings
 class BeeColony:

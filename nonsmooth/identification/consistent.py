@@ -24,8 +24,6 @@ from nonsmooth.identification.base import BaseParameters
 from nonsmooth.identification.parameters import inertia_matrix, pseudo_inertia
 from nonsmooth.identification.regressor import Regressor
 
-__all__ = ["Verdict", "body_verdict", "consistent_parameters", "is_consistent", "least_eigenvalues"]
-
 #: negative eigenvalue of a scaled pseudo-inertia that counts as rounding
 ROUNDING = 1e-9
 

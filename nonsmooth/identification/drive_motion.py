@@ -21,8 +21,6 @@ from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.signals import signal_values
 from nonsmooth.model.system import System
 
-__all__ = ["DriveMotion", "Mapped", "solved"]
-
 #: largest change of a drive [rad or m] in one stage of the way to a position, and Newton steps of a stage
 STAGE, ITERATIONS = 0.25, 12
 #: constraint residual [m or rad] at which a position is closed, and up to which it counts as found
@@ -85,7 +83,7 @@ class DriveMotion:
         system, nd = self.system, len(self.drives)
         names = list(system.parameters)
         places = [names.index(f"{name}.motion") for name in self.drives]
-        u, q, p = ca.SX.sym("u", nd), ca.SX.sym("q", system.nq), ca.SX(system.parameter_values)
+        u, q, p = ca.SX.sym("u", nd), system.equations.q, ca.SX(system.parameter_values)
         for k, place in enumerate(places):
             p[place] = u[k]
         rows = system.g(0.0, q, p)
@@ -94,7 +92,7 @@ class DriveMotion:
         whole = ca.Function("K", [q, u], [ca.jacobian(rows, q) @ B])
         K = np.array(whole(system.start.q, self.start))
         chosen = self._independent(K, driven)
-        self.q, self.u, self.p = q, u, p
+        self.q, self.u = q, u
         self.rows = rows[chosen]
         self.row_names = tuple(system.constraint_names[i] for i in chosen)
         self.B = B

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -22,8 +22,6 @@ from nonsmooth.identification.joint_friction import load_columns
 from nonsmooth.identification.measurement import Measurement
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.identification.results import Saved
-
-__all__ = ["METHODS", "Estimate", "Forecast", "estimate", "forecast"]
 
 Method = Literal["least squares", "weighted", "huber", "total", "consistent"]
 METHODS: tuple[Method, ...] = ("least squares", "weighted", "huber", "total", "consistent")
@@ -131,7 +129,6 @@ class Estimate(Saved):
     base: BaseParameters
     standard: Array | None = None
     seconds: float = 0.0
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def deviation(self) -> Array:
@@ -171,7 +168,7 @@ class Estimate(Saved):
         rows = zip(self.names, self.units, self.values, self.intervals(), self.share, strict=True)
         for name, unit, value, (low, high), share in rows:
             lines.append(f"| {name} | {unit} | {value:.5g} | {low:.4g} to {high:.4g} | {share:.2%} |")
-        return "\n".join([*lines, *self.notes])
+        return "\n".join(lines)
 
     def as_dictionary(self) -> dict[str, Any]:
         """As plain data."""
@@ -250,7 +247,7 @@ def estimate(
     slopes = Y.with_derivatives(*states)[1] if method == "total" else None
     begin = time.perf_counter()
     noise, beta, covariance = _weighted(W, tau, iterate=method != "least squares", counts=np.sum(fast, axis=0))
-    standard, notes = None, ()
+    standard = None
     if method == "huber":
         noise, beta, covariance = _huber(W, tau, beta)
     elif method == "total":
@@ -265,7 +262,7 @@ def estimate(
     explained = np.sum((W * beta) ** 2, axis=(0, 1)) / np.sum(tau**2)
     return Estimate(
         method, names, units, beta, covariance, noise, residual, explained, int(np.sum(fast)) - rank, known,
-        standard, time.perf_counter() - begin, notes,
+        standard, time.perf_counter() - begin,
     )  # fmt: skip
 
 

@@ -26,8 +26,6 @@ from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import settings
 
-__all__ = ["CRITERIA", "Bounds", "Excitation", "Excite", "criteria", "excite"]
-
 #: what is minimised: -log det W'W, trace of its inverse, -log of its least eigenvalue, log of the condition number of W
 CRITERIA = ("D", "A", "E", "condition")
 #: points of the period at which bounds are checked in the end

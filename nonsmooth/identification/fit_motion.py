@@ -37,8 +37,6 @@ from nonsmooth.settings import settings
 from nonsmooth.step_control import StepControl, finer, step_control
 from nonsmooth.steppers.base import Stepper
 
-__all__ = ["FitMotion", "MotionFit", "Profile", "fit_motion"]
-
 #: rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
 RISE = 3.841458820694124
 #: shares of the predictable part over which starts are improved one after the other: the width of the valley of the
@@ -291,7 +289,7 @@ class _Fit:
         self.steps = step_control(in_si("dt", dt, "s"), (system.start.t, end))
         columns = {name: values[used] for name, values in data.columns.items()}
         self.data = MotionData(data.t[used], columns, data.noise)
-        self.progress, self.runs = progress, 0
+        self._say, self.runs = whom(progress), 0
         self._last: tuple[Array, Array, Array] | None = None
         self.begin = time.perf_counter()
         self._open(resume)
@@ -322,9 +320,6 @@ class _Fit:
             if self.path is not None:
                 write_bytes(json.dumps({"search": self.key, "done": self.kept}).encode(), self.path, "The search")
         return self.kept[name]
-
-    def _say(self, what: str, share: float) -> None:
-        whom(self.progress)(what, share)
 
     # ---------------------------------------------------------------------------------------------------------- search
 
@@ -397,13 +392,10 @@ class _Fit:
         change = shorter - residual if np.max(np.abs(shorter)) < FAILED / 2 else np.full_like(shorter, np.nan)
         minimum = tuple((one[0], tuple(np.exp(one[1:]).tolist())) for one in others)
         seconds = time.perf_counter() - self.begin
-        elements = {one.name: one for one in self.system.elements}
-        owners = (name.partition(".") for name in self.names)
-        units = tuple(elements[owner].quantity(label).unit for owner, _, label in owners)
         return MotionFit(
             self.names, np.exp(least), np.exp(least) * spread, self.found, best[0], samples, float(self.data.t[-1]),
             minimum, self.runs, seconds, covariance / np.outer(spread, spread), -covariance @ (J.T @ change) / spread,
-            finer(self.steps), units,
+            finer(self.steps), tuple(map(self.system.unit_of, self.names)),
         )  # fmt: skip
 
     def _profiles(self, best: list[float], rounds: int) -> list[float] | None:

@@ -15,8 +15,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.signals import FourierSignal
 
-__all__ = ["Fourier"]
-
 
 @dataclass(frozen=True, eq=False)
 class Fourier:

@@ -17,11 +17,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.drive_motion import Mapped
 from nonsmooth.identification.regressor import Regressor
-from nonsmooth.model.bodies import Body
-from nonsmooth.model.frames import ground_placement
 from nonsmooth.model.joints import Revolute
-
-__all__ = ["load_columns", "radial_forces"]
 
 
 def radial_forces(Y: Regressor, states: tuple[Array, Array, Array], joint: str, values: Array | None = None) -> Array:
@@ -75,13 +71,7 @@ def load_columns(
 
 def _axis(Y: Regressor, joint: Revolute, u: Array) -> Array:
     """Unit vectors (n, 3) along the axis of the joint, in the ground frame."""
-    system, q = Y.system, Y.motion.q
-    name = joint.body_names()[0]
-    placement = ground_placement(3)
-    body = next((one for one in system.elements if isinstance(one, Body) and one.name == name), None)
-    if body is not None:
-        first = system.q_names.index(f"{name}.{body.q_columns[0][0]}")
-        placement = body.placement(q[first : first + len(body.q_columns)], ca.SX.zeros(len(body.v_columns)))
     assert joint.axis_a is not None
-    axis = placement.rotate(ca.SX(np.array(joint.axis_a) / np.linalg.norm(joint.axis_a)))
-    return Mapped(ca.Function("axis", [q], [axis]))(Y.motion.positions(u))[0][..., 0]
+    equations, own = Y.system.equations, np.array(joint.axis_a) / np.linalg.norm(joint.axis_a)
+    axis = equations.placements[joint.body_names()[0]].rotate(ca.SX(own))
+    return Mapped(ca.Function("axis", [equations.q], [axis]))(Y.motion.positions(u))[0][..., 0]

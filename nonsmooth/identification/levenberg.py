@@ -9,8 +9,6 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 
-__all__ = ["levenberg_marquardt"]
-
 #: steps of differences, in the unit of the unknowns; a motion with impacts has kinks at smaller scales
 STEPS = 2e-3, 2e-4, 2e-5
 #: relative decrease of the sum of squares, and relative change of the unknowns, below which it counts as minimal

@@ -11,10 +11,9 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.fourier import Fourier
+from nonsmooth.identification.motion_data import check_samples, check_signal
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.measured import read_table
-
-__all__ = ["Measurement", "simulated"]
 
 #: largest relative deviation of a sampling interval from their median
 UNEVEN = 1e-3
@@ -62,11 +61,14 @@ class Measurement:
                 raise InputError(f"Measurement: {name} must be {n} rows of {nd} drive(s), got shape {table.shape}.")
             object.__setattr__(self, name, table)
         self._check_times()
-        self._check_signals()
+        signals = {"coordinate": self.q, "force": self.force, "velocity": self.v, "acceleration": self.a}
+        for what, signal in signals.items():
+            if signal is not None:
+                for name, column in zip(self.drives, signal.T, strict=True):
+                    check_signal(f'The {what} of "{name}"', self.t, column, what in ("coordinate", "force"))
 
     def _check_times(self) -> None:
-        if len(self.t) < 20:
-            raise InputError(f"The measurement has {len(self.t)} sample(s); at least 20 are needed, measure longer.")
+        check_samples("measurement", self.t)
         if not np.all(np.isfinite(self.t)):
             raise InputError(f"The time of sample {int(np.argmin(np.isfinite(self.t)))} is not a number; repair it.")
         steps = np.diff(self.t)
@@ -78,28 +80,6 @@ class Measurement:
                 f"The times have a gap or are not equidistant: {self.t[k]:.9g} s is followed by {self.t[k + 1]:.9g} s, "
                 f"the other intervals are {median:.6g} s; cut the measurement there or resample it."
             )
-
-    def _check_signals(self) -> None:
-        for what, table in (
-            ("coordinate", self.q),
-            ("force", self.force),
-            ("velocity", self.v),
-            ("acceleration", self.a),
-        ):
-            if table is None:
-                continue
-            for d, name in enumerate(self.drives):
-                column = table[:, d]
-                if not np.all(np.isfinite(column)):
-                    k = int(np.argmin(np.isfinite(column)))
-                    raise InputError(
-                        f'The {what} of "{name}" is not a number at t = {self.t[k]:.6g} s; cut or repair it there.'
-                    )
-                if np.ptp(column) == 0 and what in ("coordinate", "force"):
-                    raise InputError(
-                        f'The {what} of "{name}" is constant, {column[0]:.6g}; is its sensor connected? Drives that '
-                        "are held still tell nothing of their parameters."
-                    )
 
     def check(self, Y: Regressor) -> None:
         """Raise InputError unless it goes with the mechanism: drives, number of samples, units."""

@@ -14,10 +14,28 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 
-__all__ = ["MotionData", "predictable_time", "simulated_columns"]
-
+#: samples of measured data
+LEAST = 20
 #: residual in standard deviations of a run that failed
 FAILED = 1e6
+
+
+def check_samples(what: str, t: Array) -> None:
+    """Raise InputError for measured data with fewer times (n,) than tell anything."""
+    if len(t) < LEAST:
+        raise InputError(f"The {what} has {len(t)} sample(s); at least {LEAST} are needed, measure longer.")
+
+
+def check_signal(what: str, t: Array, values: Array, varies: bool = True) -> None:
+    """Raise InputError for a measured signal (n,) that is not known everywhere, or that should vary and does not."""
+    if not np.all(np.isfinite(values)):
+        k = int(np.argmin(np.isfinite(values)))
+        raise InputError(f"{what} is not a number at t = {t[k]:.6g} s; cut or repair it there.")
+    if varies and np.ptp(values) == 0:
+        raise InputError(
+            f"{what} is constant, {values[0]:.6g}; is its sensor connected? What is held still tells nothing of the "
+            "parameters."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +62,7 @@ class MotionData:
         t = np.asarray(self.t, dtype=float).ravel()
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "columns", {k: np.asarray(x, dtype=float).ravel() for k, x in self.columns.items()})
-        if len(t) < 20:
-            raise InputError(f"The motion has {len(t)} sample(s); at least 20 are needed, measure longer.")
+        check_samples("motion", t)
         if not np.all(np.isfinite(t)) or np.any(np.diff(t) <= 0) or t[0] < 0:
             raise InputError("The times of the motion must increase from t >= 0; a gap in their order was found.")
         steps = np.diff(t)
@@ -57,11 +74,7 @@ class MotionData:
         for name, values in self.columns.items():
             if values.shape != t.shape:
                 raise InputError(f'"{name}" has {values.size} values at {t.size} times.')
-            if not np.all(np.isfinite(values)):
-                k = int(np.argmin(np.isfinite(values)))
-                raise InputError(f'"{name}" is not a number at t = {t[k]:.6g} s; cut or repair it there.')
-            if np.ptp(values) == 0:
-                raise InputError(f'"{name}" is constant, {values[0]:.6g}; is its sensor connected?')
+            check_signal(f'"{name}"', t, values)
             if not self.noise.get(name, 0.0) > 0:
                 raise InputError(f'The noise of "{name}" must be a positive standard deviation in its unit.')
 

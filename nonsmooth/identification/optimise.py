@@ -10,8 +10,6 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 
-__all__ = ["minimise"]
-
 Function = Callable[[Array], tuple[Array, Array]]
 
 

@@ -16,16 +16,6 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
 
-__all__ = [
-    "LinkFrame",
-    "Parameter",
-    "inertia_matrix",
-    "inertial_parameters",
-    "inertial_values",
-    "link_frames",
-    "pseudo_inertia",
-]
-
 #: entries of the inertia matrix in the order of the parameters
 ENTRIES = (("Ixx", 0, 0), ("Ixy", 0, 1), ("Ixz", 0, 2), ("Iyy", 1, 1), ("Iyz", 1, 2), ("Izz", 2, 2))
 SPATIAL = (*((name, "kg m^2") for name, _, _ in ENTRIES), ("mx", "kg m"), ("my", "kg m"), ("mz", "kg m"), ("m", "kg"))

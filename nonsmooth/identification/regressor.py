@@ -32,8 +32,6 @@ from nonsmooth.model.bodies import Body, SpatialBody
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.system import System
 
-__all__ = ["FRICTION", "Regressor", "regressor"]
-
 #: friction of a drive that can be identified: unit by the coordinate's, and the column
 FRICTION = {"viscous": "s", "coulomb": "", "offset": "", "rotor": "s^2"}
 
@@ -220,19 +218,16 @@ class Regressor:
         """(q, u, v, a) -> forces M a - h per parameter (nv, np), columns of friction empty, and known ones (nv,)."""
         system, kin = self.system, self.motion
         q, u, v, a = kin.q, kin.u, ca.SX.sym("v", system.nv), ca.SX.sym("a", system.nv)
-        columns = [self._of_body(body, q, v, a) for body in self._bodies]
+        columns = [self._of_body(body, v, a) for body in self._bodies]
         empty = ca.SX(system.nv, len(self.drives) * len(self.friction))
         known, slopes = self._of_loads(q, v)
         return ca.Function("bodies", [q, u, v, a], [ca.densify(ca.horzcat(ca.diagcat(*columns), empty, slopes)), known])
 
-    def _of_body(self, body: Body, q: ca.SX, v: ca.SX, a: ca.SX) -> ca.SX:
+    def _of_body(self, body: Body, v: ca.SX, a: ca.SX) -> ca.SX:
         """Force vector (nv of the body, parameters of the body) of one body."""
-        system, frame = self.system, self.frames[body.name]
-        first_q = system.q_names.index(f"{body.name}.{body.q_columns[0][0]}")
-        first_v = system.v_names.index(f"{body.name}.{body.v_columns[0][0]}")
-        nq, nv = len(body.q_columns), len(body.v_columns)
-        own_v, own_a = v[first_v : first_v + nv], a[first_v : first_v + nv]
-        placement = body.placement(q[first_q : first_q + nq], own_v)
+        system, frame, placement = self.system, self.frames[body.name], self.system.equations.placements[body.name]
+        first, nv = system.v_names.index(f"{body.name}.{body.v_columns[0][0]}"), len(body.v_columns)
+        own_v, own_a = v[first : first + nv], a[first : first + nv]
         theta = ca.SX.sym("theta", len(inertial_parameters(body)))
         g = sum((np.array(e.acceleration, dtype=float) for e in system.elements if isinstance(e, Gravity)),
                 np.zeros(system.dimension))  # fmt: skip

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from typing import Any
 
-from nonsmooth.files import write_bytes
-
-__all__ = ["Saved"]
+from nonsmooth.files import plain, write_bytes
 
 
 class Saved:
@@ -27,13 +24,5 @@ class Saved:
         NotWritten
             If the path cannot be written; a file that was there is as it was.
         """
-        text = json.dumps(_finite(self.as_dictionary()), indent=2, allow_nan=False)
+        text = json.dumps(plain(self.as_dictionary()), indent=2, allow_nan=False)
         write_bytes(text.encode() + b"\n", path, "The result")
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -386,6 +386,11 @@ class System:
         changed = {k: stated(x) if isinstance(x, str) and looks_stated(x) else x for k, x in (changes or {}).items()}
         return {name: one for name, one in {**own, **changed}.items() if isinstance(one, Fit | Toleranced)}
 
+    def unit_of(self, name: str) -> str:
+        """Unit of a parameter, "m" of ``"pin.clearance"``; empty for a name whose first part is no element."""
+        owner, _, label = name.partition(".")
+        return next((one.quantity(label).unit for one in self.elements if one.name == owner), "")
+
     def parameter_vector(self, changes: Mapping[str, float | str] | None = None) -> Array:
         """Parameters in order, with `changes` by name applied and checked: numbers in SI units, ``"30 um"``, or for a
         clearance a fit, ``"20 H7/g6"``.

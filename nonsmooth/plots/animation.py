@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.canvas import fit, new_axes
-from nonsmooth.plots.curves import display, readable, scale, window_of
+from nonsmooth.plots.curves import display
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.scene import Scene
 from nonsmooth.plots.style import INK, SIZE, shown_unit
 from nonsmooth.stages import stage
+from nonsmooth.studies.arguments import check_count
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
-
-__all__ = ["Animation", "animation"]
 
 #: formats of files
 FORMATS = (".gif", ".mp4")
@@ -178,11 +178,13 @@ def animation(
     InputError
         For a run without a step, elements of a class that is not known here, or numbers that cannot be used.
     """
-    t = _times(trajectory, span, frames)
+    check_count("frames", frames, 2)
+    first, last = window_of(trajectory, span, "span")
+    if not first < last:
+        raise InputError("A run without a step has no motion to draw.")
+    t = np.linspace(first, last, frames)
     if not (isinstance(fps, int) and fps > 0) or (magnify is not None and not magnify > 0):
         raise InputError(f"fps must be a positive integer and magnify positive, got {fps!r} and {magnify!r}.")
-    if deformation is not None and not (np.isfinite(deformation) and deformation > 0):
-        raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
     drawing = drawing_of_run(trajectory, t)
     scene = Scene(drawing, new_axes(drawing.dimension, dpi=110), magnify, deformation, view)
     if forces and trajectory.gap.names:
@@ -192,15 +194,6 @@ def animation(
     _notes(film, scene)
     film.draw(0)
     return film
-
-
-def _times(trajectory: Trajectory, span: tuple[float, float] | None, frames: int) -> Array:
-    first, last = window_of(trajectory, span, "span")
-    if not first < last:
-        raise InputError("A run without a step has no motion to draw.")
-    if isinstance(frames, bool) or not isinstance(frames, int) or frames < 2:
-        raise InputError(f"frames must be an integer >= 2, got {frames!r}.")
-    return np.linspace(first, last, frames)
 
 
 def _readable(ratio: float) -> str:
@@ -223,9 +216,8 @@ def _notes(film: Animation, scene: Scene) -> None:
     )
     second = []
     if scene.longest > 0:
-        force = readable("N", scene.longest)
-        longest = f"{scene.longest / scale(force)[1]:.3g} {force}"
-        second.append(f"arrows: {scene.what}, the longest {longest}")
+        force, size = display("N", scene.longest)
+        second.append(f"arrows: {scene.what}, the longest {scene.longest / size:.3g} {force}")
     elif scene.contacts:
         second.append("no contact force in this span")
     text = "\n".join(["; ".join(lines), *second])

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.bifurcation import Bifurcation
 
-__all__ = ["bifurcation_diagram"]
-
 #: points from which they are drawn as small and as faint as they get
 MANY = 20_000
 

@@ -14,8 +14,6 @@ from nonsmooth.plots.scene import Scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["fill", "fit", "new_axes", "write_on"]
-
 #: of the page: largest and least size, margin, room for notes, least width with these [inch]
 LARGEST, LEAST, MARGIN, NOTES, WIDE = np.array([6.4, 6.0]), np.array([4.2, 2.4]), 0.45, 0.42, 5.6
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.evaluation import Array
+from nonsmooth.plots.curves import readable
 from nonsmooth.plots.panel import Panel, Series
 from nonsmooth.trajectory import Columns, Trajectory
-
-__all__ = ["chosen_panels", "elements_of_kind", "loose_bearings"]
 
 #: largest number of lines in a panel, and of joints whose gaps are drawn
 LINES, JOINTS = 4, 2
@@ -33,15 +32,10 @@ def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
-def elements_of_kind(trajectory: Trajectory, kind: str) -> list[dict[str, Any]]:
-    """Descriptions of the run's elements of a class."""
-    elements = trajectory.manifest.get("model", {}).get("elements", ())
-    return [element for element in elements if element["kind"] == kind]
-
-
 def loose_bearings(trajectory: Trajectory) -> list[str]:
     """Planar bearings with clearance, those with the largest impulses first."""
-    names = [one["name"] for one in elements_of_kind(trajectory, "RevoluteClearance") if one.get("axis_a") is None]
+    elements = trajectory.manifest.get("model", {}).get("elements", ())
+    names = [one["name"] for one in elements if one["kind"] == "RevoluteClearance" and one.get("axis_a") is None]
     known = [name for name in names if name in trajectory.P_N]
     return sorted(known, key=lambda name: -float(np.sum(trajectory.P_N[name])))
 
@@ -89,18 +83,12 @@ def _joint_forces(trajectory: Trajectory) -> list[Panel]:
         for joint, names in joints.items()
     }
     series: list[Series] = [(_magnitude(joints[joint]), joint) for joint in _largest(peaks)]
-    unit = _readable_force(max(peaks.values(), default=0.0))
+    unit = readable("N", max(peaks.values(), default=0.0))
     return [_panel("Joint forces", unit, series)] if series else []
 
 
 def _magnitude(names: Sequence[str]) -> Callable[[Any], Array]:
     return lambda run: np.sqrt(sum(run.reaction[name] ** 2 for name in names))
-
-
-def _readable_force(peak: float) -> str:
-    from nonsmooth.plots.curves import readable
-
-    return readable("N", peak)
 
 
 def _largest(peaks: dict[str, float]) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.evaluation import Array
-from nonsmooth.plots.curves import display, readable, scale
+from nonsmooth.plots.curves import display
 from nonsmooth.plots.panel import Line, meaning
 from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, new_figure, power, quantity
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.comparison import Comparison
     from nonsmooth.studies.rigid_limit import RigidLimit
-
-__all__ = ["comparison", "rigid_limit"]
 
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 #: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
@@ -102,8 +100,7 @@ def _most_telling(found: Comparison) -> tuple[str, str]:
 def _times(found: Comparison) -> tuple[Array, str, float]:
     t = np.unique(np.concatenate([np.linspace(found.edges[0], found.edges[-1], POINTS), found.truth.rows]))
     t = t[(t >= found.edges[0]) & (t <= found.edges[-1])]
-    unit = readable("s", float(found.edges[-1] - found.edges[0]))
-    return t, unit, scale(unit)[1]
+    return t, *display("s", float(found.edges[-1] - found.edges[0]))
 
 
 def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
@@ -120,7 +117,9 @@ def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
     for label, times, y, style in curves:
         shown = y - found.truth.positions(times)[:, i] if small else y
         axis.plot(times / second, shown / factor, label=label, **style)
-    axis.plot(t / second, truth * (0 if small else 1) / factor, label=_reference_label(found), **REFERENCE, zorder=20)
+    exact = found.settings["truth"][found.reference] == "exact"
+    label = "rigid, exact" if exact else f"{found.reference}, converged"
+    axis.plot(t / second, truth * (0 if small else 1) / factor, label=label, **REFERENCE, zorder=20)
     title = f"{coordinate}, difference from the reference" if small else coordinate
     shown_as = meaning([Line("q", coordinate, coordinate)], unit)
     _over_time(axis, title, shown_as, unit, found, time_unit, second)
@@ -211,11 +210,6 @@ def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:
             style["ls"] = (0, (3, 1.2))
         entries.append((case.label, found.runs[case.label], style))
     return entries
-
-
-def _reference_label(found: Comparison) -> str:
-    kind = found.settings["truth"][found.reference]
-    return "rigid, exact" if kind == "exact" else f"{found.reference}, converged"
 
 
 def _over_time(

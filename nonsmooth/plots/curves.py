@@ -8,14 +8,10 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from nonsmooth.diagnostics.motion import bow, rate_of, steps_without_impact_inside
+from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
-
-__all__ = [
-    "Curve", "Exact", "View", "dense", "display", "exact_curve", "limits", "readable", "scale", "units_of", "window_of",
-]  # fmt: skip
 
 PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
 BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s", "m kg^1/2", "m kg^1/2/s")
@@ -92,33 +88,24 @@ def limits(trajectory: Trajectory) -> tuple[View, View]:
 def dense(trajectory: Trajectory) -> tuple[View, View]:
     """`limits` at the rows and at points between them.
 
-    A coordinate follows the cubic Hermite interpolant of its values and of its rate's right limit at the start and left
-    limit at the end of each step: a parabola where the force is constant; the rate of a quaternion follows from the
-    angular velocity. It is straight where q and v do not belong to one smooth motion: over an impact inside (rows left
-    out by `record`), and in a step of implicit Euler, which moves with its last velocity. All other quantities are
-    straight between the limits; means over a step are constant.
+    Coordinates are those of `nonsmooth.diagnostics.motion.coordinates`. All other quantities are straight between the
+    limits; means over a step are constant.
     """
     left, right = limits(trajectory)
     rows = trajectory.t
     if len(rows) < 2:
         return left, right
     t = np.union1d(rows, np.linspace(rows[0], rows[-1], GRID))
-    dt = np.diff(rows)
-    whole = steps_without_impact_inside(trajectory)
-    rates = {name: (rate_of(trajectory, name, "right"), rate_of(trajectory, name, "left")) for name in trajectory.q}
+    q = Columns(trajectory.q.what, trajectory.q.names, coordinates(trajectory, t), trajectory.q.unit_list)
 
     def view(side: Literal["left", "right"]) -> View:
-        k = np.clip(np.searchsorted(rows, t, side=side) - 1, 0, len(dt) - 1)
-        s = (t - rows[k]) / dt[k]
+        k = np.clip(np.searchsorted(rows, t, side=side) - 1, 0, len(rows) - 2)
+        s = (t - rows[k]) / (rows[k + 1] - rows[k])
 
         def column(kind: str, name: str) -> Array:
             before, after = getattr(right, kind)[name], getattr(left, kind)[name]
             values: Array = before[k] + s * (after[k + 1] - before[k])
-            start, end = rates.get(name, (None, None)) if kind == "q" else (None, None)
-            if start is not None and end is not None:
-                values = values + bow(np.diff(before), dt, start[:-1], end[1:], whole)(k, s)
-            first = left if side == "left" else right
-            values[0] = getattr(first, kind)[name][0]
+            values[0] = getattr(left if side == "left" else right, kind)[name][0]
             return values
 
         def table(kind: str) -> Columns:
@@ -126,7 +113,7 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
             values = np.array([column(kind, name) for name in known]).reshape(len(known), len(t)).T
             return Columns(known.what, known.names, values, known.unit_list)
 
-        return View(t, **{kind: table(kind) for kind in KINDS})
+        return View(t, q, *map(table, KINDS[1:]))
 
     return view("left"), view("right")
 
@@ -188,13 +175,3 @@ def display(unit: str, peak: float) -> tuple[str, float]:
     """
     shown = readable(unit, peak)
     return shown, scale(shown)[1] if shown != unit else 1.0
-
-
-def window_of(trajectory: Trajectory, given: tuple[float, float] | None, name: str = "window") -> tuple[float, float]:
-    """A part of a run [s], all of it where none is given; InputError for one that is not within the run."""
-    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
-    if given is None:
-        return first, last
-    if not (len(given) == 2 and first <= given[0] < given[1] <= last):
-        raise InputError(f"{name} must be two times [s] within the run, {first:g} to {last:g} s, got {given!r}.")
-    return float(given[0]), float(given[1])

@@ -15,8 +15,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.model.flexible_bodies import FlexibleBody
 
-__all__ = ["Deformed"]
-
 #: points of a curve between two nodes
 BETWEEN = 6
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -42,15 +42,11 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.frames import placement_like
 from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
+from nonsmooth.model.state import State
+from nonsmooth.model.system import System
 from nonsmooth.plots.deformed import Deformed
 from nonsmooth.plots.scale_bar import round_length
 from nonsmooth.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from nonsmooth.model.state import State
-    from nonsmooth.model.system import System
-
-__all__ = ["Drawing", "Drawn", "Placed", "drawing_of_run", "drawing_of_state", "magnification", "magnified"]
 
 #: a symbol's size is a share of the picture's, but not of more than so many bodies
 BODIES_ACROSS = 6.0
@@ -236,8 +232,11 @@ class Drawing:
 
     def deform(self, factor: float) -> None:
         """Draw the deflections of flexible bodies as so many times what they are."""
-        for one in self.flexible.values():
-            self.placed.shift(one, factor)
+        placed, d = self.placed, self.dimension
+        for name, one in self.flexible.items():
+            for i, node in enumerate(one.modes.names):
+                shift = one.shift(i, placed.amplitudes[name], factor)[:, :d]
+                placed.frames[f"{name}.{node}"][:, :d] += np.einsum("nij,nj->ni", placed.rotation(name), shift)
 
     def curves(self, body: str, factor: float) -> Array:
         """Ground places (n, k, d) of the lines of a flexible body, with gaps between them; k = 0 without beams."""
@@ -297,14 +296,6 @@ class Placed:
                 found = ca.Function("placement", [symbol], [z])(own)
                 self.frames[name] = np.asarray(found).T.reshape(self.count, -1)
                 self.carried[name] = body.name, np.asarray(place, dtype=float)[: self.dimension]
-
-    def shift(self, one: Deformed, factor: float) -> None:
-        """Move the nodes of a flexible body to where they are with its deflections so many times as large."""
-        for i, node in enumerate(one.modes.names):
-            local = one.shift(i, self.amplitudes[one.name], factor)[:, : self.dimension]
-            self.frames[f"{one.name}.{node}"][:, : self.dimension] += np.einsum(
-                "nij,nj->ni", self.rotation(one.name), local
-            )
 
     def frame(self, body: str) -> Array:
         """Placements z (n, 4) or (n, 12) of a body, or of the ground."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.diagnostics.modes import mode_timeline
+from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.canvas import fill, write_on
 from nonsmooth.plots.choice import chosen_panels, loose_bearings
-from nonsmooth.plots.curves import Exact, window_of
+from nonsmooth.plots.curves import Exact
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.impacts import drawn_table
 from nonsmooth.plots.measured import Measured, read_measured
@@ -33,8 +34,6 @@ from nonsmooth.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["WIDTHS", "WORDS", "figure", "width_of"]
 
 #: widths of a journal's columns [mm]
 WIDTHS = {"single": 90.0, "double": 190.0}

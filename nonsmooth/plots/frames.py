@@ -15,8 +15,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.drawing import Bearing, Guide, Spot, Vector
 from nonsmooth.plots.drawing import BEARING, BLOCK, Placed
 
-__all__ = ["At", "Between", "Block", "Frame", "Journal", "Placing", "Sleeve", "Tunnel", "View", "basis", "units"]
-
 #: share of the radius of a bearing that its magnified clearance takes at most
 MOST = 0.8
 

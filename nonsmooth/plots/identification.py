@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from nonsmooth.identification.fit_motion import MotionFit
     from nonsmooth.identification.fourier import Fourier
 
-__all__ = ["bees", "excitation", "excited", "fitted", "identified"]
-
 
 def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure, Any]:
     figure = new_figure(width, height, w_pad=0.06, h_pad=0.06)

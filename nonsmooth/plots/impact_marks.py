@@ -15,8 +15,6 @@ from nonsmooth.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CROWD_STYLE", "TICK_STYLE", "crowds", "draw_impacts", "impact_times"]
-
 TICK_UP = 2  # matplotlib's marker of a tick that stands on its point
 TICK_STYLE: dict[str, Any] = {"color": INK, "marker": TICK_UP, "ls": "", "ms": 4, "mew": 0.6}
 CROWD_STYLE: dict[str, Any] = {"facecolor": INK, "edgecolor": "none", "alpha": 0.35}

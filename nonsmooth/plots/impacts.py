@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-__all__ = ["ImpactTable", "drawn_table", "impact_table"]
-
 #: column of `nonsmooth.diagnostics.impacts`, heading, base unit
 COLUMNS = (
     ("start", "time", "s"),

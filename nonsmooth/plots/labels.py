@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Label", "write_names"]
-
 #: possible positions of a name: distance [pt] and direction, nearest first
 SEATS = tuple(
     (reach, math.radians(turn))
@@ -56,7 +54,7 @@ def write_names(figure: Figure, axes: Axes, labels: Iterable[Label], strokes: Se
         text = axes.text(x, y, label.text, fontweight="bold" if label.bold else "normal", **style)
         text.set_in_layout(False)
         box = text.get_window_extent(renderer)
-        best, least = anchor, math.inf
+        best, least, own = anchor, math.inf, box
         for reach, turn in SEATS:
             centre = anchor + _reach(box, reach * inch, turn)
             seat = Bbox.from_bounds(centre[0] - box.width / 2, centre[1] - box.height / 2, box.width, box.height)
@@ -66,13 +64,12 @@ def write_names(figure: Figure, axes: Axes, labels: Iterable[Label], strokes: Se
             crossed = int(np.sum(np.all((roomy.min <= ink) & (ink <= roomy.max), axis=1)))
             cost = 1000.0 * covered + 500.0 * outside + min(crossed, 40) + 0.15 * reach
             if cost < least:
-                best, least = centre, cost
+                best, least, own = centre, cost, seat
         x, y = axes.transData.inverted().transform(best)
         text.set_position((float(x), float(y)))
-        seat = Bbox.from_bounds(best[0] - box.width / 2, best[1] - box.height / 2, box.width, box.height)
-        taken.append(seat)
+        taken.append(own)
         if np.linalg.norm(best - anchor) > 26.0 * inch + box.width / 2:
-            near = np.clip(anchor, seat.min, seat.max)
+            near = np.clip(anchor, own.min, own.max)
             ends = axes.transData.inverted().transform(np.array([near, anchor]))
             axes.plot(*ends.T, color=label.colour, lw=0.4, alpha=0.7, zorder=4)
 

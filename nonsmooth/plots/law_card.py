@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nonsmooth.plots.curves import readable, scale
+from nonsmooth.plots.curves import display
 from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, legend, new_figure, quantity, shown_unit
 
 if TYPE_CHECKING:
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nonsmooth.studies.law_card import LawCard
-
-__all__ = ["law_card"]
 
 DEPARTING, APPROACHING = COLOURS[1], COLOURS[0]
 
@@ -58,8 +55,9 @@ def _heading(card: LawCard) -> str:
 
 def _loop(axis: Axes, card: LawCard) -> None:
     impact = card.impact
-    depth_unit, force_unit = readable("m", impact.peak_depth), readable("N", impact.peak_force)
-    x, y = impact.depth / scale(depth_unit)[1], impact.force / scale(force_unit)[1]
+    depth_unit, metre = display("m", impact.peak_depth)
+    force_unit, newton = display("N", impact.peak_force)
+    x, y = impact.depth / metre, impact.force / newton
     turn = int(np.argmax(impact.depth)) + 1
     axis.fill(x, y, color=COLOURS[5], alpha=0.25, lw=0)
     axis.plot(x[:turn], y[:turn], color=APPROACHING, lw=1.6, label="approaching")
@@ -88,10 +86,10 @@ def _penetration(axis: Axes, card: LawCard) -> None:
 
 def _course(axis: Axes, card: LawCard, name: str, title: str, unit: str) -> None:
     impact = card.impact
-    time_unit = readable("s", impact.duration)
+    time_unit, second = display("s", impact.duration)
     values = getattr(impact, name)
-    shown = readable(unit, float(np.max(values)))
-    axis.plot(impact.t / scale(time_unit)[1], values / scale(shown)[1], color=COLOURS[0], lw=1.6)
+    shown, factor = display(unit, float(np.max(values)))
+    axis.plot(impact.t / second, values / factor, color=COLOURS[0], lw=1.6)
     dress(axis, title, quantity("time", time_unit), quantity(name, shown))
 
 
@@ -132,5 +130,5 @@ def _unit(unit: str) -> str:
 
 
 def _number(value: float, unit: str) -> str:
-    shown = readable(unit, abs(value)) if value and math.isfinite(value) else unit
-    return f"{value / scale(shown)[1]:.4g} {shown_unit(shown)}"
+    shown, factor = display(unit, abs(value))
+    return f"{value / factor:.4g} {shown_unit(shown)}"

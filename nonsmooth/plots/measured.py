@@ -15,8 +15,6 @@ from nonsmooth.plots.curves import columns_of, units_of
 from nonsmooth.plots.words import named
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["Measured", "read_measured"]
-
 
 @dataclass(frozen=True, eq=False)
 class Measured:

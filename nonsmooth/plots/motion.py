@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["Panel", "energy", "motion", "panels"]
-
 WIDTHS = (2.2, 1.4, 0.8)  # later lines are thinner, so that coincident ones all show
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 0.6, "ls": (0, (4, 3))}
 MEASURED_STYLE: dict[str, Any] = {"color": INK, "marker": "o", "ls": "", "ms": 3.2, "mfc": "white", "mew": 0.7}
@@ -294,7 +292,5 @@ def _explain(
     if len(merged):
         marks.append(Patch(label="many impacts", **CROWD_STYLE))
     if marks:
-        figure.legend(
-            handles=marks, loc="outside lower right", ncols=4, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK,
-            handlelength=1.6, handletextpad=0.5, columnspacing=1.5, borderaxespad=0.2,
-        )  # fmt: skip
+        loose = {"handlelength": 1.6, "columnspacing": 1.5, "borderaxespad": 0.2}
+        legend(figure, handles=marks, loc="outside lower right", ncols=4, **loose)

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
-from nonsmooth.plots.curves import display, window_of
+from nonsmooth.plots.curves import display
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
-from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, own_axes, quantity
+from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["JournalPath", "journal_paths", "orbit", "orbit_names"]
 
 #: points of the path in all, as far as rows are fewer, and at most in one step
 POINTS, PER_STEP = 6000, 40
@@ -186,10 +185,7 @@ def orbit(
         _draw_impacts(axis, np.column_stack([np.interp(struck, t, x) for x in e.T]), reach)
     _dress(axis, path, unit, 1.12 * reach)
     if ax is None:
-        axis.figure.legend(
-            loc="outside lower center", ncols=5, frameon=False, fontsize=SIZE - 0.5, labelcolor=INK, handlelength=1.4,
-            columnspacing=1.2, handletextpad=0.5, borderaxespad=0.2,
-        )  # fmt: skip
+        legend(axis.figure, loc="outside lower center", ncols=5, borderaxespad=0.2)
     return axis
 
 

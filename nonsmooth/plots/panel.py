@@ -13,8 +13,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import Curve, readable, scale, units_of
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["AnyPanel", "Line", "Panel", "Series", "as_panel", "common_unit", "meaning"]
-
 Series = tuple[str, str, str] | tuple[Callable[[Any], Array], str]
 
 

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.diagnostics.pieces import pieces, unit_of
 from nonsmooth.diagnostics.poincare import Section
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import readable, scale, window_of
+from nonsmooth.plots.curves import display
 from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["phase_portrait", "poincare_section"]
 
 #: points of a path in all, as far as rows are fewer, and at most in one step
 POINTS, PER_STEP = 6000, 20
@@ -78,9 +77,9 @@ def phase_portrait(
         return np.hstack([course(start.ravel())[:, None], middle, course(end.ravel(), "left")[:, None]])
 
     x, y = along(kind), along(RATE[kind])
-    x_unit = readable(unit_of(trajectory, kind, name), float(np.max(np.abs(x))))
-    y_unit = readable(unit_of(trajectory, RATE[kind], name), float(np.max(np.abs(y))))
-    x, y = x / scale(x_unit)[1], y / scale(y_unit)[1]
+    x_unit, x_scale = display(unit_of(trajectory, kind, name), _peak(x))
+    y_unit, y_scale = display(unit_of(trajectory, RATE[kind], name), _peak(y))
+    x, y = x / x_scale, y / y_scale
     jump = np.flatnonzero(np.abs(y[:-1, -1] - y[1:, 0]) > ROUND_OFF * np.max(np.abs(y)))
     parted = np.isin(np.arange(len(x)), jump)
     gap = np.where(parted, np.nan, 0.0)[:, None]
@@ -96,7 +95,7 @@ def phase_portrait(
             color=COLOURS[1], lw=0.6, ls=(0, (3, 2)), label="impact", zorder=3,
         )  # fmt: skip
     if section is not None:
-        _points(axis, section.q[name] / scale(x_unit)[1], section.v[name] / scale(y_unit)[1], label="section", ms=3.5)
+        _points(axis, section.q[name] / x_scale, section.v[name] / y_scale, label="section", ms=3.5)
     from matplotlib.ticker import MaxNLocator
 
     word = WORD[kind]
@@ -134,8 +133,8 @@ def poincare_section(section: Section, name: str, other: str | None = None, *, a
     else:
         y, unit, label = section.q[other], section.q.units(other), other
     x = section.q[name]
-    x_unit, y_unit = readable(section.q.units(name), _peak(x)), readable(unit, _peak(y))
-    _points(axis, x / scale(x_unit)[1], y / scale(y_unit)[1], ms=3.0 if len(section) < 500 else 1.6)
+    (x_unit, x_scale), (y_unit, y_scale) = display(section.q.units(name), _peak(x)), display(unit, _peak(y))
+    _points(axis, x / x_scale, y / y_scale, ms=3.0 if len(section) < 500 else 1.6)
     axis.margins(0.08)
     dress(axis, f"Poincaré section, {len(section)} points", quantity(name, x_unit), quantity(label, y_unit))
     return axis

@@ -42,8 +42,6 @@ from nonsmooth.plots.drawing import BLOCK, SQUARE, Drawing, Drawn, magnification
 from nonsmooth.plots.frames import At, Between, Block, Frame, Journal, Sleeve, Tunnel, View, basis
 from nonsmooth.plots.shapes import hull, hull_faces, outlines
 
-__all__ = ["Named", "Piece", "pieces"]
-
 Shape = Literal["line", "faces", "solid", "ball", "mark", "arrow", "curve"]
 #: what stands between polylines that are one piece
 GAP = np.full((1, 3), np.nan)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.published import PublishedRuns
 
-__all__ = ["published"]
-
 #: of the kinds of contact in alphabetical order
 STYLES: tuple[dict[str, Any], ...] = ({"lw": 0.9}, {"lw": 0.7, "ls": (0, (4, 2))}, {"lw": 0.7, "ls": ":"})
 IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder": 5}

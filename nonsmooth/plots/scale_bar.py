@@ -11,8 +11,6 @@ from nonsmooth.plots.style import FAINT, SIZE, shown_unit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_scale", "round_length"]
-
 #: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
 SHARE, CORNER, END = 0.2, 7.0, 4.0
 

@@ -21,10 +21,8 @@ from nonsmooth.plots.labels import Label
 from nonsmooth.plots.pieces import Piece, pieces
 from nonsmooth.plots.shapes import circle, head, region
 from nonsmooth.plots.style import COLOURS, FAINT, INK, LOOSE
-from nonsmooth.plots.touching import touching
+from nonsmooth.plots.touching import touches
 from nonsmooth.trajectory import Trajectory
-
-__all__ = ["FORCE", "Scene", "best_view", "checked_view"]
 
 #: longest arrow of a force, in symbol units, and share of it below which none is drawn
 ARROW, SHORTEST = 22.0, 1e-3
@@ -60,6 +58,8 @@ class Scene:
         self, drawing: Drawing, axes: Any, magnify: float | None = None, deformation: float | None = None,
         view: tuple[float, float] | None = None,
     ) -> None:  # fmt: skip
+        if deformation is not None and not (np.isfinite(deformation) and deformation > 0):
+            raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
         self.drawing, self.placed, self.axes = drawing, drawing.placed, axes
         self.flat, self.unit = drawing.dimension == 2, drawing.grain / 100
         self.colours = ROLES | drawing.coloured(BODIES)
@@ -258,7 +258,7 @@ class Scene:
     def arrows(self, trajectory: Trajectory, t: Array) -> None:
         """Mean forces on the second bodies between the pictures at times t, where they act."""
         names = list(trajectory.gap.names)
-        found = [push for part in self.drawing.parts if (push := touching(self.placed, part)) is not None]
+        found = touches(self.drawing)
         order = [names.index(name) for push in found for name in push.gaps]
         self.contacts = len(order)
         if not order:

@@ -14,8 +14,6 @@ from nonsmooth.plots.frames import units
 if TYPE_CHECKING:
     from matplotlib.path import Path
 
-__all__ = ["circle", "head", "hull", "hull_faces", "outlines", "region"]
-
 ROUND = np.linspace(0.0, 2 * np.pi, 37)
 
 

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from nonsmooth.exceptions import InputError
 from nonsmooth.plots.canvas import fit, new_axes, write_on
 from nonsmooth.plots.drawing import Drawing, drawing_of_state
 from nonsmooth.plots.scene import Scene
@@ -20,8 +17,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.model.state import State
     from nonsmooth.model.system import System
-
-__all__ = ["drawn", "sketch"]
 
 
 def sketch(
@@ -58,8 +53,6 @@ def sketch(
     InputError
         For a view that is not two such angles, or a factor that is not positive.
     """
-    if deformation is not None and not (np.isfinite(deformation) and deformation > 0):
-        raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
     return drawn(drawing_of_state(system, state), view, deformation)
 
 

@@ -13,8 +13,6 @@ from nonsmooth.plots.style import COLOURS, FAINT, SIZE, dress, own_axes, quantit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["amplitudes"]
-
 #: shares of the highest line below which lines are not shown
 LOWEST = 1e-6
 #: what stands before the name of a quantity of a kind

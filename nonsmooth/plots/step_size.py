@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.orders import Bounds, Series, StepSizes
 
-__all__ = ["step_size"]
-
 #: of the colours, so that neighbours in the legend differ most
 ORDER = (0, 1, 2, 3, 5, 4)
 #: values below which a measure is round-off and stands at the edge

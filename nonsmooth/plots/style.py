@@ -10,12 +10,7 @@ from nonsmooth.evaluation import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-__all__ = [
-    "COLOURS", "FAINT", "INK", "LOOSE", "MARKERS", "SIZE", "decades", "dress", "legend", "mark_failed", "new_figure",
-    "own_axes", "power", "quantity", "shown_unit",
-]  # fmt: skip
+    from matplotlib.figure import Figure, SubFigure
 
 #: of Okabe and Ito, distinguishable with every kind of colour vision
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -58,10 +53,10 @@ def dress(axis: Axes, title: str, xlabel: str, ylabel: str, *, above: int = 0) -
         part.get_offset_text().set_fontsize(SIZE - 1)
 
 
-def legend(axis: Axes, **options: Any) -> None:
-    """A legend without a frame, above the data."""
+def legend(of: Axes | Figure | SubFigure, **options: Any) -> None:
+    """A legend without a frame, above the data, or of a whole figure."""
     style = {"frameon": False, "fontsize": SIZE - 0.5, "labelcolor": INK, "handlelength": 1.4, "handletextpad": 0.5}
-    axis.legend(**(style | {"columnspacing": 1.2, "borderaxespad": 0.1} | options))
+    of.legend(**(style | {"columnspacing": 1.2, "borderaxespad": 0.1} | options))
 
 
 def mark_failed(axis: Axes, x: Array, **place: Any) -> None:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["sweep"]
-
 #: ratio of the largest to the least value from which an axis is logarithmic
 WIDE = 20.0
 #: most panels of one figure

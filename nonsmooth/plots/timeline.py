@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from nonsmooth.plots.style import COLOURS, FAINT, SIZE, dress, legend, own_axes,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["mode_bars"]
-
 OPEN = "#E8E8E8"
 #: of open or free, and of the modes after it
 FILLS = (OPEN, COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])
@@ -24,14 +22,11 @@ FILLS = (OPEN, COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])
 HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")
 
 
-def _fill(mode: int) -> str:
-    """Beyond the fills that there are they come again, with other hatches."""
-    return FILLS[0] if mode == 0 else FILLS[1 + (mode - 1) % (len(FILLS) - 1)]
-
-
-def _hatch(mode: int) -> str:
+def _look(mode: int) -> dict[str, Any]:
+    """Of a bar; beyond the fills that there are they come again, with other hatches."""
     turn, place = divmod(mode - 1, len(FILLS) - 1)
-    return HATCHES[0] if mode == 0 else HATCHES[1 + (place + turn) % (len(HATCHES) - 1)]
+    fill, hatch = (1 + place, 1 + (place + turn) % (len(HATCHES) - 1)) if mode else (0, 0)
+    return {"facecolor": FILLS[fill], "hatch": HATCHES[hatch], "edgecolor": "white", "linewidth": 0.0}
 
 
 def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = None) -> Axes:
@@ -65,19 +60,11 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
         for mode in used:
             of = line.mode == mode
             bars = np.column_stack([line.start[of], (line.end - line.start)[of]]) / factor
-            axis.broken_barh(
-                bars.tolist(), (place - 0.36, 0.72), facecolor=_fill(mode), hatch=_hatch(mode), edgecolor="white",
-                linewidth=0.0,
-            )  # fmt: skip
+            axis.broken_barh(bars.tolist(), (place - 0.36, 0.72), **_look(mode))
     first = lines[0]
     shares = first.shares() if len(lines) == 1 else {}
-    handles = [
-        Patch(
-            facecolor=_fill(mode), hatch=_hatch(mode), edgecolor="white", linewidth=0.0,
-            label=modes[mode] + (f" {_percent(shares[modes[mode]])}" if shares else ""),
-        )
-        for mode in used
-    ]  # fmt: skip
+    labels = {mode: modes[mode] + (f" {_percent(shares[modes[mode]])}" if shares else "") for mode in used}
+    handles = [Patch(label=label, **_look(mode)) for mode, label in labels.items()]
     axis.set_xlim(first.start[0] / factor, first.end[-1] / factor)
     axis.set_ylim(-0.6, len(lines) - 0.4)
     title = "Contact modes" if modes == CONTACT_MODES else "Modes of the slider in its guide"

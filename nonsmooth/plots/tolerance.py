@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import display, readable, scale
+from nonsmooth.plots.curves import display
 from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure, quantity, shown_unit
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nonsmooth.studies.tolerance import Tolerance
-
-__all__ = ["tolerance"]
 
 BINS = 50
 #: share of a panel's height that data have, and lines of limits; legends stand above
@@ -183,5 +181,5 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
 
 
 def _clearance(found: Tolerance) -> tuple[str, float]:
-    unit = readable("m", float(found.widest[:, 0].max()))
-    return unit.replace("um", "\N{MICRO SIGN}m"), scale(unit)[1]
+    unit, factor = display("m", float(found.widest[:, 0].max()))
+    return shown_unit(unit), factor

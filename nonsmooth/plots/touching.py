@@ -9,10 +9,8 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, Spot, Touch, Wall
-from nonsmooth.plots.drawing import Drawn, Placed
+from nonsmooth.plots.drawing import Drawing, Drawn, Placed
 from nonsmooth.plots.frames import At, Block, Frame, Sleeve, units
-
-__all__ = ["Touching", "touching"]
 
 #: corners of a slider in a planar guide in the order of its gaps: end (-1 left) and side (-1 lower)
 CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
@@ -69,6 +67,11 @@ def touching(placed: Placed, part: Drawn) -> Touching | None:
     body = part.element.body_names()[0]
     local = (points - placed.position(body)[:, None]) @ placed.rotation(body)
     return Touching(gaps, At(Spot(body)), local, normals)
+
+
+def touches(drawing: Drawing) -> list[Touching]:
+    """Of all contacts of a drawing whose places are known."""
+    return [place for part in drawing.parts if (place := touching(drawing.placed, part)) is not None]
 
 
 def _planar(placed: Placed, one: Primitive) -> list[tuple[Array, Array]]:

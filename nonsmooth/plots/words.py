@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-
 from nonsmooth.exceptions import InputError
 from nonsmooth.measured import conversion, split_unit
 from nonsmooth.plots.curves import KINDS, columns_of, units_of
 from nonsmooth.plots.panel import Panel
+from nonsmooth.settings import hint
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.units import Wrong, parse_unit
-
-__all__ = ["named", "panel_of", "quantities"]
 
 #: in which order a name without a kind is looked for; of contacts the force comes first, of bodies the position
 ORDER = ("q", "lam_N", "reaction", "energy", "v", "gap", "impulse")
@@ -62,9 +59,7 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
             own = units_of(trajectory, one, found[0])
             raise InputError(f"{word!r} is in {own}, which cannot be shown in {unit}.")
     every = dict.fromkeys(known for one in ((kind,) if kind else KINDS) for known in columns_of(trajectory, one).names)
-    close = difflib.get_close_matches(name, every, n=3)
-    hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    raise InputError(f"The run has no quantity {word!r}.{hint} There are: {', '.join(every) or 'none'}.")
+    raise InputError(f"The run has no quantity {word!r}.{hint(name, every)} There are: {', '.join(every) or 'none'}.")
 
 
 def _in_unit(unit: str, base: str) -> bool:

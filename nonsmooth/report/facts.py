@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,15 +9,14 @@ import numpy as np
 from nonsmooth.diagnostics.modes import CORNERS, Timeline, mode_timeline
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.files import plain
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.orbits import journal_paths
-from nonsmooth.plots.touching import Touching
+from nonsmooth.plots.touching import Touching, touches
 from nonsmooth.report.pack import Packer
 from nonsmooth.report.rows import RowIndices, kept_rows, marked_rows, reading_error
-from nonsmooth.report.scene import scene, touches
+from nonsmooth.report.scene import scene
 from nonsmooth.trajectory import Trajectory
-
-__all__ = ["facts", "name_of", "plain"]
 
 #: tables of a run that have charts
 CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")
@@ -77,16 +74,6 @@ def name_of(run: Trajectory) -> str:
     """Of the mechanism."""
     model = run.manifest.get("model", {})
     return str(model.get("name") or model.get("problem") or "run")
-
-
-def plain(value: Any) -> Any:
-    """What JSON knows; a number that is not finite is null."""
-    if isinstance(value, Mapping):
-        return {str(name): plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _timelines(run: Trajectory) -> list[Timeline]:

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Packer"]
-
 
 class Packer:
     """Collects tables of numbers; `text` is the whole, `index` says where each begins and how it is stored.

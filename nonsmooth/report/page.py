@@ -18,8 +18,6 @@ from nonsmooth.report import tables
 from nonsmooth.report.facts import facts, name_of
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["check_path", "frame", "page", "study_page", "write", "write_text"]
-
 Part = str | tables.Table | tables.Picture
 
 #: bytes of a page's numbers beyond which rows are left out, and rows beyond which they are in any case
@@ -128,14 +126,9 @@ def write(
     InputError
         If the path cannot be written, or is not one of an HTML file; and as `page` does.
     """
-    check_path(path)
-    write_text(page(runs, title=title, rows=rows, more=more), path)
-
-
-def check_path(path: str | os.PathLike[str]) -> None:
-    """Raise InputError unless a path ends in .html."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"A report is a file .html, got {Path(path).name!r}.")
+    write_text(page(runs, title=title, rows=rows, more=more), path)
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:

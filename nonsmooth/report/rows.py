@@ -10,8 +10,6 @@ from nonsmooth.diagnostics.modes import Timeline
 from nonsmooth.evaluation import Array
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["kept_rows", "marked_rows", "reading_error"]
-
 RowIndices = NDArray[np.intp]
 
 

@@ -21,9 +21,7 @@ from nonsmooth.plots.drawing import Drawing, magnification
 from nonsmooth.plots.frames import Frame
 from nonsmooth.plots.pieces import Piece, pieces
 from nonsmooth.plots.scene import best_view
-from nonsmooth.plots.touching import Touching, touching
-
-__all__ = ["scene", "touches"]
+from nonsmooth.plots.touching import touches
 
 #: coordinates of bodies and of point masses, from which the page knows places and axes
 KNOWN = {frozenset(labels) for labels in (("x", "y"), ("x", "y", "angle"), ("x", "y", "z"))}
@@ -62,11 +60,6 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
         "bodies": [_body(body, coordinates, drawing) for body in bodies],
         "frames": [_frame(one) for one in known], "pieces": drawn, "contacts": contacts,
     }  # fmt: skip
-
-
-def touches(drawing: Drawing) -> list[Touching]:
-    """Of contacts, where their gaps close."""
-    return [place for part in drawing.parts if (place := touching(drawing.placed, part)) is not None]
 
 
 def _piece(one: Piece, known: dict[Frame, int]) -> dict[str, Any]:

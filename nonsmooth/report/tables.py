@@ -16,8 +16,6 @@ from typing import Any
 from nonsmooth.citations import ENTRIES, bibtex, cited
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["Picture", "Table", "certificate", "citations", "escaped", "parameters", "parts", "settings", "verdict"]
-
 UNITS = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
 #: kind of a verdict -> how it looks; others look bad
 LOOKS = {"accurate": "good", "not checked": "open", "sensitive": "open"}

@@ -27,12 +27,12 @@ import difflib
 import importlib
 import importlib.metadata
 import importlib.util
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import kebab
 
 if TYPE_CHECKING:
     from nonsmooth.programs import Solver
@@ -116,7 +116,7 @@ def __dir__() -> list[str]:
 
 def names() -> tuple[str, ...]:
     """Names of the solvers on the command line."""
-    return (*(_kebab(name) for name in _MODULES if name != "Chain"), *_PLUGINS)
+    return (*(kebab(name) for name in _MODULES if name != "Chain"), *_PLUGINS)
 
 
 def by_name(name: str) -> Callable[..., Solver]:
@@ -132,7 +132,7 @@ def by_name(name: str) -> Callable[..., Solver]:
     >>> by_name("active-set")()
     ActiveSet(max_iterations=2000)
     """
-    classes = {_kebab(cls): cls for cls in _MODULES if cls != "Chain"}
+    classes = {kebab(cls): cls for cls in _MODULES if cls != "Chain"}
     if name in classes:
         return __getattr__(classes[name])
     if name in _PLUGINS:
@@ -178,7 +178,3 @@ def _row(name: str, packages: list[str]) -> tuple[str, str | None, str]:
     if missing:
         return name, None, f"pip install {' '.join(missing)}"
     return name, importlib.metadata.version(packages[0]), ""
-
-
-def _kebab(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()

@@ -13,10 +13,10 @@
 from __future__ import annotations
 
 import difflib
-import re
 from typing import TYPE_CHECKING, Any
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.settings import kebab
 
 if TYPE_CHECKING:
     from nonsmooth.steppers.compliant import CompliantDae
@@ -48,11 +48,7 @@ def __getattr__(name: str) -> Any:
 
 def names() -> tuple[str, ...]:
     """Names of the steppers on the command line."""
-    return tuple(map(_kebab, _MODULES))
-
-
-def _kebab(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+    return tuple(map(kebab, _MODULES))
 
 
 def by_name(name: str) -> Any:
@@ -66,7 +62,7 @@ def by_name(name: str) -> Any:
     >>> by_name("gauss-qp").__name__
     'GaussQP'
     """
-    classes = {_kebab(cls): cls for cls in _MODULES}
+    classes = {kebab(cls): cls for cls in _MODULES}
     if name not in classes:
         near = difflib.get_close_matches(str(name), classes, n=1)
         hint = f'Did you mean "{near[0]}"? ' if near else ""

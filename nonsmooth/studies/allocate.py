@@ -29,13 +29,11 @@ from nonsmooth.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.fits.iso286 import it_grade
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import is_number, shown
-from nonsmooth.studies.arguments import check_known, mapping
+from nonsmooth.studies.arguments import check_known, check_share, mapping
 from nonsmooth.studies.kinematic import Kinematics
-from nonsmooth.studies.products import DEVIATION
+from nonsmooth.studies.products import deviating
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.tolerance import Tolerance, tolerance
-
-__all__ = ["Allocation", "allocate"]
 
 #: most combinations of choices
 MOST = 200_000
@@ -128,14 +126,10 @@ def allocate(
     M. F. Spotts, Allocation of tolerances to minimize cost of assembly, J. Eng. Ind. 95 (1973), 762-764; K. W. Chase,
     W. H. Greenwood, Design issues in mechanical tolerance analysis, Manufacturing Review 1 (1988), 50-59
     """
-    if not (is_number(target) and 0.0 < target < 1.0):
-        raise InputError(f"target must be a yield between 0 and 1, got {shown(target)}.")
+    check_share("target", target)
     if not (is_number(limit) and limit > 0.0):
         raise InputError(f"limit must be a positive number, in the unit of the coordinate, got {shown(limit)}.")
-    if not (isinstance(metric, str) and metric.startswith(DEVIATION)):
-        raise InputError(
-            f'metric must be the deviation of a coordinate, as "{DEVIATION}slider.x", got {shown(metric)}.'
-        )
+    coordinate = deviating(metric)
     costs = mapping("cost", cost)
     if not costs:
         raise InputError('allocate needs the cost of at least one tolerance, as cost={"rod.at_b_x": 1e-3}.')
@@ -152,7 +146,7 @@ def allocate(
         name: one[0][0] for name, one in choices.items()
     }
     kinematics = Kinematics(
-        system, metric.removeprefix(DEVIATION), pose=pose, t=None if pose else t_end, directions=directions,
+        system, coordinate, pose=pose, t=None if pose else t_end, directions=directions,
         parameters={**mapping("parameters", parameters), **trial},
     )  # fmt: skip
     each = float(target)
@@ -160,9 +154,7 @@ def allocate(
         whom(progress)("the cheapest tolerances", trial_number / TRIALS)
         problem = _Problem(kinematics, float(limit), each, smooth, set(costs))
         price, chosen = _cheapest(problem, choices, values, costs)
-        everything = {
-            name: one for name, one in kinematics.inputs.items() if name not in chosen and isinstance(one, Scatter)
-        } | chosen
+        everything = problem.inputs(chosen)
         whom(progress)(f"verifying them by {runs} products", (trial_number + 0.5) / TRIALS)
         verified = tolerance(
             mechanism, None, metric, limit=limit, level="kinematic", pose=pose, t_end=None if pose else t_end,
@@ -212,13 +204,16 @@ class _Problem:
     smooth: Mapping[str, tuple[float, float]]
     priced: set[str]
 
+    def inputs(self, chosen: Mapping[str, Scatter]) -> dict[str, Scatter]:
+        """What scatters: what is chosen, and what has no price."""
+        own = {name: one for name, one in self.kinematics.inputs.items() if isinstance(one, Scatter)}
+        return {name: one for name, one in own.items() if name not in self.priced} | dict(chosen)
+
     def moments(self, chosen: Mapping[str, Scatter]) -> tuple[Array, Array]:
         """Standard deviation and mean of the deviation at each pose."""
-        inputs = {name: one for name, one in self.kinematics.inputs.items() if isinstance(one, Scatter)}
-        inputs = {name: one for name, one in inputs.items() if name not in self.priced} | dict(chosen)
         turning = {name.rpartition(".")[0] for name in self.kinematics.random_directions}
         variance, shift = np.zeros(len(self.kinematics.nominal)), np.zeros(len(self.kinematics.nominal))
-        for name, one in inputs.items():
+        for name, one in self.inputs(chosen).items():
             s = self.kinematics.sensitivities[name]
             if not isinstance(one, Fit):
                 variance = variance + (s * one.sd) ** 2

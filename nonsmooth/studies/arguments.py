@@ -16,20 +16,6 @@ from nonsmooth.run.arguments import check_kinds, check_stepper
 from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step_control import step_control
 
-__all__ = [
-    "built",
-    "check_build",
-    "check_count",
-    "check_file",
-    "check_function",
-    "check_known",
-    "check_processes",
-    "check_runs",
-    "check_share",
-    "mapping",
-    "numbers",
-]
-
 
 def check_runs(stepper: Any, t_end: Any, dt: Any, parameters: Any = None) -> None:
     """Raise InputError for a stepper, a duration or steps that no run can have."""

@@ -29,8 +29,6 @@ from nonsmooth.studies.workers import outcomes
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["Bifurcation", "bifurcation", "periodic_section"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bifurcation(Result):
@@ -154,22 +152,22 @@ def bifurcation(
     check_processes(workers, scheduler, progress)
     numbers = numbers_of("values", values)
     clock = time.perf_counter()
-    results: dict[int, _Points] = {}
+    results: dict[int, tuple[Array, float, str]] = {}
     tasks = [(value,) for value in numbers.tolist()]
     for i, result in outcomes(functools.partial(_one, section), tasks, workers=workers, scheduler=scheduler):
         results[i] = result
         whom(progress)(len(results) / len(numbers))
-    ordered = [results[i] for i in range(len(numbers))]
+    found, seconds, failures = zip(*(results[i] for i in range(len(numbers))), strict=True)
     return Bifurcation(
         parameter=parameter,
         unit=unit,
         quantity=quantity,
         quantity_unit=quantity_unit,
         values=numbers,
-        points=tuple(result.points for result in ordered),
-        seconds=np.array([result.seconds for result in ordered]),
+        points=found,
+        seconds=np.array(seconds),
         wall_seconds=time.perf_counter() - clock,
-        failures={float(x): r.failure for x, r in zip(numbers, ordered, strict=True) if r.failure},
+        failures={float(x): failure for x, failure in zip(numbers, failures, strict=True) if failure},
     )
 
 
@@ -216,26 +214,17 @@ def periodic_section(
     return stroboscope(run, period, after=first + (transient + 0.5) * period)
 
 
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """Results of one value."""
-
-    points: Array
-    seconds: float
-    failure: str = ""
-
-
-def _one(section: Callable[[float], Array], value: float) -> _Points:
-    """The points of one value."""
+def _one(section: Callable[[float], Array], value: float) -> tuple[Array, float, str]:
+    """The points of one value, the time that they take [s], and why there are none."""
     clock = time.perf_counter()
     try:
         found = section(value)
     except (ModelError, SimulationFailed, SolverFailed) as error:
-        return _Points(np.zeros(0), time.perf_counter() - clock, str(error) or type(error).__name__)
+        return np.zeros(0), time.perf_counter() - clock, str(error) or type(error).__name__
     try:
         points = floats(found)
     except (TypeError, ValueError):
         raise InputError(f"section must return a list of numbers, got {shown(found)} at {value:g}.") from None
     if points.ndim != 1:
         raise InputError(f"section must return a list of numbers, got an array of shape {points.shape} at {value:g}.")
-    return _Points(points, time.perf_counter() - clock)
+    return points, time.perf_counter() - clock, ""

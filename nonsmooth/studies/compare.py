@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, d
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.model import Model
+from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step_control import step_control
 from nonsmooth.studies.arguments import check_build
@@ -27,12 +29,6 @@ from nonsmooth.studies.motions import Motion, mean_deviation, motion_times, scal
 from nonsmooth.studies.schemes import rigid_cases
 from nonsmooth.studies.trial import Accurate, Trial, ended
 from nonsmooth.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from nonsmooth.model.model import Model
-    from nonsmooth.model.system import System
-
-__all__ = ["compare", "measured"]
 
 
 @telling
@@ -120,7 +116,8 @@ def compare(
     rigid: 0.0525 N s, 0 nm deep
     compliant: 0.0559 N s, 653 nm deep
     """
-    cases = _checked(_with_schemes(cases, rigid), reference, windows, target, slowest, repeats)
+    cases = checked_cases(_with_schemes(cases, rigid), "compare")
+    _check(cases, reference, windows, target, slowest, repeats)
     tell = whom(progress)
     reference = reference or cases[0].label
     check_build(build)
@@ -206,17 +203,16 @@ def _with_schemes(cases: Sequence[Case], rigid: Sequence[Any]) -> tuple[Case, ..
     return (*cases[: place[-1] + 1], *rigid_cases(cases[place[0]], rigid), *cases[place[-1] + 1 :])
 
 
-def _checked(
-    cases: tuple[Case, ...], reference: str | None, windows: int, target: float, slowest: float, repeats: int
-) -> tuple[Case, ...]:
-    labels = [case.label for case in checked_cases(cases, "compare")]
+def _check(
+    cases: Sequence[Case], reference: str | None, windows: int, target: float, slowest: float, repeats: int
+) -> None:
+    labels = [case.label for case in cases]
     if reference is not None and reference not in labels:
         raise InputError(f"reference must be one of the cases, {', '.join(labels)}, got {reference!r}.")
     for name, value, low in (("windows", windows, 1), ("target", target, 0.0), ("slowest", slowest, 0.0),
                              ("repeats", repeats, 1)):  # fmt: skip
         if not low <= value < float("inf"):
             raise InputError(f"{name} must be a number >= {low:g}, got {value!r}.")
-    return cases
 
 
 def _check_systems(trials: Mapping[str, Trial]) -> None:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["GRID", "METRICS", "Case", "Comparison", "checked_cases"]
-
 #: points of the time grid on which motions are compared, in addition to their rows
 GRID = 2000
 #: metric -> unit and meaning

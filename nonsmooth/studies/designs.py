@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +13,12 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import Scatter
 from nonsmooth.settings import floats
-from nonsmooth.studies.arguments import mapping
-
-__all__ = ["METHODS", "Design", "Distribution", "drawn", "grid", "points", "quantiles", "sample", "words"]
+from nonsmooth.studies.arguments import check_count, mapping
 
 #: generators of `sample`: classes of `scipy.stats.qmc`, and independent random numbers
 METHODS = {"sobol": "Sobol", "halton": "Halton", "latin": "LatinHypercube", "random": None}
 #: shares at which the quantile of a distribution may be infinite and is not evaluated
 EDGE = 2.0**-53
-
-
-class Distribution(Protocol):
-    """An object with a quantile function, such as the frozen distributions of `scipy.stats`."""
-
-    def ppf(self, q: Any) -> Any: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +88,7 @@ def points(values: Mapping[str, Sequence[float] | Array]) -> Design:
     return Design(tuple(columns), np.array(list(columns.values())).reshape(len(columns), -1).T, (), "list")
 
 
-def sample(
-    distributions: Mapping[str, Any], n: int, *, method: str = "sobol", seed: int = 0
-) -> Design:  # fmt: skip
+def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", seed: int = 0) -> Design:
     """`n` draws of each parameter from its distribution, independent of each other.
 
     Parameters
@@ -119,8 +109,7 @@ def sample(
     >>> design.values.shape, design.values[:, 0].mean().round(2)
     ((1024, 2), np.float64(5.0))
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise InputError(f"A sample needs a whole number of runs, at least 1, got {n!r}.")
+    check_count("The number of runs of a sample", n)
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
     if not distributions:

@@ -10,8 +10,6 @@ from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepCont
 from nonsmooth.studies.trial import RTOL, Accurate, Trial
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["Cost", "coarsest", "cost_of", "evaluations", "refined"]
-
 #: factors of tolerances and of steps from one refinement to the next
 TENTH, HALF = 0.1, 0.5
 #: coarsest relative tolerance, shortest step as a share of the run, and how often a setting is changed

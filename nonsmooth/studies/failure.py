@@ -30,8 +30,6 @@ from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import check_count, check_share
 from nonsmooth.studies.designs import drawn
 
-__all__ = ["METHODS", "Failure", "failure_probability", "share_bounds"]
-
 METHODS = ("monte-carlo", "form", "importance", "subset")
 #: products that are evaluated together
 BLOCK = 1000

@@ -14,8 +14,6 @@ from nonsmooth.files import write_dataset
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["Result", "doubts", "save_dataset", "variable"]
-
 
 def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
     """Write a NetCDF file with a checksum, under a temporary name, then rename it, so that the named file is complete.

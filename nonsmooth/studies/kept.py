@@ -19,8 +19,6 @@ from nonsmooth.studies.files import save_dataset
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["FACTS", "FAILED", "FINISHED", "Kept", "Outcome", "outcomes_of", "padded", "table"]
-
 FINISHED, FAILED = "finished", "failed"
 #: variables of a sweep besides its metrics
 FACTS = ("status", "message", "verdict")

@@ -34,8 +34,6 @@ from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.starts import ideal_name
 
-__all__ = ["ANY", "LOAD", "Kinematics"]
-
 #: directions of a clearance vector that are no angle: that of the static load, and uniformly distributed
 LOAD, ANY = "load", "any"
 #: largest change of a held coordinate [rad or m] in one step to a pose, and steps between two times
@@ -285,17 +283,14 @@ class Kinematics:
                 now, at = t + share * (to_t - t), held + share * (to_held - held)
                 moved, worst = self._newton(now, at, q[None], p)
                 if not worst[0] < ADMITTED:
-                    what = self._named(at) or f"t = {now:g} s"
+                    pairs = zip(self._held, at, strict=True)
+                    what = ", ".join(f"{self.system.q_names[i]} = {x:g}" for i, x in pairs) or f"t = {now:g} s"
                     raise InputError(f"The joints cannot be closed at {what}; choose a pose that the mechanism has.")
                 q = moved[0]
             t, held = to_t, to_held
             self._check_held(t, held, q)
             found.append((t, held, q))
         return found
-
-    def _named(self, held: Array) -> str:
-        names = (self.system.q_names[i] for i in self._held)
-        return ", ".join(f"{name} = {x:g}" for name, x in zip(names, held, strict=True))
 
     def _check_held(self, t: float, held: Array, q: Array) -> None:
         rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
@@ -361,17 +356,9 @@ class Kinematics:
 
     def _turned(self, element: Element, vector: Array, q: Array) -> Array:
         """A vector of the ground frame in the frame of the element's first body."""
-        body = element.body_names()[0]
-        places = {name: float(x) for name, x in zip(self.system.q_names, q, strict=True)}
-        if f"{body}.angle" in places:
-            c, s = math.cos(places[f"{body}.angle"]), math.sin(places[f"{body}.angle"])
-            return np.array([[c, s], [-s, c]]) @ vector
-        if f"{body}.qw" in places:
-            from scipy.spatial.transform import Rotation
-
-            w, x, y, z = (places[f"{body}.q{label}"] for label in "wxyz")
-            return np.asarray(Rotation.from_quat([x, y, z, w]).inv().apply(vector))
-        return vector  # the ground
+        equations = self.system.equations
+        local = equations.placements[element.body_names()[0]].unrotate(ca.SX(vector))
+        return np.asarray(ca.Function("turned", [equations.q], [local])(q)).ravel()
 
     def _sensitivities(self, t: float, held: Array, q: Array) -> Array:
         """Derivative of the coordinate by every parameter of the ideal mechanism."""

@@ -19,8 +19,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Limit
 from nonsmooth.laws.compliant import Compliant, NormalLaw
 
-__all__ = ["FreeImpact", "LawCard", "Validity", "free_impact", "law_card"]
-
 REQUESTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 LONGEST = 200.0  # duration of a contact, in units of depth scale / speed, above which there is no separation
 SAMPLES = 400

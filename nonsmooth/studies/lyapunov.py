@@ -19,8 +19,6 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.steppers.base import Stepper
 
-__all__ = ["lyapunov"]
-
 
 @telling
 def lyapunov(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import hashlib
 import inspect
@@ -16,13 +15,12 @@ from numpy.typing import NDArray
 from nonsmooth.diagnostics import closed_time, contact_intervals, dissipated, impacts, largest_mean_force
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.system import System
+from nonsmooth.settings import hint
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.units import Wrong, in_unit
 
 if TYPE_CHECKING:
     import xarray
-
-__all__ = ["NAMED", "Batch", "Metric", "Metrics", "Named", "measured", "metrics_of"]
 
 Function = Callable[[Trajectory], Any]
 Metrics = str | Function | Sequence[str | Function] | Mapping[str, str | Function]
@@ -244,19 +242,19 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
     word, _, about = one.partition(":")
     known = _over(word) if word.startswith(OVER) else NAMED.get(word)
     if known is None:
-        raise InputError(f'There is no metric "{word}".{_hint(word, NAMED)} There are: {", ".join(NAMED)}.')
+        raise InputError(f'There is no metric "{word}".{hint(word, NAMED)} There are: {", ".join(NAMED)}.')
     units: dict[str, str] = dict(zip(system.q_names, system.names.q_units, strict=True))
     units |= {name: unit for name, unit in zip(system.v_names, system.names.v_units, strict=True) if name not in units}
     meant: tuple[str, ...] = (about,)
     if known.about == "coordinate":
         if about not in units:
-            raise InputError(f'"{one}": write {word}:NAME with one of {", ".join(units)}.{_hint(about, units)}')
+            raise InputError(f'"{one}": write {word}:NAME with one of {", ".join(units)}.{hint(about, units)}')
     elif known.about == "contact":
         meant = (about,) if about else system.contact_names
         if about and about not in system.contact_names:
             names = system.contact_names
             raise InputError(
-                f'"{one}": there is no contact "{about}".{_hint(about, names)} There are: {", ".join(names)}.'
+                f'"{one}": there is no contact "{about}".{hint(about, names)} There are: {", ".join(names)}.'
             )
     elif about:
         raise InputError(f'"{one}": {word} takes nothing after a colon.')
@@ -280,8 +278,3 @@ def _over(word: str) -> Named:
         "contact", "N", f"largest mean force over {duration:g} s, impacts included",
         lambda run, *names: max((largest_mean_force(run, name, duration) for name in names), default=0.0),
     )  # fmt: skip
-
-
-def _hint(word: str, known: Any) -> str:
-    close = difflib.get_close_matches(word, list(known), n=3)
-    return f" Did you mean {' or '.join(close)}?" if close else ""

@@ -13,8 +13,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["Motion", "mean_deviation", "motion_times", "scaled_distance", "scales", "time_mean"]
-
 #: range of a coordinate, relative to the largest of the same unit, below which it is regarded as fixed
 FIXED = 1e-9
 

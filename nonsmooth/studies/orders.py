@@ -14,8 +14,6 @@ from nonsmooth.studies.files import Result, variable
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["KINDS", "MEASURES", "Bounds", "Series", "StepSizes", "order"]
-
 #: measure -> unit and meaning; for each level the largest value of its jittered runs
 MEASURES = {
     "error": ("-", "mean error over time of a gap, over the contact's clearance, of the worst contact"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +16,31 @@ from nonsmooth.model.clearances import Clearance
 from nonsmooth.progress import Progress
 from nonsmooth.settings import shown
 from nonsmooth.step_control import StepControl
+from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kinematic import Kinematics
 from nonsmooth.studies.sweep import HALF, Mechanism, sweep, system_of
 from nonsmooth.trajectory.verdict import DEEP
 
-if TYPE_CHECKING:
-    from nonsmooth.steppers.base import Stepper
-
-__all__ = ["DEVIATION", "LEVELS", "DynamicLevel", "KinematicLevel", "Outputs"]
-
 LEVELS = ("dynamic", "kinematic")
 #: the metric of both levels, followed by a coordinate
 DEVIATION = "deviation:"
+
+
+def name_of(metric: Any) -> str:
+    """A metric in words: its name, or that of its function."""
+    return metric if isinstance(metric, str) else getattr(metric, "__name__", "output")
+
+
+def deviating(metric: Any) -> str:
+    """The coordinate of a metric of the kinematic level; InputError for another metric."""
+    if not (isinstance(metric, str) and metric.startswith(DEVIATION)):
+        raise InputError(
+            f'The metric of the kinematic level is the deviation of a coordinate, as "{DEVIATION}slider.x", got '
+            f"{shown(metric)}; others are for the dynamic level."
+        )
+    return metric.removeprefix(DEVIATION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,22 +69,13 @@ class KinematicLevel:
         for name, value in given.items():
             if value is not None:
                 raise InputError(f"The kinematic level has no runs, so that {name} has no effect; leave it out.")
-        if not (isinstance(metric, str) and metric.startswith(DEVIATION)):
-            raise InputError(
-                f'The metric of the kinematic level is the deviation of a coordinate, as "{DEVIATION}slider.x", got '
-                f'{shown(metric)}; for others take level="dynamic".'
-            )
         system = system_of(mechanism, mapping("arguments", arguments))
         self.kinematics = Kinematics(
-            system, metric.removeprefix(DEVIATION), pose=pose, t=None if pose else t_end, directions=directions,
+            system, deviating(metric), pose=pose, t=None if pose else t_end, directions=directions,
             parameters=parameters,
         )  # fmt: skip
         names = self.kinematics.system.names
         self.unit = names.q_units[names.q.index(self.kinematics.coordinate)]
-
-    @property
-    def random_directions(self) -> dict[str, Any]:
-        return self.kinematics.random_directions
 
     def outputs(self, names: Sequence[str], values: Array, how: str) -> Outputs:
         return Outputs(self.plain(names)(values), self.unit)
@@ -139,16 +141,15 @@ class DynamicLevel:
         doubtful &= np.isfinite(fine) | np.isfinite(coarse)
         return Outputs(fine, unit, doubtful, coarse, reason)
 
-    def plain(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> outputs (n,)."""
+    def plain(self, names: Sequence[str], how: str = "sensitivity", output: Any = None) -> Callable[[Array], Array]:
+        """Inputs (n, k) -> outputs (n,), all of which must be known."""
 
         def of(values: Array) -> Array:
-            found = self._swept(
-                Design(tuple(names), values, (), "sensitivity"), {"output": self.metric}, self.dt, None
-            )[0]
+            design = Design(tuple(names), values, (), how)
+            found, _, reason = self._swept(design, {"output": self.metric}, self.dt, output)
             failed = int(np.isnan(found["output"]).sum())
             if failed:
-                raise InputError(f"{failed} of {len(values)} runs failed, so there are no variances.")
+                raise InputError(f"{failed} of {len(values)} runs failed, so there are no variances: {reason}")
             return found["output"]
 
         return of

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from nonsmooth.registry import Problem, Published
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["FACTS", "PublishedRuns", "published"]
-
 Setting = tuple["Stepper", "float | StepControl"]
 
 #: stepper and step for rigid and for compliant contact
@@ -122,6 +120,17 @@ class PublishedRuns(Result):
                 yield {"case": case, "measure": measure, "unit": self.units[measure],
                        "published": self.printed[case].get(measure), **found}  # fmt: skip
 
+    def cells(self) -> Iterator[tuple[str, ...]]:
+        """Rows of the printed table as texts, of each case its verdicts first."""
+        case = None
+        for row in self.rows():
+            if row["case"] != case:
+                case = row["case"]
+                yield case, "verdict", "", "", *(self.verdict(case, kind).kind for kind in self.kinds)
+            printed = "" if row["published"] is None else f"{row['published']:g}"
+            found = ("" if np.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in self.kinds)
+            yield row["case"], row["measure"], row["unit"], printed, *found
+
     def __str__(self) -> str:
         lines = self._fact_lines()
         if not self.runs:
@@ -130,14 +139,7 @@ class PublishedRuns(Result):
             f"| case | measure | unit | published | {' | '.join(self.kinds)} |",
             "|---" * (4 + len(self.kinds)) + "|",
         ]
-        case = None
-        for row in self.rows():
-            if row["case"] != case:
-                case = row["case"]
-                lines.append(f"| {case} | verdict | | | {' | '.join(self.verdict(case, k).kind for k in self.kinds)} |")
-            printed = "" if row["published"] is None else f"{row['published']:g}"
-            found = " | ".join("" if np.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in self.kinds)
-            lines.append(f"| {row['case']} | {row['measure']} | {row['unit']} | {printed} | {found} |")
+        lines += [f"| {' | '.join(cells)} |" for cells in self.cells()]
         return "\n".join([*lines, "", *self.remarks()]).rstrip()
 
     def _fact_lines(self) -> list[str]:

@@ -11,8 +11,12 @@ import numpy as np
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
+from nonsmooth.model.model import Model
+from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step_control import ErrorControl
+from nonsmooth.steppers.base import Stepper
+from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.studies.arguments import check_build
 from nonsmooth.studies.compare import measured
 from nonsmooth.studies.comparison import Case
@@ -22,12 +26,6 @@ from nonsmooth.trajectory import Verdict
 
 if TYPE_CHECKING:
     import xarray
-
-    from nonsmooth.model.model import Model
-    from nonsmooth.model.system import System
-    from nonsmooth.steppers.base import Stepper
-
-__all__ = ["RigidLimit", "order", "rigid_limit"]
 
 #: tolerances of the compliant runs: errors far below the difference between rigid and compliant contact
 CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)
@@ -192,8 +190,6 @@ def rigid_limit(
     >>> print(", ".join(f"{100 * error:.2f} %" for error in found.impulse_error))
     6.39 %, 2.50 %, 0.99 %
     """
-    from nonsmooth.steppers.compliant import CompliantDae
-
     values = np.asarray(stiffness, float)
     if len(values) < 2 or not np.all(np.diff(values) > 0) or not values[0] > 0:
         raise InputError(f"stiffness must be two or more positive numbers that rise, got {list(stiffness)!r}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -10,15 +9,13 @@ from typing import Any
 from nonsmooth import solvers, steppers
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.settings import shown
+from nonsmooth.settings import kebab, shown
 from nonsmooth.solvers.casadi_qp import CasadiQP
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_mpcc import GaussMPCC
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.studies.comparison import Case
-
-__all__ = ["name_of", "rigid_cases", "scheme", "steps_of_scheme"]
 
 #: constant steps per longest event-locating step: their order is one, and impacts are not located
 SHORTER = 10
@@ -50,7 +47,7 @@ def name_of(stepper: Any) -> str:
     'gauss-mpcc:active-set'
     """
     solver = stepper.solver.plugin if isinstance(stepper.solver, CasadiQP) else type(stepper.solver).__name__
-    return _kebab(type(stepper).__name__) + ("" if stepper.solver is None else f":{_kebab(solver)}")
+    return kebab(type(stepper).__name__) + ("" if stepper.solver is None else f":{kebab(solver)}")
 
 
 def steps_of_scheme(stepper: Any, tolerances: ErrorControl) -> StepControl:
@@ -83,8 +80,3 @@ def rigid_cases(like: Case, rigid: Iterable[Any]) -> list[Case]:
         label = f"rigid, {name_of(stepper).replace(':', ', ')}"
         found.append(replace(like, label=label, stepper=stepper, dt=steps_of_scheme(stepper, like.dt)))
     return found
-
-
-def _kebab(name: str) -> str:
-    # acronyms as solvers and steppers spell them: GaussMPCC is gauss-mpcc, IpoptMPCC ipopt-mpcc
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()

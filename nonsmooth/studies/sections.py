@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,7 @@ from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.arguments import check_known
 from nonsmooth.studies.bifurcation import periodic_section
-from nonsmooth.studies.sweep import _unit, system_of
-
-if TYPE_CHECKING:
-    from nonsmooth.studies.sweep import Mechanism
-
-__all__ = ["Crossings", "LongRun", "PerPeriod"]
+from nonsmooth.studies.sweep import Mechanism, system_of
 
 
 @dataclass(frozen=True)
@@ -181,7 +176,7 @@ class LongRun:
         kind, name = self._column(system)
         names, units = (getattr(system.names, what) for what in (kind, f"{kind}_units"))
         stated = getattr(self.mechanism, "provenance", {}) if "." not in self.varied else {}
-        unit = stated[self.varied].unit if self.varied in stated else _unit(system, self.varied)
+        unit = stated[self.varied].unit if self.varied in stated else system.unit_of(self.varied)
         if isinstance(self.section, PerPeriod):
             self.section._seconds(self._known(value, system))
         return {

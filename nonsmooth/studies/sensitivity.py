@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,14 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.progress import Progress, telling
 from nonsmooth.step_control import StepControl
-from nonsmooth.studies.designs import Design, drawn, words
-from nonsmooth.studies.sweep import Mechanism, sweep
+from nonsmooth.studies.designs import drawn, words
+from nonsmooth.studies.products import DynamicLevel, name_of
+from nonsmooth.studies.sweep import Mechanism
 
 if TYPE_CHECKING:
     import xarray
 
     from nonsmooth.steppers.base import Stepper
-
-__all__ = ["check_sensitivity", "sensitivity", "shares"]
 
 
 @telling
@@ -48,7 +48,7 @@ def sensitivity(
     mechanism, stepper, t_end, dt, parameters, arguments, output, workers, scheduler, progress
         As for `sweep`.
     metric
-        A name or a function of a trajectory that gives one number.
+        A name or a function of a trajectory that gives one number, as for `tolerance`.
     distributions
         Of at least two independent inputs, as for `sample`.
     base
@@ -66,20 +66,13 @@ def sensitivity(
     InputError
         Without SALib (extra ``sensitivity``), for a single input, or if a run fails.
     """
-
-    def outputs(values: Array) -> Array:
-        design = Design(tuple(distributions), values, (), f"Saltelli, base {base}, seed {seed}: {words(distributions)}")
-        found = sweep(
-            mechanism, stepper, design, t_end=t_end, dt=dt, metrics={"output": metric}, parameters=parameters,
-            arguments=arguments, output=output, workers=workers, scheduler=scheduler, progress=progress,
-        )  # fmt: skip
-        failed = [message for message in found["message"].values if message]
-        if failed:
-            raise InputError(f"{len(failed)} of {len(design)} runs failed, so there are no variances: {failed[0]}")
-        return np.asarray(found["output"].values)
-
-    what = metric if isinstance(metric, str) else getattr(metric, "__name__", "output")
-    return shares(outputs, distributions, what, base=base, seed=seed)
+    level = DynamicLevel(
+        mechanism, stepper, metric, limit=math.inf, t_end=t_end, dt=dt, verdict=False, accuracy=math.inf,
+        parameters=parameters, arguments=arguments, output=output, workers=workers, scheduler=scheduler,
+        progress=progress,
+    )  # fmt: skip
+    outputs = level.plain(tuple(distributions), f"Saltelli, base {base}, seed {seed}: {words(distributions)}", output)
+    return shares(outputs, distributions, name_of(metric), base=base, seed=seed)
 
 
 def check_sensitivity(distributions: Mapping[str, Any]) -> None:

@@ -14,8 +14,6 @@ from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 
-__all__ = ["Starts", "ideal_name"]
-
 
 def ideal_name(system: System, known: Mapping[str, float], name: str) -> str | None:
     """The parameter of the mechanism with ideal joints that stands for one of the mechanism; None if there is none.

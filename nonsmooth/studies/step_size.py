@@ -11,12 +11,14 @@ import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
+from nonsmooth.model.model import Model
+from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.arguments import check_build, check_count
@@ -27,12 +29,6 @@ from nonsmooth.studies.orders import KINDS, MEASURES, Bounds, Series, StepSizes
 from nonsmooth.studies.trial import RTOL, Accurate, Trial
 from nonsmooth.studies.workers import outcomes
 
-if TYPE_CHECKING:
-    from nonsmooth.model.model import Model
-    from nonsmooth.model.system import System
-
-__all__ = ["REFERENCES", "step_size"]
-
 REFERENCES = ("best", "exact", "event-driven", "self")
 #: points in time, in addition to the rows, over which errors are averaged
 GRID = 1000
@@ -40,6 +36,10 @@ GRID = 1000
 SPREAD = 2.0**0.9
 #: time [s] of a run from which it is not repeated for its cost
 SLOW = 0.1
+#: what a `Series` calls a step control, and the field that it keeps of each level
+KINDS_OF_STEPS: dict[type, tuple[str, str]] = {
+    ConstantStep: ("constant", ""), Landing: ("landing", "dt_min"), ErrorControl: ("tolerance", "rtol"),
+}  # fmt: skip
 #: refinement of the last level for a reference by the same stepper
 FINER = 16
 
@@ -252,12 +252,8 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], 
             seconds[-1] = cost_of(trial, setting, trial.run(setting), 0.0, repeats).wall
     measures = {name: np.array([_largest([row[name] for row in each]) for each in rows]) for name in MEASURES}
     failed = np.array([sum(math.isnan(row["steps"]) for row in each) for each in rows])
-    kind = {ConstantStep: "constant", Landing: "landing", ErrorControl: "tolerance"}[type(dt)]
-    fixed: list[float] = []
-    if isinstance(dt, Landing):
-        fixed = [one.dt_min for one in settings if isinstance(one, Landing)]
-    elif isinstance(dt, ErrorControl):
-        fixed = [one.rtol for one in settings if isinstance(one, ErrorControl)]
+    kind, own = KINDS_OF_STEPS[type(dt)]
+    fixed = [getattr(one, own) for one in settings] if own else []
     length = trial.t_end - trial.system.start.t
     lengths = [length / n if isinstance(dt, ErrorControl) else _finest(s) for n, s in zip(steps, settings, strict=True)]
     return Series(

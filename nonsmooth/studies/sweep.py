@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from nonsmooth.steppers.base import Stepper
 
-__all__ = ["HALF", "Mechanism", "Outcome", "Runs", "sweep", "system_of"]
-
 #: added to the names of metrics of runs with half the step
 HALF = "-half"
 
@@ -430,14 +428,13 @@ def _dataset(
         if flat[name].ndim == 2:
             filled = np.flatnonzero(np.isfinite(flat[name].values).any(axis=0))
             flat = flat.isel({f"{name}_item": slice(0, int(filled[-1]) + 1 if filled.size else 0)})
-    units = {name: _unit(system, name) for name in design.names}
     if design.axes:
         whole = _over_grid(flat, design)
     else:
         columns = {name: ("run", column) for name, column in zip(design.names, design.values.T, strict=True)}
         whole = flat.assign_coords(columns)
-    for name, unit in units.items():
-        whole[name].attrs["units"] = unit
+    for name in design.names:
+        whole[name].attrs["units"] = system.unit_of(name)
     whole.attrs = {"title": f"sweep of {system.name}", "plan": json.dumps(plan)}
     return whole
 
@@ -451,12 +448,3 @@ def _over_grid(flat: xarray.Dataset, design: Design) -> xarray.Dataset:
         for name, one in flat.data_vars.items()
     }
     return xarray.Dataset(data, dict(zip(design.names, design.axes, strict=True)))
-
-
-def _unit(system: System, name: str) -> str:
-    """Unit of a parameter; unknown for an argument."""
-    element, _, label = name.partition(".")
-    for one in system.elements:
-        if one.name == element:
-            return one.quantity(label).unit
-    return ""

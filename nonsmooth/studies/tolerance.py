@@ -36,7 +36,7 @@ from nonsmooth.studies.arguments import check_count, check_share, mapping, numbe
 from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
-from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel
+from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel, name_of
 from nonsmooth.studies.sensitivity import check_sensitivity, shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     import xarray
 
     from nonsmooth.steppers.base import Stepper
-
-__all__ = ["Quantile", "Tolerance", "draws", "passing", "quantile_bound", "share_bound", "tolerance"]
 
 #: default scales; that of fits and tolerances, which are what drawings say
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
@@ -265,6 +263,11 @@ class Tolerance(Result):
         values = self.widest[self.passed - 1] if self.passed else np.full(len(self.scaled), math.nan)
         return dict(zip(self.scaled, values.tolist(), strict=True))
 
+    def _sizes(self, passed: int) -> str:
+        """The clearances of the last of so many accepted scales, in words."""
+        widest = zip(self.scaled, self.widest[passed - 1], strict=True)
+        return ", ".join(f"{name} up to {value:.4g} m" for name, value in widest)
+
     @property
     def statement(self) -> str:
         """The result in a sentence."""
@@ -284,12 +287,12 @@ class Tolerance(Result):
                 f"With a confidence of {sure}, {share} of the mechanisms keep {what} not even at the smallest scale, "
                 f"{self.factors[0]:g}."
             )
-        sizes = ", ".join(f"{name} up to {value:.4g} m" for name, value in self.largest.items())
         more = f", {self.factors[self.passed - 1]:g} times the stated distributions"
         more += "" if self.passed < len(self.factors) else ", the largest that was tried"
         return (
-            f"With a confidence of {sure}, at least {share} of the mechanisms keep {what} if made with {sizes}{more}."
-        ) + undecided
+            f"With a confidence of {sure}, at least {share} of the mechanisms keep {what} if made with "
+            f"{self._sizes(self.passed)}{more}.{undecided}"
+        )
 
     @property
     def _advice(self) -> str:
@@ -306,15 +309,9 @@ class Tolerance(Result):
             (self.unsure & ~self.lost, f"not accurate to {100 * self.accuracy:g} % of the limit"),
         )
         told = " and ".join(f"{count} {what}" for one, what in counts if (count := int(one[scale].sum())))
-        sizes = ", ".join(
-            f"{name} up to {value:.4g} m"
-            for name, value in zip(
-                self.scaled, self.widest[passing(self.best, self.coverage) - 1].tolist(), strict=True
-            )
-        )
         return (
             f" Of {self.products} runs at the scale {self.factors[scale]:g}, {told}: were all such runs within the "
-            f"limit, {sizes} would be accepted. {self._advice}"
+            f"limit, {self._sizes(passing(self.best, self.coverage))} would be accepted. {self._advice}"
         )
 
     def plain(self) -> dict[str, Any]:
@@ -470,7 +467,7 @@ def tolerance(
             mechanism, stepper, metric, t_end=t_end, dt=dt, pose=pose, directions=directions, verdict=verdict,
             parameters=parameters, arguments=arguments, output=output,
         )  # fmt: skip
-        others = others | products.random_directions
+        others = others | products.kinematics.random_directions
     else:
         if pose or directions or failure:
             raise InputError('pose, directions and failure are for the kinematic level; give level="kinematic".')
@@ -496,8 +493,7 @@ def tolerance(
                      for name, one in clearances.items()])  # fmt: skip
     last = {name: _Scaled(one, scales[-1]) if name in clearances and scales[-1] != 1.0 else one
             for name, one in distributions.items()}  # fmt: skip
-    what = metric if isinstance(metric, str) else getattr(metric, "__name__", "output")
-    sizes = None
+    what, sizes = name_of(metric), None
     if sensitivity:
         sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
     failures = tuple(

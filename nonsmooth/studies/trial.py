@@ -10,25 +10,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SimulationFailed
 from nonsmooth.laws.compliant import Compliant
+from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step_control import ConstantStep, ErrorControl, StepControl, step_control
+from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.studies.arguments import built
 from nonsmooth.studies.comparison import GRID, Case
 from nonsmooth.studies.motions import Motion, scaled_distance, scales
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust import difference, scale_of, verdict_against
-
-if TYPE_CHECKING:
-    from nonsmooth.model.system import System
-
-__all__ = ["ACCURACY", "RTOL", "Accurate", "Trial", "ended"]
 
 #: positions relative to the smallest clearance, peak forces to the largest, as `simulate` has by default
 ACCURACY = 1e-2
@@ -87,9 +85,6 @@ class Trial:
 
     def _converged(self, looser: float = 1.0) -> Trajectory:
         """A run with tolerances near round-off times `looser`."""
-        from nonsmooth.steppers.compliant import CompliantDae
-        from nonsmooth.steppers.event_driven import EventDriven
-
         start = self.system.start.t
         control = step_control(self.case.dt, (start, self.t_end))
         dt_min = DT_MIN if isinstance(control, ConstantStep) else control.dt_min

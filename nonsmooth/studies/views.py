@@ -15,8 +15,6 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["Twin", "View", "ends", "view_of", "window_means"]
-
 
 @dataclass(frozen=True, eq=False)
 class View:

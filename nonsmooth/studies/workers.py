@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nonsmooth.exceptions import InputError, NonsmoothError
-
-__all__ = ["WorkersLost", "cores", "outcomes"]
+from nonsmooth.studies.arguments import check_count
 
 #: seconds between two checks of a worker whether its parent process exists
 WATCH = 1.0
@@ -54,8 +53,8 @@ def outcomes(
         For a number of workers that is none, or work that cannot be pickled.
     """
     known = dict(enumerate(tasks))
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"workers must be a whole number, at least 1, got {workers!r}.")
+    if workers is not None:
+        check_count("workers", workers)
     count = min(cores() if workers is None else workers, max(len(known), 1))
     if scheduler is None and count == 1:
         return ((number, work(*task)) for number, task in known.items())

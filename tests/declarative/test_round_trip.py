@@ -33,6 +33,7 @@ from nonsmooth import (
     write_model,
 )
 from nonsmooth.declarative import model_text, read_text
+from nonsmooth.exceptions import NotWritten
 from nonsmooth.laws import Flores, Johnson, Material
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import BodyRef
@@ -181,6 +182,21 @@ def test_what_cannot_be_written():
         model_text(model)
     with pytest.raises(InputError, match="cannot be written"):
         write_model(loose(RIGID), "/nowhere/at/all.toml")
+
+
+def test_a_file_that_cannot_be_replaced_remains(tmp_path, monkeypatch):
+    path = tmp_path / "mechanism.toml"
+    write_model(loose(RIGID), path)
+    before = path.read_bytes()
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(NotWritten, match="The model cannot be written to .*No space left"):
+        write_model(Model([Ground()], name="another"), path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
 
 
 class Bungee(Spring):

@@ -205,7 +205,7 @@ def test_what_cannot_be_written_or_drawn_is_named(crank, tmp_path):
         film.save(tmp_path / "film.png")
     with pytest.raises(InputError, match="cannot be written"):
         film.save(tmp_path / "nowhere" / "film.gif")
-    with pytest.raises(InputError, match="frames must be an integer >= 2, got 1"):
+    with pytest.raises(InputError, match="frames must be a whole number, at least 2, got 1"):
         plots.animation(crank, frames=1)
     with pytest.raises(InputError, match=r"within the run, 0 to 0.003 s, got \(0.0, 1.0\)"):
         plots.animation(crank, span=(0.0, 1.0))

@@ -18,10 +18,10 @@ from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.frames import View
 from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.plots.pieces import pieces
+from nonsmooth.plots.touching import touches
 from nonsmooth.registry import find_problems
 from nonsmooth.report import Picture, Table, frame, study_page, write
 from nonsmooth.report.page import write_text
-from nonsmooth.report.scene import touches
 from nonsmooth.trajectory.columns import Columns
 from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, socket_pendulum
 

@@ -231,27 +231,20 @@ class Chart {
     context.fillStyle = colours.soft;
     context.strokeStyle = colours.grid;
     context.lineWidth = 1;
-    const line = (x0, y0, x1, y1) => {
-      context.beginPath();
-      context.moveTo(x0, y0);
-      context.lineTo(x1, y1);
-      context.stroke();
-    };
-    context.textAlign = "right";
     context.textBaseline = "middle";
     context.textAlign = "left";
     context.fillText("t [s]", 2, this.height - MARGIN.bottom + 12);
     context.textAlign = "right";
     for (const [value, words] of nice(low, high, Math.round(this.height / 30))) {
       const y = Math.round(this.y(value)) + 0.5;
-      line(MARGIN.left, y, width - MARGIN.right, y);
+      stroke(context, MARGIN.left, y, width - MARGIN.right, y);
       context.fillText(words, MARGIN.left - 6, y);
     }
     context.textAlign = "center";
     context.textBaseline = "top";
     for (const [t, words] of nice(from, to, Math.max(Math.floor(this.inner / 90), 2))) {
       const x = Math.round(this.x(t)) + 0.5;
-      line(x, MARGIN.top, x, this.height - MARGIN.bottom);
+      stroke(context, x, MARGIN.top, x, this.height - MARGIN.bottom);
       context.fillText(words, Math.min(x, width - MARGIN.right - 10), this.height - MARGIN.bottom + 6);
     }
   }
@@ -353,6 +346,13 @@ class Chart {
   stop() {
     this.selection.style.width = "0";
   }
+}
+
+function stroke(context, x0, y0, x1, y1) {
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
 }
 
 function largest(column) {

@@ -27,11 +27,6 @@ class Charts extends Enlarging {
     this.watch.observe(host);
   }
 
-  close() {
-    this.watch.disconnect();
-    this.sight.disconnect();
-  }
-
   // Charts far from the window are drawn when they come near.
   see(entries) {
     for (const { target, isIntersecting } of entries) {

@@ -135,9 +135,9 @@ class Run {
         axis = (e) => unit(turned(frame, add(e, cross(angle, e))));
       found.set(`${name}.${node.name}`, {
         p: placed(frame, add(node.at, at(node, 0))),
-        x: axis([1, 0, 0]),
-        y: axis([0, 1, 0]),
-        z: axis([0, 0, 1]),
+        x: axis(AXES[0]),
+        y: axis(AXES[1]),
+        z: axis(AXES[2]),
       });
     }
   }

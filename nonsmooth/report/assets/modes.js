@@ -34,10 +34,6 @@ class Modes {
     this.watch.observe(host);
   }
 
-  close() {
-    this.watch.disconnect();
-  }
-
   row(host, run, r, name, k) {
     const { modes } = run.info.timelines[k],
       start = run.tables[`mode_start_${k}`][0] ?? [],

@@ -25,10 +25,6 @@ class Orbits extends Enlarging {
     this.watch.observe(host);
   }
 
-  close() {
-    this.watch.disconnect();
-  }
-
   fold(folded) {
     this.more.hidden = !folded;
     this.charts.forEach((one, k) => {
@@ -144,12 +140,8 @@ class Orbit {
     Object.assign(context, { fillStyle: colours.soft, strokeStyle: colours.grid, lineWidth: 1 });
     for (const [value, text] of nice(-half / factor, half / factor, 5)) {
       const [x, y] = this.at(value * factor, value * factor).map((place) => Math.round(place) + 0.5);
-      context.beginPath();
-      context.moveTo(x, top);
-      context.lineTo(x, bottom);
-      context.moveTo(left, y);
-      context.lineTo(right, y);
-      context.stroke();
+      stroke(context, x, top, x, bottom);
+      stroke(context, left, y, right, y);
       Object.assign(context, { textAlign: "center", textBaseline: "top" });
       context.fillText(text, x, bottom + 4);
       Object.assign(context, { textAlign: "right", textBaseline: "middle" });

@@ -12,7 +12,7 @@ async function load(k) {
 async function show(choice) {
   const runs = await Promise.all(choice.map(load));
   current.clock?.pause();
-  for (const part of current.parts) part.close?.();
+  current.parts.forEach(dismiss);
   for (const name of ["stages", "orbits", "modes", "impacts", "charts"]) byId(name).replaceChildren();
   for (const one of document.querySelectorAll("[data-run]")) one.hidden = !choice.includes(Number(one.dataset.run));
   const clock = new Clock(runs),
@@ -36,13 +36,19 @@ async function show(choice) {
   clock.seek(clock.start);
 }
 
+// What is replaced looks at its size no longer, nor at whether it is seen.
+function dismiss({ watch, sight }) {
+  watch?.disconnect();
+  sight?.disconnect();
+}
+
 // A picture for each run, or one for both, with a common camera.
 function stages() {
   const { runs, clock, options, overlay } = current,
     drawable = runs.filter((run) => run.scene),
     host = byId("stages");
   current.recorder.end();
-  for (const stage of current.stages ?? []) stage.close();
+  current.stages?.forEach(dismiss);
   host.replaceChildren();
   host.classList.toggle("two", drawable.length > 1 && !overlay);
   current.stages = [];

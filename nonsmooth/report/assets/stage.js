@@ -26,10 +26,6 @@ class Stage {
     this.resize();
   }
 
-  close() {
-    this.watch.disconnect();
-  }
-
   resize() {
     const { clientWidth, clientHeight } = this.host,
       ratio = window.devicePixelRatio || 1;
@@ -146,9 +142,8 @@ class Stage {
       foot = add(camera.middle, camera.right, (this.width / 2 - 40) / ink.scale),
       at = add(foot, camera.up, (40 - this.height / 2) / ink.scale);
     ["x", "y", "z"].forEach((name, k) => {
-      const axis = [0, 1, 2].map((i) => (i === k ? 1 : 0));
-      ink.arrow(at, mul(axis, 26 / ink.scale), { colour: colours.soft, width: 1.6 });
-      ink.text(add(at, axis, 26 / ink.scale), name, { fill: colours.soft, halo: colours.card, layer: 11 });
+      ink.arrow(at, mul(AXES[k], 26 / ink.scale), { colour: colours.soft, width: 1.6 });
+      ink.text(add(at, AXES[k], 26 / ink.scale), name, { fill: colours.soft, halo: colours.card, layer: 11 });
     });
   }
 

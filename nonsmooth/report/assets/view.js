@@ -1,5 +1,10 @@
 // Vectors, the camera, and the ink that it sees: lines, faces and discs, painted from behind to the front.
 
+const AXES = [
+  [1, 0, 0],
+  [0, 1, 0],
+  [0, 0, 1],
+];
 const add = (a, b, k = 1) => [a[0] + k * b[0], a[1] + k * b[1], a[2] + k * b[2]];
 const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
 const mul = (a, k) => [k * a[0], k * a[1], k * a[2]];
@@ -18,12 +23,7 @@ const placed = (f, v) => add(f.p, turned(f, v));
 // Two unit vectors perpendicular to a unit vector and to each other.
 function perpendicular(n) {
   const k = [0, 1, 2].reduce((a, b) => (Math.abs(n[b]) < Math.abs(n[a]) ? b : a));
-  const u = unit(
-    cross(
-      n,
-      [0, 1, 2].map((i) => (i === k ? 1 : 0)),
-    ),
-  );
+  const u = unit(cross(n, AXES[k]));
   return [u, cross(n, u)];
 }
 
@@ -53,12 +53,7 @@ class Camera {
     else {
       const seen = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
       this.toward = [0, 1, 2].map((i) => seen[(i + 2 - up) % 3]);
-      this.right = unit(
-        cross(
-          [0, 1, 2].map((i) => (i === up ? 1 : 0)),
-          this.toward,
-        ),
-      );
+      this.right = unit(cross(AXES[up], this.toward));
       this.up = cross(this.toward, this.right);
     }
     for (const listener of this.listeners) listener();

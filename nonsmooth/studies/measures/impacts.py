@@ -8,8 +8,6 @@ from nonsmooth import diagnostics
 from nonsmooth.studies.metrics import measured
 from nonsmooth.trajectory import Trajectory
 
-__all__ = ["impacts"]
-
 
 @measured(count="-", fastest="m/s", impulse="N s", restitution="-")
 def impacts(run: Trajectory, *, slowest: float | None = None, contact: str | None = None) -> dict[str, float]:
