@@ -18,6 +18,7 @@ from nonsmooth.cli.progress import line
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import excite, fit_motion
 from nonsmooth.progress import Share, told
+from nonsmooth.solvers.kernels import Told
 from nonsmooth.stages import collected, current, spent, stage
 from nonsmooth.studies import (
     allocate,
@@ -197,3 +198,18 @@ def test_studies_take_progress_true(capsys):
 def test_every_study_can_say_what_it_does(study):
     assert inspect.signature(study).parameters["progress"].annotation == "Progress"
     assert inspect.unwrap(study) is not study
+
+
+def test_the_first_call_of_a_solver_is_told_as_compilation(caplog):
+    """What numba compiles, once per machine; the calls that follow are not told."""
+
+    def kernel(x):
+        kernel.signatures.append("float64")
+        return 2 * x
+
+    kernel.signatures = []
+    solve = Told(kernel, "SemismoothNewton")
+    with caplog.at_level(logging.INFO, "nonsmooth"), collected() as seconds:
+        assert [solve(1), solve(2)] == [2, 4]
+    said = [record.getMessage() for record in caplog.records if record.name == "nonsmooth"]
+    assert said == ["compiling SemismoothNewton, some ten seconds, once per machine"] and [*seconds] == ["compiling"]

@@ -12,6 +12,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, MPCC, QP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
+from nonsmooth.solvers.kernels import Told
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 from nonsmooth.solvers.planar import planar_answer
 from nonsmooth.solvers.polish import polished_qp
@@ -88,14 +89,14 @@ class ActiveSetSession:
 
     def _solve_lcp(self, lcp: LCP, guess: Solution | None) -> Solution:
         start = _active(guess, lcp.b.size)
-        z, w, active, iterations, error = self._kernels.mixed_lcp(
+        z, w, active, iterations, error = Told(self._kernels.mixed_lcp, "ActiveSet")(
             _own(lcp.A), _own(lcp.b), lcp.bilateral, start, self._max_iterations
         )
         return Solution(w, z, _status(error), iterations, "ActiveSet", active)
 
     def _solve_qp(self, qp: QP, guess: Solution | None) -> Solution:
         start = _active(guess, qp.b.size)
-        x, y, active, iterations, error, lost = self._kernels.quadratic_program(
+        x, y, active, iterations, error, lost = Told(self._kernels.quadratic_program, "ActiveSet")(
             _own(qp.H), _own(qp.f), _own(qp.A), _own(qp.b), qp.equalities, start, self._max_iterations
         )
         if iterations < 0:
@@ -135,7 +136,7 @@ class ActiveSetSession:
         """Solve equations and pairs linearised at (x, y); the last value tells whether the equations determine x."""
         linearised = mpcc.structure.jacobians(x, y, mpcc.p)
         scales = _own(mpcc.G_scale), _own(mpcc.y_scale)
-        new: tuple[Array, Array, Mask, bool] = self._kernels.newton_step(
+        new: tuple[Array, Array, Mask, bool] = Told(self._kernels.newton_step, "ActiveSet")(
             *linearised, x, y, free, np.array(mpcc.binding), *scales, active, self._max_iterations
         )
         return new

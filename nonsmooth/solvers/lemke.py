@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
+from nonsmooth.solvers.kernels import Told
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 from nonsmooth.solvers.planar import planar_answer
 
@@ -51,7 +52,7 @@ class Lemke:
         """Load the compiled kernel."""
         from nonsmooth.solvers.kernels.lemke import lemke
 
-        return LemkeSession(lemke, self.max_pivots)
+        return LemkeSession(Told(lemke, "Lemke"), self.max_pivots)
 
 
 class LemkeSession:

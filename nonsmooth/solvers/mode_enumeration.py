@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
+from nonsmooth.solvers.kernels import Told
 from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact, unanswered
 
 __all__ = ["ModeEnumeration"]
@@ -47,7 +48,7 @@ class ModeEnumeration:
         """Load the compiled kernel."""
         from nonsmooth.solvers.kernels.mode_enumeration import enumerate_modes
 
-        return ModeEnumerationSession(enumerate_modes, self)
+        return ModeEnumerationSession(Told(enumerate_modes, "ModeEnumeration"), self)
 
 
 class ModeEnumerationSession:

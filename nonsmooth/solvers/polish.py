@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.programs import MPCC, QP, ConeQP, FrictionContact, Solution
+from nonsmooth.solvers.kernels import Told
 from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact
 
 __all__ = ["polished_contact", "polished_mpcc", "polished_qp", "refined_friction"]
@@ -100,7 +101,7 @@ def polished_contact(scaled: NormalisedContact, z: Array) -> Array:
         return z
     kind = CONE if isinstance(scaled.program, ConeQP) else ALART_CURNIER
     numbers = scaled.A, scaled.b, scaled.mu, scaled.d, scaled.e
-    trial, _, _ = newton(kind, *numbers, z, NEWTON_STEPS, 0, 0.1 * POLISHED)
+    trial, _, _ = Told(newton, "polishing")(kind, *numbers, z, NEWTON_STEPS, 0, 0.1 * POLISHED)
     return trial if scaled.residual(trial) < scaled.residual(z) else z
 
 

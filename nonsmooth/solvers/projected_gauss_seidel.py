@@ -11,6 +11,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, QP, FrictionContact, Program, Solution, lcp_from_qp
 from nonsmooth.settings import settings
+from nonsmooth.solvers.kernels import Told
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 
 __all__ = ["ProjectedGaussSeidel"]
@@ -55,7 +56,7 @@ class ProjectedGaussSeidel:
         """Load the compiled kernel."""
         from nonsmooth.solvers.kernels.friction import sweep
 
-        return ProjectedGaussSeidelSession(sweep, self.max_sweeps)
+        return ProjectedGaussSeidelSession(Told(sweep, "ProjectedGaussSeidel"), self.max_sweeps)
 
 
 class ProjectedGaussSeidelSession:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings
+from nonsmooth.solvers.kernels import Told
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 
 __all__ = ["SemismoothNewton"]
@@ -67,7 +68,7 @@ class SemismoothNewton:
         """Load the compiled kernel."""
         from nonsmooth.solvers.kernels.friction import newton
 
-        return SemismoothNewtonSession(newton, self)
+        return SemismoothNewtonSession(Told(newton, "SemismoothNewton"), self)
 
 
 class SemismoothNewtonSession:

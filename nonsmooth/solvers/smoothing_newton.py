@@ -10,6 +10,7 @@ import numpy as np
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import FrictionContact, Program, Solution
 from nonsmooth.settings import settings
+from nonsmooth.solvers.kernels import Told
 from nonsmooth.solvers.normalised import normalised_contact, unanswered
 from nonsmooth.solvers.polish import polished_contact
 
@@ -61,7 +62,7 @@ class SmoothingNewton:
         """Load the compiled kernel."""
         from nonsmooth.solvers.kernels.smoothing import follow, uncompiled
 
-        return SmoothingNewtonSession(follow, uncompiled(), self)
+        return SmoothingNewtonSession(Told(follow, "SmoothingNewton"), uncompiled(), self)
 
 
 class SmoothingNewtonSession:

@@ -1,1 +1,24 @@
 """Kernels of solvers: each solves one program, compiled by numba where this takes less time than it saves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from nonsmooth.stages import stage
+
+__all__ = ["Told"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A kernel whose first call, in which numba compiles it or loads what it has compiled, is told as a stage."""
+
+    kernel: Any
+    solver: str
+
+    def __call__(self, *given: Any) -> Any:
+        if self.kernel.signatures:
+            return self.kernel(*given)
+        with stage("compiling", f"{self.solver}, some ten seconds, once per machine"):
+            return self.kernel(*given)

@@ -130,22 +130,20 @@ def sweep(
 
 
 @njit(cache=True)
-def _alart_curnier(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, jacobian: bool) -> None:
+def _alart_curnier(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array) -> None:
     """F = z - proj(z - u) on half-line and disk of radius mu (P_N - u_N), and an element J of its Jacobian."""
     m = z.size
     for i in range(e):
         F[i] = u[i]
-        if jacobian:
-            J[i, :] = A[i, :]
+        J[i, :] = A[i, :]
     for k in range(mu.size):
         i = e + k * d
         closed = z[i] - u[i] > 0.0
         F[i] = u[i] if closed else z[i]
-        if jacobian:
-            for j in range(m):
-                J[i, j] = A[i, j] if closed else 0.0
-            if not closed:
-                J[i, i] = 1.0
+        for j in range(m):
+            J[i, j] = A[i, j] if closed else 0.0
+        if not closed:
+            J[i, i] = 1.0
         square = 0.0
         for r in range(i + 1, i + d):
             square += (z[r] - u[r]) ** 2
@@ -153,31 +151,28 @@ def _alart_curnier(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: A
         for r in range(i + 1, i + d):
             if radius == 0.0:
                 F[r] = z[r]
-                if jacobian:
-                    J[r, :] = 0.0
-                    J[r, r] = 1.0
+                J[r, :] = 0.0
+                J[r, r] = 1.0
             elif length <= radius:
                 F[r] = u[r]
-                if jacobian:
-                    J[r, :] = A[r, :]
+                J[r, :] = A[r, :]
             else:
                 F[r] = z[r] - radius * (z[r] - u[r]) / length
-                if jacobian:
-                    n_r = (z[r] - u[r]) / length
+                n_r = (z[r] - u[r]) / length
+                for j in range(m):
+                    J[r, j] = mu[k] * n_r * A[i, j] + radius / length * A[r, j]
+                for s in range(i + 1, i + d):
+                    n_s = (z[s] - u[s]) / length
                     for j in range(m):
-                        J[r, j] = mu[k] * n_r * A[i, j] + radius / length * A[r, j]
-                    for s in range(i + 1, i + d):
-                        n_s = (z[s] - u[s]) / length
-                        for j in range(m):
-                            J[r, j] -= radius / length * n_r * n_s * A[s, j]
-                        J[r, s] += radius / length * n_r * n_s
-                    J[r, r] += 1.0 - radius / length
-                    J[r, i] -= mu[k] * n_r
+                        J[r, j] -= radius / length * n_r * n_s * A[s, j]
+                    J[r, s] += radius / length * n_r * n_s
+                J[r, r] += 1.0 - radius / length
+                J[r, i] -= mu[k] * n_r
 
 
 @njit(cache=True)
 def _fischer_burmeister(
-    A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, jacobian: bool, correction: float
+    A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, correction: float
 ) -> None:
     """F = x + y - (x^2 + y^2)^(1/2) in the Jordan algebra of the cone, and its Jacobian.
 
@@ -188,21 +183,18 @@ def _fischer_burmeister(
     X, Y, inverse = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     for i in range(e):
         F[i] = u[i]
-        if jacobian:
-            J[i, :] = A[i, :]
+        J[i, :] = A[i, :]
     for k in range(mu.size):
         i = e + k * d
         if d == 1 or mu[k] == 0.0:
             root = np.sqrt(z[i] ** 2 + u[i] ** 2 + SMOOTHING)
             F[i] = z[i] + u[i] - root
-            if jacobian:
-                J[i, :] = (1.0 - u[i] / root) * A[i, :]
-                J[i, i] += 1.0 - z[i] / root
+            J[i, :] = (1.0 - u[i] / root) * A[i, :]
+            J[i, i] += 1.0 - z[i] / root
             for r in range(i + 1, i + d):
                 F[r] = z[r]
-                if jacobian:
-                    J[r, :] = 0.0
-                    J[r, r] = 1.0
+                J[r, :] = 0.0
+                J[r, r] = 1.0
             continue
         slip = 0.0
         for r in range(1, d):
@@ -224,8 +216,6 @@ def _fischer_burmeister(
             v[r] = 0.5 * (large - small) * w[r] / max(length, TINY)
         for r in range(d):
             F[i + r] = x[r] + y[r] - v[r]
-        if not jacobian:
-            continue
         # inverse of the arrow matrix of v, whose determinant is (small large) v_0^(d - 2)
         determinant = small * large
         inverse[0, 0] = v[0] / determinant
@@ -259,17 +249,17 @@ def _fischer_burmeister(
 
 @njit(cache=True)
 def _equations(
-    kind: int, A: Array, b: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array, jacobian: bool
+    kind: int, A: Array, b: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array
 ) -> float:
-    """Fill u and F, and J if requested; return the merit |F|^2."""
+    """Fill u, F and J; return the merit |F|^2."""
     for i in range(b.size):
         u[i] = b[i]
         for j in range(b.size):
             u[i] += A[i, j] * z[j]
     if kind == ALART_CURNIER:
-        _alart_curnier(A, mu, d, e, z, u, F, J, jacobian)
+        _alart_curnier(A, mu, d, e, z, u, F, J)
     else:
-        _fischer_burmeister(A, mu, d, e, z, u, F, J, jacobian, 0.0 if kind == CONE else 1.0)
+        _fischer_burmeister(A, mu, d, e, z, u, F, J, 0.0 if kind == CONE else 1.0)
     merit = 0.0
     for i in range(b.size):
         merit += F[i] ** 2
@@ -285,7 +275,7 @@ def _descend(
     best, u, F, direction, trial = z.copy(), np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m)
     J, lu, pivots, rows = np.zeros((m, m)), np.zeros((m, m)), np.zeros(m, np.int64), np.arange(m)
     recent = np.zeros(MEMORY)
-    merit = _equations(kind, A, b, mu, d, e, z, u, F, J, True)
+    merit = _equations(kind, A, b, mu, d, e, z, u, F, J)
     recent[:] = merit
     error, stagnation, steps = np.inf, 0, 0
     while True:
@@ -309,7 +299,7 @@ def _descend(
         for _ in range(HALVINGS):
             for i in range(m):
                 trial[i] = z[i] - step * direction[i]
-            merit = _equations(kind, A, b, mu, d, e, trial, u, F, J, False)
+            merit = _equations(kind, A, b, mu, d, e, trial, u, F, J)
             if merit < recent.max() or merit == 0.0:
                 accepted = True
                 break
@@ -317,7 +307,6 @@ def _descend(
         if not accepted:
             break
         z[:] = trial
-        merit = _equations(kind, A, b, mu, d, e, z, u, F, J, True)
         recent[steps % MEMORY] = merit
     z[:] = best
     return steps, error
