@@ -163,7 +163,8 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
 
 def _fits(stated: Mapping[str, Fit | Toleranced]) -> Table:
     """Limit deviations of hole and shaft, and the clearances that follow."""
-    rows = table_of("clearance", "fit", "hole [um]", "shaft [um]", "diametral [um]", "radial [um]", "taken [um]")
+    heads = (f"{what}\n[um]" for what in ("hole", "shaft", "diametral", "radial", "taken"))
+    rows = table_of("clearance", "fit", *heads, whole=True)
     for name, one in stated.items():
         if isinstance(one, Fit):
             deviations = (f"{limits.lower:+g}, {limits.upper:+g}" for limits in (one.hole_limits, one.shaft_limits))

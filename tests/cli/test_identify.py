@@ -89,11 +89,20 @@ def test_fit(folder, capsys):
     assert main([*words[:4], "units.csv", *words[5:], *again]) == 0
     scaled = json.loads(capsys.readouterr().out)["parameters"]["floor.restitution"]
     assert scaled["value"] == pytest.approx(found["value"], rel=1e-6)
+
+
+def test_words_of_a_fit_that_cannot_be_used(folder, capsys):
+    (folder / "ball.csv").write_text(
+        "t [s],ball.y [m]\n" + "".join(f"{k / 50},{0.5 - 1e-4 * k * k}\n" for k in range(30))
+    )
+    words = ["identify", "fit", "bouncing-ball", "--data", "ball.csv", "--dt-min", "1e-6", "--dt-max", "2e-3"]
+    noise, parameter = ["--noise", "ball.y=1e-4"], ["--parameter", "floor.restitution=0.2:0.99"]
     for change, sentence in (
-        ([*known[:2], "--parameter", "floor.restitution=0.2"], "floor.restitution=0.2: write NAME=LOW:HIGH"),
-        (["--noise", "ball.z=1", *known[2:]], '"ball.z" is no column of the mechanism'),
-        (["--noise", "ball.y=1 s", *known[2:]], "is of another dimension than m"),
-        (["--noise", "ball.y", *known[2:]], "--noise ball.y: write COLUMN=SIGMA"),
+        ([*noise, "--parameter", "floor.restitution=0.2"], "floor.restitution=0.2: write NAME=LOW:HIGH"),
+        ([*noise, "--parameter", "floor.restitutoin=0.2:0.99"], 'Unknown parameter "floor.restitutoin"'),
+        (["--noise", "ball.z=1", *parameter], '"ball.z" is no column of the mechanism'),
+        (["--noise", "ball.y=1 s", *parameter], "is of another dimension than m"),
+        (["--noise", "ball.y", *parameter], "--noise ball.y: write COLUMN=SIGMA"),
     ):
         assert main([*words, *change]) == 2
         assert sentence in " ".join(capsys.readouterr().err.split())

@@ -196,6 +196,14 @@ def test_a_sweep_prints_its_values(capsys):
     assert float(rows[0][2]) < float(rows[1][2]), "a slider that falls farther lands harder"
 
 
+def test_of_a_long_sweep_both_ends_are_printed(capsys):
+    words = ["--metric", "peak-impulse", "--grid", "guide.clearance=1e-5:2e-5:45", "--workers", "1"]
+    assert main(["study", "sweep", "slider-rod", *SHORT, *words]) == 0
+    table = capsys.readouterr().out.partition("verdict")[2]
+    rows = [line.split()[0] for line in table.splitlines() if re.match(r"(\d+|\.\.\.) ", line)]
+    assert rows == [*map(str, range(1, 21)), "...", *map(str, range(26, 46))]
+
+
 OWN = """
 from nonsmooth import *
 

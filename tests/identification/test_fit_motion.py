@@ -115,9 +115,8 @@ def test_an_interrupted_search_goes_on(measured, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3])
-def test_intervals_belong_to_the_minimum(seed):
-    """Free slider-crank with a loose crank pin, its angle measured: the search used to stall for seed 2, and clearance
+def test_intervals_belong_to_the_minimum():
+    """Free slider-crank with a loose crank pin, its angle measured: the search used to stall for this noise, clearance
     and friction lay outside of their own intervals. No minimum is above the sum of squares at the truth."""
     law, back = Rigid(restitution=0.5, friction=0.05), -25.0 / 3.0
     model = Model(
@@ -139,7 +138,7 @@ def test_intervals_belong_to_the_minimum(seed):
     system, step, t, noise = model.build(), Landing(1e-6, 2e-4), np.arange(0.0, 0.1, 2e-4), 5e-4
     run = simulate(system, SCHEME, t_end=0.1, dt=step)
     exact = np.interp(t, run.t, run.q["crank.angle"])
-    angle = exact + noise * np.random.default_rng(seed).normal(size=t.size)
+    angle = exact + noise * np.random.default_rng(2).normal(size=t.size)
     data = MotionData(t, {"crank.angle": angle}, {"crank.angle": noise})
     found = fit_motion(system, SCHEME, data, ranges, dt=step, settings=FitMotion(starts=24))
     for name, value in zip(found.names, found.values, strict=True):

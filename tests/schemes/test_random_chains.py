@@ -83,8 +83,8 @@ def test_twenty_thousand_steps_at_random(stepper, lost):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 12))
-def test_a_million_steps_at_random(seed):
+@pytest.mark.parametrize("seed", range(2, 5))
+def test_many_steps_at_random(seed):
     """One run in a hundred may end, where friction wedges a journal: see `python -m benchmarks.random_steps`."""
     taken, rescued, ended = walk(seed, 100_000)
     assert rescued <= 1e-2 * taken and ended <= 1

@@ -27,9 +27,8 @@ STEPPERS = [pytest.param(GaussQP(), id="QP"), pytest.param(GaussMPCC(), id="MPCC
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stepper", STEPPERS)
-def test_second_order_through_impacts_and_sliding(stepper):
-    errors = [error(stepper, dt_max)[0] for dt_max in (4e-4, 2e-4, 1e-4)]
+def test_second_order_through_impacts_and_sliding():
+    errors = [error(GaussQP(), dt_max)[0] for dt_max in (4e-4, 2e-4, 1e-4)]
     orders = np.log2(np.divide(errors[:-1], errors[1:]))
     assert np.all((orders >= 1.8) & (orders <= 2.2)), errors
 

