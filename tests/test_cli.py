@@ -296,6 +296,16 @@ def test_bad_file(text: str, named: list[str], folder: Path, capsys: pytest.Capt
     assert not (folder / "run.nc").exists()
 
 
+def test_a_file_may_postpone_its_annotations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A dataclass looks for their names in the module, also where another module has its name."""
+    held = "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom typing import ClassVar\n"
+    held += "from nonsmooth import *\n@dataclass\nclass Sizes:\n    kind: ClassVar[str] = 'a'\n    mass: float = 1.0\n"
+    for name in ("mechanism.py", "json.py"):
+        (folder / name).write_text(held + BALL.replace("mass=1.0", "mass=Sizes().mass"), encoding="utf-8")
+        assert main(["run", name, "--t-end", "0.001"]) == 0, capsys.readouterr().err
+    assert sys.modules["json"] is json
+
+
 # Runs that end early
 
 
