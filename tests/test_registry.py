@@ -67,7 +67,7 @@ def test_provenance_cannot_be_changed():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"restitutoin": 0.5}, "has no argument 'restitutoin'. Did you mean restitution. It takes mass, restitution"),
+        ({"restitutoin": 0.5}, "has no argument 'restitutoin'. Did you mean restitution? It takes mass, restitution"),
         ({"colour": 1}, "has no argument 'colour'. It takes mass, restitution"),
         ({}, "needs restitution, without default: give restitution=... (--set restitution=...)"),
     ],

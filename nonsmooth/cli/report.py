@@ -149,7 +149,7 @@ def result(
     parts += ["", state]
     if facts["impulse"]:
         contacts = table_of("contact", "impulse [N s]", "last force [N]", "impacts")
-        from nonsmooth.diagnostics.contacts import impact_counts
+        from nonsmooth.diagnostics.contacts import COUNTED, impact_counts
 
         struck = impact_counts(trajectory)
         impulses = _tidied(facts["impulse"], trajectory.P_N)
@@ -158,6 +158,10 @@ def result(
             force = forces[name]
             contacts.add_row(name, f"{value:.12g}", f"{force:.9g}", str(struck.get(name, 0)))
         parts += ["", contacts]
+        counted, listed = sum(struck.values()), len(trajectory.impacts)
+        if listed > counted:
+            least = f"an approach of at least {100 * COUNTED:g} % of the fastest"
+            parts.append(f"impacts: {counted} begin with {least}, of {listed} impulses in `impacts` of the run")
     return parts
 
 
