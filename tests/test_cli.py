@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 
 from nonsmooth import ModelWarning, SimulationFailed, Trajectory, simulate
 from nonsmooth.cli import main
+from nonsmooth.cli.doctor import EXTRAS
 
 COMMAND = [sys.executable, "-c", "import sys; from nonsmooth.cli import main; sys.exit(main())"]
 LANDING = ["--dt-min", "1e-6", "--dt-max", "1e-3", "--t-end", "0.02"]
@@ -189,6 +191,13 @@ def test_list_describe_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     examined = capsys.readouterr().out
     assert "casadi" in examined and "active-set" in examined and "ccopt" in examined
+    extras = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    assert set(extras) - set(EXTRAS) == {"test", "dev", "docs", "notebooks"}
+    rows = examined.partition("optional")[2]
+    for package in ("anywidget", "dask", "imageio-ffmpeg", "mujoco", "openturns", "salib"):
+        assert f"\n{package} " in rows
 
 
 def test_help_names_every_command_and_loads_no_library_of_runs() -> None:

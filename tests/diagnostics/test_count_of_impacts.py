@@ -23,8 +23,8 @@ from nonsmooth import (
     Torque,
     simulate,
 )
-from nonsmooth.diagnostics import impacts
 from nonsmooth.cli import main
+from nonsmooth.diagnostics import impacts
 from nonsmooth.diagnostics.contacts import impact_counts
 from nonsmooth.trajectory.thinning import loaded
 from nonsmooth_problems import chain, four_bar, newtons_cradle, painleve_rod, pendulum_with_stop, socket_pendulum
