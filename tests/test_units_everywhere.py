@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -223,6 +225,24 @@ def driver(motion, coordinate="angle"):
 )  # fmt: skip
 def test_signals_and_steps(said, plain):
     assert said == plain
+    assert repr(said) == repr(plain) and pickle.loads(pickle.dumps(said)) == said
+
+
+@pytest.mark.parametrize(
+    ("signal", "changed"),
+    [
+        (Ramp("900 rpm"), {"start": 1.0}), (Harmonic("2 deg", period=1.0), {"period": 2.0}),
+        (Table((0.0, 1.0), (0.0, "3 deg")), {"times": (0.0, 2.0)}),
+        (FourierSignal(1.0, ("3 deg",), (0.0,)), {"omega": 2.0}),
+    ],
+    ids=lambda one: type(one).__name__,
+)  # fmt: skip
+def test_a_signal_that_is_changed_keeps_its_units(signal, changed):
+    """`dataclasses.replace` and copies take over what was given with a unit."""
+    for one in (signal, replace(signal, **changed), pickle.loads(pickle.dumps(replace(signal, **changed)))):
+        assert driver(one).motion == one
+        with pytest.raises(ModelError, match="is of another dimension than m"):
+            driver(one, "x")
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ COST = {
 # What the extras are for; those of developers are in CONTRIBUTING.md.
 EXTRAS = {
     "dask": "studies on a cluster",
-    "sensitivity": "studies.sensitivity",
-    "reliability": "studies.failure_probability",
+    "sensitivity": "sensitivity",
+    "reliability": "failure_probability",
     "video": "MP4 without ffmpeg",
     "notebook": "sliders in notebooks",
     "bench": "benchmarks",
