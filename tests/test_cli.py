@@ -191,9 +191,7 @@ def test_list_describe_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     examined = capsys.readouterr().out
     assert "casadi" in examined and "active-set" in examined and "ccopt" in examined
-    extras = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     assert set(project["optional-dependencies"]) - set(EXTRAS) == {"test", "dev", "docs", "notebooks"}
     rows = examined.partition("optional")[2]
     for package in ("anywidget", "dask", "imageio-ffmpeg", "mujoco", "openturns", "salib"):
