@@ -370,17 +370,17 @@ def test_a_misspelt_field_is_refused_with_the_nearest_and_all_others(make, wrong
         ),
         (lambda: Model(elemnts=[]), "Model has no field 'elemnts'. Did you mean elements? It takes elements, name, "),
         (lambda: Model([], "rod"), "Model takes at most 1 value by place (elements), got 2; give others by name"),
-        (lambda: Landing(1e-6), "Landing needs dt_max, which is missing; it takes dt_min, dt_max, error."),
-        (lambda: Gravity(), "Gravity needs acceleration, which is missing"),
+        (lambda: Landing(1e-6), "Landing needs dt_max [s], which is missing; it takes dt_min, dt_max, error."),
+        (lambda: Gravity(), "Gravity needs acceleration [m/s^2], which is missing"),
         (
             lambda: RevoluteClearance("pin", "a", "b"),
-            "needs contact and clearance, which are missing",
+            "needs contact (Rigid(...) or Compliant(...)) and clearance [m], which are missing",
         ),
-        (lambda: Flores(stiffness=1e8), "Flores needs restitution, which is missing"),
+        (lambda: Flores(stiffness=1e8), "Flores needs restitution [-], which is missing"),
         (lambda: Rigid(0.5, 0.1), "Rigid takes no values by place, got 2; give others by name, as restitution=..."),
         (lambda: Landing(1e-6, 1e-3, dt_min=1e-6), "Landing got dt_min twice, by place and by name; give one of them."),
-        (lambda: Harmonic(1.0), "Harmonic needs period, which is missing"),
-        (lambda: ErrorControl(), "ErrorControl needs rtol, which is missing"),
+        (lambda: Harmonic(1.0), "Harmonic needs period [s], which is missing"),
+        (lambda: ErrorControl(), "ErrorControl needs rtol [-], which is missing"),
     ],
 )
 def test_a_call_that_does_not_fit_the_fields_is_told_with_all_fields(make, sentence):
