@@ -251,6 +251,7 @@ def test_a_signal_that_is_changed_keeps_its_units(signal, changed):
         (lambda: driver(Ramp("9 mm/s")), '"m": motion: Ramp: rate "9 mm/s" is of another dimension than rad/s'),
         (lambda: driver(Ramp("900 rpm"), "x"), 'rate "900 rpm" is of another dimension than m/s'),
         (lambda: driver("90 deg", "x"), 'motion "90 deg" is of another dimension than m;'),
+        (lambda: driver("10*t"), "; a function of time is lambda t: ..., a Ramp, a Harmonic or a Table."),
         (lambda: PointForce("f", "crank", force=TimeVector((Ramp("2 kN"), 0.0))), 'Ramp: rate "2 kN" is of another'),
         (lambda: AxisAngle((0.0, 0.0, 1.0), Ramp("2 mm/s")), 'angle: Ramp: rate "2 mm/s" is of another dimension'),
         (lambda: Harmonic("2 mm", period="2 mm"), 'Harmonic: period "2 mm" is of another dimension than s'),
