@@ -362,6 +362,26 @@ def test_a_misspelt_field_is_refused_with_the_nearest_and_all_others(make, wrong
 
 
 @pytest.mark.parametrize(
+    ("named", "sentence"),
+    [
+        (
+            {"dt_max": 1e-4},
+            "has no argument 'dt_max'. It belongs to the steps, which are given with a stepper: GaussQP()",
+        ),
+        ({"rtol": 1e-4}, "EventDriven(), dt=ErrorControl(rtol, atol)."),
+        ({"solver": ActiveSet()}, "It belongs to the stepper: GaussQP(solver=...)."),
+        ({"tend": 1.0}, "simulate has no argument 'tend'. Did you mean t_end?"),
+        ({"colour": 1}, "simulate has no argument 'colour'. It takes system, stepper, t_end, dt, "),
+    ],
+)
+def test_an_argument_that_a_run_does_not_take_is_told_where_it_belongs(system, named, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        simulate(system, t_end=0.01, **named)
+    with pytest.raises(InputError, match="simulate_batch has no argument"):
+        simulate_batch(system, GaussQP(), {}, t_end=0.01, dt=1e-3, **named)
+
+
+@pytest.mark.parametrize(
     ("make", "sentence"),
     [
         (

@@ -36,6 +36,7 @@ from nonsmooth.run.arguments import (
     check_step,
     check_stepper,
     in_si,
+    known_arguments,
 )
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
@@ -63,6 +64,7 @@ COMPLETE = "The run was complete when it was interrupted."
 NO_MEMORY = "The memory of this process does not suffice for the run; free some, or raise the limit of the process."
 
 
+@known_arguments
 def simulate(
     system: System,
     stepper: Stepper | None = None,
