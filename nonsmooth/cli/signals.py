@@ -13,8 +13,8 @@ from typing import Any
 
 __all__ = ["BEGIN", "stoppable"]
 
-#: when the process began to load the program, by time.perf_counter(): this module is the first of the command line
-BEGIN = time.perf_counter()
+#: when the process began, of whose start the processor's time is known
+BEGIN = time.perf_counter() - time.process_time()
 
 
 @contextmanager
