@@ -15,7 +15,9 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.drawing import Bearing, Guide, Spot, Vector
 from nonsmooth.plots.drawing import BEARING, BLOCK, Placed
 
-__all__ = ["At", "Between", "Block", "Frame", "Journal", "Placing", "Sleeve", "Tunnel", "View", "basis", "units"]
+__all__ = [
+    "At", "Between", "Block", "Face", "Frame", "Journal", "Placing", "Sleeve", "Tunnel", "View", "basis", "units",
+]  # fmt: skip
 
 #: share of the radius of a bearing that its magnified clearance takes at most
 MOST = 0.8
@@ -179,6 +181,19 @@ class Tunnel(_Straight):
     def place(self, placed: Placed, view: View) -> Placing:
         scale = self.drawn(view) + view.factor * np.array(self.plays)
         return Placing(placed.spot(self.a), placed.axes(self.a.body, self.axes_a) * [1.0, *scale[1:]])
+
+
+@dataclass(frozen=True)
+class Face(_Straight):
+    """A wall of a guide in the plane: its middle, and unit vectors along it and out of the guide."""
+
+    #: 1 or -1
+    side: float = 1.0
+
+    def place(self, placed: Placed, view: View) -> Placing:
+        axes = placed.axes(self.a.body, self.axes_a) * [1.0, self.side]
+        reach = self.drawn(view)[1] + view.factor * self.plays[1]
+        return Placing(placed.spot(self.a) + reach * axes[:, :, 1], axes)
 
 
 class Block(_Straight):
