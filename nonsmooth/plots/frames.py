@@ -7,7 +7,7 @@ length nor perpendicular. Within a joint with clearance, offset and tilt are mag
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -163,7 +163,7 @@ class _Straight(Frame):
     loose = True
 
     @classmethod
-    def of(cls, one: Guide, dimension: int) -> _Straight:
+    def of(cls, one: Guide, dimension: int) -> Self:
         pairs = (np.array([one.along, one.across]), np.array([one.along_b, one.across_b]))
         axes_a, axes_b = (_rows(pair if dimension == 2 else np.vstack([pair, np.cross(*pair)])) for pair in pairs)
         sizes = (one.length / 2, one.height / 2, one.width / 2)[:dimension]
