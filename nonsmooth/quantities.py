@@ -19,8 +19,8 @@ from nonsmooth.settings import Called
 from nonsmooth.units import Wrong, has_unit, in_own_unit, in_unit, open_unit
 
 __all__ = [
-    "AXES", "VALUE", "Declared", "InUnits", "Length", "Point", "PositiveLength", "Quantity", "Text", "Unit",
-    "converted", "declarations", "field_units", "own_unit",
+    "AXES", "VALUE", "Declared", "InUnits", "Length", "Point", "PositiveLength", "Quantity", "Stated",
+    "Text", "Unit", "converted", "declarations", "field_units", "own_unit", "parts_of",
 ]  # fmt: skip
 
 AXES = ("x", "y", "z")
@@ -130,21 +130,35 @@ def own_unit(declared: str, unit: str) -> str:
     return " or ".join(declared.replace(VALUE, one) for one in unit.split(" or "))
 
 
+class Stated(float):
+    """A number in SI units that was given as a text with a unit, which it keeps.
+
+    It is the number in every other respect, and is taken over by ``dataclasses.replace``.
+    """
+
+    text: str
+
+
+def parts_of(value: Any) -> tuple[Any, ...]:
+    """The components of a tuple or list; the value itself where it is none."""
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
 def converted(value: Any, number: Callable[[str], Any], meant: Callable[[Any], bool] = has_unit) -> Any:
     """A value, or a tuple of values, whose texts with a unit have become what `number` makes of them."""
-    parts = value if isinstance(value, tuple | list) else (value,)
+    parts = parts_of(value)
     if not any(map(meant, parts)):
         return value
     numbers = tuple(number(part) if meant(part) else part for part in parts)
-    return numbers if parts is value else numbers[0]
+    return numbers if isinstance(value, tuple | list) else numbers[0]
 
 
 class InUnits(Called):
     """The type of dataclasses whose numbers may be given as strings with a unit, such as ``"1e9 N/m^1.5"``.
 
     Strings become numbers in SI units before the class checks them. A unit that depends on other fields, as ``N/m^n``
-    does, must be that of the object's `quantity`. One in `VALUE` is known where the object is used: texts of such
-    fields are kept in its `texts`, from which their dimension is checked there.
+    does, must be that of the object's `quantity`. One in `VALUE` is known where the object is used: numbers of such
+    fields are `Stated`, so that their dimension is checked there.
     """
 
     def __call__(cls, *values: Any, **fields: Any) -> Any:
@@ -153,20 +167,21 @@ class InUnits(Called):
 
         def number(name: str, value: Any) -> Any:
             def read(text: str) -> float:
-                texts.setdefault(name, []).append(text)
-                return cls._number(name, text, units[name])
+                found = cls._number(name, text, units[name])
+                if VALUE in units[name]:
+                    found = Stated(found)
+                    found.text = text
+                elif open_unit(units[name]):
+                    texts.setdefault(name, []).append(text)
+                return found
 
             return converted(value, read) if name in units else value
 
         first = [number(name, value) for name, value in zip(names, values, strict=False)]
         made = super().__call__(*first, *values[len(first) :], **{name: number(name, fields[name]) for name in fields})
-        for name in texts:
-            if open_unit(units[name]):
-                for text in texts[name]:
-                    cls._number(name, text, made.quantity(name).unit)
-        later = {name: tuple(said) for name, said in texts.items() if VALUE in units[name]}
-        if later:
-            object.__setattr__(made, "texts", later)
+        for name, said in texts.items():
+            for text in said:
+                cls._number(name, text, made.quantity(name).unit)
         return made
 
     def _number(cls, name: str, text: str, unit: str) -> float:

@@ -305,6 +305,15 @@ def _checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+def needed(signature: inspect.Signature) -> list[str]:
+    """Names of the arguments that it cannot be called without."""
+    return [
+        one.name
+        for one in signature.parameters.values()
+        if one.default is one.empty and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+    ]
+
+
 def _check_call(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Raise InputError for arguments that the signature does not take."""
     accepted = signature.parameters
@@ -316,6 +325,10 @@ def _check_call(name: str, signature: inspect.Signature, args: tuple[Any, ...], 
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
+        missing = [] if args else [one for one in needed(signature) if one not in kwargs]
+        if missing:
+            words = ", ".join(f"{one}=... (--set {one}=...)" for one in missing)
+            raise InputError(f"{name} needs {', '.join(missing)}, without default: give {words}.") from None
         raise InputError(f"{name}: {error}. It takes {signature}.") from None
     for key, value in signature.bind(*args, **kwargs).arguments.items():
         default = accepted[key].default

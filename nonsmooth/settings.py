@@ -145,9 +145,22 @@ def check_call(
     given = {*placed[: len(values)], *fields}
     absent = [one.name for one in parameters.values() if one.default is one.empty and one.name not in given]
     if absent:
-        raise error(f"{cls.__name__} needs {_all(absent)} missing; i{takes}")
+        raise error(f"{cls.__name__} needs {_all([_described(cls, name) for name in absent])} missing; i{takes}")
     twice = [name for name in placed[: len(values)] if name in fields]
     raise error(f"{cls.__name__} got {' and '.join(twice)} twice, by place and by name; give one of them.")
+
+
+def _described(cls: Any, name: str) -> str:
+    """A field with its unit, or with the classes of which it is one, as far as its annotation says so."""
+    try:
+        hint = get_type_hints(cls, include_extras=True).get(name)
+    except Exception:  # of a user's annotation, whose names are not known here
+        return name
+    units = [part.unit for part in getattr(hint, "__metadata__", ()) if hasattr(part, "unit")]
+    if units and "value" not in units[0]:
+        return f"{name} [{units[0]}]"
+    kinds: list[Any] = [part for part in get_args(hint) if dataclasses.is_dataclass(part)]
+    return f"{name} ({' or '.join(f'{one.__name__}(...)' for one in kinds)})" if kinds else name
 
 
 def _all(names: Sequence[str]) -> str:

@@ -362,6 +362,26 @@ def test_a_misspelt_field_is_refused_with_the_nearest_and_all_others(make, wrong
 
 
 @pytest.mark.parametrize(
+    ("named", "sentence"),
+    [
+        (
+            {"dt_max": 1e-4},
+            "has no argument 'dt_max'. It belongs to the steps, which are given with a stepper: GaussQP()",
+        ),
+        ({"rtol": 1e-4}, "EventDriven(), dt=ErrorControl(rtol, atol)."),
+        ({"solver": ActiveSet()}, "It belongs to the stepper: GaussQP(solver=...)."),
+        ({"tend": 1.0}, "simulate has no argument 'tend'. Did you mean t_end?"),
+        ({"colour": 1}, "simulate has no argument 'colour'. It takes system, stepper, t_end, dt, "),
+    ],
+)
+def test_an_argument_that_a_run_does_not_take_is_told_where_it_belongs(system, named, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        simulate(system, t_end=0.01, **named)
+    with pytest.raises(InputError, match="simulate_batch has no argument"):
+        simulate_batch(system, GaussQP(), {}, t_end=0.01, dt=1e-3, **named)
+
+
+@pytest.mark.parametrize(
     ("make", "sentence"),
     [
         (
@@ -370,17 +390,17 @@ def test_a_misspelt_field_is_refused_with_the_nearest_and_all_others(make, wrong
         ),
         (lambda: Model(elemnts=[]), "Model has no field 'elemnts'. Did you mean elements? It takes elements, name, "),
         (lambda: Model([], "rod"), "Model takes at most 1 value by place (elements), got 2; give others by name"),
-        (lambda: Landing(1e-6), "Landing needs dt_max, which is missing; it takes dt_min, dt_max, error."),
-        (lambda: Gravity(), "Gravity needs acceleration, which is missing"),
+        (lambda: Landing(1e-6), "Landing needs dt_max [s], which is missing; it takes dt_min, dt_max, error."),
+        (lambda: Gravity(), "Gravity needs acceleration [m/s^2], which is missing"),
         (
             lambda: RevoluteClearance("pin", "a", "b"),
-            "needs contact and clearance, which are missing",
+            "needs contact (Rigid(...) or Compliant(...)) and clearance [m], which are missing",
         ),
-        (lambda: Flores(stiffness=1e8), "Flores needs restitution, which is missing"),
+        (lambda: Flores(stiffness=1e8), "Flores needs restitution [-], which is missing"),
         (lambda: Rigid(0.5, 0.1), "Rigid takes no values by place, got 2; give others by name, as restitution=..."),
         (lambda: Landing(1e-6, 1e-3, dt_min=1e-6), "Landing got dt_min twice, by place and by name; give one of them."),
-        (lambda: Harmonic(1.0), "Harmonic needs period, which is missing"),
-        (lambda: ErrorControl(), "ErrorControl needs rtol, which is missing"),
+        (lambda: Harmonic(1.0), "Harmonic needs period [s], which is missing"),
+        (lambda: ErrorControl(), "ErrorControl needs rtol [-], which is missing"),
     ],
 )
 def test_a_call_that_does_not_fit_the_fields_is_told_with_all_fields(make, sentence):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 
 from nonsmooth import ModelWarning, SimulationFailed, Trajectory, simulate
 from nonsmooth.cli import main
+from nonsmooth.cli.doctor import EXTRAS
 
 COMMAND = [sys.executable, "-c", "import sys; from nonsmooth.cli import main; sys.exit(main())"]
 LANDING = ["--dt-min", "1e-6", "--dt-max", "1e-3", "--t-end", "0.02"]
@@ -189,6 +191,11 @@ def test_list_describe_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     examined = capsys.readouterr().out
     assert "casadi" in examined and "active-set" in examined and "ccopt" in examined
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert set(project["optional-dependencies"]) - set(EXTRAS) == {"test", "dev", "docs", "notebooks"}
+    rows = examined.partition("optional")[2]
+    for package in ("anywidget", "dask", "imageio-ffmpeg", "mujoco", "openturns", "salib"):
+        assert f"\n{package} " in rows
 
 
 def test_help_names_every_command_and_loads_no_library_of_runs() -> None:
@@ -294,6 +301,16 @@ def test_bad_file(text: str, named: list[str], folder: Path, capsys: pytest.Capt
     assert seen.out == "" and seen.err.count("\n") == 1
     assert [word for word in named if word not in seen.err] == [], seen.err
     assert not (folder / "run.nc").exists()
+
+
+def test_a_file_may_postpone_its_annotations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A dataclass looks for their names in the module, also where another module has its name."""
+    held = "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom typing import ClassVar\n"
+    held += "from nonsmooth import *\n@dataclass\nclass Sizes:\n    kind: ClassVar[str] = 'a'\n    mass: float = 1.0\n"
+    for name in ("mechanism.py", "json.py"):
+        (folder / name).write_text(held + BALL.replace("mass=1.0", "mass=Sizes().mass"), encoding="utf-8")
+        assert main(["run", name, "--t-end", "0.001"]) == 0, capsys.readouterr().err
+    assert sys.modules["json"] is json
 
 
 # Runs that end early

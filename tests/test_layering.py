@@ -6,6 +6,8 @@ import ast
 import functools
 import graphlib
 import itertools
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -183,6 +185,19 @@ def test_only_the_command_line_and_pages_import_plots() -> None:
 def test_slow_libraries_are_imported_where_they_are_used(path: Path) -> None:
     loaded = {name.split(".")[0] for name in imports_of(path, when_loaded=True)}
     assert not loaded & (SLOW_TO_IMPORT - MADE_OF.get(part_of(path), set()))
+
+
+def test_runs_whose_code_is_compiled_load_no_text() -> None:
+    """Neither numba nor SciPy's solvers, which take half a second: what engines and texts share stands with the
+    schemas."""
+    script = (
+        "import importlib, pkgutil, sys, nonsmooth.engine as engine, nonsmooth.trust\n"
+        "for one in pkgutil.iter_modules(engine.__path__):\n"
+        "    importlib.import_module(f'nonsmooth.engine.{one.name}')\n"
+        "print(*{'numba', 'scipy.integrate', 'scipy.optimize'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_the_table_has_no_cycle() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -223,6 +225,24 @@ def driver(motion, coordinate="angle"):
 )  # fmt: skip
 def test_signals_and_steps(said, plain):
     assert said == plain
+    assert repr(said) == repr(plain) and pickle.loads(pickle.dumps(said)) == said
+
+
+@pytest.mark.parametrize(
+    ("signal", "changed"),
+    [
+        (Ramp("900 rpm"), {"start": 1.0}), (Harmonic("2 deg", period=1.0), {"period": 2.0}),
+        (Table((0.0, 1.0), (0.0, "3 deg")), {"times": (0.0, 2.0)}),
+        (FourierSignal(1.0, ("3 deg",), (0.0,)), {"omega": 2.0}),
+    ],
+    ids=lambda one: type(one).__name__,
+)  # fmt: skip
+def test_a_signal_that_is_changed_keeps_its_units(signal, changed):
+    """`dataclasses.replace` and copies take over what was given with a unit."""
+    for one in (signal, replace(signal, **changed), pickle.loads(pickle.dumps(replace(signal, **changed)))):
+        assert driver(one).motion == one
+        with pytest.raises(ModelError, match="is of another dimension than m"):
+            driver(one, "x")
 
 
 @pytest.mark.parametrize(
@@ -231,6 +251,7 @@ def test_signals_and_steps(said, plain):
         (lambda: driver(Ramp("9 mm/s")), '"m": motion: Ramp: rate "9 mm/s" is of another dimension than rad/s'),
         (lambda: driver(Ramp("900 rpm"), "x"), 'rate "900 rpm" is of another dimension than m/s'),
         (lambda: driver("90 deg", "x"), 'motion "90 deg" is of another dimension than m;'),
+        (lambda: driver("10*t"), "; a function of time is lambda t: ..., a Ramp, a Harmonic or a Table."),
         (lambda: PointForce("f", "crank", force=TimeVector((Ramp("2 kN"), 0.0))), 'Ramp: rate "2 kN" is of another'),
         (lambda: AxisAngle((0.0, 0.0, 1.0), Ramp("2 mm/s")), 'angle: Ramp: rate "2 mm/s" is of another dimension'),
         (lambda: Harmonic("2 mm", period="2 mm"), 'Harmonic: period "2 mm" is of another dimension than s'),

@@ -1,4 +1,4 @@
-"""`nonsmooth doctor`: installed versions, available solvers, missing libraries and the consequences."""
+"""`nonsmooth doctor`: installed versions, available solvers, missing and optional libraries and the consequences."""
 
 from __future__ import annotations
 
@@ -27,6 +27,15 @@ COST = {
     "typer": "no command line",
     "rich": "no command line",
 }
+# What the extras are for; those of developers are in CONTRIBUTING.md.
+EXTRAS = {
+    "dask": "studies on a cluster",
+    "sensitivity": "sensitivity",
+    "reliability": "failure_probability",
+    "video": "MP4 without ffmpeg",
+    "notebook": "sliders in notebooks",
+    "bench": "benchmarks",
+}
 COST_OF_SOLVER = {
     "active-set": "gauss-qp needs --solver osqp or conic",
     "osqp": "active-set solves the same programs",
@@ -45,14 +54,20 @@ def doctor() -> None:
     versions = table_of("package", "version", "needs", "without it")
     versions.add_row("nonsmooth", __version__)
     versions.add_row("python", platform.python_version(), ">=3.11")
-    needs = _needs()
+    needs = {name: bound for name, bound, extra in _declared() if not extra}
     for package, cost in COST.items():
         version = _version(package)
         versions.add_row(package, version or "missing", needs.get(package, ""), "" if version else cost)
     table = table_of("solver", "version", "missing", "without it")
     for name, found, missing in solvers.available():
         table.add_row(name, found or "-", missing, COST_OF_SOLVER.get(name, "") if missing else "")
-    show(versions, "", table)
+    optional = table_of("optional", "version", "is for", "is installed by")
+    for package, _, extra in _declared():
+        if extra in EXTRAS:
+            version = _version(package)
+            install = "" if version else f'pip install "nonsmooth[{extra}]"'
+            optional.add_row(package, version or "-", EXTRAS[extra], install)
+    show(versions, "", table, "", optional)
 
 
 def _version(package: str) -> str | None:
@@ -62,12 +77,12 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _needs() -> dict[str, str]:
-    """Lower bounds that the installed package declares."""
+def _declared() -> list[tuple[str, str, str]]:
+    """Libraries that the installed package declares, with their bounds and the extra to which they belong."""
     try:
         declared = metadata.requires("nonsmooth") or []
     except metadata.PackageNotFoundError:
-        return {}
-    pattern = re.compile(r"([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*([<>=!~][^;]*)")
-    found = (pattern.match(line) for line in declared if "extra ==" not in line)
-    return {match[1].lower(): match[2].strip() for match in found if match}
+        return []
+    pattern = re.compile(r"([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*([<>=!~][^;]*)?(?:;.*extra == ['\"](\w+)['\"])?")
+    found = (pattern.match(line) for line in declared)
+    return [(match[1].lower(), (match[2] or "").strip(), match[3] or "") for match in found if match]

@@ -113,10 +113,11 @@ def stated_problem(declaration: Declaration, path: Path) -> Problem:
     return Problem(function, (), f"the file {path}", {})
 
 
-def laws_of(problem: Problem) -> tuple[Any, ...]:
+def laws_of(problem: Problem, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
     """The contact laws of a problem that is built without another one."""
     own = problem.__signature__.parameters["contact"].default
-    return getattr(problem.function, "laws", () if own in (None, inspect.Parameter.empty) else (own,))
+    known = getattr(problem.function, "laws", () if own in (None, inspect.Parameter.empty) else (own,))
+    return _laws_in(problem(**arguments)) if known is None else known
 
 
 def python_problem(path: Path) -> Problem:
@@ -125,8 +126,7 @@ def python_problem(path: Path) -> Problem:
     A function `build(contact)` gets the law; in a model or system that is built without it, the law of all contacts is
     replaced. One without contacts has no such argument.
     """
-    from nonsmooth.model.contacts import Contact
-    from nonsmooth.registry import Problem
+    from nonsmooth.registry import Problem, needed
 
     module = module_of(path)
     build = getattr(module, "build", None)
@@ -138,7 +138,8 @@ def python_problem(path: Path) -> Problem:
     if build is not None and "contact" in inspect.signature(build).parameters:
         function = functools.wraps(build)(made)
     else:
-        laws = tuple(element.contact for element in made().elements if isinstance(element, Contact))
+        # None: they are known with the arguments
+        found = None if build is not None and needed(inspect.signature(build)) else _laws_in(made())
 
         def with_law(contact: Any = None, **arguments: Any) -> Any:
             return made(**arguments) if contact is None else made(**arguments).with_contact(contact)
@@ -146,10 +147,16 @@ def python_problem(path: Path) -> Problem:
         function, named = with_law, inspect.Parameter.KEYWORD_ONLY
         others = () if build is None else inspect.signature(build).parameters.values()
         taken = [one.replace(kind=named) for one in others if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
-        law = [inspect.Parameter("contact", named, default=common_law(laws))] if laws else []
-        function.__signature__, function.laws = inspect.Signature([*law, *taken]), laws
+        law = [inspect.Parameter("contact", named, default=common_law(found or ()))] if found != () else []
+        function.__signature__, function.laws = inspect.Signature([*law, *taken]), found
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
+
+
+def _laws_in(made: Model | System) -> tuple[Any, ...]:
+    from nonsmooth.model.contacts import Contact
+
+    return tuple(element.contact for element in made.elements if isinstance(element, Contact))
 
 
 def common_law(laws: Sequence[Any]) -> Any:
@@ -178,10 +185,16 @@ def _mechanism(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> 
     return made
 
 
+class _OfFile(ModuleType):
+    """Of a user's file, which another one of the same name may replace."""
+
+
 def module_of(path: Path) -> ModuleType:
     """Run a user's Python file, which may import what stands beside it, as Python's own command does.
 
-    It is read anew, past Python's cache of bytecode, which does not see a change within the same second.
+    It is read anew, past Python's cache of bytecode, which does not see a change within the same second. It is among
+    `sys.modules`, where dataclasses look for the names of their annotations, under a name of its own if another module
+    has its name.
 
     Raises
     ------
@@ -189,10 +202,13 @@ def module_of(path: Path) -> ModuleType:
         If there is no such file, or it fails: with its line.
     """
     check_file(path)
-    specification = importlib.util.spec_from_file_location(path.stem, path)
+    taken = path.stem in sys.modules and not isinstance(sys.modules[path.stem], _OfFile)
+    name = f"{path.stem} in {path.resolve().parent}" if taken else path.stem
+    specification = importlib.util.spec_from_file_location(name, path)
     if specification is None or specification.loader is None:
         raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")
     module, folder = importlib.util.module_from_spec(specification), str(path.resolve().parent)
+    module.__class__, sys.modules[name] = _OfFile, module
     if folder not in sys.path:
         sys.path.insert(0, folder)
     run_user_code(path, lambda: exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module)))
@@ -228,12 +244,20 @@ def system_of(path: Path, arguments: Mapping[str, Any]) -> System:
 
 
 def _model_of(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> Any:
+    from nonsmooth.registry import needed
+
     if not hasattr(module, "model") and not hasattr(module, "build"):
         raise InputError(f"{path} defines neither `model` nor `build()`: add one of them.")
     if hasattr(module, "build"):
         accepted = inspect.signature(module.build).parameters
         unknown = [name for name in arguments if name not in accepted]
         if not unknown or any(one.kind is one.VAR_KEYWORD for one in accepted.values()):
+            missing = [name for name in needed(inspect.signature(module.build)) if name not in arguments]
+            if missing:
+                given = " ".join("--contact" if name == "contact" else f"--set {name}=..." for name in missing)
+                raise InputError(
+                    f"{path}: build() needs {', '.join(missing)}, without default: give {given}, or a default."
+                )
             return module.build(**arguments)
         offer = ", ".join(accepted) or "no arguments"
         raise InputError(f"{path}: build() does not take {unknown[0]!r}; it takes {offer}.")

@@ -432,10 +432,11 @@ def _compliant(
             raise InputError(f"The law {name} needs {', '.join(missing)}: give {words}.")
         parts[part] = made(**given)
         used |= set(given)
-    if friction_law is None and any(one.friction for one in laws_of(problem)):
+    others = {key: value for key, value in arguments.items() if key not in used}
+    if friction_law is None and any(one.friction for one in laws_of(problem, others)):
         warnings.warn(
             f"{problem.name}: its friction is left out; --friction-law gives compliant contact one, such as ambrosio.",
             ModelWarning,
             stacklevel=2,
         )
-    return {key: value for key, value in arguments.items() if key not in used} | {"contact": Compliant(**parts)}
+    return others | {"contact": Compliant(**parts)}

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from rich.table import Table
 
 from nonsmooth.files import plain
 from nonsmooth.settings import kebab
+from nonsmooth.stages import spent, stage, staged
 
 if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Mechanism
@@ -87,17 +89,31 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     }
 
 
+def print_json(trajectory: Trajectory, mechanism: Mechanism) -> None:
+    """Print `summary` and the seconds of each stage of the command as the only object on standard output."""
+    facts = staged("reporting", "", partial(summary, trajectory, mechanism))
+    print_object({**facts, "seconds": spent()})
+
+
 def print_object(facts: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
     json.dump(plain(facts), sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")
 
 
-def result(
-    trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path], seconds: Mapping[str, float]
-) -> list[RenderableType]:
-    """The tables of a finished, failed or interrupted run; `seconds` of all that the command did, by stage."""
-    facts = summary(trajectory, mechanism)
+def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]) -> list[RenderableType]:
+    """The tables of a finished, failed or interrupted run, with the seconds of all that the command did, by stage."""
+    with stage("reporting"):
+        facts = summary(trajectory, mechanism)
+        end = _end_of(trajectory, facts)
+    return [_of_run(trajectory, mechanism, written, facts, spent()), *end]
+
+
+def _of_run(
+    trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path], facts: Mapping[str, Any],
+    seconds: Mapping[str, float],
+) -> Table:  # fmt: skip
+    """What ran, how it ended, and what it took."""
     counts, certificate = facts["counts"], facts["certificate"]
     told = trajectory.status.startswith("failed")  # with its time
     run = grid(f"{facts['problem']}: {trajectory.status}{'' if told else f' at t = {trajectory.t[-1]:.9g} s'}")
@@ -105,8 +121,8 @@ def result(
     run.add_row("solver", _called(facts))
     alone = " without the runs compared with it" if "accuracy" in trajectory.manifest else ""
     run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s{alone}")
-    spent = sorted(seconds.items(), key=lambda one: -one[1])
-    run.add_row("seconds", f"{sum(seconds.values()):.3g}: " + ", ".join(f"{k} {v:.2g}" for k, v in spent))
+    each = sorted(seconds.items(), key=lambda one: -one[1])
+    run.add_row("seconds", f"{sum(seconds.values()):.3g}: " + ", ".join(f"{k} {v:.2g}" for k, v in each))
     run.add_row("solves" if counts.get("solves") or "evaluations" not in counts else "evaluations", _effort(counts))
     certified = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
     for name, value in certificate.items():
@@ -117,7 +133,11 @@ def result(
         run.add_row("contact", line)
     for path in written:
         run.add_row("written", str(path))
-    parts: list[RenderableType] = [run]
+    return run
+
+
+def _end_of(trajectory: Trajectory, facts: Mapping[str, Any]) -> list[RenderableType]:
+    """The final state, and what the contacts took."""
     state = table_of("final state", "position", "unit", "velocity", "unit")
     units = dict(zip(trajectory.v.names, trajectory.v.unit_list, strict=True))
     velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))
@@ -130,10 +150,10 @@ def result(
         rate = (f"{velocities[name]:.12g}", f"[{units[name]}]") if name in velocities else ("", "")
         state.add_row(name, f"{value:.12g}", f"[{trajectory.q.units(name)}]", *rate)
     _angular(state, body, "", positions, velocities, units)
-    parts += ["", state]
+    parts: list[RenderableType] = ["", state]
     if facts["impulse"]:
         contacts = table_of("contact", "impulse [N s]", "last force [N]", "impacts")
-        from nonsmooth.diagnostics.contacts import impact_counts
+        from nonsmooth.diagnostics.contacts import COUNTED, impact_counts
 
         struck = impact_counts(trajectory)
         impulses = _tidied(facts["impulse"], trajectory.P_N)
@@ -142,6 +162,10 @@ def result(
             force = forces[name]
             contacts.add_row(name, f"{value:.12g}", f"{force:.9g}", str(struck.get(name, 0)))
         parts += ["", contacts]
+        counted, listed = sum(struck.values()), len(trajectory.impacts)
+        if listed > counted:
+            least = f"an approach of at least {100 * COUNTED:g} % of the fastest"
+            parts.append(f"impacts: {counted} begin with {least}, of {listed} impulses in `impacts` of the run")
     return parts
 
 

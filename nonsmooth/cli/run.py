@@ -19,7 +19,7 @@ from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure
 from nonsmooth.run.checkpoints import EVERY
 from nonsmooth.run.simulate import ACCURACY, simulate
-from nonsmooth.stages import spent, stage
+from nonsmooth.stages import stage
 from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.trajectory import Trajectory
@@ -117,9 +117,9 @@ def _run(
         if ending.code == 130 and output is None:
             output = ending.save(_free_name(f"{mechanism.name}-interrupted"))
         if as_json:
-            report.print_object({**report.summary(trajectory, mechanism), "seconds": spent()})
+            report.print_json(trajectory, mechanism)
         else:
-            report.show(*report.result(trajectory, mechanism, ending.files, spent()))
+            report.show(*report.result(trajectory, mechanism, ending.files))
     except KeyboardInterrupt:
         ending.add(130, "Interrupted after the last step.")
     if ending.code:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: when the process began to load the program, by time.perf_counter(): this module is the first of the command line
-BEGIN = time.perf_counter()
+#: when the process began, of whose start the processor's time is known
+BEGIN = time.perf_counter() - time.process_time()
 
 
 @contextmanager

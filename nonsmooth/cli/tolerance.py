@@ -17,6 +17,13 @@ from nonsmooth.cli.values import by_name, distribution_of, number_of, units_of, 
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies.tolerance import QUANTILES, Tolerance
 
+#: what is said without --verdict, of given and of chosen steps
+GIVEN = "The error of the runs is not estimated; give --verdict, which repeats each with half the step."
+CHOSEN = (
+    "Steps were chosen for accurate runs, but those that did not become so are not told; give --verdict, which counts "
+    "them as bounds and takes no further runs."
+)
+
 
 def tolerance(
     *, metric: str, clearances: tuple[str, ...] = (), others: tuple[str, ...] = (), level: str = "dynamic",
@@ -43,7 +50,7 @@ def tolerance(
     directions : --direction NAME=load|any|ANGLE, default: load
         Kinematic level: where the clearance of a joint points; repeatable.
     verdict
-        Run each product again with half the step; what differs counts as bounds.
+        Runs that are not accurate count as bounds; those of given steps are repeated with half the step.
     failure : METHOD
         Kinematic level: probability of failure by monte-carlo, form, importance or subset; repeatable.
     coverage
@@ -81,7 +88,7 @@ def tolerance(
     if found.failure_statement:
         parts += ["", found.failure_statement]
     if not (kinematic or verdict):
-        parts += ["", "the error of the runs is not estimated (--verdict repeats each with half the step)"]
+        parts += ["", CHOSEN if simulated["dt"] is None else GIVEN]
     shares: dict[str, Any] = {}
     if found.shares is not None:
         numbers = (found.shares[key].values.tolist() for key in ("input", "first", "total"))

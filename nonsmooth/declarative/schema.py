@@ -33,6 +33,8 @@ IN_LIST = "[]"
 BY_NAME = "{}"
 #: functions of time given as examples in messages
 WORDED = {"number": "ramp", "quaternion": "axis-angle"}
+#: what a string that states no number was perhaps meant to be
+OF_TIME = '; a function of time is a table, as { kind = "ramp", rate = 10.0 }'
 
 
 class Table(BaseModel):
@@ -200,8 +202,9 @@ class _Maker:
             shapes.append(_Shape("<bool>", bool, "true or false"))
         if int in parts and float not in parts:
             shapes.append(_Shape("<int>", int, "a whole number"))
+        also = OF_TIME if Callable in origins else ""
         if float in parts:
-            one = functools.partial(number, quantity=quantity, unit=own)
+            one = functools.partial(number, quantity=quantity, unit=own, also=also)
             shapes.append(_shape("number", Any, one, quantity.accepted if declared else "a number"))
         for part in parts:
             if get_origin(part) is tuple and str in get_args(part):
@@ -215,7 +218,7 @@ class _Maker:
             elif get_origin(part) is Mapping:
                 shapes.append(_shape("table", dict[str, float], numbers, "a table of numbers in SI units, by name"))
             elif get_origin(part) is tuple:
-                every = functools.partial(components, quantity=quantity, unit=own, size=_size(part))
+                every = functools.partial(components, quantity=quantity, unit=own, size=_size(part), also=also)
                 count = f"{_size(part)} numbers" if _size(part) else "numbers"
                 text = f"a list of {count}, each {quantity.accepted}" if declared else f"a list of {count}"
                 shapes.append(_shape("components", Any, every, text))
@@ -233,7 +236,7 @@ class _Maker:
 
     def _list(self, unit: str, quantity: Quantity, size: int | None) -> _Shape:
         """The form of a list of numbers and functions of time, at least one of them a function."""
-        one = functools.partial(number, quantity=quantity, unit=unit)
+        one = functools.partial(number, quantity=quantity, unit=unit, also=OF_TIME)
         entry = [_shape("number", Any, one, quantity.accepted), *self._functions(unit, ["number"])]
         check = functools.partial(sized, size=size)
         entries: Any = list.__class_getitem__(_union(entry))

@@ -25,15 +25,16 @@ SHOWN = 60
 LISTED, COMPARED = 20, 1000
 
 
-def number(value: Any, quantity: Quantity, unit: str) -> float:
-    """A number in SI units, a string with the dimension of `unit`, "" for none, or a fit or a number with tolerance."""
+def number(value: Any, quantity: Quantity, unit: str, also: str = "") -> float:
+    """A number in SI units, a string with the dimension of `unit`, "" for none, or a fit or a number with tolerance;
+    `also` says what else a string cannot state."""
     found: float | None = None
     if isinstance(value, str):
-        own = unit or "-"
+        own, fit = unit or "-", looks_stated(value)
         try:
-            found = stated(value, lambda text: in_unit(text, own)) if looks_stated(value) else in_unit(value, own)
+            found = stated(value, lambda text: in_unit(text, own)) if fit else in_unit(value, own)
         except (InputError, Wrong) as error:
-            raise wrong(str(error)) from None
+            raise wrong(f"{error}{'' if fit else also}") from None
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         found = float(value) if is_number(value) else math.inf
     if found is None or not quantity.accepts(found):
@@ -43,8 +44,8 @@ def number(value: Any, quantity: Quantity, unit: str) -> float:
     return found
 
 
-def components(value: Any, quantity: Quantity, unit: str, size: int | None) -> tuple[float, ...]:
-    """A list of numbers; messages name the index of a wrong one, starting from 1."""
+def components(value: Any, quantity: Quantity, unit: str, size: int | None, also: str = "") -> tuple[float, ...]:
+    """A list of numbers, see `number`; messages name the index of a wrong one, starting from 1."""
     if not isinstance(value, list):
         count = f"{size} numbers" if size else "numbers"
         example = f"[{', '.join(['0'] * (size or 2))}]"
@@ -52,7 +53,7 @@ def components(value: Any, quantity: Quantity, unit: str, size: int | None) -> t
     found = []
     for i, one in enumerate(sized(value, size)):
         try:
-            found.append(number(one, quantity, unit))
+            found.append(number(one, quantity, unit, also))
         except PydanticCustomError as error:
             raise wrong(f"component {i + 1} {error.message()}") from None
     return tuple(found)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from nonsmooth.diagnostics.pieces import RATES, Pieces, pieces, sampled
 from nonsmooth.evaluation import Array
@@ -200,4 +199,6 @@ def _root(coefficients: Array, wanted: float, start: float, end: float) -> float
 
     if excess(start) * excess(end) >= 0.0:  # one of the ends is the root
         return start if abs(excess(start)) <= abs(excess(end)) else end
+    from scipy.optimize import brentq
+
     return float(brentq(excess, start, end, xtol=1e-15))

@@ -11,7 +11,7 @@ from nonsmooth.engine.event_steps import EventSteps
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.system import System
-from nonsmooth.schemes.instant import MODES, PROJECT
+from nonsmooth.schemes.event_fields import MODES, PROJECT
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ErrorControl

@@ -10,7 +10,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
 from nonsmooth.records.memory import Memory, Values
 from nonsmooth.schemes import event_fields  # noqa: F401  (the schemas)
-from nonsmooth.schemes.runge_kutta import ALL, DEGREE, INNER
+from nonsmooth.schemes.event_fields import ALL, DEGREE, INNER
 
 __all__ = ["EventLayout"]
 

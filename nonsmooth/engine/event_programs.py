@@ -21,7 +21,7 @@ from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP
 from nonsmooth.records.memory import Memory
-from nonsmooth.schemes.phase_motion import FORCES, GAPS, REFERRED
+from nonsmooth.schemes.event_fields import FORCES, GAPS, REFERRED
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ErrorControl

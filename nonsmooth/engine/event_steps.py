@@ -13,8 +13,8 @@ from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, ridge_of
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.schemes.event_fields import INNER, ORDER
 from nonsmooth.schemes.impact_fields import INCREMENTAL
-from nonsmooth.schemes.runge_kutta import INNER, ORDER
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl
 from nonsmooth.steppers.event_driven import EventDriven, check_control, stated_rules, window_of

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
+from nonsmooth.model.bodies import Ground
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.elementwise import ConstraintRows
 from nonsmooth.model.forces import Damper, Force, Spring
@@ -121,16 +122,20 @@ def check_motion(system: System, t: float, values: Array) -> None:
         )
 
 
-def _check_closed(system: System, values: Array, verb: str, units: tuple[str, ...]) -> None:
+def _check_closed(system: System, values: Array, verb: str, units: tuple[str, ...], what: str = "") -> None:
     open_rows = np.flatnonzero(np.abs(values) > CLOSED)
     if open_rows.size:
         worst = open_rows[np.argmax(np.abs(values[open_rows]))]
         # with clearances, joints alone could be closed by a journal that leaves its bearing
         loose = any(isinstance(element, Clearance) for element in system.elements)
-        how = '"centred"' if loose else "True"
+        how, name = '"centred"' if loose else "True", system.constraint_names[worst]
+        grounds = [one.name for one in system.elements if isinstance(one, Ground)]
+        joins = next((one.body_names() for one in system.elements if one.name == name.partition(".")[0]), ())
+        bodies = " and ".join(f'"{one}"' for one in joins if one.partition(".")[0] not in grounds)
+        wrong = f"{what} of {bodies}" if what and bodies else "the start"
         raise ModelError(
-            f'The constraint "{system.constraint_names[worst]}" {verb} {values[worst]:.6g} {units[worst]} at the '
-            f"start; correct the start, or let build(assemble={how}) do so."
+            f'The constraint "{name}" {verb} {values[worst]:.6g} {units[worst]} at the start; correct '
+            f"{wrong}, or let build(assemble={how}) do so."
         )
 
 
@@ -152,7 +157,8 @@ def check_rates(system: System, directions: Directions, rates: Array) -> None:
             f"Constraints contradict each other at the start: {listed}, but their prescribed motions differ by "
             f"{abs(unmet):.6g} {unit}/s; let them agree, or remove one."
         )
-    _check_closed(system, rates, "moves at", tuple(f"{unit}/s" for unit in system.names.constraint_units))
+    units = tuple(f"{unit}/s" for unit in system.names.constraint_units)
+    _check_closed(system, rates, "moves at", units, "velocity and angular_velocity")
 
 
 def _check_rank(system: System, state: State, parameters: Array, directions: Directions) -> None:

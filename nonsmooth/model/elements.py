@@ -73,7 +73,10 @@ class Element(metaclass=Called):
                     if isinstance(part, TimeFunction):
                         part.check_units(own)
             except Wrong as error:
-                raise self.error(f"{field}{':' if isinstance(value, TimeFunction) else ''} {error}.") from None
+                if isinstance(value, TimeFunction):
+                    raise self.error(f"{field}: {error}.") from None
+                also = "; a function of time is lambda t: ..., a Ramp, a Harmonic or a Table"
+                raise self.error(f"{field} {error}{also if self.of_time(field) else ''}.") from None
             if number is not value:
                 object.__setattr__(self, field, number)
 

@@ -273,10 +273,10 @@ class Model(metaclass=Called):
             self._check_node(element, target, node)
             reference = reference.body if isinstance(reference, Node) else reference
         if target is None or (node and not isinstance(target, Body)):
-            known = ", ".join(body.name for body in self.elements if isinstance(body, Body | Ground))
-            raise element.error(
-                f'the body "{name}" is not in the model; add it with model.add(...). Bodies so far: {known}.'
-            )
+            known = [body.name for body in self.elements if isinstance(body, Body | Ground)]
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+            hint = f'Did you mean "{close[0]}"?' if close else "Add it with model.add(...)."
+            raise element.error(f'the body "{name}" is not in the model. {hint} Bodies so far: {", ".join(known)}.')
         if not (isinstance(reference, str) or reference is target):
             raise element.error(
                 f'its "{owner}" is another object than the {type(target).__name__} "{owner}" of the model; '

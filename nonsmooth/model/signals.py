@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 import casadi as ca
@@ -14,7 +13,7 @@ import numpy as np
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import ModelError
-from nonsmooth.quantities import InUnits, Unit, field_units, own_unit
+from nonsmooth.quantities import InUnits, Stated, Unit, field_units, own_unit, parts_of
 from nonsmooth.settings import floats, is_number
 from nonsmooth.units import Wrong, in_unit
 
@@ -38,17 +37,16 @@ class TimeFunction(metaclass=InUnits):
     misuse: ClassVar[type[ModelError]] = ModelError
     #: meaning of a value
     gives: ClassVar[Literal["number", "vector", "quaternion"]] = "number"
-    #: what was given as strings, by field, of those whose unit is that of the load or motion
-    texts: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
 
     def check_units(self, unit: str) -> None:
         """Raise Wrong for a string of another dimension than this function has as a load or motion in `unit`."""
-        for name, texts in self.texts.items():
-            for text in texts:
-                try:
-                    in_unit(text, own_unit(field_units(type(self))[name], unit))
-                except Wrong as error:
-                    raise Wrong(f"{type(self).__name__}: {name} {error}") from None
+        for name, declared in field_units(type(self)).items():
+            for number in parts_of(getattr(self, name)):
+                if isinstance(number, Stated):
+                    try:
+                        in_unit(number.text, own_unit(declared, unit))
+                    except Wrong as error:
+                        raise Wrong(f"{type(self).__name__}: {name} {error}") from None
 
     def __call__(self, t: Any) -> Any:
         """The value at time t: an expression of a symbol, a number of a number."""
@@ -206,7 +204,8 @@ class Table(TimeFunction):
             pair = f"{times[back[0]]:g} followed by {times[back[0] + 1]:g}"
             raise ModelError(f"Table: times must increase strictly, got {pair}; for a jump leave a short ramp.")
         object.__setattr__(self, "times", tuple(map(float, times)))
-        object.__setattr__(self, "values", tuple(map(float, values)))
+        said = [one if isinstance(one, Stated) else float(one) for one in self.values]
+        object.__setattr__(self, "values", tuple(said))
 
     def __call__(self, t: Any) -> Any:
         if isinstance(t, ca.SX | ca.MX):

@@ -7,7 +7,7 @@ length nor perpendicular. Within a joint with clearance, offset and tilt are mag
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -159,7 +159,7 @@ class _Straight(Frame):
     loose = True
 
     @classmethod
-    def of(cls, one: Guide, dimension: int) -> _Straight:
+    def of(cls, one: Guide, dimension: int) -> Self:
         pairs = (np.array([one.along, one.across]), np.array([one.along_b, one.across_b]))
         axes_a, axes_b = (_rows(pair if dimension == 2 else np.vstack([pair, np.cross(*pair)])) for pair in pairs)
         sizes = (one.length / 2, one.height / 2, one.width / 2)[:dimension]
@@ -177,6 +177,19 @@ class Tunnel(_Straight):
     def place(self, placed: Placed, view: View) -> Placing:
         scale = self.drawn(view) + view.factor * np.array(self.plays)
         return Placing(placed.spot(self.a), placed.axes(self.a.body, self.axes_a) * [1.0, *scale[1:]])
+
+
+@dataclass(frozen=True)
+class Face(_Straight):
+    """A wall of a guide in the plane: its middle, and unit vectors along it and out of the guide."""
+
+    #: 1 or -1
+    side: float = 1.0
+
+    def place(self, placed: Placed, view: View) -> Placing:
+        axes = placed.axes(self.a.body, self.axes_a) * [1.0, self.side]
+        reach = self.drawn(view)[1] + view.factor * self.plays[1]
+        return Placing(placed.spot(self.a) + reach * axes[:, :, 1], axes)
 
 
 class Block(_Straight):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from nonsmooth.identification.fit_motion import MotionFit
     from nonsmooth.identification.fourier import Fourier
 
+#: largest rise of the sum of squares that is shown, and points of its curve
+TALLEST, DENSE = 12.0, 200
+
 
 def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure, Any]:
     figure = new_figure(width, height, w_pad=0.06, h_pad=0.06)
@@ -115,18 +118,31 @@ def bees(found: Colony, truth: float, names: Sequence[str] = (), low: Any = None
 
 
 def fitted(found: MotionFit) -> Figure:
-    """Profile likelihood of each parameter; dashed the rise at the ends of the 95 % interval, if one is stated."""
+    """Profile likelihood of each parameter, whose root is interpolated between the points; shaded the 95 % interval and
+    dashed the rise at its ends, if one is stated."""
+    from nonsmooth.identification.fit_motion import RISE
+
     shown = list(found.profiles) or list(found.names)
-    figure, axes = _figure(1, len(shown), 2.7 * len(shown), 2.9)
+    figure, axes = _figure(1, len(shown), 2.9 * len(shown), 3.1)
     for k, name in enumerate(shown):
         axis, profile, i = axes[0, k], found.profiles.get(name), found.names.index(name)
-        unit, factor = display(found.units[i] if found.units else "-", float(found.values[i]))
+        colour, least = COLOURS[k % len(COLOURS)], float(found.values[i])
+        unit, factor = display(found.units[i] if found.units else "-", least)
         if profile is not None:
-            axis.plot(profile.values / factor, profile.rise, "o-", ms=3, lw=1.2, color=COLOURS[k % len(COLOURS)])
-            if not found.unstated:
-                axis.axhline(3.841, color=INK, lw=0.7, ls="--")
-            axis.set_ylim(-0.5, max(12.0, min(40.0, float(np.max(profile.rise)))))
-        axis.axvline(found.values[i] / factor, color=FAINT, lw=0.8)
+            root = np.sign(profile.values - least) * np.sqrt(profile.rise)  # a straight line, of a parabola
+            dense = np.geomspace(profile.values[0], profile.values[-1], DENSE)
+            axis.plot(dense / factor, np.interp(np.log(dense), np.log(profile.values), root) ** 2, lw=1.4, color=colour)
+            axis.plot(profile.values / factor, profile.rise, "o", ms=3.5, color=colour)
+            axis.set_ylim(-0.02 * TALLEST, TALLEST)
+        if profile is not None and not found.unstated:
+            low, high = (end / factor for end in profile.interval)
+            axis.axvspan(low, high, color=colour, alpha=0.12, lw=0)
+            axis.axhline(RISE, color=INK, lw=0.7, ls="--")
+            room = abs(high - low) / 2
+            axis.set_xlim(low - room, high + room)
+            word = f"{low:.4g} to {high:.4g}" if profile.known else "not bounded by the data"
+            axis.text(0.5, 0.96, word, transform=axis.transAxes, ha="center", va="top", fontsize=SIZE - 1, color=INK)
+        axis.axvline(least / factor, color=FAINT, lw=0.8)
         dress(axis, name, quantity("value", unit), "rise of the sum of squares" if k == 0 else "")
         axis.locator_params(axis="x", nbins=4)
         axis.tick_params(axis="x", rotation=25)

@@ -7,7 +7,7 @@ is moved by its frame alone. In the plane and in space they are made alike, but 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -38,8 +38,8 @@ from nonsmooth.model.drawing import (
     Wall,
 )  # fmt: skip
 from nonsmooth.model.shapes import FACES
-from nonsmooth.plots.drawing import BLOCK, SQUARE, Drawing, Drawn, magnification
-from nonsmooth.plots.frames import At, Between, Block, Frame, Journal, Sleeve, Tunnel, View, basis
+from nonsmooth.plots.drawing import BLOCK, SQUARE, Drawing, Drawn
+from nonsmooth.plots.frames import At, Between, Block, Face, Frame, Journal, Sleeve, Tunnel, basis
 from nonsmooth.plots.shapes import hull, hull_faces, outlines
 
 Shape = Literal["line", "faces", "solid", "ball", "mark", "arrow", "curve"]
@@ -324,11 +324,10 @@ class _Maker:
         low, high = self.span(one.a, np.asarray(one.along), one.b)
         low, high = low - 0.8 * one.length, high + 0.8 * one.length
         if self.flat:
-            view = View(magnification(self.drawing, self.drawing.grain), self.unit, np.zeros(2))
-            scale = tunnel.drawn(view)[1] + view.factor * one.clearance  # by which the frame stretches strokes
             middle, half = np.array([(low + high) / 2, 0.0]), np.array([(high - low) / 2, 0.0])
             for side in (-1.0, 1.0):
-                self.hatched(tunnel, middle + [0.0, side], half, np.array([0.0, side / scale]), INK)
+                face = replace(Face.of(one, d), side=side)
+                self.hatched(face, middle, half, np.array([0.0, 1.0]), INK)
             self.outlined(block, SQUARE, one.b.body, 0.45, layer=-1.0)
         else:
             self.box(block, SIGNS, one.b.body, 0.35)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -12,10 +15,42 @@ from nonsmooth.settings import is_count, is_number, shown
 from nonsmooth.step_control import ConstantStep, StepControl
 from nonsmooth.units import Wrong, has_unit, in_unit
 
-__all__ = ["check_arguments", "check_budget", "check_choice", "check_kinds", "check_step", "check_stepper", "in_si"]
+__all__ = [
+    "check_arguments", "check_budget", "check_choice", "check_kinds", "check_step", "check_stepper", "in_si",
+    "known_arguments",
+]  # fmt: skip
 
 #: least accuracy, as a share of the smallest clearance and of the peak force
 LEAST_ACCURACY = 1e-8
+_BOUNDS = (
+    "It belongs to the steps, which are given with a stepper: GaussQP(), dt=Landing(dt_min, dt_max), or EventDriven(), "
+    "dt=ErrorControl(rtol, dt_max=...)."
+)
+_TOLERANCES = "It belongs to the steps, which are given with a stepper: EventDriven(), dt=ErrorControl(rtol, atol)."
+#: where settings belong that are no arguments of a run
+ELSEWHERE = {
+    "dt_min": _BOUNDS, "dt_max": _BOUNDS, "rtol": _TOLERANCES, "atol": _TOLERANCES,
+    "solver": "It belongs to the stepper: GaussQP(solver=...).",
+}  # fmt: skip
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def known_arguments(function: Callable[P, Result]) -> Callable[P, Result]:
+    """The function, which raises InputError for a named argument that it does not take, and says where it belongs."""
+    known = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def checked(*values: P.args, **named: P.kwargs) -> Result:
+        for name in named:
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=2)
+                hint = f"Did you mean {' or '.join(close)}?" if close else f"It takes {', '.join(known)}."
+                raise InputError(f"{function.__name__} has no argument {name!r}. {ELSEWHERE.get(name, hint)}")
+        return function(*values, **named)
+
+    return checked
 
 
 def in_si(name: str, value: Any, unit: str) -> Any:

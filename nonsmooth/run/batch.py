@@ -19,7 +19,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.run.arguments import check_step
+from nonsmooth.run.arguments import check_step, known_arguments
 from nonsmooth.run.simulate import check_support, simulate
 from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
@@ -45,6 +45,7 @@ MOST_THREADS = 4096
 OBSERVED = {"gap_violation", "joint_violation"}
 
 
+@known_arguments
 def simulate_batch(
     system: System,
     stepper: Stepper,

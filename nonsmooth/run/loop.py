@@ -49,7 +49,7 @@ class Budget:
     ) -> None:  # fmt: skip
         self.tell, self.steps, self.seconds, self.most = tell, steps, seconds, most
         self.afforded, self.t_start, self.before = afforded, t_start, before
-        self.clock = time.monotonic()
+        self.clock: float | None = None
 
     def begin(self) -> None:
         """The time begins now: what was done before, such as compiling, does not count."""
@@ -60,7 +60,7 @@ class Budget:
     @property
     def taken(self) -> float:
         """Seconds that this run and those before took."""
-        return self.before + time.monotonic() - self.clock
+        return self.before + (0.0 if self.clock is None else time.monotonic() - self.clock)
 
     @property
     def progress(self) -> Callable[[float, float, int], None] | None:

@@ -36,6 +36,7 @@ from nonsmooth.run.arguments import (
     check_step,
     check_stepper,
     in_si,
+    known_arguments,
 )
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
@@ -63,6 +64,7 @@ COMPLETE = "The run was complete when it was interrupted."
 NO_MEMORY = "The memory of this process does not suffice for the run; free some, or raise the limit of the process."
 
 
+@known_arguments
 def simulate(
     system: System,
     stepper: Stepper | None = None,
@@ -157,12 +159,11 @@ def simulate(
     >>> simulate(system, t_end=0.02).verdict.kind
     'accurate'
     """
-    chosen = stepper is None or dt is None
     trajectory = None
     try:
         with contextlib.ExitStack() as open_, collected() as seconds:
             tell: Any = open_.enter_context(told()) if progress is True else progress
-            with stage("checking" if chosen or check else "preparing"):
+            with stage("preparing"):  # libraries are loaded as well
                 trajectory = _simulated(
                     system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, interpreted, record,
                     max_steps, max_seconds, tell or None, checkpoint, every,
@@ -207,9 +208,9 @@ def _simulated(
         before, made = 0.0 if budget is None else budget.taken, None
         budget = Budget(progress, max_steps, most_seconds, most, afforded, first.t, before)
         try:
-            with text_interpreted() if interpreted else contextlib.nullcontext():
+            with stage("preparing"), text_interpreted() if interpreted else contextlib.nullcontext():
                 made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
-            return with_unseen(made, system, values)
+            return staged("checking", "", partial(with_unseen, made, system, values))
         except KeyboardInterrupt as error:  # after the last step
             if made is None or isinstance(error, Interrupted):
                 raise
@@ -234,11 +235,12 @@ def _simulated(
         return trajectory
 
     try:
-        if chosen:
-            return automatic(rung, system, values, first, end, stepper=stepper, accuracy=accuracy)
-        assert stepper is not None and control is not None
-        own = complete[type(stepper)] = run(stepper, control)
-        return checked(rung, system, values, own, Rung(stepper, control), accuracy=accuracy)
+        with stage("checking"):  # but for the runs
+            if chosen:
+                return automatic(rung, system, values, first, end, stepper=stepper, accuracy=accuracy)
+            assert stepper is not None and control is not None
+            own = complete[type(stepper)] = run(stepper, control)
+            return checked(rung, system, values, own, Rung(stepper, control), accuracy=accuracy)
     except (Exception, KeyboardInterrupt) as error:
         _keep(error, complete)
         raise

@@ -3,6 +3,18 @@
 from nonsmooth.records.schema import Count, Link, Many, Motion, Number, Rows, Vector, record
 from nonsmooth.schemes import compliant_fields  # noqa: F401  (rows of works)
 
+# Constants that the engine takes as well, without loading the texts, which import numba.
+#: of each method, by its number in `tolerances`: stages of a step without its end, all stages, order, degree of
+#: polynomials through forces within a step
+INNER, ALL, ORDER, DEGREE = (6, 12), (7, 16), (5, 8), (7, 10)
+#: level of the rows of closed contacts: gaps, velocities, accelerations with their forces
+GAPS, VELOCITIES, FORCES = 0, 1, 2
+#: forces of the phase: unique; the least ones, by a raised diagonal, or by least squares outside of the text; those
+#: nearest to a reference
+UNIQUE, RAISED, SQUARES, REFERRED = 0, 1, 2, 3
+#: parts of the work at an instant
+PROJECT, MODES = 0, 1
+
 
 @record
 class BodyInstant:

@@ -5,14 +5,12 @@ the program in accelerations and forces finds the modes of the candidates.
 """
 
 from nonsmooth.compile.kernels import piece
+from nonsmooth.schemes.event_fields import PROJECT, RAISED, SQUARES, UNIQUE
 from nonsmooth.schemes.mechanism import evaluate_all
 from nonsmooth.schemes.motion import placed
 from nonsmooth.schemes.phase_changes import find_phase, independent
-from nonsmooth.schemes.phase_motion import RAISED, SQUARES, UNIQUE, accelerate, project
+from nonsmooth.schemes.phase_motion import accelerate, project
 from nonsmooth.tolerances import DONE, UNCERTAIN
-
-#: parts of the work
-PROJECT, MODES = 0, 1
 
 
 @piece

@@ -16,6 +16,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.records.values import dot, largest, trace, weighed, zeros_like
+from nonsmooth.schemes.event_fields import RAISED, SQUARES, UNIQUE, VELOCITIES
 from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.joint_forces import reaction_of
 from nonsmooth.schemes.mechanism import (
@@ -30,10 +31,6 @@ from nonsmooth.schemes.mechanism import (
 )
 from nonsmooth.schemes.phase_events import admissible, may_be_raised
 from nonsmooth.schemes.phase_motion import (
-    RAISED,
-    SQUARES,
-    UNIQUE,
-    VELOCITIES,
     accelerate,
     count_closed,
     evaluate_free,

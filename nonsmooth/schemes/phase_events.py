@@ -16,10 +16,10 @@ import numpy as np
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest
 from nonsmooth.schemes.closing import first_root, lowest, time_of_least
+from nonsmooth.schemes.event_fields import DEGREE, REFERRED
 from nonsmooth.schemes.mechanism import norm, tangential
 from nonsmooth.schemes.motion import spin
-from nonsmooth.schemes.phase_motion import REFERRED, advance, copy, extend, motion_within
-from nonsmooth.schemes.runge_kutta import DEGREE
+from nonsmooth.schemes.phase_motion import advance, copy, extend, motion_within
 from nonsmooth.tolerances import AT_THE_END, EPSILON, OPEN, SLIPPING, STICKING
 from nonsmooth.tolerances.event_driven import EVENTS, LANDED
 

@@ -29,6 +29,7 @@ from nonsmooth.records.values import (
     weighed,
     zeros_like,
 )
+from nonsmooth.schemes.event_fields import FORCES, GAPS, RAISED, SQUARES, VELOCITIES
 from nonsmooth.schemes.joint_forces import reaction_of
 from nonsmooth.schemes.mechanism import (
     body_residual,
@@ -56,16 +57,11 @@ from nonsmooth.schemes.runge_kutta import A, B, C, E, F, blended, weight_within
 from nonsmooth.tolerances import EPSILON, FLOOR, GAINING, OPEN, PROJECTED, SLIPPING, STICKING, TINY
 from nonsmooth.tolerances.event_driven import PASSES
 
-#: level of the rows of closed contacts: gaps, velocities, accelerations with their forces
-GAPS, VELOCITIES, FORCES = 0, 1, 2
 #: of contacts whose forces are not unique: share of the diagonal that makes the least ones so, and corrections, each of
 #: which leaves about this share of the error
 LEAST, CORRECTIONS = 1e-6, 8
 #: further corrections where rows of joints are redundant, whose diagonal is raised by less: each leaves 1e-4 at worst
 REDUNDANT = 2
-#: forces of the phase: unique; the least ones, by a raised diagonal, or by least squares outside of this text; those
-#: nearest to a reference
-UNIQUE, RAISED, SQUARES, REFERRED = 0, 1, 2, 3
 
 balanced_outside = solved_outside("balances")  # (run): P and `jump`, as by `respond_in_phase`
 

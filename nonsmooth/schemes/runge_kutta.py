@@ -19,9 +19,6 @@ from scipy.integrate import DOP853, RK45
 
 from nonsmooth.compile.kernels import kernel
 
-#: of each method, by its number in `tolerances`: stages of a step without its end, all stages, order, degree of
-#: polynomials through forces within a step
-INNER, ALL, ORDER, DEGREE = (6, 12), (7, 16), (5, 8), (7, 10)
 #: terms of the interpolant of order eight
 TERMS = 7
 

@@ -424,7 +424,8 @@ def tolerance(
     pose, directions
         At the kinematic level, see `Kinematics`.
     verdict
-        Whether each product is run a second time with half the step.
+        Whether products that are not accurate count as bounds: with given steps by a second run with half the step,
+        with chosen ones by the runs that they are compared with anyway.
     accuracy
         Largest accepted difference of the two runs, as a share of the limit.
     sensitivity

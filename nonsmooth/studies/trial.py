@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ from nonsmooth.studies.arguments import built
 from nonsmooth.studies.comparison import GRID, Case
 from nonsmooth.studies.motions import Motion, scaled_distance, scales
 from nonsmooth.trajectory import Trajectory, Verdict
+from nonsmooth.trajectory.verdict import ADVICE
 from nonsmooth.trust import difference, scale_of, verdict_against
 
 #: positions relative to the smallest clearance, peak forces to the largest, as `simulate` has by default
@@ -34,6 +35,8 @@ ACCURACY = 1e-2
 RTOL, ATOL, ROWS, COARSER = 1e-11, 1e-13, 400, 100.0
 #: simultaneity window and shortest flight [s] of an accurate rigid run whose case states none
 DT_MIN = 1e-6
+#: what to do where the steps of a case are too long, as the commands say it too
+SHORTEN = "give shorter steps as dt of the case, or of all by --dt-max"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,4 +137,5 @@ class Accurate:
         """The verdict on a run of the case."""
         system = self.trial.system
         values = system.parameter_vector(self.trial.case.parameters)
-        return verdict_against(run, self.run, system, values, accuracy=ACCURACY, parted=self.parted)
+        found = verdict_against(run, self.run, system, values, accuracy=ACCURACY, parted=self.parted)
+        return replace(found, text=found.text.replace(ADVICE, SHORTEN))

@@ -80,7 +80,9 @@ class Trajectory(AnyTime, Views):
     impacts
         Structured array (t, contact, P_N, P_T, gamma_minus, gamma_plus): one row per contact and impact; gap
         velocities [m/s] before and after, closing < 0. P_T is the friction impulse of the impact, in space its length.
-        Empty for compliant contact, which lasts: `contacts` lists its intervals with forces, depths and velocities.
+        Each impulse is listed; `nonsmooth.diagnostics.impacts` counts those that begin with an approach of at least 1 %
+        of the fastest. Empty for compliant contact, which lasts: `contacts` lists its intervals with forces, depths and
+        velocities.
     jumps
         Rows of `impacts` of velocity jumps without collision, where no consistent contact force exists; their impulses
         are those of the step. Files do not keep which these are.

@@ -216,12 +216,21 @@ def build({arguments}):
 
 @pytest.mark.parametrize(
     ("arguments", "law", "built"),
-    [("", "Rigid(restitution=0.5, friction=0.0)", ""), ("contact", "contact", ""), ("contact", "contact", ".build()")],
-    ids=["own", "given", "built"],
-)
+    [
+        ("", "Rigid(restitution=0.5, friction=0.0)", ""), ("contact", "contact", ""),
+        ("contact", "contact", ".build()"), ("height", "Rigid(restitution=0.5, friction=0.0)", ""),
+    ],
+    ids=["own", "given", "built", "an argument without default"],
+)  # fmt: skip
 def test_compare_takes_a_python_file(arguments, law, built, folder, capsys):
     (folder / "ball.py").write_text(OWN.format(arguments=arguments, law=law, built=built), encoding="utf-8")
     words = ["--t-end", "60ms", "--restitution", "0.5", "--stiffness", "1e8", "--target", "0", "--json"]
+    if arguments == "height":
+        assert main(["compare", "ball.py", *words]) == main(["run", "ball.py", "--t-end", "60ms"]) == 2
+        said = capsys.readouterr().err.splitlines()
+        assert "ball needs height, without default: give height=... (--set height=...)." in said[0]
+        assert "ball.py: build() needs height, without default: give --set height=..., or a default." in said[1]
+        words += ["--set", "height=1"]
     assert main(["compare", "ball.py", *words]) == 0
     table = json.loads(capsys.readouterr().out)
     assert any("compliant" in str(key) for key in json.dumps(table).split('"'))

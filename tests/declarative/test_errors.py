@@ -356,6 +356,7 @@ def test_errors_within_laws(case):
         ("angle", '{ kind = "ramp", rate = "120 rpm", start = "1 mm" }', "motion.start", "than rad"),
         ("x", '{ kind = "ramp", rate = "120 rpm" }', "motion.rate", "than m/s"),
         ("y", '"30 deg"', "motion", "than m"),
+        ("angle", '"10*t"', "motion", 'a function of time is a table, as { kind = "ramp", rate = 10.0 }'),
         ("x", '{ kind = "table", times = [0, 1], values = ["1 mm", "1 deg"] }', "motion.values", "than m"),
         ("x", '{ kind = "table", times = [0, 0], values = [0, 1] }', "motion.times", "increase strictly"),
         ("x", '{ kind = "ram", rate = 1 }', "motion", "Did you mean ramp?"),

@@ -23,6 +23,7 @@ from nonsmooth import (
     Torque,
     simulate,
 )
+from nonsmooth.cli import main
 from nonsmooth.diagnostics import impacts
 from nonsmooth.diagnostics.contacts import impact_counts
 from nonsmooth.trajectory.thinning import loaded
@@ -61,6 +62,15 @@ def test_of_ready_problems(problem, end, rows, count, scheme):
         assert (len(run.impacts), len(impacts(run))) == (rows, count)
         assert np.count_nonzero(run.contacts["kind"] == "impact") == rows
         assert sum(impact_counts(run).values()) == count  # what the command line prints
+
+
+def test_the_command_tells_its_count_from_the_rows(capsys):
+    """Of four impulses of the cradle one begins with an approach; where all do, nothing is said."""
+    assert main(["run", "newtons-cradle", "--t-end", "0.5", "--stepper", "event-driven"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "impacts: 1 begin with an approach of at least 1 % of the fastest, of 4 impulses in `impacts`" in said
+    assert main(["run", "pendulum-with-stop", "--t-end", "2", "--stepper", "event-driven"]) == 0
+    assert "of the fastest" not in capsys.readouterr().out
 
 
 def slider_crank(length, mass, time, restitution):

@@ -268,7 +268,14 @@ def test_an_interval_that_is_none_of_95_percent_is_not_stated(cost, shift, why, 
     figure = plots.fitted(found)
     figure.canvas.draw()
     assert figure.get_suptitle() == (f"No 95 % interval is stated:\n{why}" if why else "")
-    assert sum(line.get_linestyle() == "--" for line in figure.axes[0].lines) == (0 if why else 1)
+    (axis,) = figure.axes
+    assert sum(line.get_linestyle() == "--" for line in axis.lines) == (0 if why else 1)
+    shaded = [float(x) for patch in axis.patches for x in (patch.get_x(), patch.get_x() + patch.get_width())]
+    assert shaded == pytest.approx([] if why else [0.902, 1.098])
+    assert [text.get_text() for text in axis.texts] == ([] if why else ["0.902 to 1.098"])
+    # between the points a parabola of the logarithm: not the straight line from 4 to 0
+    curve = axis.lines[0].get_xydata()
+    assert np.interp(0.95, *curve.T) == pytest.approx(4.0 * (np.log(0.95) / np.log(0.9)) ** 2, abs=0.01)
 
 
 @pytest.mark.parametrize("spoil, sentence", BAD.values(), ids=BAD)

@@ -214,7 +214,8 @@ def test_a_driver_has_one_of_six_coordinates() -> None:
         ),
         (
             lambda t: 5 * t,
-            r'The constraint "motor.angle" moves at -5 rad/s at the start; correct the start, or let build',
+            r'The constraint "motor.angle" moves at -5 rad/s at the start; correct velocity and angular_velocity of '
+            r'"wheel", or let build',
         ),
     ],
 )

@@ -35,6 +35,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_contacts import SpherePlane
 from nonsmooth.plots.animation import ffmpeg
+from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth_problems import bouncing_ball, newtons_cradle, slider_crank_revolute, slider_rod, stick_slip_oscillator
 
 C = 0.5e-3
@@ -52,6 +53,22 @@ def circles(film):
 
 def pieces_of_text(film):
     return " ".join(text.get_text() for text in film.figure.texts)
+
+
+@pytest.mark.parametrize("magnify", [None, 1.0, 1000.0])
+def test_the_hatching_of_guides_is_as_long_with_each_magnification(magnify):
+    """Strokes at 45 degrees, 0.6 x 2.2 sizes of symbols wide and high, on the outer side of both walls."""
+    run = simulate(slider_rod(case=2).build(), GaussQP(), t_end=2e-3, dt=Landing(1e-6, 1e-3))
+    film = plots.animation(run, frames=2, magnify=magnify, forces=False)
+    walls = [np.column_stack(line.get_data()) for line in film.axes.lines if line.get_label() == "guide"]
+    strokes = [
+        one for line in walls if np.isnan(line).any() for one in np.split(line, np.flatnonzero(np.isnan(line[:, 0])))
+    ]
+    steps = np.array([np.diff(one[np.isfinite(one[:, 0])], axis=0)[0] for one in strokes])
+    size = np.max(np.abs(steps))
+    assert len(steps) > 20 and np.abs(steps) == pytest.approx(np.full(steps.shape, size), rel=1e-9)
+    assert {int(side) for side in np.sign(steps[:, 1])} == {-1, 1}
+    assert size == pytest.approx(0.6 * 2.2 * drawing_of_run(run, run.t).grain / 100, rel=1e-2)
 
 
 def in_the_rod(run, t):

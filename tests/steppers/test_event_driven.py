@@ -32,7 +32,7 @@ from nonsmooth import (
     SpatialBody,
     simulate,
 )
-from nonsmooth.schemes import runge_kutta
+from nonsmooth.schemes import event_fields, runge_kutta
 from nonsmooth.step_control import step_control
 from nonsmooth.tolerances.event_driven import ORDERS
 from nonsmooth_problems import block_on_incline, slider_rod, stick_slip_oscillator
@@ -45,9 +45,9 @@ FINE = ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-6, dt_max=0.05)
 def test_tableaus_meet_their_order_conditions(method):
     """The conditions sum_i b_i c_i^(k-1) = 1/k and the sums of rows; an error estimate vanishes on constants."""
     A, B, C = (table[method] for table in (runge_kutta.A, runge_kutta.B, runge_kutta.C))
-    for k in range(1, runge_kutta.ORDER[method] + 1):
+    for k in range(1, event_fields.ORDER[method] + 1):
         assert B @ C[: B.size] ** (k - 1) == pytest.approx(1 / k, rel=1e-14)
-    assert np.allclose(A.sum(axis=1)[: runge_kutta.ALL[method]], C[: runge_kutta.ALL[method]], rtol=0, atol=1e-14)
+    assert np.allclose(A.sum(axis=1)[: event_fields.ALL[method]], C[: event_fields.ALL[method]], rtol=0, atol=1e-14)
     assert all(abs(weights[method].sum()) <= 1e-14 for weights in (runge_kutta.E, runge_kutta.F))
 
 

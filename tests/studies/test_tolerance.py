@@ -13,6 +13,7 @@ from scipy import stats
 
 from nonsmooth import GaussQP, MoreauJean, plots
 from nonsmooth.cli import main
+from nonsmooth.cli.tolerance import CHOSEN, GIVEN
 from nonsmooth.cli.values import CUT, distribution_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import sensitivity, sweep, tolerance
@@ -177,6 +178,14 @@ def test_sensitivity():
     )  # fmt: skip
     assert found["first"].values == pytest.approx([1.0, 0.0], abs=0.1)
     assert found["total"].values == pytest.approx([1.0, 0.0], abs=0.1)
+
+
+@pytest.mark.parametrize(("steps", "told"), [(["--dt", "2.5e-4"], GIVEN), ([], CHOSEN)], ids=["given", "chosen"])
+def test_without_verdict_it_is_said_what_it_would_tell(steps, told, capsys):
+    words = ["slider-rod", "--t-end", "1e-3", *steps, "--metric", "amplitude:slider.y", "--limit", "2e-5"]
+    words += ["--clearance", "guide.clearance=1e-5:2e-5", "--factors", "1", "--runs", "59", "--workers", "1"]
+    assert main(["study", "tolerance", *words]) == 0
+    assert told in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_missing_library_is_told_before_the_runs(monkeypatch):

@@ -9,13 +9,18 @@ import numpy as np
 import pytest
 
 from nonsmooth import (
+    ActiveSet,
+    CirclePlane,
     Compliant,
     ErrorControl,
     EventDriven,
     GaussQP,
+    Ground,
     InputError,
     Landing,
+    Model,
     MoreauJean,
+    PlanarBody,
     Rigid,
     SimulationFailed,
     simulate,
@@ -168,6 +173,13 @@ def test_the_time_of_a_budget_begins_with_the_first_step(monkeypatch):
     monkeypatch.setattr(loop.CompiledSteps, "start", slow)
     system = slider_rod(case=1).build()
     assert simulate(system, GaussQP(), t_end=0.01, dt=1e-3, max_seconds=1.0).status == "finished"
+    # an impact at the start is a program of a solver that asks for the time
+    struck = Model([
+        Ground(), PlanarBody("ball", mass=1.0, inertia=4e-3, position=(0.0, 0.1), velocity=(0.0, -1.0)),
+        CirclePlane("floor", "ground", "ball", radius=0.1, contact=Rigid(restitution=0.5, friction=0.0)),
+    ]).build()  # fmt: skip
+    run = simulate(struck, GaussQP(solver=ActiveSet()), t_end=0.01, dt=Landing(1e-6, 1e-3), max_seconds=1.0)
+    assert run.status == "finished" and len(run.impacts) == 1
 
 
 def test_the_time_of_a_budget_is_that_of_all_runs_that_are_compared(monkeypatch):

@@ -41,6 +41,12 @@ const PLACINGS = {
     return { p: m.spot(one.a), x, y, z };
   },
 
+  Face(m, one) {
+    const [x, y, z] = m.axes(one.a, one.axes_a),
+      reach = m.drawn(one)[1] + m.magnify * one.plays[1];
+    return { p: add(m.spot(one.a), y, one.side * reach), x, y: mul(y, one.side), z };
+  },
+
   Block(m, one) {
     const guide = m.axes(one.a, one.axes_a),
       own = m.axes(one.b, one.axes_b),
