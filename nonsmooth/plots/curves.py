@@ -75,14 +75,31 @@ def limits(trajectory: Trajectory) -> tuple[View, View]:
     total = {name: np.cumsum(values) for name, values in trajectory.P_N.items()}
     before = {name: total[name] - (trajectory.P_N[name] - trajectory.lam_N[name] * dt) for name in total}
     t, q, gap, energy = trajectory.t, trajectory.q, trajectory.gap, trajectory.energy
-    energy_left = dict(energy)
-    lost = np.diff(energy["loss_impacts"], prepend=0.0)
-    energy_left["loss_impacts"] = energy["loss_impacts"] - lost
-    energy_left["kinetic"] = energy["kinetic"] + lost
+    energy_left = dict(zip(energy.names, energies_before(trajectory).T, strict=True))
     return (
         View(t, q, trajectory.left.v, gap, lam_left, before, reaction_left, energy_left),
         View(t, q, trajectory.v, gap, lam_right, total, reaction_right, energy),
     )
+
+
+def energies_before(trajectory: Trajectory) -> Array:
+    """Energies before the impact at each row (n, terms) [J].
+
+    The loss at impacts is what it was at the row before. Kinetic energy is that of the velocities before; where the
+    mechanism is not known it is more by what is lost, which holds if each row is a step and drivers do no work.
+    """
+    left, energy, origin = trajectory.energy.array.copy(), trajectory.energy, trajectory.origin
+    lost = np.diff(energy["loss_impacts"], prepend=0.0)
+    left[:, energy.names.index("loss_impacts")] -= lost
+    kinetic = left[:, energy.names.index("kinetic")]
+    if origin is None:
+        kinetic += lost
+        return left
+    rows = np.flatnonzero(np.any(trajectory.left.v.array != trajectory.v.array, axis=1))
+    if rows.size:
+        state = trajectory.t[rows], trajectory.q.array[rows], trajectory.left.v.array[rows]
+        kinetic[rows] = origin.system.energies(*state, origin.parameters)["kinetic"]
+    return left
 
 
 def dense(trajectory: Trajectory) -> tuple[View, View]:

@@ -10,6 +10,7 @@ from nonsmooth.diagnostics.modes import CORNERS, Timeline, mode_timeline
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.files import plain
+from nonsmooth.plots.curves import energies_before
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.plots.touching import Touching, touches
@@ -99,18 +100,11 @@ def _pack_rows(numbers: Packer, run: Trajectory, keep: RowIndices) -> None:
 
 
 def _energy_before(run: Trajectory) -> Array:
-    """Energies before the impact at each row (n, terms) [J]; not a number where rows do not tell them.
-
-    The loss at impacts is what it was at the row before; kinetic energy is more by what is lost, which holds where each
-    row is a step and no driver does work.
-    """
-    left = run.energy.array.copy()
-    loss = run.energy["loss_impacts"]
-    lost = np.diff(loss, prepend=0.0)
-    names = run.energy.names
-    left[:, names.index("loss_impacts")] = loss - lost
+    """Energies before the impact at each row (n, terms) [J]; not a number where rows do not tell them."""
+    left = energies_before(run)
     every_step = run.counts.get("steps") == len(run.t) - 1 and not np.any(run.energy["work_drivers"])
-    left[:, names.index("kinetic")] += lost if every_step else np.nan
+    if run.origin is None and not every_step:
+        left[:, run.energy.names.index("kinetic")] = np.nan
     return left
 
 

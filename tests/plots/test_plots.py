@@ -7,11 +7,25 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from nonsmooth import GaussQP, Gravity, Landing, Model, SpatialBody, plots, simulate
+from nonsmooth import (
+    GaussQP,
+    Gravity,
+    Ground,
+    Landing,
+    Model,
+    PlanarBody,
+    PointPlane,
+    PrescribedMotion,
+    Prismatic,
+    Rigid,
+    SpatialBody,
+    plots,
+    simulate,
+)
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.plots import Panel
-from nonsmooth.plots.curves import dense, readable, scale
+from nonsmooth.plots.curves import dense, energies_before, readable, scale
 from nonsmooth.trajectory import IMPACT_COLUMNS, Certificate, Columns, EnergyLedger, Left, Trajectory
 from nonsmooth_problems import slider_rod
 from nonsmooth_problems.slider_rod_exact import CONTACTS, case
@@ -314,3 +328,23 @@ def test_units_are_readable(unit, peak, expected):
 )
 def test_a_prefix_is_not_mistaken_for_a_unit(unit, expected):
     assert scale(unit) == expected
+
+
+def test_energy_before_an_impact_in_which_a_driver_works():
+    """A ball falls on a platform that is lifted at 3 m/s: it arrives with (0.2 m by an approach of sqrt(4^2 + 2 g h))
+    3 - sqrt(20) m/s, and what the lift does in the impact is not energy before it."""
+    lift = 3.0
+    model = Model([
+        Ground(),
+        PlanarBody("platform", mass=2.0, inertia=1.0, velocity=(0.0, lift)),
+        Prismatic("guide", "ground", "platform", direction=np.pi / 2),
+        PrescribedMotion("lift", "ground", "platform", coordinate="y", motion=lambda t: lift * t),
+        PlanarBody("ball", mass=1.0, inertia=1.0, position=(0.0, 0.2), velocity=(0.0, -1.0)),
+        PointPlane("floor", "platform", "ball", contact=Rigid(restitution=0.5, friction=0.0)),
+        Gravity(acceleration=(0.0, -10.0)),
+    ])  # fmt: skip
+    run = simulate(model.build(), GaussQP(), t_end=0.1, dt=Landing(1e-9, 1e-3))
+    row = int(np.flatnonzero(run.t == run.impacts["t"][0])[0])
+    before = dict(zip(run.energy.names, energies_before(run)[row], strict=True))
+    assert before["kinetic"] == pytest.approx(0.5 * 2.0 * lift**2 + 0.5 * (lift - np.sqrt(20.0)) ** 2, rel=1e-8)
+    assert before["loss_impacts"] == 0.0 < run.energy["loss_impacts"][row]
