@@ -164,6 +164,7 @@ class InUnits(Called):
     def __call__(cls, *values: Any, **fields: Any) -> Any:
         names, units = [field.name for field in dataclasses.fields(cls) if field.init], field_units(cls)  # type: ignore[arg-type]
         texts: dict[str, list[str]] = {}
+        kept: dict[str, Stated] = {}
 
         def number(name: str, value: Any) -> Any:
             def read(text: str) -> float:
@@ -171,6 +172,8 @@ class InUnits(Called):
                 if VALUE in units[name]:
                     found = Stated(found)
                     found.text = text
+                    if isinstance(value, str):
+                        kept[name] = found
                 elif open_unit(units[name]):
                     texts.setdefault(name, []).append(text)
                 return found
@@ -179,6 +182,9 @@ class InUnits(Called):
 
         first = [number(name, value) for name, value in zip(names, values, strict=False)]
         made = super().__call__(*first, *values[len(first) :], **{name: number(name, fields[name]) for name in fields})
+        for name, one in kept.items():
+            if getattr(made, name) == one:  # the class may have made it a plain number
+                object.__setattr__(made, name, one)
         for name, said in texts.items():
             for text in said:
                 cls._number(name, text, made.quantity(name).unit)

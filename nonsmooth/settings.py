@@ -159,7 +159,7 @@ def _described(cls: Any, name: str) -> str:
     units = [part.unit for part in getattr(hint, "__metadata__", ()) if hasattr(part, "unit")]
     if units and "value" not in units[0]:
         return f"{name} [{units[0]}]"
-    kinds: list[Any] = [part for part in get_args(hint) if dataclasses.is_dataclass(part)]
+    kinds = [part for part in get_args(hint) if isinstance(part, type) and dataclasses.is_dataclass(part)]
     return f"{name} ({' or '.join(f'{one.__name__}(...)' for one in kinds)})" if kinds else name
 
 

@@ -37,6 +37,7 @@ from nonsmooth import (
     Osqp,
     PlanarBody,
     ProjectedGaussSeidel,
+    Ramp,
     RevoluteClearance,
     Rigid,
     SemismoothNewton,
@@ -400,6 +401,7 @@ def test_an_argument_that_a_run_does_not_take_is_told_where_it_belongs(system, n
         (lambda: Rigid(0.5, 0.1), "Rigid takes no values by place, got 2; give others by name, as restitution=..."),
         (lambda: Landing(1e-6, 1e-3, dt_min=1e-6), "Landing got dt_min twice, by place and by name; give one of them."),
         (lambda: Harmonic(1.0), "Harmonic needs period [s], which is missing"),
+        (lambda: Ramp(), "Ramp needs rate, which is missing"),
         (lambda: ErrorControl(), "ErrorControl needs rtol [-], which is missing"),
     ],
 )

@@ -204,12 +204,13 @@ def test_the_first_call_of_a_solver_is_told_as_compilation(caplog):
     """What numba compiles, once per machine; the calls that follow are not told."""
 
     def kernel(x):
-        kernel.signatures.append("float64")
+        kernel.overloads.append("float64")
         return 2 * x
 
-    kernel.signatures = []
+    kernel.overloads = []
     solve = Told(kernel, "SemismoothNewton")
     with caplog.at_level(logging.INFO, "nonsmooth"), collected() as seconds:
         assert [solve(1), solve(2)] == [2, 4]
     said = [record.getMessage() for record in caplog.records if record.name == "nonsmooth"]
-    assert said == ["compiling SemismoothNewton, some ten seconds, once per machine"] and [*seconds] == ["compiling"]
+    assert said == ["compiling SemismoothNewton, some ten seconds once per machine, or loading it"]
+    assert [*seconds] == ["compiling"]

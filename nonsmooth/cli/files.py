@@ -142,7 +142,12 @@ def python_problem(path: Path) -> Problem:
         found = None if build is not None and needed(inspect.signature(build)) else _laws_in(made())
 
         def with_law(contact: Any = None, **arguments: Any) -> Any:
-            return made(**arguments) if contact is None else made(**arguments).with_contact(contact)
+            model = made(**arguments)
+            if contact is None:
+                return model
+            if not _laws_in(model):
+                raise InputError(f"{path} has no contact, whose law --contact could change.")
+            return model.with_contact(contact)
 
         function, named = with_law, inspect.Parameter.KEYWORD_ONLY
         others = () if build is None else inspect.signature(build).parameters.values()
@@ -185,8 +190,8 @@ def _mechanism(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> 
     return made
 
 
-class _OfFile(ModuleType):
-    """Of a user's file, which another one of the same name may replace."""
+#: names in `sys.modules` of users' files, each of which another file of the same name may replace
+_OF_FILES: set[str] = set()
 
 
 def module_of(path: Path) -> ModuleType:
@@ -202,16 +207,24 @@ def module_of(path: Path) -> ModuleType:
         If there is no such file, or it fails: with its line.
     """
     check_file(path)
-    taken = path.stem in sys.modules and not isinstance(sys.modules[path.stem], _OfFile)
+    taken = path.stem in sys.modules and path.stem not in _OF_FILES
     name = f"{path.stem} in {path.resolve().parent}" if taken else path.stem
     specification = importlib.util.spec_from_file_location(name, path)
     if specification is None or specification.loader is None:
         raise InputError(f"{path} is not a Python file: give one that defines `model` or a function `build()`.")
     module, folder = importlib.util.module_from_spec(specification), str(path.resolve().parent)
-    module.__class__, sys.modules[name] = _OfFile, module
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    run_user_code(path, lambda: exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module)))
+    sys.modules[name] = module
+    try:
+        run_user_code(path, lambda: exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module)))
+    except BaseException:
+        del sys.modules[name]
+        raise
+    _OF_FILES.add(name)
+    import cloudpickle
+
+    cloudpickle.register_pickle_by_value(module)  # other processes may not find it
     return module
 
 
@@ -254,7 +267,9 @@ def _model_of(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> A
         if not unknown or any(one.kind is one.VAR_KEYWORD for one in accepted.values()):
             missing = [name for name in needed(inspect.signature(module.build)) if name not in arguments]
             if missing:
-                given = " ".join("--contact" if name == "contact" else f"--set {name}=..." for name in missing)
+                given = " ".join(
+                    "--contact (of run and compare)" if name == "contact" else f"--set {name}=..." for name in missing
+                )
                 raise InputError(
                     f"{path}: build() needs {', '.join(missing)}, without default: give {given}, or a default."
                 )

@@ -387,9 +387,9 @@ class System:
         return {name: one for name, one in {**own, **changed}.items() if isinstance(one, Fit | Toleranced)}
 
     def unit_of(self, name: str) -> str:
-        """Unit of a parameter, "m" of ``"pin.clearance"``; empty for a name whose first part is no element."""
+        """Unit of a parameter, "m" of ``"pin.clearance"``; empty for any other name."""
         owner, _, label = name.partition(".")
-        return next((one.quantity(label).unit for one in self.elements if one.name == owner), "")
+        return next((one.quantity(label).unit for one in self.elements if label and one.name == owner), "")
 
     def parameter_vector(self, changes: Mapping[str, float | str] | None = None) -> Array:
         """Parameters in order, with `changes` by name applied and checked: numbers in SI units, ``"30 um"``, or for a

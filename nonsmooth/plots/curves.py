@@ -83,22 +83,29 @@ def limits(trajectory: Trajectory) -> tuple[View, View]:
 
 
 def energies_before(trajectory: Trajectory) -> Array:
-    """Energies before the impact at each row (n, terms) [J].
+    """Energies before the impact at each row (n, terms) [J], whose balance is that after it.
 
-    The loss at impacts is what it was at the row before. Kinetic energy is that of the velocities before; where the
-    mechanism is not known it is more by what is lost, which holds if each row is a step and drivers do no work.
+    Kinetic energy is that of the velocities before; the difference is lost, or work of drivers. Where the mechanism is
+    not known, it is more by what was lost since the row before, which holds if each row is a step and drivers do no
+    work; with drivers the loss is that since the row before, too.
     """
     left, energy, origin = trajectory.energy.array.copy(), trajectory.energy, trajectory.origin
     lost = np.diff(energy["loss_impacts"], prepend=0.0)
-    left[:, energy.names.index("loss_impacts")] -= lost
-    kinetic = left[:, energy.names.index("kinetic")]
+    kinetic, loss, work = (left[:, energy.names.index(name)] for name in ("kinetic", "loss_impacts", "work_drivers"))
     if origin is None:
+        loss -= lost
         kinetic += lost
         return left
     rows = np.flatnonzero(np.any(trajectory.left.v.array != trajectory.v.array, axis=1))
     if rows.size:
         state = trajectory.t[rows], trajectory.q.array[rows], trajectory.left.v.array[rows]
         kinetic[rows] = origin.system.energies(*state, origin.parameters)["kinetic"]
+        taken = kinetic[rows] - energy["kinetic"][rows]
+        if np.any(work):
+            loss[rows] -= lost[rows]
+            work[rows] -= lost[rows] - taken
+        else:
+            loss[rows] -= taken
     return left
 
 

@@ -259,7 +259,7 @@ def _advise(system: System, control: StepControl, length: float, record: int, ma
             f"{SPILL / 1e9:.2g} GB they are kept in files in {tempfile.gettempdir()}. record={fewer} "
             f"(--record {fewer}) keeps one row in {fewer}, in memory.",
             ValidityWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
 
 
@@ -280,7 +280,7 @@ def _advise_on_tables(system: System, begin: float, end: float) -> None:
                 f"time, from {last:.3g} per second; continue the table, or let it come to rest."
             )
         if said:
-            warnings.warn(f"{whose} {said}", ValidityWarning, stacklevel=4)
+            warnings.warn(f"{whose} {said}", ValidityWarning, stacklevel=5)
 
 
 def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:

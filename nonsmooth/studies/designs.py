@@ -110,6 +110,7 @@ def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", s
     ((1024, 2), np.float64(5.0))
     """
     check_count("The number of runs of a sample", n)
+    n = int(n)
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
     if not distributions:

@@ -41,12 +41,12 @@ def refined(dt: StepControl, level: int, length: float) -> StepControl | None:
     """A step control refined by `level`, coarsened if negative; None beyond useful limits.
 
     Tolerances change by factors of ten, steps by factors of two; ``dt_min`` of `Landing` changes with ``dt_max``, its
-    ``error`` with the square. With coarser tolerances the longest step increases as well.
+    ``error`` with the third power. With coarser tolerances the longest step increases as well.
 
     >>> refined(ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 1, 0.02)
     ErrorControl(rtol=1e-07, atol=1e-09, dt_min=1e-06, dt_max=0.001)
     >>> refined(Landing(1e-6, 1e-3, error=0.01), 1, 0.02)
-    Landing(dt_min=5e-07, dt_max=0.0005, error=0.0025)
+    Landing(dt_min=5e-07, dt_max=0.0005, error=0.00125)
     """
     if isinstance(dt, ErrorControl):
         dt = dt.over(0.0, length)
@@ -62,7 +62,7 @@ def refined(dt: StepControl, level: int, length: float) -> StepControl | None:
         return None
     if isinstance(dt, ConstantStep):
         return ConstantStep(longest)
-    error = None if dt.error is None else dt.error * factor**2
+    error = None if dt.error is None else dt.error * factor**3
     return Landing(min(dt.dt_min * factor, longest), longest, error)
 
 

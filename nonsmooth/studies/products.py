@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
+from nonsmooth.model.system import System
 from nonsmooth.progress import Progress
 from nonsmooth.settings import shown
 from nonsmooth.step_control import StepControl
@@ -106,7 +108,7 @@ class DynamicLevel:
             raise InputError("The dynamic level needs t_end, the end of the runs [s].")
         self.mechanism, self.stepper, self.limit, self.accuracy = mechanism, stepper, limit, accuracy
         self.dt, self.verdict, self.output = dt, verdict, output
-        self.system = system_of(mechanism, mapping("arguments", arguments))
+        self.arguments = mapping("arguments", arguments)
         self.parameters = mapping("parameters", parameters)
         self.nominal: float | None = None
         self.metric = metric
@@ -118,6 +120,11 @@ class DynamicLevel:
             "t_end": t_end, "parameters": self.parameters, "arguments": arguments, "workers": workers,
             "scheduler": scheduler, "progress": progress,
         }  # fmt: skip
+
+    @cached_property
+    def system(self) -> System:
+        """The mechanism, as far as it can be built without what varies."""
+        return system_of(self.mechanism, self.arguments)
 
     def outputs(self, names: Sequence[str], values: Array, how: str) -> Outputs:
         design = Design(tuple(names), values, (), how)
@@ -149,7 +156,8 @@ class DynamicLevel:
             found, _, reason = self._swept(design, {"output": self.metric}, self.dt, output)
             failed = int(np.isnan(found["output"]).sum())
             if failed:
-                raise InputError(f"{failed} of {len(values)} runs failed, so there are no variances: {reason}")
+                why = f"failed: {reason}" if reason else "gave what is no number."
+                raise InputError(f"There are no variances, since {failed} of {len(values)} runs {why}")
             return found["output"]
 
         return of

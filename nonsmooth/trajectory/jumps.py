@@ -86,8 +86,8 @@ def first_jump(jumps: NDArray[Any]) -> tuple[str, float, float]:
 def _leaps(
     a: Mapping[str, NDArray[Any]], last: Array | None, system: System
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Rows of steps with forces and without impact, and which contacts in these (n, nc) have a mean force much larger
-    than in both steps before."""
+    """Rows of steps without impact in which a contact has a mean force much larger than in both steps before, and which
+    contacts these are (n, nc)."""
     before = np.zeros((2, 1 + system.nc)) if last is None else last[:, : 1 + system.nc]
     force = means(np.concatenate([before[:, 1:], a["P_N"]]), np.concatenate([before[:, 0], a["dt"]]))
     leaps = force[2:] > LEAP * np.maximum(force[1:-1], force[:-2])

@@ -38,6 +38,8 @@ ROUND_OFF = 1e-9
 #: rows that wait, at least, until they are evaluated and those between the recorded ones are omitted; rows evaluated at
 #: once
 WAITING, AT_ONCE = 1000, 16384
+#: parts that do not follow each other in memory, of which more are joined before they are evaluated
+SCATTERED = 64
 #: bytes that are set aside for the end of a run, which lack of memory may cause; half of it where there is no more
 SET_ASIDE, SMALLEST = 80 * 2**20, 3 * 2**20
 
@@ -154,6 +156,8 @@ class Recorder:
         known, observe = self._count - parts[-1]["t"].size, self._observed()
         if self.record == 1:
             ready, rest = following(parts[:-1]), parts[-1]
+            if len(ready) > SCATTERED:
+                ready = [joined(ready)]
         else:
             tables, n = self._tables(), thinned.end(known) - thinned.count
             ready = [{name: values[:n] for name, values in tables.items()}] if n > 0 else []

@@ -11,6 +11,7 @@ import time
 import warnings
 from pathlib import Path
 
+import cloudpickle
 import numpy as np
 import pytest
 from typer.main import get_command
@@ -18,6 +19,7 @@ from typer.main import get_command
 from nonsmooth import read_model
 from nonsmooth.cli import main
 from nonsmooth.cli.app import app
+from nonsmooth.cli.files import python_problem
 from nonsmooth.cli.report import _tidied
 from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.words import completed, duration
@@ -234,6 +236,17 @@ def test_compare_takes_a_python_file(arguments, law, built, folder, capsys):
     assert main(["compare", "ball.py", *words]) == 0
     table = json.loads(capsys.readouterr().out)
     assert any("compliant" in str(key) for key in json.dumps(table).split('"'))
+
+
+def test_a_file_goes_to_a_process_that_does_not_find_it(folder):
+    """As those of ``--workers``, with the names that it defines, also where another module has its name."""
+    text = OWN.format(arguments="", law="Rigid(restitution=0.5, friction=0.0)", built="")
+    (folder / "json.py").write_text(text, encoding="utf-8")
+    (folder / "problem.pickle").write_bytes(cloudpickle.dumps(python_problem(folder / "json.py")))
+    code = "import pickle, sys; print(len(pickle.load(open(sys.argv[1], 'rb'))().elements))"
+    words = [sys.executable, "-c", code, str(folder / "problem.pickle")]
+    done = subprocess.run(words, cwd=folder.parent, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["4"], done.stderr
 
 
 def test_what_is_no_mechanism_is_said(folder, capsys):

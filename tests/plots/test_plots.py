@@ -348,3 +348,6 @@ def test_energy_before_an_impact_in_which_a_driver_works():
     before = dict(zip(run.energy.names, energies_before(run)[row], strict=True))
     assert before["kinetic"] == pytest.approx(0.5 * 2.0 * lift**2 + 0.5 * (lift - np.sqrt(20.0)) ** 2, rel=1e-8)
     assert before["loss_impacts"] == 0.0 < run.energy["loss_impacts"][row]
+    signs = np.array([1, 1, -1, -1, 1, 1, 1, 1, 0])  # what work has given is stored or lost
+    assert run.energy.names[2:5] == ("work_loads", "work_drivers", "loss_impacts")
+    assert energies_before(run)[row] @ signs == pytest.approx(run.energy.array[row] @ signs, rel=1e-9)

@@ -21,7 +21,7 @@ from nonsmooth.studies.designs import Design
 from nonsmooth.studies.failure import share_bounds
 from nonsmooth.studies.sensitivity import shares
 from nonsmooth.studies.tolerance import draws, passing, quantile_bound, share_bound
-from nonsmooth_problems import slider_crank_translational, slider_rod
+from nonsmooth_problems import bouncing_ball, slider_crank_translational, slider_rod
 
 #: at rest the slider of case 1 lies a clearance below the axis: the output is the input
 RESTING = {
@@ -178,6 +178,21 @@ def test_sensitivity():
     )  # fmt: skip
     assert found["first"].values == pytest.approx([1.0, 0.0], abs=0.1)
     assert found["total"].values == pytest.approx([1.0, 0.0], abs=0.1)
+
+
+def test_sensitivity_to_an_argument_without_default():
+    """The mechanism cannot be built before it is drawn; of runs without a number the reason is told."""
+    pytest.importorskip("SALib")
+
+    def dropped(height):
+        return bouncing_ball(height=height)
+
+    options = {"t_end": 1e-2, "dt": 1e-3, "workers": 1, "base": 32}
+    ranges = {"height": (1.0, 2.0), "ball.mass": (1.0, 2.0)}
+    found = sensitivity(dropped, MoreauJean(), "final:ball.y", ranges, **options)
+    assert found["first"].values == pytest.approx([1.0, 0.0], abs=0.1)
+    with pytest.raises(InputError, match=r"There are no variances, since \d+ of \d+ runs gave what is no number\."):
+        sensitivity(dropped, MoreauJean(), lambda run: float("nan"), ranges, **options)
 
 
 @pytest.mark.parametrize(("steps", "told"), [(["--dt", "2.5e-4"], GIVEN), ([], CHOSEN)], ids=["given", "chosen"])

@@ -18,7 +18,7 @@ class Told:
     solver: str
 
     def __call__(self, *given: Any) -> Any:
-        if self.kernel.signatures:
+        if getattr(self.kernel, "overloads", True):  # NUMBA_DISABLE_JIT leaves plain functions
             return self.kernel(*given)
-        with stage("compiling", f"{self.solver}, some ten seconds, once per machine"):
+        with stage("compiling", f"{self.solver}, some ten seconds once per machine, or loading it"):
             return self.kernel(*given)
