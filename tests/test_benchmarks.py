@@ -42,6 +42,7 @@ def end(run):
     return np.concatenate([run.end.q, run.end.v])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "offset", "g"), [(1, 0.0, 9.81), (2, 0.5e-3, 9.81), (3, 10e-3, 0.0)])
 @pytest.mark.parametrize("scheme", ["euler", "moreau"])
 def test_slider_rod_loops_move_as_the_library(benchmarks, scheme, case, offset, g):
@@ -56,6 +57,7 @@ def test_slider_rod_loops_move_as_the_library(benchmarks, scheme, case, offset, 
     assert np.abs(([x, y, angle, *speeds] - end(run)) / scale).max() < 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 16])
 def test_chain_loop_moves_as_the_library(benchmarks, n):
     q, v = benchmarks.mechanisms._hanging(n)
@@ -82,6 +84,7 @@ def test_slider_crank_loops_tend_to_the_library(benchmarks):
     assert distances[1] < distances[0]
 
 
+@pytest.mark.slow
 def test_loop_of_the_loose_pin_tends_to_the_library(benchmarks):
     # past the first impact; later ones amplify any difference
     distances = []

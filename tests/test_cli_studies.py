@@ -23,6 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_compare_writes_table_figure_and_dataset(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "slider-rod", *QUICK, "--output", "found.nc", "--figure", "found.png"]) == 0
     shown = capsys.readouterr().out
@@ -151,6 +152,7 @@ def test_defaults(problem: str, folder: Path, capsys: pytest.CaptureFixture[str]
     assert sorted(path.name for path in folder.iterdir()) == ["found.nc", "found.png"]
 
 
+@pytest.mark.slow
 def test_rigid_limit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["study", "rigid-limit", "slider-rod", "--restitution", "0.8", "--t-end", "0.004"]
     words += ["--stiffness", "1e10", "--stiffness", "1e13", "--stiffness", "1e14", "--depth", "2e-7"]

@@ -35,6 +35,7 @@ def test_other(case):
 EVERY = {"sampled": list(range(10)), "slow": [0, 1, 2], "other": [0, 1, 2]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "cases"),
     [
@@ -78,6 +79,7 @@ def compile_texts(*, everything, tell):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "current", "compiling", "skipped"),
     [

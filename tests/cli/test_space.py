@@ -125,6 +125,7 @@ def test_what_describe_says(folder, capsys):
     assert len(re.findall(r'redundant "joint\d\.\w+" follows from', said)) == 3
 
 
+@pytest.mark.slow
 def test_a_run_is_written_drawn_animated_and_cited(folder, capsys):
     spoken(capsys, "run", FILE, "--t-end", "0.01", "--output", "run.nc", "--figure", "run.png")
     with xarray.open_dataset("run.nc") as data:

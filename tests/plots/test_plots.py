@@ -271,6 +271,7 @@ def test_energy_has_its_four_panels(trajectory):
     assert titles == ["Energy", "Work", "Losses", "Remainder"]
 
 
+@pytest.mark.slow
 def test_figures_are_written_and_pyplot_is_untouched(trajectory, exact, tmp_path):
     import sys
 

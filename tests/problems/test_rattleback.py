@@ -61,6 +61,7 @@ def spin(run):
     return np.array([matrix(q[3:])[2] @ v[3:] for q, v in zip(run.q.array, run.v.array, strict=True)])
 
 
+@pytest.mark.slow
 def test_rolling_without_slip_has_the_known_motion():
     """Integrated at 1e-12; errors grow while it rocks ever more, to about 1e-8 rad/s at 5 s."""
     times = list(REFERENCE)

@@ -11,6 +11,7 @@ from nonsmooth_problems.six_rss_facts import deviation
 from nonsmooth_problems.six_rss_sag import sag, stretched
 
 
+@pytest.mark.slow
 def test_the_rods_stretch_moves_the_ideal_platform():
     """0.14 um. The rods are straight at the start, a vibration that is damped by then; 0.3 % measured.
 
@@ -42,6 +43,7 @@ def test_the_overlap_of_contacts_falls_with_the_step_and_the_rest_of_the_sag_sta
     assert -3 * clearance < coarse.means()["clearance"] < -2 * clearance
 
 
+@pytest.mark.slow
 def test_with_clearance_it_runs_and_is_certified():
     """All residuals below 1e-9, as of the rigid robot; the first contact is after 7 ms, and bends the rods."""
     system = six_rss(flexible=True).build()

@@ -59,7 +59,7 @@ SPACE = [SemismoothNewton(), SmoothingNewton(), ProjectedGaussSeidel(), Admm(), 
     ids=["plane", "space"],
 )
 @pytest.mark.parametrize("scheme", RUNS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 def test_each_solver_gives_the_motion_of_the_default_one(scheme, model, solvers, clearance):
     """To 1e-9 of the clearance; Gauss-Seidel, which stops at 1e-10 of the velocities of a program, to 1e-5."""
     stepper, dt, restitution = RUNS[scheme]
@@ -122,6 +122,7 @@ def test_osqp_and_ipopt_are_what_is_called_in_space_with_friction(stepper, dt, m
     assert early.sum() > 5 and same.max() <= 1e-8 * 1e-4  # of the clearance
 
 
+@pytest.mark.slow
 def test_ipopt_takes_constant_steps_of_the_polishing_robot_with_friction():
     """Sixteen corners of a slide that remain open: friction of such contacts, undetermined by their pairs, left IPOPT
     without a solution in the first step."""

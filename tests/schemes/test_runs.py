@@ -115,7 +115,7 @@ def boxes() -> Model:
 def test_what_rests_goes_on_to_the_same_bits_beside_what_does_not(stepper):
     system = boxes().build()
     whole = simulate(system, stepper, t_end=0.05, dt=1e-3)
-    for cut in range(1, 49, 4):
+    for cut in range(1, 49, 8):
         first = simulate(system, stepper, t_end=float(whole.t[cut]), dt=1e-3)
         second = simulate(system, stepper, t_end=0.05, dt=1e-3, state=first.end)
         for name, values in whole.end.memory.items():

@@ -379,6 +379,7 @@ def test_allocation_of_fits_and_of_several_poses():
             allocate(crank(), 5e-5, cost=wrong, pose=POSE, **options)
 
 
+@pytest.mark.slow
 def test_the_printed_yield_has_quantiles_failures_bands_and_shares(capsys):
     """Three dimensions vary, of which the worst case adds the magnitudes: it is more than the root of the squares."""
     pytest.importorskip("SALib")
@@ -393,6 +394,7 @@ def test_the_printed_yield_has_quantiles_failures_bands_and_shares(capsys):
     assert "share of the output's variance" in shown and shown.count("pin.clearance") >= 1
 
 
+@pytest.mark.slow
 def test_one_command_from_a_file(tmp_path, capsys):
     """The example: limits, yield, shares and figure; both levels agree about a pin that is pressed outwards."""
     pytest.importorskip("SALib")

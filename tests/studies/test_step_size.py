@@ -107,6 +107,7 @@ def test_mistakes(options, message):
         step_size(build, [Case("a", PLASTIC, GaussQP(), 2e-4)], t_end=4e-3, **options)
 
 
+@pytest.mark.slow
 def test_command_line(tmp_path, capsys):
     options = ["--stepper", "gauss-qp", "--stepper", "gauss-qp:landing", "--workers", "1", "--json"]
     files = ["--figure", str(tmp_path / "steps.png"), "--output", str(tmp_path / "steps.nc")]

@@ -180,6 +180,7 @@ def test_sensitivity():
     assert found["total"].values == pytest.approx([1.0, 0.0], abs=0.1)
 
 
+@pytest.mark.slow
 def test_sensitivity_to_an_argument_without_default():
     """The mechanism cannot be built before it is drawn; of runs without a number the reason is told."""
     pytest.importorskip("SALib")
@@ -215,6 +216,7 @@ def test_a_normal_distribution_of_the_command_line_is_cut_alike_on_both_sides():
     assert found.mean() == pytest.approx(5.0) and found.std() == pytest.approx(0.1, rel=0.02)
 
 
+@pytest.mark.slow
 def test_command_line(tmp_path, capsys):
     pytest.importorskip("SALib")
     words = ["slider-rod", "--t-end", "5e-3", "--dt", "2.5e-4", "--metric", "amplitude:slider.y", "--limit", "2e-5"]
