@@ -13,6 +13,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import MPCC, MPCCStructure, Program, Solution
 from nonsmooth.settings import settings
+from nonsmooth.solvers.ctrl_c import ctrl_c_kept
 from nonsmooth.solvers.polish import polished_mpcc
 from nonsmooth.solvers.relaxation import NONE, Relaxation, relaxation_named
 
@@ -226,8 +227,9 @@ def _relaxed(
 def _call(nlp: ca.Function, inputs: dict[str, Array]) -> tuple[Array, int, str]:
     """Run it; a Ctrl-C is raised as KeyboardInterrupt, however CasADi reports it."""
     try:
-        z = np.asarray(nlp(**inputs)["x"]).ravel()
-        stats = nlp.stats()
+        with ctrl_c_kept():
+            z = np.asarray(nlp(**inputs)["x"]).ravel()
+            stats = nlp.stats()
     except SystemError as error:  # the signal arrived during the conversion of an array
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise KeyboardInterrupt from error
