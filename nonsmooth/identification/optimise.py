@@ -9,7 +9,6 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.evaluation import Array
-from nonsmooth.solvers.ctrl_c import ctrl_c_kept
 
 Function = Callable[[Array], tuple[Array, Array]]
 
@@ -40,8 +39,7 @@ def minimise(values: Function, x: Array, rows: Array, *, iterations: int, tolera
         "ipopt.bound_relax_factor": 0.0,
     }  # fmt: skip
     solver = ca.nlpsol("excite", "ipopt", {"x": symbol, "f": found[0], "g": constraints}, options)
-    with ctrl_c_kept():
-        result = solver(x0=x, lbg=-np.inf, ubg=1.0)
+    result = solver(x0=x, lbg=-np.inf, ubg=1.0)
     return np.array(result["x"]).ravel()
 
 
