@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from nonsmooth import laws, solvers, studies
-from nonsmooth.cli.files import common_law, exact_solution, problem_of
+from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units, settings_of_study
 from nonsmooth.cli.options import Comparing, Law, Written
 from nonsmooth.cli.progress import study_bar
@@ -19,7 +19,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.contacts import Contact
 from nonsmooth.settings import kebab
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step_control import ErrorControl
@@ -104,8 +103,7 @@ def _own_law(problem: Any, arguments: Mapping[str, Any]) -> Any:
     default = inspect.signature(problem).parameters["contact"].default
     if default is not None:
         return default
-    elements = problem(**in_units(problem, arguments)).elements
-    return common_law([one.contact for one in elements if isinstance(one, Contact)])
+    return common_law(laws_in(problem(**in_units(problem, arguments))))
 
 
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:

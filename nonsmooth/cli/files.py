@@ -117,7 +117,7 @@ def laws_of(problem: Problem, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
     """The contact laws of a problem that is built without another one."""
     own = problem.__signature__.parameters["contact"].default
     known = getattr(problem.function, "laws", () if own in (None, inspect.Parameter.empty) else (own,))
-    return _laws_in(problem(**arguments)) if known is None else known
+    return laws_in(problem(**arguments)) if known is None else known
 
 
 def python_problem(path: Path) -> Problem:
@@ -139,13 +139,13 @@ def python_problem(path: Path) -> Problem:
         function = functools.wraps(build)(made)
     else:
         # None: they are known with the arguments
-        found = None if build is not None and needed(inspect.signature(build)) else _laws_in(made())
+        found = None if build is not None and needed(inspect.signature(build)) else laws_in(made())
 
         def with_law(contact: Any = None, **arguments: Any) -> Any:
             model = made(**arguments)
             if contact is None:
                 return model
-            if not _laws_in(model):
+            if not laws_in(model):
                 raise InputError(f"{path} has no contact, whose law --contact could change.")
             return model.with_contact(contact)
 
@@ -158,7 +158,8 @@ def python_problem(path: Path) -> Problem:
     return Problem(function, (), f"the file {path}", {})
 
 
-def _laws_in(made: Model | System) -> tuple[Any, ...]:
+def laws_in(made: Model | System) -> tuple[Any, ...]:
+    """The contact laws of a mechanism, one of each contact."""
     from nonsmooth.model.contacts import Contact
 
     return tuple(element.contact for element in made.elements if isinstance(element, Contact))
