@@ -9,7 +9,8 @@ of the limit states ``value - limit`` is positive, of a two-sided limit also ``-
   Random directions of clearances are taken at their worst: components of a vector of given length are dependent, which
   the method cannot represent, and the result is too large.
 - `importance`: sampling from normal distributions around these points, weighted by the ratio of the densities.
-- `subset`: the product of conditional probabilities of growing subsets, estimated by Markov chains.
+- `subset`: the product of conditional probabilities of growing subsets, estimated by Markov chains, with wide bounds:
+  the errors of the subsets are taken as fully dependent.
 
 The last three are algorithms of OpenTURNS (extra ``reliability``).
 """
@@ -324,6 +325,24 @@ def _sampled(
     algorithm.run()
     result = algorithm.getResult()
     probability, half = float(result.getProbabilityEstimate()), float(result.getConfidenceLength(confidence)) / 2
-    return Failure(
-        method, probability, max(0.0, probability - half), min(1.0, probability + half), confidence, states.evaluations
-    )
+    low, high = max(0.0, probability - half), min(1.0, probability + half)
+    if points is None:
+        low, high = _bounds_of_chains(algorithm, probability, confidence)
+    return Failure(method, probability, low, high, confidence, states.evaluations)
+
+
+def _bounds_of_chains(algorithm: Any, probability: float, confidence: float) -> tuple[float, float]:
+    """Bounds of the result of subset simulation, which is about lognormal.
+
+    Chains of a subset start from products of the one before, so that the errors of all subsets are dependent: their
+    coefficients of variation are added, the upper bound of Au and Beck. OpenTURNS adds squares, as of independent ones,
+    and leaves out the first subset, which is sampled directly.
+    """
+    from scipy.stats import norm
+
+    drawn_first = algorithm.getBlockSize() * algorithm.getMaximumOuterSampling()
+    share = float(algorithm.getProbabilityEstimatePerStep()[0])
+    squares = np.array(algorithm.getCoefficientOfVariationPerStep()) ** 2
+    variation = math.sqrt((1.0 - share) / (share * drawn_first)) + float(np.sqrt(np.diff(squares).clip(0.0)).sum())
+    factor = math.exp(float(norm.ppf(0.5 + confidence / 2)) * math.sqrt(math.log1p(variation**2)))
+    return probability / factor, min(1.0, probability * factor)

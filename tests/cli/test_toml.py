@@ -110,6 +110,7 @@ STUDIES = {
 
 
 @pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.sampled(2)
 def test_studies_of_a_file(study, capsys):
     capsys.readouterr()
     assert main([*STUDIES[study], "--json"]) == 0, capsys.readouterr().err

@@ -54,6 +54,7 @@ SCHEMES = {
     ],
     ids=lambda one: getattr(one, "name", one),
 )
+@pytest.mark.sampled(5)
 def test_of_ready_problems(problem, end, rows, count, scheme):
     """`MoreauJean` had 377 rows for the rod that slides, with a quarter of the step 1509, and counted 466 and 1871."""
     system = problem().build()

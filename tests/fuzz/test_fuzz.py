@@ -46,6 +46,7 @@ def fuzz(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", [pytest.param(k, marks=[pytest.mark.slow] * (k in SLOW)) for k in REGRESSIONS])
+@pytest.mark.sampled(2)
 def test_seeds_that_failed_keep_their_word(fuzz, seed):
     assert fuzz.case(seed).fault == ""
 

@@ -57,6 +57,7 @@ def test_the_tilt_of_axes_is_reported_in_full(angle: float) -> None:
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 0.019, 0.021, 1.0, 2.5, np.pi - 1e-9, np.pi])
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -2, 0.5), (-1, -1, -1)])
+@pytest.mark.sampled(3)
 def test_a_turn_is_reported_as_a_rotation_vector(axis: Any, angle: float) -> None:
     """The second roots of sin(phi) n are half turns about any axis."""
     joint = Fixed("it", "ground", "body", quaternion=TURNED)

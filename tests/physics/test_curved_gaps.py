@@ -10,6 +10,7 @@ from nonsmooth import ActiveSet, GaussMPCC, GaussQP, Landing, Rigid, simulate
 @pytest.mark.parametrize(
     "stepper", [GaussQP(), GaussMPCC(solver=ActiveSet()), GaussMPCC()], ids=["QP", "MPCC", "IPOPT"]
 )
+@pytest.mark.sampled(5)
 def test_true_gaps_close_at_large_steps(stepper, links, loose_chain):
     trajectory = simulate(loose_chain(links), stepper, t_end=0.5, dt=5e-3)
     assert trajectory.counts["fallbacks"] == 0

@@ -132,6 +132,7 @@ def ball(*, height=0.0, velocity, spin=(0.0, 0.0, 0.0), friction, restitution=0.
 
 
 @pytest.mark.parametrize("name", RIGID)
+@pytest.mark.sampled(2)
 def test_a_sliding_ball_begins_to_roll(name):
     """After 2 v0 / (7 mu g), at 5/7 of its speed, in the direction of its slip, which is none of the axes."""
     stepper, control = RIGID[name]
@@ -228,6 +229,7 @@ def end_of_cube(tumbles):
 
 @pytest.mark.parametrize("name", [name for name in RIGID if "mpcc" not in name])
 @pytest.mark.parametrize("tumbles", [False, True], ids=["slides", "tumbles"])
+@pytest.mark.sampled(3)
 def test_a_cube_on_its_corners(name, tumbles):
     """Four redundant corners: the sum of their forces is the weight, the motion that of all steppers to 1 %; how the
     load is shared is not unique, and not looked at."""

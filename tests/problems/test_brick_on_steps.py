@@ -71,6 +71,7 @@ def test_it_stays_where_its_centre_is_supported():
         brick_on_steps(overhang=0.2)
 
 
+@pytest.mark.slow
 def test_compliant_contact_lets_it_tip_alike():
     """As a pendulum, before it slips, but for the 4e-6 m by which the edge yields first."""
     law = Compliant(Flores(stiffness=1e9, restitution=0.1), RegularisedCoulomb(friction=0.8, slip_speed=1e-4))

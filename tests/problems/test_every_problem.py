@@ -122,6 +122,7 @@ def test_its_panels_can_be_drawn(name):
 
 
 @pytest.mark.parametrize("name", [name for name, one in PROBLEMS.items() if one.exact is not None])
+@pytest.mark.sampled(2)
 def test_the_exact_solution_speaks_of_the_same_quantities(name):
     """Names, start, gaps that hold, and a velocity that is the rate of the coordinate."""
     system, exact = PROBLEMS[name]().build(), PROBLEMS[name].exact()

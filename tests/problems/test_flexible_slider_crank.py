@@ -92,6 +92,7 @@ def nodal_deflection(elements, crank_speed, stiffening, t):
     ("crank_speed", "stiffening", "dt", "tolerance"),
     [(15.0, True, 5e-6, 1e-4), (150.0, True, 2.5e-6, 1e-4), (150.0, False, 5e-6, 4e-4)],
 )
+@pytest.mark.sampled(3)
 def test_the_ideal_mechanism_against_nodal_displacements(crank_speed, stiffening, dt, tolerance):
     """Of the largest deflection, over a period of the rod's first mode; 3.5e-5, 7.4e-5 and 2.1e-4 measured.
 

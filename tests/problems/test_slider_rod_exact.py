@@ -91,6 +91,7 @@ def test_case_3_with_gravity_rests_on_the_same_corners():
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.3, 0.5])
+@pytest.mark.sampled(3)
 def test_total_impulse_is_the_rest_force_times_time(restitution):
     T = 0.1
     flat = case(1, restitution=restitution).contact_impulse(T)

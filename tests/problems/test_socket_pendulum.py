@@ -42,6 +42,7 @@ def test_small_swings_are_those_of_a_double_pendulum():
     np.testing.assert_allclose(exact.q["rod.x"], expected, atol=1e-5 * np.max(np.abs(expected)))
 
 
+@pytest.mark.slow
 def test_its_energy_is_kept():
     """Kinetic and potential energy of 0.12 J, by the library's own functions, at the tolerance of the integration."""
     system, t = socket_pendulum().build(), np.linspace(0.0, 0.2, 100)

@@ -18,6 +18,7 @@ FINE = ErrorControl(1e-12, 1e-12, 1e-9, 0.02)
 
 @pytest.mark.parametrize("cross", [False, True])
 @pytest.mark.parametrize("bend", [0.2, 0.6, -1.1])
+@pytest.mark.sampled(5)
 def test_a_run_follows_the_exact_motion(bend, cross):
     """Three turns. Constraints alone determine the motion, so that errors are those of their projection."""
     run = simulate(universal_shaft(bend=bend, cross=cross).build(), ACCURATE, t_end=0.6 * pi, dt=FINE)

@@ -98,6 +98,7 @@ IN_SPACE = (*EVERYBODY[:2], SmoothingNewton(), ProjectedGaussSeidel(), Admm(), C
 
 @pytest.mark.parametrize("solver", IN_SPACE, ids=str)
 @pytest.mark.parametrize("joints", [0, 2])
+@pytest.mark.sampled(5)
 def test_in_space(solver: Solver, joints: int) -> None:
     rng, chain = np.random.default_rng(2), Chain(solver)
     for _ in range(20):

@@ -211,6 +211,7 @@ def test_a_spring_that_swings_in_ten_steps_does_not():
     [slider_crank_translational(contact=Rigid(restitution=0.4, friction=0.1)), loop(), slider_crank_revolute()],
     ids=["guide", "loop", "pin"],
 )
+@pytest.mark.sampled(3)
 def test_a_run_goes_on_to_the_same_bits(model, tmp_path):
     system, run = model.build(), {"dt": 1e-4}
     whole = simulate(system, GeneralizedAlpha(), t_end=0.04, **run)

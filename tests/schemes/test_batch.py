@@ -75,6 +75,7 @@ def test_runs_with_joints_equal_single_runs_bit_for_bit(joints):
     ],
     ids=["slider-crank", "slider-rod", "flexible", "spatial"],
 )
+@pytest.mark.sampled(3)
 def test_any_parameter_may_vary(model):
     """Whatever it changes in the memory of a run, and nothing else: one after the other, by so little that joints
     remain closed."""

@@ -499,6 +499,7 @@ def test_limits_of_motion_warn(law, quantity):
 
 
 @pytest.mark.parametrize("integrator", [Radau(), Bdf(), Lsoda(), Cvodes()], ids=repr)
+@pytest.mark.sampled(3)
 def test_integrators_outside_step_the_compiled_equations(integrator):
     """Errors are 1e-9 of 3 m/s in each of some hundred steps, as those of `Dop853`."""
     control = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)

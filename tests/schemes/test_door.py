@@ -101,6 +101,7 @@ def test_without_friction_quadratic_programs_are_enough_in_space():
 
 @pytest.mark.parametrize("dt", [1e-4, Landing(1e-4, 1e-3)], ids=str)
 @pytest.mark.parametrize("stepper", [GaussQP(solver=Osqp()), GaussMPCC(solver=IpoptMPCC())], ids=["osqp", "ipopt"])
+@pytest.mark.sampled(3)
 def test_osqp_and_ipopt_are_what_is_called_in_space_with_friction(stepper, dt, monkeypatch):
     """Counted by wrappers of both libraries, on 60 steps; the motion is that of the default solver until the second
     impact, after which restitution amplifies round-off."""

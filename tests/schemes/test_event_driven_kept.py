@@ -162,6 +162,7 @@ SHARED = ("block", "slide in")
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(3)
 def test_rows_are_those_of_the_other_formulation(case):
     """States as close as the tolerances of 1e-8 to 1e-9 of a coordinate, times of rows to 1e-8.
 

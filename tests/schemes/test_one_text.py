@@ -83,6 +83,7 @@ def test_a_redundant_loop_in_the_plane_moves_as_by_another_implementation(joints
     [(MoreauJean(), False), (GaussQP(), True), (GaussQP(), False), (GeneralizedAlpha(), False)],
     ids=["moreau-jean", "landing", "implicit-euler", "generalized-alpha"],
 )
+@pytest.mark.sampled(3)
 def test_a_run_in_two_parts_is_one_run(stepper, lands):
     """What the next step needs is in the state: impulses, accelerations, rates of contacts, what joints remember."""
     system = six_rss(**({"restitution": 0.0} if isinstance(stepper, GaussQP) and not lands else {})).build()

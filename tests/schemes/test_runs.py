@@ -112,6 +112,7 @@ def boxes() -> Model:
 
 
 @pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean(), MoreauJean(theta=1.0), GeneralizedAlpha()], ids=repr)
+@pytest.mark.sampled(3)
 def test_what_rests_goes_on_to_the_same_bits_beside_what_does_not(stepper):
     system = boxes().build()
     whole = simulate(system, stepper, t_end=0.05, dt=1e-3)

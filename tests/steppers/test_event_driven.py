@@ -80,6 +80,7 @@ def test_bouncing_ball(order):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("e", [0.0, 0.5])
 @pytest.mark.parametrize("case", [1, 2, 3])
+@pytest.mark.sampled(5)
 def test_slider_rod(case, e, order):
     contact = Rigid(restitution=e, friction=0.0)
     system = slider_rod(case=case, contact=contact).build()

@@ -73,6 +73,7 @@ def test_certificate_over_the_whole_stroke(case):
 @pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC(solver=ActiveSet())], ids=["GaussQP", "GaussMPCC"])
 @pytest.mark.parametrize("dt", [1e-3, 1e-4, pytest.param(1e-5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(5)
 def test_constant_step_keeps_the_total_impulse(case, dt, stepper):
     """The total impulse of each end, impacts included, is its rest force times T; cos(theta) moves it in case 3."""
     t_end = min(0.1, 2000 * dt)
@@ -127,6 +128,7 @@ def test_thirty_impacts_of_ends_that_bounce_in_turn(bouncing_in_turn, dt_max):
 
 
 @pytest.mark.parametrize("dt_min", [1e-5, 1e-6, 1e-7])
+@pytest.mark.sampled(3)
 def test_ends_that_bounce_in_turn_come_to_rest(bouncing_in_turn, dt_min):
     """The exact motion from the tenth impact before the last one ends within the flights that dt_min leaves out.
 

@@ -36,6 +36,7 @@ SHORT = [("scotch_yoke.py", "10 ms"), ("six_bar.toml", "20 ms"), ("rssr.py", "12
 
 
 @pytest.mark.parametrize(("file", "end"), SHORT, ids=[file for file, _ in SHORT])
+@pytest.mark.sampled(3)
 def test_a_mechanism_of_ones_own_by_qp_events_and_two_laws(
     file: str, end: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

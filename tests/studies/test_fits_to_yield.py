@@ -127,6 +127,7 @@ def test_linearised_products_deviate_by_terms_of_second_order():
 
 @pytest.mark.parametrize("case", ["none", "uniform", "loaded"])
 @pytest.mark.parametrize("limit", [2e-5, 3e-5])
+@pytest.mark.sampled(5)
 def test_monte_carlo_within_its_own_bounds(case, limit):
     """Bounds of 99 % hold for at least 96 of the seeds 0 to 99: fewer with a probability of 0.4 % at most."""
     function, inputs = linear(case)
@@ -155,12 +156,13 @@ def test_form_is_not_exact_for_clearance_vectors():
 @pytest.mark.parametrize("case", ["none", "uniform", "loaded"])
 @pytest.mark.parametrize("method", ["importance", "subset"])
 def test_rare_failures(method, case):
-    """One in a million to one in a thousand: within 5 or 20 %, and within their own bounds of 99 %."""
+    """One in a million to one in a thousand: within 5 or 50 %, and within their own bounds of 99 % for every seed."""
     pytest.importorskip("openturns")
-    runs, within = {"importance": (30_000, 0.05), "subset": (100_000, 0.2)}[method]  # some three standard deviations
-    found = failure_probability(*linear(case), 5e-5, two_sided=True, method=method, runs=runs, seed=2)
-    assert found.probability == pytest.approx(EXACT[5e-5][case], rel=within)
-    assert found.low < EXACT[5e-5][case] < found.high and found.evaluations < 7 * runs
+    runs, within = {"importance": (30_000, 0.05), "subset": (10_000, 0.5)}[method]  # some three standard deviations
+    for seed in range(8):
+        found = failure_probability(*linear(case), 5e-5, two_sided=True, method=method, runs=runs, seed=seed)
+        assert found.probability == pytest.approx(EXACT[5e-5][case], rel=within)
+        assert found.low < EXACT[5e-5][case] < found.high and found.evaluations < 7 * runs
     assert METHODS == ("monte-carlo", "form", "importance", "subset")
 
 
@@ -323,6 +325,7 @@ MECHANISMS = {
 
 @pytest.mark.parametrize("exponent", [1.0, 2.0])
 @pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.sampled(5)
 def test_allocation_is_the_closed_form(name, exponent):
     """t_i ~ (a_i / s_i^2)^(1/(k+2)) to 1e-6, the limit used up, and the stated yield confirmed by 10 000 products."""
     make, coordinate, a = MECHANISMS[name]
@@ -340,6 +343,7 @@ def test_allocation_is_the_closed_form(name, exponent):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.sampled(3)
 def test_allocation_by_grades_is_the_cheapest_combination(name):
     """Each cheaper combination is refused, since its yield is too small; the stated yield holds for 10 000 products."""
     make, coordinate, a = MECHANISMS[name]

@@ -52,6 +52,7 @@ def test_columns_grow_and_move_to_files_with_the_same_bits(monkeypatch):
 
 @pytest.mark.parametrize("record", [1, 3])
 @pytest.mark.parametrize("make, dt", [(socket_pendulum, 1e-5), (lambda: slider_rod(case=2), 1e-5)])
+@pytest.mark.sampled(3)
 def test_a_long_file_gives_the_tables_of_a_complete_one(monkeypatch, tmp_path, record, make, dt):
     """Each bit of what follows from other tables, in space with and without the mechanism; half the bytes."""
     system = make().build()

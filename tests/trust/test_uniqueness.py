@@ -56,6 +56,7 @@ STEPPERS = pytest.mark.parametrize(
         (3, 0.5, 9.0, 1, 1),
     ],
 )
+@pytest.mark.sampled(5)
 def test_feet_of_a_table(stepper, dt, feet, friction, push, forces, normal):
     """Forces minus equations of balance, whichever of the possible forces the stepper has chosen."""
     run = simulate(table(feet, friction, push).build(), stepper, t_end=0.01, dt=dt)
