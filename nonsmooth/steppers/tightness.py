@@ -41,7 +41,8 @@ def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> st
         return ""
     i = int(np.argmax(moved))
     return (
-        f" The clearance of '{m.system.contact_names[i]}' ({m.scale[i]:.3g} m) is {1 / moved[i]:.2g} of the "
-        f"displacement there in a step of {dt:.3g} s; shorten the step or, if so small a clearance does not matter, "
-        "use its ideal joint (Model.ideal)."
+        f" With its velocities and loads at the start of the step, '{m.system.contact_names[i]}' would move by "
+        f"{moved[i]:.2g} times its clearance ({m.scale[i]:.3g} m) in a step of {dt:.3g} s: shorten the step, and if "
+        "these are not velocities of the mechanism, steps from the beginning; or, if so small a clearance does not "
+        "matter, use its ideal joint (Model.ideal)."
     )
