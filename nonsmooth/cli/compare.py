@@ -26,7 +26,7 @@ from nonsmooth.steppers.compliant import CompliantDae
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.studies import Case
-from nonsmooth.studies.schemes import rigid_cases, scheme
+from nonsmooth.studies.schemes import landing_case, rigid_cases, scheme
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
@@ -67,6 +67,8 @@ class Prepared:
         self.laws, self.schemes = [_calibrated_law(name) for name in names], [scheme(word) for word in rigid]
         self.stepper, self.target = CompliantDae(solver=integrator), stated.target if stated else 1e-4
         dt_max = asked.dt_max if asked.dt_max is not None else stated.dt_max if stated else self.t_end / ROWS
+        #: whether the steps of `Landing` are chosen
+        self.chosen = asked.dt_max is None
         exact = None if self.parameters else exact_solution(problem, self.arguments | {"contact": contact})
         control = ErrorControl(RTOL, ATOL, min(DT_MIN, dt_max), dt_max)
         #: the reference
@@ -89,7 +91,8 @@ class Prepared:
         others = [one for one in self.schemes if not (isinstance(one, EventDriven) and one == EventDriven())]
         cases = [first, *rigid_cases(first, others)]
         if not self.schemes:
-            cases += [replace(one, label="rigid, landing") for one in rigid_cases(first, [GaussQP()])]
+            made = landing_case(self.build, first, self.t_end) if self.chosen else rigid_cases(first, [GaussQP()])[0]
+            cases.append(replace(made, label="rigid, landing"))
         for law in self.laws:
             name = "compliant" if len(self.laws) == 1 else kebab(law.__name__)
             for K in self.stiffness:
