@@ -26,6 +26,11 @@ GROWTH, LEAST = 1.1, 2**18
 #: rows that are written at once where a number that has been the same differs for the first time
 AT_ONCE = 2**17
 
+# The allocator of glibc gives free memory back to the system beyond twice the largest piece that was ever freed, and to
+# get it again costs 2 us a page: a third of a run of 10^4 steps. Once a piece that is large, and never written, was
+# freed, what one run frees serves the next. The largest that counts has 32 MB.
+np.empty(31 * 2**17)
+
 
 class Store:
     """Tables of equal numbers of rows, by name; the first rows given determine names, widths and types."""
