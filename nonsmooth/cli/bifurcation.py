@@ -68,7 +68,7 @@ def bifurcation(
         Processes.
     """
     request = _completed(runs, crossing)
-    [(name, values)] = by_name("--over", [over], values_of, units_of(lambda: request.completed().mechanism())).items()
+    [(name, values)] = by_name("--over", [over], values_of, units_of(request.mechanism)).items()
     kinds = {"--period": period, "--drive": drive, "--crossing": crossing}
     used = [option for option, value in kinds.items() if value is not None]
     if len(used) != 1:

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 from nonsmooth import laws, solvers, studies
@@ -58,7 +59,7 @@ class Prepared:
             "--stiffness": (asked.stiffness or None, stated and stated.stiffness),
         }
         self.t_end, self.restitution, self.stiffness = completed(problem, "comparison of its own", given)
-        self.arguments = dict(stated.arguments if stated else {}) | in_units(problem, words.arguments)
+        self.arguments = dict(stated.arguments if stated else {}) | _in_units(problem, words.arguments)
         self.parameters = words.parameters
         if not 0.0 < self.restitution < 1.0:
             raise InputError(f"--restitution {self.restitution:g}: give a value between 0 and 1, both excluded.")
@@ -103,7 +104,12 @@ def _own_law(problem: Any, arguments: Mapping[str, Any]) -> Any:
     default = inspect.signature(problem).parameters["contact"].default
     if default is not None:
         return default
-    return common_law(laws_in(problem(**in_units(problem, arguments))))
+    return common_law(laws_in(problem(**_in_units(problem, arguments))))
+
+
+def _in_units(problem: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as numbers in SI units, whatever the contact law."""
+    return in_units(partial(problem, contact=Rigid(restitution=0.0, friction=0.0)), arguments, problem.provenance)
 
 
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:

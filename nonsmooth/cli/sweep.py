@@ -92,7 +92,8 @@ def _runs(found: xarray.Dataset) -> Table:
     """One line per run: what was varied, and the metrics; of many runs the first and the last."""
     names, flat, metrics = _columns(found)
     heads = [f"{key}\n[{found[key].attrs.get('units', '-') or '-'}]" for key in metrics]
-    table = table_of("run", *names, *heads, "verdict", whole=True)
+    varied = [f"{key}\n[{unit}]" if (unit := found[key].attrs.get("units")) else key for key in names]
+    table = table_of("run", *varied, *heads, "verdict", whole=True)
     count = flat.sizes["run"]
     shown = list(range(count)) if count <= MOST else [*range(MOST // 2), *range(count - MOST // 2, count)]
     for k, i in enumerate(shown):
