@@ -22,8 +22,8 @@ class Given(float):
 def becomes(function: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> dict[str, str]:
     """The numbers of elements that one of the arguments is, with their units, ``{"pin.clearance": "m"}``.
 
-    Only what is the argument itself counts, not what is computed from it, even if it is equal: so that the mass of a rod
-    of 1 kg/m is not taken for its length.
+    Only what is the argument itself counts, not what is computed from it, even if it is equal: the mass of a rod of
+    1 kg/m is equal to its length.
     """
     number = Given(arguments[name])
     try:
@@ -37,7 +37,7 @@ def becomes(function: Callable[..., Any], arguments: Mapping[str, Any], name: st
 
 
 def unit_of_argument(function: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> str:
-    """The unit of an argument: that of its stated origin, or of what it becomes, ``m or kg``; empty if neither is known."""
+    """The unit of an argument: of its stated origin, or of what it becomes, ``m or kg``; empty if neither is known."""
     stated = getattr(function, "provenance", {})
     if name in stated:
         return str(stated[name].unit)

@@ -108,6 +108,25 @@ def test_a_message_names_the_help_of_the_command(capsys: pytest.CaptureFixture[s
     assert "`nonsmooth study --help` shows what is accepted" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("compare slider-rod --restitution 0.3 --restitution=0.8", "--restitution was given twice, as 0.3 and 0.8;"),
+        ("run slider-rod --dt 1us --t-end 1 --dt 2us --dt 3us", "--dt was given 3 times, as 1us, 2us and 3us;"),
+        ("describe slider-rod --case 1 --case 1", "--case was given twice, as 1 and 1;"),
+        ("study sweep slider-rod --seed 1 --seed 2", "--seed was given twice, as 1 and 2;"),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err == f"nonsmooth: {said} it takes one value.\n"
+
+
+def test_flags_and_repeatable_options_are_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fits", "20 H7/g6", "--json", "--json"]) == 0
+    assert main(["list", "--tag", "planar", "--tag", "spatial"]) == 0
+
+
 def test_commands_are_there_without_docstrings() -> None:
     code = "from nonsmooth.cli import main; main(['fits', '20 H7/g6'])"
     done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True)
