@@ -12,10 +12,11 @@ from typing import Any
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units, settings_of_study
-from nonsmooth.cli.options import Comparing, Law, Written
+from nonsmooth.cli.options import Comparing, Law, Number, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
+from nonsmooth.cli.values import number_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
@@ -182,8 +183,9 @@ def compare(
 
 
 def rigid_limit(
-    *, law: Law = "flores", rigid: str | None = None, runs: Comparing, written: Written, **study: Any
-) -> None:
+    *, law: Law = "flores", rigid: str | None = None, depth: Number | None = None, runs: Comparing, written: Written,
+    **study: Any,
+) -> None:  # fmt: skip
     """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost.
 
     Parameters
@@ -192,16 +194,17 @@ def rigid_limit(
         Compliant normal law of the hysteresis family.
     rigid : STEPPER[:SOLVER], default: event-driven
         Scheme of the rigid run and its solver, as gauss-mpcc:ipopt-mpcc.
-    depth : M
-        Penetration whose stiffness is computed, in metres.
+    depth
+        Penetration whose stiffness is computed, such as 1e-6 or 1um.
     """
+    deepest = None if depth is None else number_of("--depth", depth, lambda: "m")
     prepared = Prepared(runs, [law], [] if rigid is None else [rigid])
     first = rigid_cases(prepared.first, prepared.schemes)[0] if rigid is not None else prepared.first
     stiffness = runs.stiffness or tuple(10.0**decade for decade in DECADES)
     with study_bar() as progress:
         found = studies.rigid_limit(
             prepared.build, first, prepared.compliant, stiffness, t_end=prepared.t_end,
-            stepper=prepared.stepper, progress=progress, **study,
+            stepper=prepared.stepper, depth=deepest, progress=progress, **study,
         )  # fmt: skip
     names = ("distance", "impulse_error", "penetration", "steps", "evaluations", "own_error", "verdict")
     heads = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.cli.files import PythonFile
-from nonsmooth.cli.inputs import Mechanism, Request, unit_behind
+from nonsmooth.cli.inputs import Mechanism, Request
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import looks_stated, stated
 from nonsmooth.model.given import unit_of_argument
-from nonsmooth.units import Wrong, in_unit
+from nonsmooth.units import Wrong, has_unit, in_own_unit, in_unit
 
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0
@@ -60,10 +60,9 @@ def no_unit() -> str:
 
 def number_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> float:
     """A finite number, also with a unit of the dimension of `unit`."""
-    behind = unit_behind(text)
-    wanted = behind and (unit() or behind)  # an InputError of it is a ValueError
+    wanted = unit() if has_unit(text) else ""  # an InputError of it is a ValueError
     try:
-        value = float(in_unit(text, wanted)) if wanted else float(text)
+        value = float(text) if wanted == "" else in_own_unit(text) if wanted is None else in_unit(text, wanted)
     except Wrong as error:
         raise InputError(f"{option} {error}.") from None
     except ValueError:

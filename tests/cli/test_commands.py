@@ -122,6 +122,29 @@ def test_an_option_of_one_value_is_given_once(words: str, said: str, capsys: pyt
     assert capsys.readouterr().err == f"nonsmooth: {said} it takes one value.\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run slider-rod --rtol abc", "Invalid value for '--rtol': a plain number in SI units is expected, got 'abc'."),
+        ("study sweep slider-rod --runs 1.5", "Invalid value for '--runs': a whole number is expected, got '1.5'."),
+        (
+            "study rigid-limit slider-rod --depth 1kg",
+            '--depth "1kg" is of another dimension than m; write',
+        ),
+        (
+            "{limit} --metric impulse --limit 3mm",
+            '--limit "3mm" is of another dimension than N s; write',
+        ),
+        ("{limit} --metric final:slider.y --limit 3foo", '--limit "3foo" has the unknown unit "foo".'),
+        ("{limit} --metric fnal:slider.y --limit 3mm", 'There is no metric "fnal".'),
+    ],
+)
+def test_what_is_no_number_of_its_dimension(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    study = "study tolerance slider-rod --set case=2 --t-end 1ms --clearance guide.clearance=5um:9um"
+    assert main(words.format(limit=study).split()) == 2
+    assert capsys.readouterr().err.startswith(f"nonsmooth: {said}")
+
+
 def test_flags_and_repeatable_options_are_repeated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fits", "20 H7/g6", "--json", "--json"]) == 0
     assert main(["list", "--tag", "planar", "--tag", "spatial"]) == 0
