@@ -55,6 +55,8 @@ class Request(Runs):
     record: int | None = None
     #: default stepper if a step is given
     usual: str = "gauss-qp"
+    #: values of what a study varies, for arguments that the mechanism cannot be built without
+    first: Mapping[str, str] = field(default_factory=dict)
     #: settings of a TOML file
     declaration: Declaration | None = field(default=None, compare=False)
 
@@ -207,12 +209,20 @@ class Request(Runs):
             if self.contact or self.law or self.friction_law:
                 return self._with_law(python_problem(path), path.stem, arguments, parameters)
             make = PythonFile(path)
+            arguments = self._with_first(make, arguments)
             arguments = in_units(make.model, arguments)
             return Mechanism(path.stem, make(**arguments), parameters, None, arguments, make)
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
-        return self._with_law(problem, problem.name, arguments, parameters)
+        return self._with_law(problem, problem.name, self._with_first(problem, arguments), parameters)
+
+    def _with_first(self, make: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Arguments with the first values of varied ones that have no default."""
+        from nonsmooth.registry import needed
+
+        absent = [name for name in needed(inspect.signature(make)) if name in self.first and name not in arguments]
+        return settings_from([f"{name}={self.first[name]}" for name in absent]).arguments | arguments
 
     def _with_law(
         self, problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -51,6 +52,19 @@ def by_name(
             raise InputError(f"{option} {name} is given twice, the second time as {text}: give it once.")
         found[name] = read(f"{option} {name}", text, no_unit if units is None else functools.partial(units, name))
     return found
+
+
+def first_values(words: Sequence[str]) -> dict[str, str]:
+    """The first value of each ``NAME=TEXT``, as it is written.
+
+    >>> first_values(["mass=0.1kg:0.3kg:5", "speed=normal:2:0.1"])
+    {'mass': '0.1kg', 'speed': '2'}
+    """
+    texts = {name: text for name, _, text in (word.partition("=") for word in words)}
+    return {
+        name: text if looks_stated(text) else re.split("[:,]", text.removeprefix("normal:"))[0]
+        for name, text in texts.items()
+    }
 
 
 def no_unit() -> str:

@@ -292,6 +292,26 @@ def test_every_study_checks_the_dimension_of_an_argument(words, folder, capsys):
     assert 'clearance "1kg" is of another dimension than m' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "option", ["--grid height=11mm,20mm", "--sample height=0.011:0.02", "--sample height=11mm:20mm"]
+)
+def test_what_a_study_varies_needs_no_other_value(option, folder, capsys):
+    text = OWN.format(arguments="height", law="Rigid(restitution=0.0, friction=0.0)", built="")
+    (folder / "ball.py").write_text(text.replace("0.01)", "height)"), encoding="utf-8")
+    words = ["ball.py", "--t-end", "60ms", "--dt", "1e-3", "--workers", "1", "--json"]
+    sweep = ["study", "sweep", "--metric", "fastest-approach", "--runs", "2", *option.split()]
+    assert main([*sweep, *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(set(found["metrics"]["fastest-approach"])) == 2 and found["failed"] == 0
+    over = ["study", "bifurcation", "ball.py", "--over", "height=11mm,20mm", "--of", "ball.y", "--period", "1ms"]
+    over += ["--steps", "10", "--transient", "1", "--points", "2", "--workers", "1", "--json"]
+    assert main(over) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unit"] == "m" and found["values"] == [0.011, 0.02] and found["points"][0] != found["points"][1]
+    assert main([*over, "--set", "height=1"]) == 2
+    assert "height is given by --over and by --set" in capsys.readouterr().err
+
+
 def test_the_columns_of_a_sweep_have_units(folder, capsys):
     (folder / "own.py").write_text(ARGUMENTS, encoding="utf-8")
     varied = ["--list", "clearance=1mm,2mm", "--list", "pin.at_a_x=0,0", "--list", "free=1,2", "--list", "size=1,2"]
