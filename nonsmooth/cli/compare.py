@@ -174,7 +174,8 @@ def compare(
         )
     rows = [(title, *map(_short, values)) for title, values in found.lines()]
     labels = (label.replace(", ", ",\n") for label in found.labels)
-    shown: list[Any] = [table_of(f"{prepared.name}\nto t = {found.edges[-1]:g} s", *labels, rows=rows, whole=True)]
+    head = f"{prepared.name}\nrestitution {prepared.restitution:g}, to t = {found.edges[-1]:g} s"
+    shown: list[Any] = [table_of(head, *labels, rows=rows, whole=True)]
     shown += ["", *found.remarks()] if found.remarks() else []
     conclude(
         written, prepared.name, shown, lambda: found.table, figure=lambda plots: plots.comparison(found),
@@ -215,7 +216,7 @@ def rigid_limit(
     if found.needed:
         depth, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
         shown.append(f"{depth:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
-    title = f"{prepared.name}: towards rigid contact"
+    title = f"{prepared.name}: towards rigid contact of restitution {prepared.restitution:g}"
     conclude(
         written, title, shown,
         lambda: {
