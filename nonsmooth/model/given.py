@@ -47,10 +47,11 @@ def unit_of_argument(function: Callable[..., Any], arguments: Mapping[str, Any],
 
 def _units(element: Element, number: Given) -> Iterator[tuple[str, str]]:
     """Fields of an element, or of its contact law, in which the number is, with their units."""
-    owners = [element, *(element.contact.parts() if isinstance(element, Contact) else ())]
+    owners: list[Any] = [element, *(element.contact.parts() if isinstance(element, Contact) else ())]
     for owner in owners:
-        for field, declared in field_units(type(owner)).items():  # type: ignore[arg-type]
-            unit = owner.quantity(field).unit if field in declarations(type(owner)) else declared
+        kind: Any = type(owner)
+        for field, declared in field_units(kind).items():
+            unit = owner.quantity(field).unit if field in declarations(kind) else declared
             yield from ((field, one) for one in _of(getattr(owner, field), number, unit))
 
 
