@@ -161,9 +161,8 @@ class OneValueEach(TyperCommand):
     """A command that refuses an option given more than once, of which Typer takes the last, unless it is repeatable."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        single: list[Any] = [
-            one for one in self.params if one.param_type_name == "option" and not (one.is_flag or one.multiple)
-        ]
+        options: list[Any] = [one for one in self.params if one.param_type_name == "option"]
+        single = [one for one in options if not (one.is_flag or one.multiple)]
         for one in single:
             one.multiple = True  # for a parser that keeps all values
         try:

@@ -214,8 +214,8 @@ def rigid_limit(
     powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
     shown = [table_of(*heads, rows=rows), "", powers, *found.remarks()]
     if found.needed:
-        depth, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
-        shown.append(f"{depth:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
+        deep, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
+        shown.append(f"{deep:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
     title = f"{prepared.name}: towards rigid contact of restitution {prepared.restitution:g}"
     conclude(
         written, title, shown,

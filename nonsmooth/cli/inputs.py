@@ -56,7 +56,7 @@ class Request(Runs):
     #: default stepper if a step is given
     usual: str = "gauss-qp"
     #: values of what a study varies, for arguments that the mechanism cannot be built without
-    first: Mapping[str, str] = field(default_factory=dict)
+    first: Mapping[str, str] = field(default_factory=dict, compare=False)
     #: settings of a TOML file
     declaration: Declaration | None = field(default=None, compare=False)
 
