@@ -18,12 +18,12 @@ from nonsmooth.cli.commands import examples
 HEAD = """\
 # Command line
 
-This page contains the output of `nonsmooth COMMAND --help`. Numbers are in SI units; a time may have a unit, such as
-`10ms` or `2us`. `nonsmooth --install-completion` lets the shell complete commands, options and names. Steppers,
-solvers and laws have their class names in kebab case: `GaussMPCC` is `gauss-mpcc`, `LankaraniNikravesh` is
-`lankarani-nikravesh`. A figure is a `.png`, `.pdf` or `.svg`, data are NetCDF (`.nc`). Results go to standard output,
-progress and messages to standard error; with `--json` standard output is a single JSON object, with `-q` nothing is
-printed.
+This page contains the output of `nonsmooth COMMAND --help`. Numbers are in SI units; times, and values of parameters
+and arguments, may have a unit, such as `10ms` or `30um` ([Units](units.md)). `nonsmooth --install-completion` lets the
+shell complete commands, options and names. Steppers, solvers and laws have their class names in kebab case: `GaussMPCC`
+is `gauss-mpcc`, `LankaraniNikravesh` is `lankarani-nikravesh`. A figure is a `.png`, `.pdf` or `.svg`, data are NetCDF
+(`.nc`). Results go to standard output, progress and messages to standard error; with `--json` standard output is a
+single JSON object, with `-q` nothing is printed.
 
 | exit code | meaning |
 |---|---|

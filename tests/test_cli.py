@@ -238,7 +238,7 @@ BAD = {
     "unknown problem to describe": (["describe", "slider-rood"], ["slider-rood", "slider-rod"]),
     "unknown file": (["run", "nowhere.py", *LANDING], ["nowhere.py"]),
     "unknown case": (["run", "slider-rod", "--case", "4", *LANDING], ["case", "4", "1", "2", "3"]),
-    "unknown stepper": ([*MAIN_JOB, "--stepper", "gauss-mppc"], ["gauss-mppc", "gauss-mpcc", "gauss-qp"]),
+    "unknown stepper": ([*RUN, *LANDING, "--stepper", "gauss-mppc"], ["gauss-mppc", "gauss-mpcc", "gauss-qp"]),
     "unknown solver": ([*MAIN_JOB, "--solver", "osqq"], ["osqq", "osqp"]),
     "solver that does not fit": ([*RUN, "--stepper", "gauss-qp", "--solver", "ipopt-mpcc", *LANDING], ["IpoptMPCC"]),
     "solver whose library is missing": ([*MAIN_JOB, "--set", "solver.plugin=ccopt"], ["ccopt"]),

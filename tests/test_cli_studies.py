@@ -51,9 +51,10 @@ def build(contact=Rigid(restitution=RESTITUTION, friction=0.0)):
     pin = RevoluteClearance("pin", "ground", ball, clearance=1e-5, contact=contact)
     return Model([Ground(), ball, pin, Gravity(acceleration=(0.0, -9.81))])
 """
-    words = ["compare", "own.py", "--t-end", "2ms", "--stiffness", "1e10", "--target", "0", "--json"]
+    words = ["compare", "own.py", "--t-end", "2ms", "--stiffness", "1e10", "--target", "0"]
     (folder / "own.py").write_text(text.replace("RESTITUTION", "0.7"), encoding="utf-8")
-    assert main(words) == 0
+    assert main(words) == 0 and capsys.readouterr().out.splitlines()[1].startswith("restitution 0.7, to t = 0.002 s ")
+    assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["rigid, event-driven"]
     speeds = found["first_separation"] / found["first_approach"]
     assert speeds == pytest.approx(0.7, rel=1e-6)

@@ -104,6 +104,13 @@ for name, what in COMMANDS.items():
     app.add_typer(group, name=None if isinstance(what, str) else name, help=HELP.get(name))
 
 
+#: for what pydantic says of words that are no numbers
+NUMBERS = {
+    "Input should be a valid number, unable to parse string as a number": "a plain number in SI units is expected",
+    "Input should be a valid integer, unable to parse string as an integer": "a whole number is expected",
+}
+
+
 def _refused(cause: BaseException | None) -> str:
     """The value rejected by pydantic, which its message does not contain."""
     errors = getattr(cause, "errors", None)
@@ -171,6 +178,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         context = getattr(error, "ctx", None)
         command = "nonsmooth" if context is None else context.command_path
         message = " ".join(error.format_message().split()).rstrip(".") + _refused(error.__cause__)
+        for theirs, ours in NUMBERS.items():
+            message = message.replace(theirs, ours)
         _say(f"{message}. `{command} --help` shows what is accepted.")
         return 2
     except (NotWritten, SimulationFailed, SolverFailed) as error:

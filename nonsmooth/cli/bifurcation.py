@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from nonsmooth import studies
-from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.inputs import Request, settings_from
 from nonsmooth.cli.options import Processes, Runs, Seconds, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, number_of, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, first_values, number_of, units_of, values_of, varied
 from nonsmooth.declarative import read
 from nonsmooth.exceptions import InputError
 from nonsmooth.step_control import StepControl
@@ -67,8 +67,8 @@ def bifurcation(
     workers : default: one per core
         Processes.
     """
-    request = _completed(runs, crossing)
-    [(name, values)] = by_name("--over", [over], values_of, units_of(lambda: request.completed().mechanism())).items()
+    request = replace(_completed(runs, crossing), first=first_values([over]))
+    [(name, values)] = by_name("--over", [over], values_of, units_of(request.mechanism)).items()
     kinds = {"--period": period, "--drive": drive, "--crossing": crossing}
     used = [option for option, value in kinds.items() if value is not None]
     if len(used) != 1:
@@ -91,7 +91,7 @@ def bifurcation(
         )  # fmt: skip
     stepper = _stepper(request)
     mechanism, arguments, parameters, problem = varied(request, [name])
-    if name in arguments:
+    if name in settings_from(request.settings).arguments:
         raise InputError(f"{name} is given by --over and by --set: give it once.")
     long = studies.LongRun(mechanism, name, of, stepper, section, parameters, arguments)
     labels: dict[str, Any] = long.labels(values[0])

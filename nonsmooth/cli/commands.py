@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
 from nonsmooth import steppers
 from nonsmooth.cli.options import GROUPS, KINDS, MANY
@@ -156,6 +157,28 @@ def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
     return Function(arguments, text, options)
 
 
+class OneValueEach(TyperCommand):
+    """A command that refuses an option given more than once, of which Typer takes the last, unless it is repeatable."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options: list[Any] = [one for one in self.params if one.param_type_name == "option"]
+        single = [one for one in options if not (one.is_flag or one.multiple)]
+        for one in single:
+            one.multiple = True  # for a parser that keeps all values
+        try:
+            given = self.make_parser(ctx).parse_args(list(args))[0]
+        finally:
+            for one in single:
+                one.multiple = False
+        for one in single:
+            values = given.get(one.name, ())
+            if len(values) > 1 and not ctx.resilient_parsing:
+                often = "twice" if len(values) == 2 else f"{len(values)} times"
+                each = f"{', '.join(values[:-1])} and {values[-1]}"
+                raise InputError(f"{one.opts[-1]} was given {often}, as {each}; it takes one value.")
+        return super().parse_args(ctx, args)
+
+
 def add_command(app: typer.Typer, name: str, where: str) -> None:
     """Add the command of a function, ``"module.function"`` in this package, which returns the exit code or None."""
     module, _, called = where.partition(".")
@@ -208,7 +231,7 @@ def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any
     called.__name__, called.__doc__ = name.replace("-", "_"), function.text.partition("\n\n")[0]
     called.__annotations__ = {one.name: one.annotation for one in parameters}
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    app.command(name)(called)
+    app.command(name, cls=OneValueEach)(called)
 
 
 def _parameter(one: Option) -> inspect.Parameter:

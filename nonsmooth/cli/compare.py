@@ -6,15 +6,17 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units, settings_of_study
-from nonsmooth.cli.options import Comparing, Law, Written
+from nonsmooth.cli.options import Comparing, Law, Number, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
+from nonsmooth.cli.values import number_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
@@ -58,7 +60,7 @@ class Prepared:
             "--stiffness": (asked.stiffness or None, stated and stated.stiffness),
         }
         self.t_end, self.restitution, self.stiffness = completed(problem, "comparison of its own", given)
-        self.arguments = dict(stated.arguments if stated else {}) | in_units(problem, words.arguments)
+        self.arguments = dict(stated.arguments if stated else {}) | _in_units(problem, words.arguments)
         self.parameters = words.parameters
         if not 0.0 < self.restitution < 1.0:
             raise InputError(f"--restitution {self.restitution:g}: give a value between 0 and 1, both excluded.")
@@ -106,7 +108,12 @@ def _own_law(problem: Any, arguments: Mapping[str, Any]) -> Any:
     default = inspect.signature(problem).parameters["contact"].default
     if default is not None:
         return default
-    return common_law(laws_in(problem(**in_units(problem, arguments))))
+    return common_law(laws_in(problem(**_in_units(problem, arguments))))
+
+
+def _in_units(problem: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as numbers in SI units, whatever the contact law."""
+    return in_units(partial(problem, contact=Rigid(restitution=0.0, friction=0.0)), arguments, problem.provenance)
 
 
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:
@@ -170,7 +177,8 @@ def compare(
         )
     rows = [(title, *map(_short, values)) for title, values in found.lines()]
     labels = (label.replace(", ", ",\n") for label in found.labels)
-    shown: list[Any] = [table_of(f"{prepared.name}\nto t = {found.edges[-1]:g} s", *labels, rows=rows, whole=True)]
+    head = f"{prepared.name}\nrestitution {prepared.restitution:g}, to t = {found.edges[-1]:g} s"
+    shown: list[Any] = [table_of(head, *labels, rows=rows, whole=True)]
     shown += ["", *found.remarks()] if found.remarks() else []
     conclude(
         written, prepared.name, shown, lambda: found.table, figure=lambda plots: plots.comparison(found),
@@ -179,8 +187,9 @@ def compare(
 
 
 def rigid_limit(
-    *, law: Law = "flores", rigid: str | None = None, runs: Comparing, written: Written, **study: Any
-) -> None:
+    *, law: Law = "flores", rigid: str | None = None, depth: Number | None = None, runs: Comparing, written: Written,
+    **study: Any,
+) -> None:  # fmt: skip
     """Compare compliant contact of increasing stiffness with rigid contact: errors, penetration and cost.
 
     Parameters
@@ -189,16 +198,17 @@ def rigid_limit(
         Compliant normal law of the hysteresis family.
     rigid : STEPPER[:SOLVER], default: event-driven
         Scheme of the rigid run and its solver, as gauss-mpcc:ipopt-mpcc.
-    depth : M
-        Penetration whose stiffness is computed, in metres.
+    depth
+        Penetration whose stiffness is computed, such as 1e-6 or 1um.
     """
+    deepest = None if depth is None else number_of("--depth", depth, lambda: "m")
     prepared = Prepared(runs, [law], [] if rigid is None else [rigid])
     first = rigid_cases(prepared.first, prepared.schemes)[0] if rigid is not None else prepared.first
     stiffness = runs.stiffness or tuple(10.0**decade for decade in DECADES)
     with study_bar() as progress:
         found = studies.rigid_limit(
             prepared.build, first, prepared.compliant, stiffness, t_end=prepared.t_end,
-            stepper=prepared.stepper, progress=progress, **study,
+            stepper=prepared.stepper, depth=deepest, progress=progress, **study,
         )  # fmt: skip
     names = ("distance", "impulse_error", "penetration", "steps", "evaluations", "own_error", "verdict")
     heads = ("stiffness\n[N/m^n]", "distance\n[-]", "error of the\nfirst impulse [-]", "deepest\noverlap [m]",
@@ -207,9 +217,9 @@ def rigid_limit(
     powers = ", ".join(f"{what} ~ K^-{order:.3f}" for what, order in found.orders.items())
     shown = [table_of(*heads, rows=rows), "", powers, *found.remarks()]
     if found.needed:
-        depth, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
-        shown.append(f"{depth:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
-    title = f"{prepared.name}: towards rigid contact"
+        deep, K, reached = (found.needed[name] for name in ("depth", "stiffness", "found"))
+        shown.append(f"{deep:g} m deep: K = {K:.4g}, with which a run is {reached:.4g} m deep")
+    title = f"{prepared.name}: towards rigid contact of restitution {prepared.restitution:g}"
     conclude(
         written, title, shown,
         lambda: {

@@ -177,7 +177,23 @@ class PythonFile:
     path: Path
 
     def __call__(self, **arguments: Any) -> System:
-        return system_of(self.path, arguments)
+        """The built system.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, it fails, or it defines no mechanism.
+        """
+        found = self.model(**arguments)
+        return run_user_code(self.path, found.build) if hasattr(found, "build") else found
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(getattr(module_of(self.path), "build", lambda: None))
+
+    def model(self, **arguments: Any) -> Model | System:
+        """What the file returns, which may not be built."""
+        return _mechanism(module_of(self.path), self.path, arguments)
 
 
 def _mechanism(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> Model | System:
@@ -243,18 +259,6 @@ def run_user_code(path: Path, function: Callable[[], T]) -> T:
         ]
         line = getattr(error, "lineno", None) or (frames[-1].lineno if frames else "?")
         raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}") from error
-
-
-def system_of(path: Path, arguments: Mapping[str, Any]) -> System:
-    """Run a user's Python file and build what it defines.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it fails, or it defines no mechanism.
-    """
-    found = _mechanism(module_of(path), path, arguments)
-    return run_user_code(path, found.build) if hasattr(found, "build") else found
 
 
 def _model_of(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.files import check_file, is_file, laws_of, python_problem, stated_problem, system_of
+from nonsmooth.cli.files import PythonFile, check_file, is_file, laws_of, python_problem, stated_problem
 from nonsmooth.cli.options import Runs
 from nonsmooth.exceptions import InputError, ModelWarning
 from nonsmooth.fits import Scatter, looks_stated, stated
@@ -21,7 +21,7 @@ from nonsmooth.units import NUMBER, Wrong, has_unit, in_unit, parse_unit
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
     from nonsmooth.model.system import System
-    from nonsmooth.registry import Problem
+    from nonsmooth.registry import Problem, Provenance
     from nonsmooth.step_control import StepControl
     from nonsmooth.steppers.base import Stepper
 
@@ -37,6 +37,8 @@ class Mechanism:
     parameters: Mapping[str, float]
     problem: Problem | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    #: what builds it of its arguments, None where it takes none
+    make: Callable[..., Any] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +55,8 @@ class Request(Runs):
     record: int | None = None
     #: default stepper if a step is given
     usual: str = "gauss-qp"
+    #: values of what a study varies, for arguments that the mechanism cannot be built without
+    first: Mapping[str, str] = field(default_factory=dict, compare=False)
     #: settings of a TOML file
     declaration: Declaration | None = field(default=None, compare=False)
 
@@ -204,23 +208,38 @@ class Request(Runs):
             path = Path(self.problem)
             if self.contact or self.law or self.friction_law:
                 return self._with_law(python_problem(path), path.stem, arguments, parameters)
-            arguments = in_units(None, arguments)
-            return Mechanism(path.stem, system_of(path, arguments), parameters, None, arguments)
+            make = PythonFile(path)
+            arguments = self._with_first(make, arguments)
+            arguments = in_units(make.model, arguments)
+            return Mechanism(path.stem, make(**arguments), parameters, None, arguments, make)
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
-        return self._with_law(problem, problem.name, arguments, parameters)
+        return self._with_law(problem, problem.name, self._with_first(problem, arguments), parameters)
+
+    def _with_first(self, make: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Arguments with the first values of varied ones that have no default."""
+        from nonsmooth.registry import needed
+
+        absent = [name for name in needed(inspect.signature(make)) if name in self.first and name not in arguments]
+        return settings_from([f"{name}={self.first[name]}" for name in absent]).arguments | arguments
 
     def _with_law(
         self, problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float]
     ) -> Mechanism:
         """The mechanism of a problem or a Python file, with the requested contact law."""
-        arguments = in_units(problem, arguments, but=law_numbers(self.law, self.friction_law))
-        arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
+        laws = self.contact, self.law, self.friction_law
+
+        def make(**given: Any) -> Any:
+            return problem(**_with_contact(problem, given, *laws))
+
+        arguments = in_units(make, arguments, problem.provenance, but=law_numbers(self.law, self.friction_law))
+        arguments = _with_contact(problem, arguments, *laws)
         _check_no_parameter(problem, arguments)
         made: Any = problem(**arguments)  # a file may have built it itself
         ready = None if is_file(self.problem) else problem
-        return Mechanism(name, made.build() if hasattr(made, "build") else made, parameters, ready, arguments)
+        system = made.build() if hasattr(made, "build") else made
+        return Mechanism(name, system, parameters, ready, arguments, problem)
 
     def _from_toml(self, path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
         """Build the mechanism of a TOML file, with another contact law on request."""
@@ -329,20 +348,29 @@ def unit_behind(text: str) -> str | None:
     return text[number.end() :].strip()
 
 
-def in_units(problem: Problem | None, arguments: Mapping[str, Any], but: Sequence[str] = ()) -> dict[str, Any]:
-    """Arguments with their units as numbers in SI units; the unit of one whose origin is stated must be of its kind.
+def in_units(
+    make: Callable[..., Any], arguments: Mapping[str, Any], origins: Mapping[str, Provenance] | None = None,
+    but: Sequence[str] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """Arguments with their units as numbers in SI units; a unit must be of the argument's dimension.
 
-    Those named in `but` remain as they are: numbers of laws, which know their units themselves.
+    It is stated by the origin of the argument, or is that of what the argument becomes in the mechanism that `make`
+    builds; one of which neither is known may have any. Those named in `but` remain as they are: numbers of laws, which
+    know their units themselves.
     """
-    found = dict(arguments)
-    for name, value in arguments.items():
-        behind = unit_behind(value) if isinstance(value, str) and name not in but else None
-        if behind is not None:
-            known = problem.provenance.get(name) if problem is not None else None
-            try:
-                found[name] = in_unit(value, behind if known is None else known.unit)
-            except Wrong as error:
-                raise InputError(f"--set {name} {error}.") from None
+    from nonsmooth.model.given import becomes
+
+    texts = {name: value for name, value in arguments.items() if isinstance(value, str) and name not in but}
+    units = {name: behind for name, text in texts.items() if (behind := unit_behind(text)) is not None}
+    found = {**arguments, **{name: in_unit(texts[name], behind) for name, behind in units.items()}}
+    for name in units:
+        known = {} if origins is None or name not in origins else {name: origins[name].unit}
+        become = known or becomes(make, found, name)
+        try:
+            found[name] = in_unit(texts[name], " or ".join(dict.fromkeys(become.values())) or units[name])
+        except Wrong as error:
+            whither = "" if known else f": {name} becomes {', '.join(become)}"
+            raise InputError(f"--set {name} {error}{whither}.") from None
     return found
 
 

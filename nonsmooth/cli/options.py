@@ -8,8 +8,9 @@ from typing import Any, ClassVar, TypeAlias
 
 from nonsmooth.cli.words import completed, duration
 
-#: words of which a shell offers the rest, and times, also with their unit
+#: words of which a shell offers the rest; times, and numbers whose unit the command knows, also with their unit
 Law: TypeAlias = str
+Number: TypeAlias = str
 Problem: TypeAlias = str
 Saved: TypeAlias = Path
 Scheme: TypeAlias = str
@@ -23,6 +24,7 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "tuple[float, ...]": (list[float], {}), "tuple[str, ...]": (list[str], {}), "tuple[Path, ...]": (list[Path], {}),
     "Sequence[str]": (list[str], {}),
     "Law": (str, {"autocompletion": completed("law")}),
+    "Number": (str, {"metavar": "NUMBER"}),
     "Problem": (str, {
         "autocompletion": completed("problem"), "metavar": "PROBLEM|FILE",
         "help": "A ready problem, a TOML file, or a Python file that defines `model` or a function `build()`.",

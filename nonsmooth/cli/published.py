@@ -38,7 +38,9 @@ def published(
     if written.figure is not None and not cases and chosen.published is not None and chosen.published.facts:
         raise InputError("Facts alone are not drawn; name a case by --case, or leave out --figure.")
     with study_bar() as progress:
-        found = studies.published(chosen, cases or None, progress=progress, **in_units(chosen, words.arguments))
+        found = studies.published(
+            chosen, cases or None, progress=progress, **in_units(chosen, words.arguments, chosen.provenance)
+        )
     shown: list[Any] = [f"source: {chosen.source}", "", *([_facts(found), ""] if found.facts else [])]
     known = chosen.published.cases if chosen.published is not None else ()
     shown.append(_cases(found) if found.table else f"cases that --case runs: {', '.join(known)}")

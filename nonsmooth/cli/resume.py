@@ -17,6 +17,8 @@ from nonsmooth.run.checkpoints import EVERY, stored
 
 #: files to be written, by their options
 OUTPUTS = ("output", "figure", "animation", "report")
+#: fields of a request that are options, and stored
+OPTIONS = [one for one in dataclasses.fields(Request) if one.compare]
 
 
 class Asked(os.PathLike[str]):
@@ -57,7 +59,7 @@ def kept_by(
     check_writable("--checkpoint", checkpoint, (".nc",))
     if files.get("output") is not None and os.path.realpath(checkpoint) == os.path.realpath(str(files["output"])):
         raise InputError(f"--checkpoint and --output are both {checkpoint}: give two files.")
-    words = {one.name: getattr(request, one.name) for one in dataclasses.fields(Request) if one.name != "declaration"}
+    words = {one.name: getattr(request, one.name) for one in OPTIONS}
     wanted = {name: None if path is None else str(path) for name, path in files.items()}
     return Kept(Asked(checkpoint, json.dumps({"request": words, "files": wanted})), EVERY if every is None else every)
 
@@ -102,10 +104,9 @@ def request_of(path: Path, given: Request, files: Mapping[str, Path | None]) -> 
 
 def _request(words: Mapping[str, Any]) -> Request:
     """From plain data, each of the kind that options give."""
-    for one in dataclasses.fields(Request):
-        if one.name != "declaration":
-            kind, value = KINDS[str(one.type).removesuffix(" | None")][0], words.get(one.name, one.default)
-            kinds = (int, float) if kind is float else list if kind in MANY else kind
-            if not (isinstance(value, kinds) or value is None and one.default is None):
-                raise TypeError(f"{one.name} = {value!r}")
+    for one in OPTIONS:
+        kind, value = KINDS[str(one.type).removesuffix(" | None")][0], words.get(one.name, one.default)
+        kinds = (int, float) if kind is float else list if kind in MANY else kind
+        if not (isinstance(value, kinds) or value is None and one.default is None):
+            raise TypeError(f"{one.name} = {value!r}")
     return Request(**{**words, "settings": tuple(str(word) for word in words["settings"])})

@@ -65,7 +65,7 @@ event-driven
     }
     end, constant, longest = completed(made, "steps to study", given)
     words = settings_of_study(settings, case)
-    arguments = dict(stated.arguments if stated else {}) | in_units(made, words.arguments)
+    arguments = dict(stated.arguments if stated else {}) | in_units(made, words.arguments, made.provenance)
     cases = [
         _case(made, name, arguments, words.parameters, constant, min(dt_min, longest), longest, end)
         for name in schemes or STEPPERS

@@ -14,7 +14,7 @@ from nonsmooth.cli.options import Design, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, distribution_of, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, distribution_of, first_values, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies.kept import FACTS
 
@@ -38,7 +38,8 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
 
 def swept(metrics: Any, design: Design, runs: Runs, processes: Processes, written: Written) -> int:
     """Measure a mechanism by metrics, names or a function by its own; 1 if every run failed."""
-    request = Request(**vars(runs), check=design.check)
+    first = first_values((*design.grids, *design.lists, *design.samples))
+    request = Request(**vars(runs), check=design.check, first=first)
     made = _design(design, units_of(lambda: request.completed().mechanism()))
     request = request.completed()
     dt, stepper = request.step(), request.scheme()
@@ -92,7 +93,8 @@ def _runs(found: xarray.Dataset) -> Table:
     """One line per run: what was varied, and the metrics; of many runs the first and the last."""
     names, flat, metrics = _columns(found)
     heads = [f"{key}\n[{found[key].attrs.get('units', '-') or '-'}]" for key in metrics]
-    table = table_of("run", *names, *heads, "verdict", whole=True)
+    varied = [f"{key}\n[{unit}]" if (unit := found[key].attrs.get("units")) else key for key in names]
+    table = table_of("run", *varied, *heads, "verdict", whole=True)
     count = flat.sizes["run"]
     shown = list(range(count)) if count <= MOST else [*range(MOST // 2), *range(count - MOST // 2, count)]
     for k, i in enumerate(shown):

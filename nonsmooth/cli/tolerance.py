@@ -9,26 +9,30 @@ from rich.table import Table
 
 from nonsmooth import studies
 from nonsmooth.cli.inputs import Request
-from nonsmooth.cli.options import Processes, Runs, Written
+from nonsmooth.cli.options import Number, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, distribution_of, number_of, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, distribution_of, first_values, number_of, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
+from nonsmooth.studies.metrics import metrics_of
+from nonsmooth.studies.products import DEVIATION
 from nonsmooth.studies.tolerance import QUANTILES, Tolerance
 
 #: what is said without --verdict, of given and of chosen steps
 GIVEN = "The error of the runs is not estimated; give --verdict, which repeats each with half the step."
 CHOSEN = (
-    "Steps were chosen for accurate runs, but those that did not become so are not told; give --verdict, which counts "
-    "them as bounds and takes no further runs."
+    "The steps of each run were chosen for accuracy. Runs that are still not accurate count like the others here; with "
+    "--verdict they count as unknown, which takes no further runs."
 )
+#: why products may be farther off than the worst case
+BEYOND = "because normal distributions are not cut at the limits, or because of other inputs and clearances"
 
 
 def tolerance(
-    *, metric: str, clearances: tuple[str, ...] = (), others: tuple[str, ...] = (), level: str = "dynamic",
-    poses: tuple[str, ...] = (), directions: tuple[str, ...] = (), verdict: bool = False, factors: str | None = None,
-    run: Runs, processes: Processes, written: Written, **study: Any,
+    *, metric: str, limit: Number, clearances: tuple[str, ...] = (), others: tuple[str, ...] = (),
+    level: str = "dynamic", poses: tuple[str, ...] = (), directions: tuple[str, ...] = (), verdict: bool = False,
+    factors: str | None = None, run: Runs, processes: Processes, written: Written, **study: Any,
 ) -> None:  # fmt: skip
     """Yield, distribution and causes of an output due to tolerances and clearances, and the largest clearances.
 
@@ -37,7 +41,7 @@ def tolerance(
     metric : NAME
         The output, such as amplitude:slider.angle.
     limit
-        Largest output that is accepted, in SI units.
+        Largest output that is accepted, in SI units or with its unit, as 0.02mm.
     clearances : --clearance NAME=DISTRIBUTION, default: fits of the model
         Scaled: NAME=LOW:HIGH, NAME=LOW:HIGH:log, or NAME=normal:MEAN:SD, cut at three SD, or a fit such as
         "20 H7/g6"; repeatable.
@@ -64,7 +68,7 @@ def tolerance(
     sensitivity
         Share of the output's variance due to each input (SALib).
     """
-    kinematic, request = level == "kinematic", Request(**vars(run))
+    kinematic, request = level == "kinematic", Request(**vars(run), first=first_values((*clearances, *others)))
     request = (replace(request, t_end=run.t_end or 0.0) if kinematic else request).completed()
     units = units_of(request.mechanism)
     scaled = by_name("--clearance", clearances, distribution_of, units)
@@ -77,7 +81,8 @@ def tolerance(
         simulated = {"t_end": request.end, "dt": request.step(), **vars(processes)}
     with study_bar() as progress:
         found = studies.tolerance(
-            mechanism, None if kinematic else request.scheme(), metric, clearances=scaled, others=sampled,
+            mechanism, None if kinematic else request.scheme(), metric,
+            limit=number_of("--limit", limit, lambda: _unit(metric, request)), clearances=scaled, others=sampled,
             factors=None if factors is None else values_of("--factors", factors), level=level,
             pose=by_name("--pose", poses, values_of), directions=by_name("--direction", directions, _direction),
             verdict=verdict, parameters=parameters, arguments=arguments, progress=progress, **study, **simulated,
@@ -99,6 +104,14 @@ def tolerance(
         written, f"{name}: tolerance", parts, lambda: found.plain() | ({"sensitivity": shares} if shares else {}),
         figure=lambda plots: plots.tolerance(found), save=found.save,
     )  # fmt: skip
+
+
+def _unit(metric: str, request: Request) -> str | None:
+    """The unit of the output; None where the study will say what is wrong with its name."""
+    try:
+        return metrics_of([metric.replace(DEVIATION, "final:", 1)], request.mechanism().system)[0].unit
+    except InputError:
+        return None
 
 
 def _direction(option: str, text: str, _: Any) -> Any:
@@ -125,7 +138,10 @@ def _yield(found: Tolerance) -> list[Any]:
         parts += [table, ""]
     if found.bands:
         rss, worst = (f"±{found.bands[name]:.5g} {found.unit}" for name in ("rss", "worst"))
-        parts += [f"to first order: root sum of squares {rss}, worst case {worst}", ""]
+        beyond = int((found.outputs[-1] > found.bands["worst"]).sum())
+        more = f"; {beyond} of {found.products} products are farther off, {BEYOND}" if beyond else ""
+        worst += " with all fits and toleranced dimensions at a limit"
+        parts += [f"to first order: root sum of squares {rss}, worst case {worst}{more}", ""]
     return parts
 
 

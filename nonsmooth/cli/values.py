@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
+import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nonsmooth.cli.files import PythonFile
-from nonsmooth.cli.inputs import Mechanism, Request, unit_behind
+from nonsmooth.cli.inputs import Mechanism, Request
 from nonsmooth.exceptions import InputError
 from nonsmooth.fits import looks_stated, stated
-from nonsmooth.units import Wrong, in_unit
+from nonsmooth.model.given import unit_of_argument
+from nonsmooth.units import Wrong, has_unit, in_own_unit, in_unit
 
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0
@@ -24,12 +26,14 @@ def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
     """The unit of a parameter or an argument by its name, None where nothing states it."""
     made = functools.cache(mechanism)  # for numbers with a unit alone
 
+    @functools.cache
     def unit(name: str) -> str | None:
         known = made()
-        if name in known.system.parameters:
-            return known.system.unit_of(name)
-        origin = None if known.problem is None else known.problem.provenance.get(name)
-        return None if origin is None else origin.unit
+        if name in known.system.parameters or known.make is None:
+            return known.system.unit_of(name) or None
+        default = getattr(inspect.signature(known.make).parameters.get(name), "default", None)
+        function = known.make.model if isinstance(known.make, PythonFile) else known.make
+        return unit_of_argument(function, {name: default, **known.arguments}, name) or None
 
     return unit
 
@@ -50,6 +54,19 @@ def by_name(
     return found
 
 
+def first_values(words: Sequence[str]) -> dict[str, str]:
+    """The first value of each ``NAME=TEXT``, as it is written.
+
+    >>> first_values(["mass=0.1kg:0.3kg:5", "speed=normal:2:0.1"])
+    {'mass': '0.1kg', 'speed': '2'}
+    """
+    texts = {name: text for name, _, text in (word.partition("=") for word in words)}
+    return {
+        name: text if looks_stated(text) else re.split("[:,]", text.removeprefix("normal:"))[0]
+        for name, text in texts.items()
+    }
+
+
 def no_unit() -> str:
     """The unit of a number that has none."""
     return "-"
@@ -57,9 +74,9 @@ def no_unit() -> str:
 
 def number_of(option: str, text: str, unit: Callable[[], str | None] = no_unit) -> float:
     """A finite number, also with a unit of the dimension of `unit`."""
-    behind = unit_behind(text)
+    wanted = unit() if has_unit(text) else ""  # an InputError of it is a ValueError
     try:
-        value = float(text) if behind is None else float(in_unit(text, unit() or behind))
+        value = float(text) if wanted == "" else in_own_unit(text) if wanted is None else in_unit(text, wanted)
     except Wrong as error:
         raise InputError(f"{option} {error}.") from None
     except ValueError:
@@ -114,8 +131,6 @@ def varied(request: Request, names: Sequence[str]) -> tuple[Any, dict[str, Any],
     """
     known = request.mechanism()
     parameters = {key: value for key, value in known.parameters.items() if key not in names}
-    made: Any = known.problem
-    if made is None and request.problem.endswith(".py") and any("." not in name for name in names):
-        made = PythonFile(Path(request.problem))
+    made: Any = known.make if known.problem is not None or any("." not in name for name in names) else None
     arguments = {} if made is None else dict(known.arguments)
     return known.system if made is None else made, arguments, parameters, known.name

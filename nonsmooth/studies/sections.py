@@ -18,7 +18,7 @@ from nonsmooth.step_control import StepControl
 from nonsmooth.steppers.base import Stepper
 from nonsmooth.studies.arguments import check_known
 from nonsmooth.studies.bifurcation import periodic_section
-from nonsmooth.studies.sweep import Mechanism, system_of
+from nonsmooth.studies.sweep import Mechanism, system_of, unit_of_varied
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,7 @@ class LongRun:
         check_known(system, self._changed(value))
         kind, name = self._column(system)
         names, units = (getattr(system.names, what) for what in (kind, f"{kind}_units"))
-        stated = getattr(self.mechanism, "provenance", {}) if "." not in self.varied else {}
-        unit = stated[self.varied].unit if self.varied in stated else system.unit_of(self.varied)
+        unit = unit_of_varied(self.mechanism, system, {**self.arguments, self.varied: value}, self.varied)
         if isinstance(self.section, PerPeriod):
             self.section._seconds(self._known(value, system))
         return {

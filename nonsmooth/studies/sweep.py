@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
+from nonsmooth.model.given import unit_of_argument
 from nonsmooth.model.model import Model
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -334,7 +335,9 @@ def sweep(
         kept.write(numbers, outcomes_)
         done |= dict(zip(numbers, outcomes_, strict=True))
         report()
-    dataset = _dataset(design, found, done, system, plan)
+    first = {name: float(x) for name, x in zip(design.names, design.values[0], strict=True) if "." not in name}
+    units = {name: unit_of_varied(mechanism, system, {**constant, **first}, name) for name in design.names}
+    dataset = _dataset(design, found, done, units, f"sweep of {system.name}", plan)
     kept.finish(dataset)
     return dataset
 
@@ -367,6 +370,12 @@ def _answers(
 def _said(error: BaseException | None) -> str:
     """An error as the message of its run."""
     return f"{type(error).__name__}: {error}"
+
+
+def unit_of_varied(mechanism: Any, system: System, arguments: Mapping[str, Any], name: str) -> str:
+    """The unit of a parameter or of an argument of the function that builds the system; empty if it is not known."""
+    unit = system.unit_of(name) if "." in name else unit_of_argument(mechanism, arguments, name)
+    return "" if " or " in unit else unit
 
 
 def system_of(mechanism: Any, arguments: Mapping[str, Any]) -> System:
@@ -410,8 +419,9 @@ def _half(dt: Any) -> float | Landing:
 
 
 def _dataset(
-    design: Design, metrics: Sequence[Metric], done: Mapping[int, Outcome], system: System, plan: Mapping[str, Any]
-) -> xarray.Dataset:
+    design: Design, metrics: Sequence[Metric], done: Mapping[int, Outcome], units: Mapping[str, str],
+    title: str, plan: Mapping[str, Any],
+) -> xarray.Dataset:  # fmt: skip
     """All runs in the order of the design, over the parameters of a grid."""
     flat = table(range(len(design)), [done[i] for i in range(len(design))])
     known = {metric.name: metric for metric in metrics}
@@ -433,9 +443,9 @@ def _dataset(
     else:
         columns = {name: ("run", column) for name, column in zip(design.names, design.values.T, strict=True)}
         whole = flat.assign_coords(columns)
-    for name in design.names:
-        whole[name].attrs["units"] = system.unit_of(name)
-    whole.attrs = {"title": f"sweep of {system.name}", "plan": json.dumps(plan)}
+    for name, unit in units.items():
+        whole[name].attrs["units"] = unit
+    whole.attrs = {"title": title, "plan": json.dumps(plan)}
     return whole
 
 

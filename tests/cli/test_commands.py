@@ -108,6 +108,48 @@ def test_a_message_names_the_help_of_the_command(capsys: pytest.CaptureFixture[s
     assert "`nonsmooth study --help` shows what is accepted" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("compare slider-rod --restitution 0.3 --restitution=0.8", "--restitution was given twice, as 0.3 and 0.8;"),
+        ("run slider-rod --dt 1us --t-end 1 --dt 2us --dt 3us", "--dt was given 3 times, as 1us, 2us and 3us;"),
+        ("describe slider-rod --case 1 --case 1", "--case was given twice, as 1 and 1;"),
+        ("study sweep slider-rod --seed 1 --seed 2", "--seed was given twice, as 1 and 2;"),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err == f"nonsmooth: {said} it takes one value.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run slider-rod --rtol abc", "Invalid value for '--rtol': a plain number in SI units is expected, got 'abc'."),
+        ("study sweep slider-rod --runs 1.5", "Invalid value for '--runs': a whole number is expected, got '1.5'."),
+        (
+            "study rigid-limit slider-rod --depth 1kg",
+            '--depth "1kg" is of another dimension than m; write',
+        ),
+        (
+            "{limit} --metric impulse --limit 3mm",
+            '--limit "3mm" is of another dimension than N s; write',
+        ),
+        ("{limit} --metric final:slider.y --limit 3foo", '--limit "3foo" has the unknown unit "foo".'),
+        ("{limit} --metric fnal:slider.y --limit 3mm", 'There is no metric "fnal".'),
+    ],
+)
+def test_what_is_no_number_of_its_dimension(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    study = "study tolerance slider-rod --set case=2 --t-end 1ms --clearance guide.clearance=5um:9um"
+    assert main(words.format(limit=study).split()) == 2
+    assert capsys.readouterr().err.startswith(f"nonsmooth: {said}")
+
+
+def test_flags_and_repeatable_options_are_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fits", "20 H7/g6", "--json", "--json"]) == 0
+    assert main(["list", "--tag", "planar", "--tag", "spatial"]) == 0
+
+
 def test_commands_are_there_without_docstrings() -> None:
     code = "from nonsmooth.cli import main; main(['fits', '20 H7/g6'])"
     done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True)

@@ -238,6 +238,89 @@ def test_compare_takes_a_python_file(arguments, law, built, folder, capsys):
     assert any("compliant" in str(key) for key in json.dumps(table).split('"'))
 
 
+ARGUMENTS = """
+from nonsmooth import *
+
+def build(clearance=1e-3, length=0.3, speed=3.0, size=0.2, free=1.0, mass=2.0):
+    ground, rod = Ground(), PlanarBody("rod", mass=1.0 * length, inertia=1e-3, position=(0.0, -0.1))
+    drum = PlanarBody("drum", mass=size, inertia=1e-3 * mass, position=(size, 0.0), angular_velocity=speed)
+    pin = RevoluteClearance("pin", ground, rod, at_b=(0.0, 0.1), clearance=clearance,
+                            contact=Rigid(restitution=0.0, friction=0.0))
+    motor = PrescribedMotion("motor", ground, drum, coordinate="angle", motion=Ramp(speed))
+    gravity = Gravity(acceleration=(0.0, -9.81))
+    return Model([ground, rod, drum, pin, motor, Revolute("hub", ground, drum, at_a=(size, 0.0)), gravity])
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("clearance=0.1 kg", "another dimension than m; .*: clearance becomes pin.clearance"),
+        ("clearance=0.1 mm", ""),
+        ("speed=2 m", "another dimension than rad/s; .*: speed becomes drum.angular_velocity, motor.motion"),
+        ("speed=100 rpm", ""),
+        ("size=2 s", "another dimension than kg or m; .*: size becomes drum.mass, drum.position, hub.at_a"),
+        ("size=200 mm", ""),
+        ("size=2 kg", ""),
+        ("length=300 mm", ""),  # the mass of 1 kg/m is only equal to it
+        ("mass=2 s", ""),  # computed with alone
+        ("free=2 s", ""),
+    ],
+)
+def test_an_argument_has_the_dimension_of_what_it_becomes(given, said, folder, capsys):
+    (folder / "own.py").write_text(ARGUMENTS, encoding="utf-8")
+    assert main(["describe", "own.py", "--set", given]) == (2 if said else 0)
+    assert re.search(f"--set {given.partition('=')[0]} .*{said}" if said else "^$", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "own.py", "--restitution", "0.5", "--stiffness", "1e8", "--set", "clearance=1kg"],
+        ["study", "sweep", "own.py", "--metric", "impulse", "--dt", "1e-4", "--grid", "clearance=1mm,1kg"],
+        ["study", "sweep", "own.py", "--metric", "impulse", "--dt", "1e-4", "--sample", "clearance=1kg:2kg"],
+        ["study", "tolerance", "own.py", "--metric", "impulse", "--limit", "1", "--sample", "clearance=1kg:2kg"],
+    ],
+    ids=["compare", "grid", "sample", "tolerance"],
+)
+def test_every_study_checks_the_dimension_of_an_argument(words, folder, capsys):
+    (folder / "own.py").write_text(ARGUMENTS, encoding="utf-8")
+    assert main([*words, "--t-end", "1ms"]) == 2
+    assert 'clearance "1kg" is of another dimension than m' in capsys.readouterr().err
+    over = ["--over", "clearance=1kg:2kg:2", "--of", "rod.x", "--period", "1ms", "--steps", "9"]
+    assert main(["study", "bifurcation", "own.py", *over]) == 2
+    assert 'clearance "1kg" is of another dimension than m' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "option", ["--grid height=11mm,20mm", "--sample height=0.011:0.02", "--sample height=11mm:20mm"]
+)
+def test_what_a_study_varies_needs_no_other_value(option, folder, capsys):
+    text = OWN.format(arguments="height", law="Rigid(restitution=0.0, friction=0.0)", built="")
+    (folder / "ball.py").write_text(text.replace("0.01)", "height)"), encoding="utf-8")
+    words = ["ball.py", "--t-end", "60ms", "--dt", "1e-3", "--workers", "1", "--json"]
+    sweep = ["study", "sweep", "--metric", "fastest-approach", "--runs", "2", *option.split()]
+    assert main([*sweep, *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(set(found["metrics"]["fastest-approach"])) == 2 and found["failed"] == 0
+    over = ["study", "bifurcation", "ball.py", "--over", "height=11mm,20mm", "--of", "ball.y", "--period", "1ms"]
+    over += ["--steps", "10", "--transient", "1", "--points", "2", "--workers", "1", "--json"]
+    assert main(over) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unit"] == "m" and found["values"] == [0.011, 0.02] and found["points"][0] != found["points"][1]
+    assert main([*over, "--set", "height=1"]) == 2
+    assert "height is given by --over and by --set" in capsys.readouterr().err
+
+
+def test_the_columns_of_a_sweep_have_units(folder, capsys):
+    (folder / "own.py").write_text(ARGUMENTS, encoding="utf-8")
+    varied = ["--list", "clearance=1mm,2mm", "--list", "pin.at_a_x=0,0", "--list", "free=1,2", "--list", "size=1,2"]
+    words = ["study", "sweep", "own.py", "--metric", "impulse", "--t-end", "1ms", "--dt", "1e-4", *varied]
+    assert main([*words, "--workers", "1"]) == 0
+    [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("run ")]
+    assert line.split() == ["run", "[m]", "[m]", "free", "size", "[N", "s]", "verdict"], "size is kg or m, free unknown"
+
+
 def test_a_file_goes_to_a_process_that_does_not_find_it(folder):
     """As those of ``--workers``, with the names that it defines, also where another module has its name."""
     text = OWN.format(arguments="", law="Rigid(restitution=0.5, friction=0.0)", built="")

@@ -398,6 +398,20 @@ def test_the_printed_yield_has_quantiles_failures_bands_and_shares(capsys):
     assert "share of the output's variance" in shown and shown.count("pin.clearance") >= 1
 
 
+def test_products_beyond_the_worst_case_are_counted(capsys):
+    """Of one normal dimension with limits at 3 sd: 0.27 % of 4000 products; of 60 none."""
+    file = str(ROOT / "docs" / "examples" / "slider_crank_fit.toml")
+    words = ["study", "tolerance", file, "--metric", "deviation:slider.x", "--level", "kinematic", "--limit", "0.04mm"]
+    words += ["--pose", "crank.angle=0.785398", "--sample", "knee.at_a_x=0.025 ±2e-5", "--set", "pin.clearance=1e-9"]
+    assert main([*words, "--runs", "4000"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    found = re.search(r"at a limit; (\d+) of 4000 products are farther off, because normal distributions", shown)
+    assert found is not None and 3 <= int(found[1]) <= 22
+    assert main([*words, "--runs", "60"]) == 0
+    assert "dimensions at a limit" in (shown := " ".join(capsys.readouterr().out.split()))
+    assert "farther off" not in shown and "within 4e-05 m" in shown
+
+
 @pytest.mark.slow
 def test_one_command_from_a_file(tmp_path, capsys):
     """The example: limits, yield, shares and figure; both levels agree about a pin that is pressed outwards."""
