@@ -231,7 +231,7 @@ class _Maker:
             if self.flat:
                 self._plate(body, frame, points, style)
             elif len(points) > 1:
-                self.lines(frame, [[np.zeros(3), point] for point in points if point.any()], body, **style)
+                self._spokes(body, frame, points, style)
                 faces = hull_faces(points)
                 if faces:
                     fill = 0.25 if len(faces) == 1 else 0.1
@@ -246,6 +246,16 @@ class _Maker:
         for axis, colour in zip(np.eye(3), TRIAD, strict=True) if not self.flat else ():
             self.add("line", frame, [np.zeros(3), 5.0 * self.unit * axis], colour, width=0.9, layer=1.0)
         self.name(frame)
+
+    def _spokes(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
+        """In space lines from the mass centre to these points, to journals where they are drawn."""
+        loose = [one for one in self.drawing.primitives() if isinstance(one, Bearing) and one.b.body == body]
+        for one in loose:
+            self.add("line", Between(Spot(body), Journal.of(one, 3)), [np.zeros(3), np.eye(3)[0]], body, **style)
+        known = [one.b.at or (0.0, 0.0, 0.0) for one in loose]
+        firm = [point for point in points if point.any() and not any(np.allclose(point, at) for at in known)]
+        if firm:
+            self.lines(frame, [[np.zeros(3), point] for point in firm], body, **style)
 
     def _plate(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
         """A bar through two points, a plate through more, a small one without any."""

@@ -271,6 +271,8 @@ def test_in_space_the_ball_is_magnified_in_its_socket(ball):
         radii = [np.linalg.norm(ring[0] - ring[:-1].mean(axis=0)) for ring in circles[:2]]
         assert radii[0] - radii[1] == pytest.approx(4.0 * 1e-3)
         assert np.nanmin(np.linalg.norm(np.concatenate(in_space(film)) - [x, y, z], axis=1)) < 1e-12
+        (bar,) = [np.transpose(line.get_data_3d()) for line in film.axes.lines if line.get_linewidth() == 3.0]
+        assert bar == pytest.approx(np.array([[x, y, z], inner]), abs=1e-12)  # it ends in the middle of the ball
 
 
 def test_in_space_arrows_are_the_contact_forces(ball):
