@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -106,11 +108,19 @@ def test_words_choose_kind_columns_and_unit(run):
     ]  # fmt: skip
 
 
-def test_drawings_stand_above_panels_over_time(own):
-    figure = own.plot("slider" if "slider" in own.q else "rod.x", "orbit:pin", "phase:rod.angle", "modes", "impacts")
-    found = titles(figure)
-    assert found[0] == "Journal in its bearing, pin" and found[-1] == "rod.x"
-    assert "Phase portrait, rod.angle" in found and "Contact modes" in found
+def test_panels_and_drawings_keep_their_order(own):
+    figure = own.plot("rod.x", "orbit:pin", "phase:rod.angle", "rod.y", "crank.angle", "modes", "impacts")
+    figure.canvas.draw()
+    at = {axis.get_title("left").partition(", ")[0]: axis.bbox for axis in figure.axes}
+    assert len(at) == 7
+    rows = [
+        ["rod.x"], ["Journal in its bearing", "Phase portrait"], ["rod.y"], ["crank.angle"],
+        ["Contact modes", "Impacts"],
+    ]  # fmt: skip
+    for above, below in pairwise(rows):
+        assert min(at[name].y0 for name in above) > max(at[name].y1 for name in below)
+    for left, right in (row for row in rows if len(row) == 2):
+        assert at[left].x1 < at[right].x0
 
 
 def test_a_mechanism_in_space_has_its_sketch_and_its_gaps():
