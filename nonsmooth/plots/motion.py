@@ -141,7 +141,8 @@ def draw_panels(
         _flatten(list(axes[: len(panels)]), units)
     for axis in axes[len(panels) :]:
         axis.set_visible(False)
-    for axis in axes[max(len(panels) - count, 0) : len(panels)]:
+    # with the last panel of a column all of its row have times, so that none seems to lack them
+    for axis in axes[max(len(panels) - count, 0) // count * count : len(panels)]:
         axis.set_xlabel(quantity("time", time_unit), fontsize=SIZE, color=INK)
         axis.tick_params(labelbottom=True)
     _explain(place, trajectory, exact, measured, span)
