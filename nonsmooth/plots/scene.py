@@ -77,6 +77,8 @@ class Scene:
         self.view = View(self.factor, self.unit, toward)
         self.moves: list[Callable[[int], None]] = []
         self.courses: list[Array] = [drawing.cloud[None]]
+        #: lines (2, d) ahead of the arrows of fields, where nothing is to stand that they would seem to point at
+        self.ahead: list[Array] = []
         self.longest, self.contacts = 0.0, 0
         self._placings: dict[Frame, Placing] = {}
         axes.set_axis_off()
@@ -241,6 +243,7 @@ class Scene:
             reach = 10.0 * unit * acceleration / np.linalg.norm(acceleration)
             start = np.broadcast_to(at - reach / 2, (self.placed.count, len(at)))
             self.arrow(start, start + reach, FAINT, 1.1, 12.0)
+            self.ahead.append(at + np.array([[0.5], [2.5]]) * reach)
         self.labels.append(Label(name if acceleration.any() else f"{name} 0", at, FAINT))
 
     def _path(self, body: str, path: Array) -> None:
