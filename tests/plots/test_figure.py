@@ -16,6 +16,8 @@ from nonsmooth import (
     MoreauJean,
     PlanarBody,
     PointPlane,
+    PrescribedMotion,
+    Ramp,
     Revolute,
     RevoluteClearance,
     Rigid,
@@ -121,6 +123,19 @@ def test_panels_and_drawings_keep_their_order(own):
         assert min(at[name].y0 for name in above) > max(at[name].y1 for name in below)
     for left, right in (row for row in rows if len(row) == 2):
         assert at[left].x1 < at[right].x0
+
+
+def test_velocities_are_those_of_the_positions_that_are_shown():
+    """Through 60 degrees cranks move farther across than along, and their velocities change more along than across."""
+    model = Model([Ground()])
+    for name, arm in (("short", 0.1), ("middle", 0.15), ("long", 0.2)):
+        body = PlanarBody(name, mass=1.0, inertia=1.0, position=(arm, 0.0))
+        model.add(body, Revolute(f"{name}-shaft", "ground", body, at_b=(-arm, 0.0)))
+        model.add(PrescribedMotion(f"{name}-motor", "ground", body, coordinate="angle", motion=Ramp(np.pi / 3)))
+    figure = simulate(model.build(), MoreauJean(), t_end=1.0, dt=0.01).plot()
+    shown = {axis.get_title("left"): axis.get_legend_handles_labels()[1] for axis in figure.axes if axis.get_visible()}
+    assert len(shown["Positions"]) == 4 and {"short.y", "middle.y", "long.y"} <= set(shown["Positions"])
+    assert shown["Velocities"] == shown["Positions"]
 
 
 def test_a_mechanism_in_space_has_its_sketch_and_its_gaps():

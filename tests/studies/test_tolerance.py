@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import xarray
+from matplotlib.text import Text
 from scipy import stats
 
 from nonsmooth import GaussQP, MoreauJean, plots
@@ -91,7 +92,8 @@ def written(figure):
     """Legends stand between the title and the data, which fill their axes."""
     ends = [axis.bbox.x0 for axis in figure.axes[1:]] + [figure.bbox.x1]
     for axis, end in zip(figure.axes, ends, strict=True):
-        box, title = axis.get_legend().get_window_extent(), axis._left_title.get_window_extent()
+        (title,) = [one for one in axis.findobj(Text) if one.get_text() and one.get_text() == axis.get_title("left")]
+        box, title = axis.get_legend().get_window_extent(), title.get_window_extent()
         assert axis.bbox.y1 <= box.y0 and box.y1 <= title.y0 and box.x1 <= end
         top = max(line.get_ydata().max() for line in axis.lines if line.get_transform() == axis.transData)
         assert top > 0.9 * axis.get_ylim()[1]
