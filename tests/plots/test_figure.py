@@ -130,9 +130,10 @@ def test_velocities_are_those_of_the_positions_that_are_shown():
     model = Model([Ground()])
     for name, arm in (("short", 0.1), ("middle", 0.15), ("long", 0.2)):
         body = PlanarBody(name, mass=1.0, inertia=1.0, position=(arm, 0.0))
-        model.add(body, Revolute(f"{name}-shaft", "ground", body, at_b=(-arm, 0.0)))
+        model.add(body)
+        model.add(Revolute(f"{name}-shaft", "ground", body, at_b=(-arm, 0.0)))
         model.add(PrescribedMotion(f"{name}-motor", "ground", body, coordinate="angle", motion=Ramp(np.pi / 3)))
-    figure = simulate(model.build(), MoreauJean(), t_end=1.0, dt=0.01).plot()
+    figure = simulate(model.build(assemble=True), MoreauJean(), t_end=1.0, dt=0.01).plot()
     shown = {axis.get_title("left"): axis.get_legend_handles_labels()[1] for axis in figure.axes if axis.get_visible()}
     assert len(shown["Positions"]) == 4 and {"short.y", "middle.y", "long.y"} <= set(shown["Positions"])
     assert shown["Velocities"] == shown["Positions"]
