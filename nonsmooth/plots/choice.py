@@ -21,8 +21,8 @@ STILL, IDLE = 1e-6, 1e-6
 
 
 def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
-    """Coordinates with the largest motion, velocities of the same, forces in contacts and in ideal joints, and gaps without
-    an orbit."""
+    """Coordinates with the largest motion and their velocities, forces in contacts and in ideal joints, and gaps
+    without an orbit."""
     positions = _moving(trajectory.q, "q", "m", "Positions")
     panels = positions + _moving(trajectory.q, "q", "rad", "Angles")
     panels += _moving(trajectory.q, "q", "m kg^1/2", "Modal amplitudes")[:1]
