@@ -201,7 +201,8 @@ def _composed(
             count = column_count(len(row), wide)
             draw_panels(trajectory, _panels(row), exact, columns=count, page=part, **options)
             continue
-        for axes, cell in zip(part.subplots(1, len(row), squeeze=False)[0], row, strict=True):
+        drawings = [cell for cell in row if isinstance(cell, Drawing)]
+        for axes, cell in zip(part.subplots(1, len(row), squeeze=False)[0], drawings, strict=True):
             later += _draw(whole, axes, trajectory, cell, span)
     if later:
         whole.draw_without_rendering()  # so that the axes are placed

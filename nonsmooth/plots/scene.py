@@ -244,7 +244,7 @@ class Scene:
             reach = 10.0 * unit * acceleration / np.linalg.norm(acceleration)
             start = np.broadcast_to(at - reach / 2, (self.placed.count, len(at)))
             self.arrow(start, start + reach, FAINT, 1.1, 12.0)
-            self.ahead.append(at + np.array([[0.5], [2.5]]) * reach)
+            self.ahead.append(at + np.array([[0.5], [1.5]]) * reach)
         self.labels.append(Label(name if acceleration.any() else f"{name} 0", at, FAINT))
 
     def _path(self, body: str, path: Array) -> None:

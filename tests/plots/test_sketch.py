@@ -188,7 +188,7 @@ def test_a_name_stands_nearest_to_what_it_is_of():
 
 
 def test_gravity_points_at_no_name():
-    """Nothing is written within two lengths of the arrow below it."""
+    """Nothing is written within a length of the arrow below it."""
     slider = PlanarBody("slider", mass=1.0, inertia=1.0, position=(0.18, 0.0))
     rod = PlanarBody("rod", mass=1.0, inertia=1.0, position=(0.11, 0.0))
     pin, wrist = (
@@ -202,7 +202,7 @@ def test_gravity_points_at_no_name():
     (arrow,) = [line for line in axes.lines if line.get_linewidth() == 1.1 and line.get_color() == FAINT]
     start, tip = axes.transData.transform(np.column_stack(arrow.get_data())[:2])
     for name, box in found.items():
-        ahead = tip + np.linspace(0.0, 2.0, 50)[:, None] * (tip - start)
+        ahead = tip + np.linspace(0.0, 1.0, 50)[:, None] * (tip - start)
         assert not np.any(np.all((box.min <= ahead) & (ahead <= box.max), axis=1)), name
 
 
