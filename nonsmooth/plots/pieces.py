@@ -248,11 +248,13 @@ class _Maker:
         self.name(frame)
 
     def _spokes(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
-        """In space lines from the mass centre to these points, to journals where they are drawn."""
-        loose = [one for one in self.drawing.primitives() if isinstance(one, Bearing) and one.b.body == body]
-        for one in loose:
-            self.add("line", Between(Spot(body), Journal.of(one, 3)), [np.zeros(3), np.eye(3)[0]], body, **style)
-        known = [one.b.at or (0.0, 0.0, 0.0) for one in loose]
+        """In space lines from the mass centre to these points, to loose journals and sliders where they are drawn."""
+        known = []
+        for one in self.drawing.primitives():
+            if isinstance(one, Bearing | Guide) and one.b.body == body and any(one.b.at):
+                known.append(one.b.at)
+                end = Journal.of(one, 3) if isinstance(one, Bearing) else Block.of(one, 3)
+                self.add("line", Between(Spot(body), end), [np.zeros(3), np.eye(3)[0]], body, **style)
         firm = [point for point in points if point.any() and not any(np.allclose(point, at) for at in known)]
         if firm:
             self.lines(frame, [[np.zeros(3), point] for point in firm], body, **style)
