@@ -27,6 +27,8 @@ REPEATED = {
     "divided": "steps in parts",
     "chained": "steps by the chain of solvers",
 }
+#: longest word that is not broken, which numbers are not
+WORD = 16
 #: shares of the largest value that a quantity has in a run, and that any of its unit has, below which a value is 0
 SHARE_OF_OWN, SHARE_OF_UNIT = 1e-12, 1e-14
 
@@ -40,22 +42,34 @@ def show(*parts: RenderableType) -> None:
 
 
 def _parts(table: Table, console: Console) -> list[RenderableType]:
-    """Tables one below the other, each with the first column of the table and as many others as fit."""
-    if not table.columns[-1].no_wrap:
-        return [table]
+    """Tables one below the other, each with the first column of the table and as many others as fit.
+
+    What folds does so between words: numbers stay whole.
+    """
     columns = [[str(column.header), *(str(cell) for cell in column.cells)] for column in table.columns]
     widths = [max(len(line) for text in texts for line in text.splitlines() or [""]) for texts in columns]
-    groups: list[list[int]] = [[]]
+    words = [[min(len(one), WORD) for text in texts for one in text.split()] for texts in columns]
+    least = [
+        full if one.no_wrap else max(found, default=1)
+        for one, full, found in zip(table.columns, widths, words, strict=True)
+    ]
+    groups: list[list[int]] = [[0]]
     for i in range(1, len(widths)):
-        if groups[-1] and widths[0] + sum(widths[k] + 2 for k in (*groups[-1], i)) > console.width:
-            groups.append([])
+        if len(groups[-1]) > 1 and sum(least[k] + 2 for k in (*groups[-1], i)) - 2 > console.width:
+            groups.append([0])
         groups[-1].append(i)
-    if len(groups) == 1:
-        return [table]
     parts: list[RenderableType] = []
     for group in groups:
-        heads, *rows = zip(*(columns[i] for i in (0, *group)), strict=True)
-        one = table_of(*heads, rows=rows, whole=True)
+        heads, *rows = zip(*(columns[i] for i in group), strict=True)
+        one = table if len(groups) == 1 else table_of(*heads, rows=rows, whole=table.columns[-1].no_wrap)
+        fitted = {i: widths[i] for i in group}
+        while sum(fitted.values()) + 2 * (len(group) - 1) > console.width:
+            foldable = [i for i in group if fitted[i] > least[i]]
+            if not foldable:
+                break
+            fitted[max(foldable, key=lambda i: (fitted[i], i))] -= 1
+        for column, i in zip(one.columns, group, strict=True):
+            column.width = None if one.columns[-1].no_wrap else fitted[i]
         parts += [one] if group is groups[0] else ["", one]
     return parts
 

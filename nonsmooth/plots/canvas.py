@@ -81,13 +81,13 @@ def pixels(scene: Scene, points: Array) -> Array:
 def write_on(scene: Scene) -> None:
     """Write the names, the scale, and what is magnified, on a page that is fitted."""
     figure: Figure = scene.axes.figure.figure
-    axes, strokes, labels = scene.axes, [], scene.labels
+    axes, strokes, labels = scene.axes, scene.ahead, scene.labels
     if not scene.flat:  # on axes of their own, in pixels
         width, height = figure.get_size_inches() * figure.dpi
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set(xlim=(0.0, width), ylim=(0.0, height))
         axes.set_axis_off()
-        strokes = [pixels(scene, course[0]) for course in scene.courses[1:]]
+        strokes = [pixels(scene, line) for line in (*(course[0] for course in scene.courses[1:]), *scene.ahead)]
         labels = [Label(one.text, pixels(scene, one.at[None])[0], one.colour, one.bold) for one in labels]
     if scene.drawing.sized:
         ends = pixels(scene, np.array([0.0 * scene.right, scene.drawing.size * scene.right]))

@@ -21,11 +21,13 @@ STILL, IDLE = 1e-6, 1e-6
 
 
 def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
-    """Coordinates with the largest motion, their velocities, forces in contacts and in ideal joints, and gaps without
-    an orbit."""
-    panels = _moving(trajectory.q, "q", "m", "Positions") + _moving(trajectory.q, "q", "rad", "Angles")
+    """Coordinates with the largest motion and their velocities, forces in contacts and in ideal joints, and gaps
+    without an orbit."""
+    positions = _moving(trajectory.q, "q", "m", "Positions")
+    panels = positions + _moving(trajectory.q, "q", "rad", "Angles")
     panels += _moving(trajectory.q, "q", "m kg^1/2", "Modal amplitudes")[:1]
-    panels += _moving(trajectory.v, "v", "m/s", "Velocities")[:1] if len(panels) < 4 else []
+    if positions and len(panels) < 4:
+        panels.append(_panel("Velocities", "", [("v", line[-1], line[-1]) for line in positions[0].series]))
     panels += _contact_forces(trajectory) + _joint_forces(trajectory) + _gaps(trajectory)
     if not panels:  # nothing moves, nothing pushes
         panels = [Panel("Energy", "", (("energy", "kinetic", "kinetic"), ("energy", "potential", "potential")))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def figure(
     exact: Exact | None = None,
     window: tuple[float, float] | None = None,
 ) -> Figure:
-    """Draw the requested panels; drawings above, quantities over time below.
+    """Draw the requested panels in the order in which they are given.
 
     Parameters
     ----------
@@ -109,10 +110,8 @@ def figure(
     cells: list[Cell] = []
     for one in what or ("overview",):
         cells += _cells(trajectory, one) if isinstance(one, str) else [as_panel(one)]
-    panels = [cell for cell in cells if isinstance(cell, Panel)]
-    drawings = [cell for cell in cells if isinstance(cell, Drawing)]
-    panels += _missing(trajectory, data, panels)
-    return _composed(trajectory, drawings, panels, width_of(width), data, exact, span)
+    cells += _missing(trajectory, data, _panels(cells))
+    return _composed(trajectory, cells, width_of(width), data, exact, span)
 
 
 def width_of(width: str | float | None) -> float | None:
@@ -162,31 +161,49 @@ def _missing(trajectory: Trajectory, data: Measured | None, panels: Sequence[Pan
     return [panel_of(trajectory, f"{kind}:{name}") for kind, name in data.columns if (kind, name) not in shown]
 
 
+def _panels(cells: Sequence[Cell]) -> list[Panel]:
+    return [cell for cell in cells if isinstance(cell, Panel)]
+
+
 def _composed(
-    trajectory: Trajectory, drawings: Sequence[Drawing], panels: Sequence[Panel], width: float | None,
-    data: Measured | None, exact: Exact | None, span: tuple[float, float] | None,
+    trajectory: Trajectory, cells: Sequence[Cell], width: float | None, data: Measured | None, exact: Exact | None,
+    span: tuple[float, float] | None,
 ) -> Figure:  # fmt: skip
-    """Drawings in rows above, panels over time below."""
+    """Rows of drawings, and blocks of panels over time, in order."""
     options: dict[str, Any] = {"measured": data, "window": span}
-    if not drawings:
+    panels = _panels(cells)
+    if len(panels) == len(cells):
         return draw_panels(trajectory, panels, exact, width=width, **options)
     narrow = width is not None and width < NARROW
-    columns = 1 if narrow or (len(drawings) == 1 and len(panels) <= 2) else 2
-    rows = [drawings[i : i + columns] for i in range(0, len(drawings), columns)]
+    columns = 1 if narrow or (len(cells) - len(panels) == 1 and len(panels) <= 2) else 2
     wide = width or (5.0 if columns == 1 else 7.2)
     spatial = trajectory.P_T.array.ndim == 3  # whose sketch is a picture with small type
-    narrowed = min(1.0, wide / columns / 3.3)
-    tall = [TALL * (1.0 if "impacts" in kinds else narrowed) * (1.4 if spatial and "sketch" in kinds else 1.0)
-            for kinds in ([cell.kind for cell in row] for row in rows)]  # fmt: skip
-    below = panels_height(panels, column_count(len(panels), wide), wide) if panels else 0.0
-    whole = new_figure(wide, sum(tall) + below)
-    parts = whole.subfigures(len(rows) + bool(panels), 1, squeeze=False, height_ratios=[*tall, *[below] * bool(panels)])
+    rows: list[list[Cell]] = []
+    for over_time, group in itertools.groupby(cells, lambda cell: isinstance(cell, Panel)):
+        block = list(group)
+        size = len(block) if over_time else columns
+        rows += [block[i : i + size] for i in range(0, len(block), size)]
+
+    def height(row: list[Cell]) -> float:
+        below = _panels(row)
+        if below:
+            return panels_height(below, column_count(len(below), wide), wide)
+        kinds = [cell.kind for cell in row if isinstance(cell, Drawing)]
+        narrowed = 1.0 if "impacts" in kinds else min(1.0, wide / columns / 3.3)
+        return TALL * narrowed * (1.4 if spatial and "sketch" in kinds else 1.0)
+
+    heights = [height(row) for row in rows]
+    whole = new_figure(wide, sum(heights))
+    parts = whole.subfigures(len(rows), 1, squeeze=False, height_ratios=heights)[:, 0]
     later: list[Callable[[], None]] = []
-    for part, row in zip(parts[:, 0], rows, strict=False):
-        for axes, cell in zip(part.subplots(1, len(row), squeeze=False)[0], row, strict=True):
+    for part, row in zip(parts, rows, strict=True):
+        if _panels(row):
+            count = column_count(len(row), wide)
+            draw_panels(trajectory, _panels(row), exact, columns=count, page=part, **options)
+            continue
+        drawings = [cell for cell in row if isinstance(cell, Drawing)]
+        for axes, cell in zip(part.subplots(1, len(row), squeeze=False)[0], drawings, strict=True):
             later += _draw(whole, axes, trajectory, cell, span)
-    if panels:
-        draw_panels(trajectory, panels, exact, columns=column_count(len(panels), wide), page=parts[-1, 0], **options)
     if later:
         whole.draw_without_rendering()  # so that the axes are placed
         for step in later:

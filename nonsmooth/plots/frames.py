@@ -73,13 +73,17 @@ class At(Frame):
 
 @dataclass(frozen=True)
 class Between(Frame):
-    """From a to b along its first axis; the second is a unit vector across, to the right as seen by the viewer."""
+    """From a to b along its first axis; the second is a unit vector across, to the right as seen by the viewer.
+
+    The end is a spot, or the middle of a frame, as of a journal where it is drawn.
+    """
 
     a: Spot
-    b: Spot
+    b: Spot | Frame
 
     def place(self, placed: Placed, view: View) -> Placing:
-        start, line = placed.spot(self.a), placed.spot(self.b) - placed.spot(self.a)
+        start = placed.spot(self.a)
+        line = (placed.spot(self.b) if isinstance(self.b, Spot) else self.b.place(placed, view).origin) - start
         across = line[:, ::-1] * [1.0, -1.0] if placed.dimension == 2 else np.cross(line, view.toward)
         none = [np.zeros_like(line)] * (placed.dimension - 2)
         return Placing(start, np.stack([line, units(across), *none], axis=2))

@@ -15,6 +15,7 @@ from nonsmooth.plots.style import SIZE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 #: possible positions of a name: distance [pt] and direction, nearest first
 SEATS = tuple(
@@ -22,6 +23,8 @@ SEATS = tuple(
     for reach in (9.0, 15.0, 23.0, 33.0, 45.0, 60.0)
     for turn in (45, 135, -45, -135, 0, 180, 90, -90, 20, 160, -20, -160, 70, 110, -70, -110)
 )
+#: cost of a name that stands nearer to what another one is of, in points of lines that it covers
+ASTRAY = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +50,9 @@ def write_names(figure: Figure, axes: Axes, labels: Iterable[Label], strokes: Se
     page = axes.bbox.padded(-2 * inch)
     ink = _ink(axes, strokes)
     taken: list[Bbox] = [text.get_window_extent(renderer) for text in axes.texts]
-    for label in labels:
-        anchor = axes.transData.transform(label.at)
+    labels = list(labels)
+    anchors = [axes.transData.transform(label.at) for label in labels]
+    for label, anchor in zip(labels, anchors, strict=True):
         x, y = (float(one) for one in label.at)
         style: dict[str, Any] = {"fontsize": SIZE, "color": label.colour, "ha": "center", "va": "center", "zorder": 9}
         text = axes.text(x, y, label.text, fontweight="bold" if label.bold else "normal", **style)
@@ -62,7 +66,9 @@ def write_names(figure: Figure, axes: Axes, labels: Iterable[Label], strokes: Se
             covered = sum(roomy.overlaps(other) for other in taken)
             outside = not (page.x0 <= seat.x0 and page.y0 <= seat.y0 and seat.x1 <= page.x1 and seat.y1 <= page.y1)
             crossed = int(np.sum(np.all((roomy.min <= ink) & (ink <= roomy.max), axis=1)))
-            cost = 1000.0 * covered + 500.0 * outside + min(crossed, 40) + 0.15 * reach
+            apart = _distance(seat, anchor)
+            nearer = any(_distance(seat, other) < apart - inch for other in anchors)
+            cost = 1000.0 * covered + 500.0 * outside + min(crossed, 40) + ASTRAY * nearer + 0.15 * reach
             if cost < least:
                 best, least, own = centre, cost, seat
         x, y = axes.transData.inverted().transform(best)
@@ -72,6 +78,11 @@ def write_names(figure: Figure, axes: Axes, labels: Iterable[Label], strokes: Se
             near = np.clip(anchor, own.min, own.max)
             ends = axes.transData.inverted().transform(np.array([near, anchor]))
             axes.plot(*ends.T, color=label.colour, lw=0.4, alpha=0.7, zorder=4)
+
+
+def _distance(box: Bbox, point: Array) -> float:
+    """From a box to a point [pixel]; 0 inside."""
+    return float(np.linalg.norm(np.clip(point, box.min, box.max) - point))
 
 
 def _reach(box: Any, reach: float, turn: float) -> Array:

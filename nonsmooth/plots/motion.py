@@ -12,7 +12,7 @@ from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limit
 from nonsmooth.plots.impact_marks import CROWD_STYLE, TICK_STYLE, crowds, draw_impacts, impact_times
 from nonsmooth.plots.measured import Measured
 from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel, common_unit, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, legend_lines, new_figure, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -141,7 +141,8 @@ def draw_panels(
         _flatten(list(axes[: len(panels)]), units)
     for axis in axes[len(panels) :]:
         axis.set_visible(False)
-    for axis in axes[max(len(panels) - count, 0) : len(panels)]:
+    # with the last panel of a column all of its row have times, so that none seems to lack them
+    for axis in axes[max(len(panels) - count, 0) // count * count : len(panels)]:
         axis.set_xlabel(quantity("time", time_unit), fontsize=SIZE, color=INK)
         axis.tick_params(labelbottom=True)
     _explain(place, trajectory, exact, measured, span)
@@ -163,15 +164,9 @@ def panels_height(panels: Sequence[Panel], count: int, width: float) -> float:
 def _legend_rows(panels: Sequence[Panel], count: int, width: float) -> list[list[int]]:
     """In each row of panels, how many lines the legends over them have: none of one line, or of those of one before."""
     labels = [tuple(entry[-1] for entry in panel.series) for panel in panels]
-    rows = [_lines_of(names, width / count) if len(names) > 1 and names not in labels[:i] else 0
+    rows = [legend_lines(names, width / count) if len(names) > 1 and names not in labels[:i] else 0
             for i, names in enumerate(labels)]  # fmt: skip
     return [rows[i : i + count] for i in range(0, len(panels), count)]
-
-
-def _lines_of(labels: Sequence[str], width: float) -> int:
-    """Lines that a legend takes over a panel of a width [inch], about: with a letter of half the size of type."""
-    needed = sum(0.56 * (SIZE - 0.5) / 72 * len(label) + 0.33 for label in labels) - 0.12
-    return min(len(labels), int(np.ceil(needed / (width - 0.55))))
 
 
 Views = tuple[tuple[View, View], tuple[View, View]]

@@ -231,7 +231,7 @@ class _Maker:
             if self.flat:
                 self._plate(body, frame, points, style)
             elif len(points) > 1:
-                self.lines(frame, [[np.zeros(3), point] for point in points if point.any()], body, **style)
+                self._spokes(body, frame, points, style)
                 faces = hull_faces(points)
                 if faces:
                     fill = 0.25 if len(faces) == 1 else 0.1
@@ -246,6 +246,18 @@ class _Maker:
         for axis, colour in zip(np.eye(3), TRIAD, strict=True) if not self.flat else ():
             self.add("line", frame, [np.zeros(3), 5.0 * self.unit * axis], colour, width=0.9, layer=1.0)
         self.name(frame)
+
+    def _spokes(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
+        """In space lines from the mass centre to these points, to loose journals and sliders where they are drawn."""
+        known = []
+        for one in self.drawing.primitives():
+            if isinstance(one, Bearing | Guide) and one.b.body == body and any(one.b.at):
+                known.append(one.b.at)
+                end = Journal.of(one, 3) if isinstance(one, Bearing) else Block.of(one, 3)
+                self.add("line", Between(Spot(body), end), [np.zeros(3), np.eye(3)[0]], body, **style)
+        firm = [point for point in points if point.any() and not any(np.allclose(point, at) for at in known)]
+        if firm:
+            self.lines(frame, [[np.zeros(3), point] for point in firm], body, **style)
 
     def _plate(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
         """A bar through two points, a plate through more, a small one without any."""

@@ -24,8 +24,9 @@ from nonsmooth.plots.style import COLOURS, FAINT, INK, LOOSE
 from nonsmooth.plots.touching import touches
 from nonsmooth.trajectory import Trajectory
 
-#: longest arrow of a force, in symbol units, and share of it below which none is drawn
-ARROW, SHORTEST = 22.0, 1e-3
+#: arrows of forces, in symbol units: of one that only so large a share of them do not exceed, and the longest; share of
+#: the longest below which none is drawn
+ARROW, USUAL, LONGEST, SHORTEST = 22.0, 0.9, 40.0, 1e-3
 FORCE = COLOURS[1]
 BODIES = (COLOURS[0], COLOURS[2], COLOURS[4], COLOURS[3], COLOURS[5])
 ROLES = {"*ink": INK, "*faint": FAINT, "*ground": "#B0B0B0", "*loose": LOOSE, "*paper": "white"}
@@ -77,6 +78,8 @@ class Scene:
         self.view = View(self.factor, self.unit, toward)
         self.moves: list[Callable[[int], None]] = []
         self.courses: list[Array] = [drawing.cloud[None]]
+        #: lines (2, d) ahead of the arrows of fields, where nothing is to stand that they would seem to point at
+        self.ahead: list[Array] = []
         self.longest, self.contacts = 0.0, 0
         self._placings: dict[Frame, Placing] = {}
         axes.set_axis_off()
@@ -241,6 +244,7 @@ class Scene:
             reach = 10.0 * unit * acceleration / np.linalg.norm(acceleration)
             start = np.broadcast_to(at - reach / 2, (self.placed.count, len(at)))
             self.arrow(start, start + reach, FAINT, 1.1, 12.0)
+            self.ahead.append(at + np.array([[0.5], [1.5]]) * reach)
         self.labels.append(Label(name if acceleration.any() else f"{name} 0", at, FAINT))
 
     def _path(self, body: str, path: Array) -> None:
@@ -272,8 +276,9 @@ class Scene:
         sizes = np.linalg.norm(forces, axis=2)
         self.longest = float(sizes.max(initial=0.0))
         if self.longest > 0:
-            vectors = ARROW * self.unit / self.longest * forces
-            vectors = np.where((sizes > SHORTEST * self.longest)[:, :, None], vectors, 0.0)
+            drawn = sizes > SHORTEST * self.longest
+            newton = min(ARROW / float(np.quantile(sizes[drawn], USUAL)), LONGEST / self.longest) * self.unit
+            vectors = np.where(drawn[:, :, None], newton * forces, 0.0)
             self.arrow(start, start + vectors, FORCE, 2.0, FRONT)
 
 

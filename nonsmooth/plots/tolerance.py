@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import display
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure, quantity, shown_unit
+from nonsmooth.plots.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    SIZE,
+    dress,
+    legend,
+    legend_lines,
+    new_figure,
+    quantity,
+    shown_unit,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -17,14 +28,23 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.tolerance import Tolerance
 
+#: of a panel [inch]
+WIDTH = 3.6
 BINS = 50
-#: share of a panel's height that data have, and lines of limits; legends stand above
-BELOW = 0.68
 LIMIT: dict[str, Any] = {"color": INK, "lw": 0.9, "ls": (0, (4, 2.5))}
 #: most points on probability paper
 POINTS = 400
 #: shares at the ticks of probability paper [%]
 TICKS = (0.01, 0.1, 1, 10, 50, 90, 99, 99.9, 99.99)
+
+
+class Words(NamedTuple):
+    """Title and labels of a panel, and a note over its legend."""
+
+    title: str
+    x: str
+    y: str
+    note: str = ""
 
 
 def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure:
@@ -42,18 +62,28 @@ def tolerance(found: Tolerance, indices: xarray.Dataset | None = None) -> Figure
     if not known.size:
         raise InputError("Every product failed, so that there is nothing to draw.")
     panels = 2 if indices is None else 3
-    axes = new_figure(3.6 * panels, 3.3, w_pad=0.08).subplots(1, panels)
+    figure = new_figure(WIDTH * panels, 3.3, w_pad=0.08)
+    axes = figure.subplots(1, panels)
     unit, factor = display(found.unit, float(max(np.max(known), found.limit)))
     first, second = (_histogram, _paper) if found.as_drawn else (_distribution, _quantiles)
-    first(axes[0], found, unit, factor)
-    second(axes[1], found, unit, factor)
+    words = [first(axes[0], found, unit, factor), second(axes[1], found, unit, factor)]
     if indices is not None:
-        _shares(axes[2], indices)
-    figure: Figure = axes[0].figure
+        words.append(_shares(axes[2], indices))
+    names = [axis.get_legend_handles_labels()[1] for axis in axes]
+    lines = [legend_lines(labels, WIDTH) for labels in names]
+    above = max(count + len(one.note.splitlines()) for count, one in zip(lines, words, strict=True))
+    for axis, labels, count, one in zip(axes, names, lines, words, strict=True):
+        dress(axis, one.title, one.x, one.y, above=above)
+        legend(
+            axis, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=-(-len(labels) // count), title=one.note or None,
+            title_fontsize=SIZE - 0.5, alignment="left", borderpad=0.15,
+        )  # fmt: skip
+    if indices is not None:
+        axes[2].tick_params(axis="y", length=0)
     return figure
 
 
-def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
+def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     values, unsure = found.outputs[-1], found.unsure[-1]
     known = np.isfinite(values)
     edges = np.linspace(values[known].min() / factor, values[known].max() / factor, BINS + 1)
@@ -69,13 +99,12 @@ def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
         [values[mask] / factor for mask, _, _ in shown], bins=edges.tolist(), stacked=True,
         color=[colour for _, colour, _ in shown], label=[label for *_, label in shown],
     )  # fmt: skip
-    axis.axvline(limit, **LIMIT, ymax=BELOW, label=f"limit {limit:.4g} {shown_unit(unit or '-')}")
+    axis.axvline(limit, **LIMIT, label=f"limit {limit:.4g} {shown_unit(unit or '-')}")
     share, low, high = found.yield_at()
-    axis.set_ylim(0.0, axis.get_ylim()[1] / BELOW)
-    sure = f"{100 * found.confidence:g} % confidence"
-    dress(axis, f"Yield {100 * share:.4g} %", quantity(found.metric, unit or "-"), f"products of {found.products}")
-    title = f"{100 * low:.4g} to {100 * high:.4g} %, {sure}" + _failed(found, -1, "\n")
-    legend(axis, loc="upper left", title=title, title_fontsize=SIZE - 0.5, alignment="left")
+    note = f"{100 * low:.4g} to {100 * high:.4g} %, {100 * found.confidence:g} % confidence" + _failed(found, -1, "\n")
+    return Words(
+        f"Yield {100 * share:.4g} %", quantity(found.metric, unit or "-"), f"products of {found.products}", note
+    )
 
 
 def _failed(found: Tolerance, scale: int, before: str = ", ") -> str:
@@ -84,7 +113,7 @@ def _failed(found: Tolerance, scale: int, before: str = ", ") -> str:
     return f"{before}{count} of {found.products} failed" if count else ""
 
 
-def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
+def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     """Normal probability paper: a normal distribution is a straight line."""
     from scipy.stats import beta, norm
 
@@ -98,16 +127,16 @@ def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     low, high = (norm.ppf(beta.ppf(q, ranks, n - ranks + 1)) for q in (error, 1.0 - error))
     axis.fill_between(x, low, high, color=COLOURS[0], alpha=0.2, lw=0, label=f"{100 * found.confidence:g} % bounds")
     axis.plot(x, norm.ppf((ranks - 0.5) / n), ls="", marker="o", ms=2.0, mew=0, color=COLOURS[0], label="products")
-    axis.axvline(found.limit / factor, **LIMIT, ymax=BELOW, label="limit")
+    axis.axvline(found.limit / factor, **LIMIT, label="limit")
     reach = norm.ppf(1.0 - 0.5 / n) + 0.3
     ticks = [tick for tick in TICKS if abs(norm.ppf(tick / 100)) <= reach]
     axis.set_yticks([float(norm.ppf(tick / 100)) for tick in ticks], [f"{tick:g}" for tick in ticks])
-    axis.set_ylim(-reach, (2.0 / BELOW - 1.0) * reach)
-    dress(axis, "On normal probability paper", quantity(found.metric, unit or "-"), f"share of {whose} [%]")
-    legend(axis, loc="upper left")
+    top = max(reach, float(high.max()) + 0.1)
+    axis.set_ylim(-top, top)
+    return Words("On normal probability paper", quantity(found.metric, unit or "-"), f"share of {whose} [%]")
 
 
-def _shares(axis: Axes, indices: xarray.Dataset) -> None:
+def _shares(axis: Axes, indices: xarray.Dataset) -> Words:
     """Indices of Sobol' as bars."""
     names = [str(name) for name in indices["input"].values]
     y = np.arange(len(names))[::-1]
@@ -118,13 +147,11 @@ def _shares(axis: Axes, indices: xarray.Dataset) -> None:
             error_kw={"lw": 0.8, "ecolor": INK},
         )  # fmt: skip
     axis.set_yticks(y, names)
-    axis.set_ylim(-0.9, len(names) - 0.4)
-    dress(axis, "Where the spread comes from", "share of the variance [-], with 95 % intervals", "")
-    axis.tick_params(axis="y", length=0)
-    legend(axis, loc="lower right", ncols=2)
+    axis.set_ylim(-0.5, len(names) - 0.5)
+    return Words("Where the spread comes from", "share of the variance [-], with 95 % intervals", "")
 
 
-def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
+def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     """Share of the mechanisms whose output is at most x."""
     chosen = sorted({0, max(found.passed - 1, 0), len(found.factors) - 1})
     length, metre = _clearance(found)
@@ -132,19 +159,18 @@ def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Non
         values = np.sort(found.outputs[i]) / factor
         x, y = np.concatenate([[values[0]], values]), np.arange(len(values) + 1) / len(values)
         name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {length}"
-        name += _failed(found, i, "\n")
+        name += _failed(found, i)
         axis.step(x, y, where="post", color=COLOURS[k], lw=1.3, label=name)
-    axis.axvline(found.limit / factor, **LIMIT, ymax=BELOW, label="limit")
+    axis.axvline(found.limit / factor, **LIMIT, label="limit")
     axis.axhline(found.coverage, color=FAINT, lw=0.7, ls=(0, (1, 1.5)), label=f"{100 * found.coverage:g} % of them")
-    axis.set_ylim(0.0, 1.0 / BELOW)
+    axis.set_ylim(0.0, 1.02)
     axis.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
     left = axis.get_xlim()[0]
     axis.set_xlim(left, max(axis.get_xlim()[1], 1.1 * found.limit / factor))
-    dress(axis, f"Distribution of {found.metric}", quantity(found.metric, unit or "-"), "share of mechanisms [-]")
-    legend(axis, loc="upper left", ncols=2)
+    return Words(f"Distribution of {found.metric}", quantity(found.metric, unit or "-"), "share of mechanisms [-]")
 
 
-def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
+def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     length, metre = _clearance(found)
     x = found.widest[:, 0] / metre
     known = [
@@ -168,7 +194,7 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
     axis.axhline(found.limit / factor, **LIMIT, label="limit")
     ends = np.concatenate([found.bound, found.bound_best, [found.limit]])
     top = float(np.max(ends[np.isfinite(ends)])) / factor
-    axis.set_ylim(0.0, top / BELOW)
+    axis.set_ylim(0.0, 1.06 * top)
     if found.passed:
         largest = x[found.passed - 1]
         axis.plot([largest] * 2, [0.0, found.limit / factor], color=COLOURS[2], lw=1.6)
@@ -176,8 +202,8 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> None:
             largest, 0.02 * top, f"  largest: {largest:.3g} {length}  ", va="bottom", fontsize=SIZE - 0.5,
             color=COLOURS[2], ha="left" if largest < 0.6 * x[-1] else "right",
         )  # fmt: skip
-    dress(axis, "Output over the clearance", f"{found.scaled[0]} up to [{length}]", quantity(found.metric, unit or "-"))
-    legend(axis, loc="upper left")
+    clearance, output = f"{found.scaled[0]} up to [{length}]", quantity(found.metric, unit or "-")
+    return Words("Output over the clearance", clearance, output)
 
 
 def _clearance(found: Tolerance) -> tuple[str, float]:

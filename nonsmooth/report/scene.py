@@ -74,7 +74,8 @@ def _frame(one: Frame) -> dict[str, Any]:
     """A frame: its kind and its fields."""
     values = {field.name: getattr(one, field.name) for field in dataclasses.fields(one)}
     spots = {name: {"body": value.body, "at": value.at} for name, value in values.items() if isinstance(value, Spot)}
-    return {"kind": type(one).__name__} | values | spots
+    frames = {name: _frame(value) for name, value in values.items() if isinstance(value, Frame)}
+    return {"kind": type(one).__name__} | values | spots | frames
 
 
 def _body(body: Body, coordinates: tuple[str, ...], drawing: Drawing) -> dict[str, Any]:

@@ -22,6 +22,16 @@ def build(clearance=1e-3, stiffness=100.0):
     return model
 """
 
+LINK = """
+from nonsmooth import *
+
+def build():
+    coupler = SpatialBody("coupler", mass=0.2, inertia=(1e-5, 0.000896667, 0.000896667),
+                          quaternion=(0.6, 0.0, -0.8, 0.0), position=(0.115123, 0.0751, 0.0602),
+                          velocity=(0.362491, 0.314159, 0.271828), angular_velocity=(1.23456, 1.03627, -4.00421))
+    return Model([Ground(), coupler], name="link")
+"""
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
@@ -63,6 +73,19 @@ def test_a_file_with_every_parameter(folder, capsys):
     assert "push PointForce ball force: function of time" in shown
     assert "ball.mass 0.25 kg given, scales" in shown and "rim.restitution 0.5 -" in shown
     assert "<svg" in (folder / "ball.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_numbers_are_not_broken(folder, capsys, monkeypatch, width):
+    """Each number of six digits is on a line of its own or with others; no line is longer than the screen is wide."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    (folder / "link.py").write_text(LINK, encoding="utf-8")
+    assert main(["describe", "link.py"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    cells = {cell for line in lines for cell in line.split()}
+    for number in ("0.000896667,", "(0.115123,", "(0.362491,", "(1.23456,", "0.314159,"):
+        assert number in cells
 
 
 @pytest.mark.parametrize(

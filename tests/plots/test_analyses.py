@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import xarray
 from matplotlib.figure import Figure
 
 from nonsmooth import ErrorControl, EventDriven, plots, simulate
@@ -72,6 +73,37 @@ def test_a_bifurcation_diagram_has_all_points_and_failures():
     nothing = Bifurcation("a", "-", "b", "-", np.ones(1), (np.zeros(0),), np.ones(1), 1.0)
     with pytest.raises(InputError, match="No value has points"):
         plots.bifurcation_diagram(nothing)
+
+
+def swept(values, **metrics):
+    """A sweep of a clearance [m], as it is kept: of each metric a unit and values."""
+    known = {name: ("c", y, {"units": unit}) for name, (unit, y) in metrics.items()}
+    status = ("c", ["finished"] * len(values))
+    return xarray.Dataset({"status": status, **known}, {"c": ("c", values, {"units": "m"})})
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        (np.geomspace(5e-5, 4e-4, 6), "log"), (np.linspace(5e-5, 4e-4, 6), "linear"),
+        (np.geomspace(5e-5, 4e-4, 3), "linear"), (np.geomspace(1e-4, 4e-4, 6), "linear"),
+        (np.array([1e-5, 2e-5, 5e-5, 1e-4]), "linear"),
+    ],
+)  # fmt: skip
+def test_a_sweep_has_readable_axes(values, scale):
+    """Micrometres; logarithmic for geometric grids of four values over more than a factor of 5; counts have no line."""
+    found = swept(values, impacts=("-", np.arange(len(values)) % 3.0), speed=("m/s", 1e-3 * values / values[0]))
+    figure = plots.sweep(found)
+    counts, speeds = figure.axes
+    assert {axis.get_xscale() for axis in figure.axes} == {scale}
+    assert (counts.get_xlabel(), counts.get_ylabel()) == ("c [µm]", "impacts [-]")
+    assert speeds.get_ylabel() == "speed [mm/s]"
+    np.testing.assert_allclose(counts.lines[0].get_xdata(), 1e6 * values)
+    np.testing.assert_allclose(speeds.lines[0].get_ydata(), values / values[0])
+    assert [axis.lines[0].get_linestyle() for axis in figure.axes] == ["None", "-"]
+    figure.canvas.draw()
+    written = [label.get_text() for label in counts.get_xticklabels()]
+    assert len(written) > 2 and not any("10^" in one for one in (*written, counts.xaxis.get_offset_text().get_text()))
 
 
 def test_bars_cover_the_run_without_gaps(run):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,8 @@ from nonsmooth import (
     MoreauJean,
     PlanarBody,
     PointPlane,
+    PrescribedMotion,
+    Ramp,
     Revolute,
     RevoluteClearance,
     Rigid,
@@ -106,11 +110,33 @@ def test_words_choose_kind_columns_and_unit(run):
     ]  # fmt: skip
 
 
-def test_drawings_stand_above_panels_over_time(own):
-    figure = own.plot("slider" if "slider" in own.q else "rod.x", "orbit:pin", "phase:rod.angle", "modes", "impacts")
-    found = titles(figure)
-    assert found[0] == "Journal in its bearing, pin" and found[-1] == "rod.x"
-    assert "Phase portrait, rod.angle" in found and "Contact modes" in found
+def test_panels_and_drawings_keep_their_order(own):
+    figure = own.plot("rod.x", "orbit:pin", "phase:rod.angle", "rod.y", "crank.angle", "modes", "impacts")
+    figure.canvas.draw()
+    at = {axis.get_title("left").partition(", ")[0]: axis.bbox for axis in figure.axes}
+    assert len(at) == 7
+    rows = [
+        ["rod.x"], ["Journal in its bearing", "Phase portrait"], ["rod.y"], ["crank.angle"],
+        ["Contact modes", "Impacts"],
+    ]  # fmt: skip
+    for above, below in pairwise(rows):
+        assert min(at[name].y0 for name in above) > max(at[name].y1 for name in below)
+    for left, right in (row for row in rows if len(row) == 2):
+        assert at[left].x1 < at[right].x0
+
+
+def test_velocities_are_those_of_the_positions_that_are_shown():
+    """Through 60 degrees cranks move farther across than along, and their velocities change more along than across."""
+    model = Model([Ground()])
+    for name, arm in (("short", 0.1), ("middle", 0.15), ("long", 0.2)):
+        body = PlanarBody(name, mass=1.0, inertia=1.0, position=(arm, 0.0))
+        model.add(body)
+        model.add(Revolute(f"{name}-shaft", "ground", body, at_b=(-arm, 0.0)))
+        model.add(PrescribedMotion(f"{name}-motor", "ground", body, coordinate="angle", motion=Ramp(np.pi / 3)))
+    figure = simulate(model.build(assemble=True), MoreauJean(), t_end=1.0, dt=0.01).plot()
+    shown = {axis.get_title("left"): axis.get_legend_handles_labels()[1] for axis in figure.axes if axis.get_visible()}
+    assert len(shown["Positions"]) == 4 and {"short.y", "middle.y", "long.y"} <= set(shown["Positions"])
+    assert shown["Velocities"] == shown["Positions"]
 
 
 def test_a_mechanism_in_space_has_its_sketch_and_its_gaps():

@@ -233,6 +233,14 @@ def test_equal_legends_are_shown_once(trajectory):
     assert first.get_legend() is not None and second.get_legend() is None
 
 
+def test_panels_beside_the_last_of_a_column_have_times(trajectory):
+    axes = shown(plots.panels(trajectory, [HEIGHT] * 5))
+    axes[0].figure.canvas.draw()
+    timed = [any(label.get_visible() and label.get_text() for label in axis.get_xticklabels()) for axis in axes]
+    assert timed == [False, False, True, True, True]
+    assert [axis.get_xlabel() for axis in axes] == ["", "", *["time [ms]"] * 3]
+
+
 def test_impacts_are_marked_where_they_belong(trajectory):
     panels = [HEIGHT, Panel("Left gap", "um", (("gap", CONTACTS[0], "left"),))]
     all_, left = shown(plots.panels(trajectory, panels))

@@ -33,6 +33,7 @@ from nonsmooth.cli import main
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
 from nonsmooth.plots import animation, sketch
+from nonsmooth.plots.style import FAINT
 from nonsmooth.registry import find_problems
 
 PROBLEMS = find_problems()
@@ -159,6 +160,50 @@ def test_a_linkage_in_space_is_drawn_where_its_joints_are():
     assert gram == pytest.approx(gram[0, 0] * np.eye(2), rel=1e-9, abs=1e-9 * gram[0, 0])
     # gravity acts along y, which therefore points up in the picture
     assert abs(images[0, 1]) < 1e-9 * images[1, 1]
+
+
+def test_a_name_stands_nearest_to_what_it_is_of():
+    """That of a ball, whose circles keep it off, not at the middle of the crank beside it."""
+    ends = np.array([[0.05, 0.0, 0.0], [0.18, 0.15, 0.12]])
+    line = ends[1] - ends[0]
+    turn = np.array([np.linalg.norm(line) + line[0], 0.0, -line[2], line[1]])
+    rod = SpatialBody("rod", mass=1.0, inertia=(1.0,) * 3, position=tuple(ends.mean(axis=0)),
+                      quaternion=tuple(turn / np.linalg.norm(turn)))  # fmt: skip
+    law, half = Rigid(restitution=0.0, friction=0.0), float(np.linalg.norm(line)) / 2
+    system = Model(
+        [
+            Ground(), SpatialBody("crank", mass=1.0, inertia=(1.0,) * 3, position=(0.025, 0.0, 0.0)), rod,
+            Revolute("main", "ground", "crank", at_b=(-0.025, 0.0, 0.0), axis_a=(0, 0, 1), axis_b=(0, 0, 1)),
+            SphericalClearance("ball", "crank", "rod", at_a=(0.025, 0.0, 0.0), at_b=(-half, 0.0, 0.0), clearance=2e-4,
+                               radius=0.008, contact=law),
+            Spherical("knee", "ground", "rod", at_a=tuple(ends[1]), at_b=(half, 0.0, 0.0)),
+        ]
+    ).build()  # fmt: skip
+    figure = sketch(system)
+    found = boxes(figure)
+    ball, crank = pixels(figure.axes[0], [ends[0], [0.025, 0.0, 0.0]])
+    box = found["ball"]
+    apart = [np.linalg.norm(np.clip(point, box.min, box.max) - point) for point in (ball, crank)]
+    assert apart[0] < apart[1]
+
+
+def test_gravity_points_at_no_name():
+    """Nothing is written within a length of the arrow below it."""
+    slider = PlanarBody("slider", mass=1.0, inertia=1.0, position=(0.18, 0.0))
+    rod = PlanarBody("rod", mass=1.0, inertia=1.0, position=(0.11, 0.0))
+    pin, wrist = (
+        Revolute("pin", "ground", rod, at_a=(0.04, 0.0), at_b=(-0.07, 0.0)),
+        Revolute("wrist", rod, slider, at_a=(0.07, 0.0)),
+    )
+    gravity = Gravity(acceleration=(0.0, -9.81))
+    figure = sketch(Model([Ground(), rod, slider, pin, wrist, Prismatic("guide", "ground", slider), gravity]).build())
+    found = boxes(figure)
+    (axes,) = figure.axes
+    (arrow,) = [line for line in axes.lines if line.get_linewidth() == 1.1 and line.get_color() == FAINT]
+    start, tip = axes.transData.transform(np.column_stack(arrow.get_data())[:2])
+    for name, box in found.items():
+        ahead = tip + np.linspace(0.0, 1.0, 50)[:, None] * (tip - start)
+        assert not np.any(np.all((box.min <= ahead) & (ahead <= box.max), axis=1)), name
 
 
 def test_space_is_seen_from_where_one_likes():

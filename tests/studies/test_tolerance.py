@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import xarray
+from matplotlib.text import Text
 from scipy import stats
 
 from nonsmooth import GaussQP, MoreauJean, plots
@@ -84,6 +85,18 @@ def test_dataset_and_figure(resting, tmp_path):
     assert [axis.get_title(loc="left") for axis in figure.axes] == [
         "Distribution of amplitude:slider.y", "Output over the clearance",
     ]  # fmt: skip
+    written(figure)
+
+
+def written(figure):
+    """Legends stand between the title and the data, which fill their axes."""
+    ends = [axis.bbox.x0 for axis in figure.axes[1:]] + [figure.bbox.x1]
+    for axis, end in zip(figure.axes, ends, strict=True):
+        (title,) = [one for one in axis.findobj(Text) if one.get_text() and one.get_text() == axis.get_title("left")]
+        box, title = axis.get_legend().get_window_extent(), title.get_window_extent()
+        assert axis.bbox.y1 <= box.y0 and box.y1 <= title.y0 and box.x1 <= end
+        top = max(line.get_ydata().max() for line in axis.lines if line.get_transform() == axis.transData)
+        assert top > 0.9 * axis.get_ylim()[1]
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +160,7 @@ def test_failed_runs_are_counted_and_the_first_reason_is_given(partly_lost, tmp_
     figure = plots.tolerance(found)
     figure.canvas.draw()
     assert [text.get_text() for text in figure.axes[1].texts] == [f"{count} failed" for count in counts]
+    written(figure)
     words = ["slider-rod", "--t-end", "5e-3", "--dt", "2.5e-4", "--metric", "amplitude:slider.y", "--limit", "2e-5"]
     words += ["--clearance", "guide.clearance=1e-5:4e-5", "--sample", "slider.mass=-1:9"]
     assert main(["study", "tolerance", *words, "--factors", "0.2,0.4", "--runs", "60", "--workers", "1"]) == 0

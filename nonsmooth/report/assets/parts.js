@@ -6,7 +6,7 @@ const PLACINGS = {
 
   Between(m, { a, b }) {
     const p = m.spot(a),
-      x = sub(m.spot(b), p);
+      x = sub(b.kind ? PLACINGS[b.kind](m, b).p : m.spot(b), p);
     return { p, x, y: unit(cross(x, m.ink.camera.toward)), z: [0, 0, 0] };
   },
 
