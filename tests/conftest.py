@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """With ``--all`` texts of schemes are compiled before the tests, and not by each process that runs them.
+    """Kernels of solvers, with ``--all`` also texts of schemes, are compiled before the tests, and not by each process.
 
     Otherwise, and where no file is named, what is not in the package is not compiled, but skipped.
     """
@@ -45,8 +45,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     named = config.args_source != pytest.Config.ArgsSource.TESTPATHS
     if named or config.option.collectonly or hasattr(config, "workerinput"):
         return
-    from entries import compile_texts, package_is_current
+    from entries import compile_kernels, compile_texts, package_is_current
 
+    compile_kernels()
     if config.getoption("all") or not package_is_current():
         compile_texts(everything=config.getoption("all"), tell=config.get_terminal_writer().line)
     else:

@@ -1,4 +1,4 @@
-"""Texts of schemes that the tests run and that the package has no machine code of, compiled once before the tests.
+"""What the tests run and the package has no machine code of, compiled once before: texts of schemes, kernels.
 
 Each process compiles one shape and ends, since numba keeps some hundred megabytes of what it has compiled: the
 processes that run the tests only load machine code. Run by `conftest` with ``--all``, or where the code in the package
@@ -11,14 +11,22 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from nonsmooth.compile import machine, shipped
 from nonsmooth.compile.objects import SOURCES_AT_START, entry, name_of
 from nonsmooth.compile.ship import SCHEMAS, SHAPES, entries, texts_of
+from nonsmooth.programs import QP, FrictionContact
 from nonsmooth.records.schema import Shape
+from nonsmooth.solvers import ActiveSet, Lemke, ModeEnumeration, SemismoothNewton, SmoothingNewton, kernels
+from nonsmooth.solvers.smoothing_newton import SmoothingNewtonSession
 
 #: besides those that come with the package: impact laws and balanced moment arms, and flexible bodies in space
 TEXTS = {
@@ -32,6 +40,10 @@ MORE = {
     Shape(3, 3, 0, 16): (*TEXTS[Shape(3, 3, 0, 16)], "event_driven"),
     Shape(2, 2, 1, 16): ("moreau_jean", "observation"),
 }
+#: of two processes that take about the same time
+SOLVERS = (SemismoothNewton(),), (Lemke(), ModeEnumeration(), ActiveSet(), SmoothingNewton())
+#: a QP with a row, and work of `SmoothingNewton` after which it is compiled
+BOUND, LONG = QP(np.eye(1), np.ones(1), np.eye(1), np.zeros(1)), 10**9
 
 
 def compile_texts(*, everything: bool, tell: Callable[[str], None]) -> None:
@@ -49,6 +61,29 @@ def compile_texts(*, everything: bool, tell: Callable[[str], None]) -> None:
         for job in as_completed([pool.submit(compile_shape, shape, texts) for shape, texts in missing.items()]):
             job.result()
     stamp.touch(mode=0o600)
+
+
+def compile_kernels() -> None:
+    """Compile the kernels of solvers, which numba keeps: otherwise each process of the tests does."""
+    known = [(str(path), path.stat().st_mtime) for path in sorted(Path(kernels.__file__).parent.glob("*.py"))]
+    stamp = machine.cache_folder() / f"{machine._filed(repr((known, sys.version)))}.compiled"
+    if stamp.exists() or not machine.keeps():
+        return
+    with ProcessPoolExecutor(len(SOLVERS), get_context("spawn")) as pool:
+        for job in [pool.submit(compile_solvers, *some) for some in SOLVERS]:
+            job.result()
+    stamp.touch(mode=0o600)
+
+
+def compile_solvers(*solvers: Any) -> None:
+    """Solve something with each of them."""
+    for solver in solvers:
+        for program in (*(FrictionContact(np.eye(d), -np.ones(d), np.ones(1), d) for d in (2, 3)), BOUND):
+            if solver.fits(program):
+                session = solver.setup()
+                if isinstance(session, SmoothingNewtonSession):
+                    session.hold(LONG)
+                session.solve(program)
 
 
 def package_is_current() -> bool:

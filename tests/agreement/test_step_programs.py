@@ -46,6 +46,7 @@ def distance(qp: QP, one: Solution, other: Solution) -> float:
     return float(energy[0] / max(energy[1:]))
 
 
+@pytest.mark.slow
 def test_two_hundred_step_qps_by_five_solvers() -> None:
     """Each residual meets the solver's own promise, and motions agree to the sum of the promises."""
     solvers = (ActiveSet(), Osqp(), CasadiQP("daqp"), CasadiQP("qrqp"), Conic())

@@ -137,6 +137,7 @@ def test_commands_and_options_are_those_that_are_kept() -> None:
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in RUNS])
+@pytest.mark.sampled(2)
 def test_json_is_what_is_kept(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within 1e-5 of each number: shares and orders are quotients of small differences."""
     monkeypatch.chdir(tmp_path)

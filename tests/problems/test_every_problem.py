@@ -52,7 +52,7 @@ def built(name, soft):
 
 @pytest.mark.parametrize("word", steppers.names())
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(11)
 def test_ten_steps_with_each_stepper_that_fits(name, word):
     """Rigid steppers with the problem's own contact, compliant ones with a law in its place, drawn with its panels."""
     one, stepper = PROBLEMS[name], steppers.by_name(word)()

@@ -28,6 +28,7 @@ def logistic_map():
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.slow
 def test_the_cascade_of_the_logistic_map(workers, tmp_path):
     # period doubling at 3, 1 + sqrt(6) = 3.449, 3.544, 3.564; a window of period three from 1 + sqrt(8) = 3.828
     shares = []
