@@ -47,7 +47,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     from entries import compile_kernels, compile_texts, package_is_current
 
-    compile_kernels()
+    compile_kernels(tell=config.get_terminal_writer().line)
     if config.getoption("all") or not package_is_current():
         compile_texts(everything=config.getoption("all"), tell=config.get_terminal_writer().line)
     else:

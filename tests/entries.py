@@ -63,12 +63,13 @@ def compile_texts(*, everything: bool, tell: Callable[[str], None]) -> None:
     stamp.touch(mode=0o600)
 
 
-def compile_kernels() -> None:
+def compile_kernels(*, tell: Callable[[str], None]) -> None:
     """Compile the kernels of solvers, which numba keeps: otherwise each process of the tests does."""
     known = [(str(path), path.stat().st_mtime) for path in sorted(Path(kernels.__file__).parent.glob("*.py"))]
     stamp = machine.cache_folder() / f"{machine._filed(repr((known, sys.version)))}.compiled"
     if stamp.exists() or not machine.keeps():
         return
+    tell("compiling the kernels of solvers, half a minute, once")
     with ProcessPoolExecutor(len(SOLVERS), get_context("spawn")) as pool:
         for job in [pool.submit(compile_solvers, *some) for some in SOLVERS]:
             job.result()
