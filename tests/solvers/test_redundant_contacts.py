@@ -180,7 +180,7 @@ def test_no_program_stays_unsolved(kind: str) -> None:
 @pytest.mark.slow
 def test_newtons_method_solves_nearly_all(record_property: Callable[[str, object], None]) -> None:
     """The smoothed path solves the rest; no other solver of the chain is needed."""
-    used = {kind: never_fails(kind, 200) for kind in KINDS}
+    used = {kind: never_fails(kind, 100) for kind in KINDS}
     record_property("answers by solver", {kind: dict(counter) for kind, counter in used.items()})
     total = sum(used.values(), Counter())
     assert set(total) == {"SemismoothNewton", "SmoothingNewton"}

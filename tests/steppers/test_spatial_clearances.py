@@ -125,7 +125,7 @@ def test_one_throw(joint, name):
 def test_many_throws(joint, name):
     """A part of the 10^4 steps per joint and stepper that were run, which take a quarter of an hour."""
     contacts = 0
-    for run in throw_many(joint, name, 75 if "mpcc" in name or "event" in name else 300):
+    for run in throw_many(joint, name, 50 if "mpcc" in name or "event" in name else 200):
         check(run, name)
         if name == "gauss-qp":
             assert run.counts["chained"] == 0
