@@ -148,8 +148,9 @@ CONTROLLED = ["--t-end", "1ms", "--rtol", "1e-6", "--atol", "1e-9", "--dt-min", 
 
 @pytest.mark.parametrize("text", [
     BALL.replace("mass=1.0):", f"mass=1.0, {LAW}):").replace(f"    {LAW}\n", ""), BALL,
+    BALL.replace("mass=1.0):", f"mass=1.0, restitution=0.2, {LAW}):").replace(f"    {LAW}\n", ""),
     BALL + "\nmodel = build(mass=2.0)\ndel build\n", BALL + "\nmodel = build(mass=2.0).build()\ndel build\n",
-], ids=["build(contact)", "build", "model", "system"])  # fmt: skip
+], ids=["build(contact)", "build", "build(restitution, contact)", "model", "system"])  # fmt: skip
 def test_files_take_another_contact_law(text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_model(folder / "ball.py", text)
     mass = ["--set", "mass=2"] if "del build" not in text else []

@@ -449,17 +449,15 @@ def _compliant(
             continue
         made = laws.by_name(name, kind)  # type: ignore[arg-type]
         fields = {field.name: field for field in dataclasses.fields(made)}
-        given = {key: arguments[key] for key in fields if key in arguments and key not in accepted}
-        missing = [
-            key
-            for key, field in fields.items()
-            if key not in given and field.default is field.default_factory is dataclasses.MISSING
-        ]
+        needed = {key for key, field in fields.items() if field.default is field.default_factory is dataclasses.MISSING}
+        # an argument of the same name goes to the law as well where this cannot do without
+        given = {key: arguments[key] for key in fields if key in arguments and (key in needed or key not in accepted)}
+        missing = [key for key in fields if key in needed - given.keys()]
         if missing:
             words = " and ".join(f"--set {key}=..." for key in missing)
             raise InputError(f"The law {name} needs {', '.join(missing)}: give {words}.")
         parts[part] = made(**given)
-        used |= set(given)
+        used |= given.keys() - accepted.keys()
     others = {key: value for key, value in arguments.items() if key not in used}
     if friction_law is None and any(one.friction for one in laws_of(problem, others)):
         warnings.warn(
