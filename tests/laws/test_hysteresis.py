@@ -56,7 +56,6 @@ def test_every_law_of_the_family_is_in_the_tables():
 
 
 @pytest.mark.parametrize("name", DELIVERED)
-@pytest.mark.sampled(2)
 def test_delivered_restitution_and_depth(name):
     law = getattr(laws, name)(stiffness=3e9, restitution=0.5)
     card = law_card(law, speed=0.7, mass=2.0, requested=REQUESTED)

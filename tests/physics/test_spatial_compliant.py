@@ -115,7 +115,6 @@ def test_straight_motion_in_space_is_that_of_the_plane(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FRICTION)
-@pytest.mark.sampled(5)
 def test_friction_opposes_the_slip_all_along_a_bent_path(name: str) -> None:
     """Across an incline of slope 0.5 the velocity turns by 60 degrees and more, and friction with it.
 
