@@ -142,7 +142,7 @@ def test_file_with_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 LAW = "contact = Rigid(restitution=0.0, friction=0.0)"
-SOFT = ["--contact", "compliant", "--law", "flores", "--set", "stiffness=1e7 N/m^1.5", "--set", "restitution=0.5"]
+SOFT = ["--contact", "compliant", "--law", "flores", "--set", "stiffness=1e7 N/m^1.5", "--set", "restitution=50%"]
 CONTROLLED = ["--t-end", "1ms", "--rtol", "1e-6", "--atol", "1e-9", "--dt-min", "1e-6", "--dt-max", "1e-4", "--json"]
 
 
@@ -158,6 +158,14 @@ def test_files_take_another_contact_law(text: str, folder: Path, capsys: pytest.
     assert json.loads(capsys.readouterr().out)["stepper"] == "compliant-dae"
     numbers = Trajectory.load("run.nc").manifest["parameters"]
     assert (numbers["pin.stiffness"]["value"], numbers["ball.mass"]["value"]) == (1e7, 2.0)
+
+
+def test_a_file_runs_once_and_build_must_be_a_function(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_model(folder / "ball.py", "print('runs')\n" + BALL)
+    assert main(["describe", path, "--set", "mass=2kg"]) == 0
+    assert capsys.readouterr().out.count("runs") == 1
+    assert main(["describe", write_model(folder / "none.py", "build = 3\n")]) == 2
+    assert "none.py" in capsys.readouterr().err
 
 
 def test_files_without_contacts_take_no_contact_law(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

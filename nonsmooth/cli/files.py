@@ -187,13 +187,21 @@ class PythonFile:
         found = self.model(**arguments)
         return run_user_code(self.path, found.build) if hasattr(found, "build") else found
 
+    def __reduce__(self) -> Any:  # another process runs the file itself
+        return PythonFile, (self.path,)
+
+    @functools.cached_property
+    def _module(self) -> ModuleType:
+        return module_of(self.path)
+
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(getattr(module_of(self.path), "build", lambda: None))
+        build = getattr(self._module, "build", lambda: None)
+        return run_user_code(self.path, lambda: inspect.signature(build))
 
     def model(self, **arguments: Any) -> Model | System:
         """What the file returns, which may not be built."""
-        return _mechanism(module_of(self.path), self.path, arguments)
+        return _mechanism(self._module, self.path, arguments)
 
 
 def _mechanism(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> Model | System:

@@ -233,7 +233,9 @@ class Request(Runs):
         def make(**given: Any) -> Any:
             return problem(**_with_contact(problem, given, *laws))
 
-        arguments = in_units(make, arguments, problem.provenance, but=law_numbers(self.law, self.friction_law))
+        accepted = inspect.signature(problem).parameters
+        own = [name for name in law_numbers(self.law, self.friction_law) if name not in accepted]
+        arguments = in_units(make, arguments, problem.provenance, but=own)
         arguments = _with_contact(problem, arguments, *laws)
         _check_no_parameter(problem, arguments)
         made: Any = problem(**arguments)  # a file may have built it itself

@@ -27,7 +27,7 @@ REPEATED = {
     "divided": "steps in parts",
     "chained": "steps by the chain of solvers",
 }
-#: longest word that is not broken, which numbers are not
+#: characters of the longest word that stays whole, as numbers do
 WORD = 16
 #: shares of the largest value that a quantity has in a run, and that any of its unit has, below which a value is 0
 SHARE_OF_OWN, SHARE_OF_UNIT = 1e-12, 1e-14
@@ -44,7 +44,7 @@ def show(*parts: RenderableType) -> None:
 def _parts(table: Table, console: Console) -> list[RenderableType]:
     """Tables one below the other, each with the first column of the table and as many others as fit.
 
-    What folds does so between words: numbers stay whole.
+    What folds does so between words, so that numbers stay whole where the first column leaves them room.
     """
     columns = [[str(column.header), *(str(cell) for cell in column.cells)] for column in table.columns]
     widths = [max(len(line) for text in texts for line in text.splitlines() or [""]) for texts in columns]

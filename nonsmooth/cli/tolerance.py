@@ -26,7 +26,7 @@ CHOSEN = (
     "--verdict they count as unknown, which takes no further runs."
 )
 #: why products may be farther off than the worst case
-BEYOND = "because normal distributions are not cut at the limits, or because of other inputs and clearances"
+BEYOND = "since normal distributions are not cut at the limits, by terms of second order, or by other inputs"
 
 
 def tolerance(
@@ -139,7 +139,7 @@ def _yield(found: Tolerance) -> list[Any]:
     if found.bands:
         rss, worst = (f"±{found.bands[name]:.5g} {found.unit}" for name in ("rss", "worst"))
         beyond = int((found.outputs[-1] > found.bands["worst"]).sum())
-        more = f"; {beyond} of {found.products} products are farther off, {BEYOND}" if beyond else ""
+        more = f"; beyond it: {beyond} of {found.products} products, {BEYOND}" if beyond else ""
         worst += " with all fits and toleranced dimensions at a limit"
         parts += [f"to first order: root sum of squares {rss}, worst case {worst}{more}", ""]
     return parts

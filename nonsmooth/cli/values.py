@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,6 +31,7 @@ def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
         if name in known.system.parameters or known.make is None:
             return known.system.unit_of(name) or None
         default = getattr(inspect.signature(known.make).parameters.get(name), "default", None)
+        default = in_own_unit(default) if isinstance(default, str) and has_unit(default) else default
         function = known.make.model if isinstance(known.make, PythonFile) else known.make
         return unit_of_argument(function, {name: default, **known.arguments}, name) or None
 
@@ -55,14 +55,14 @@ def by_name(
 
 
 def first_values(words: Sequence[str]) -> dict[str, str]:
-    """The first value of each ``NAME=TEXT``, as it is written.
+    """A value of each ``NAME=TEXT`` that some run takes, as it is written: of a range the upper end.
 
-    >>> first_values(["mass=0.1kg:0.3kg:5", "speed=normal:2:0.1"])
-    {'mass': '0.1kg', 'speed': '2'}
+    >>> first_values(["mass=0kg:0.3kg:5", "speed=normal:2:0.1", "length=0.1,0.2"])
+    {'mass': '0.3kg', 'speed': '2', 'length': '0.1'}
     """
     texts = {name: text for name, _, text in (word.partition("=") for word in words)}
     return {
-        name: text if looks_stated(text) else re.split("[:,]", text.removeprefix("normal:"))[0]
+        name: text if looks_stated(text) else text.split(":")[1] if ":" in text else text.split(",")[0]
         for name, text in texts.items()
     }
 

@@ -101,7 +101,7 @@ def _finish(axis: Axes, found: xarray.Dataset, metric: str, name: str, x: Array)
 
 def _map(figure: Figure, axis: Axes, found: xarray.Dataset, metric: str, names: list[str]) -> None:
     x, y = (_shown(found, name)[0] for name in names)
-    values, unit = _shown(found.transpose(*names[::-1]), metric)
+    values, unit = _shown(found[[metric]].transpose(*names[::-1]), metric)
     mesh = axis.pcolormesh(x, y, values, cmap="cividis", shading="nearest")
     _wide(axis, x)
     _wide(axis, y, vertical=True)

@@ -42,7 +42,7 @@ def tight_clearance(m: Mechanism, t: float, q: Array, v: Array, dt: float) -> st
     i = int(np.argmax(moved))
     return (
         f" With its velocities and loads at the start of the step, '{m.system.contact_names[i]}' would move by "
-        f"{moved[i]:.2g} times its clearance ({m.scale[i]:.3g} m) in a step of {dt:.3g} s: shorten the step, and if "
-        "these are not velocities of the mechanism, steps from the beginning; or, if so small a clearance does not "
-        "matter, use its ideal joint (Model.ideal)."
+        f"{moved[i]:.2g} times its clearance ({m.scale[i]:.3g} m) in a step of {dt:.3g} s. Shorten the step; where "
+        "these velocities are far above those of the mechanism, steps before were too long already: shorten all. If so "
+        "small a clearance does not matter, use its ideal joint (Model.ideal)."
     )

@@ -345,4 +345,5 @@ def _bounds_of_chains(algorithm: Any, probability: float, confidence: float) -> 
     squares = np.array(algorithm.getCoefficientOfVariationPerStep()) ** 2
     variation = math.sqrt((1.0 - share) / (share * drawn_first)) + float(np.sqrt(np.diff(squares).clip(0.0)).sum())
     factor = math.exp(float(norm.ppf(0.5 + confidence / 2)) * math.sqrt(math.log1p(variation**2)))
-    return probability / factor, min(1.0, probability * factor)
+    reached = algorithm.getThresholdPerStep()[-1] >= 0.0  # else no product failed, and it may be that none can
+    return probability / factor if reached else 0.0, min(1.0, probability * factor)

@@ -25,8 +25,9 @@ from nonsmooth.studies.trial import Trial
 
 #: constant steps per longest event-locating step: their order is one, and impacts are not located
 SHORTER = 10
-#: of the shortest passage of a clearance, in a step that ends at impacts: errors are some 0.1 % of the clearance
-QUARTER = 0.25
+#: of the shortest passage of a clearance, in a step that ends at impacts: errors are some 0.1 % of the clearance; and
+#: number of steps beyond which they are not shortened
+QUARTER, MOST = 0.25, 100_000
 
 
 def scheme(word: str) -> Any:
@@ -93,7 +94,8 @@ def rigid_cases(like: Case, rigid: Iterable[Any]) -> list[Case]:
 def landing_case(build: Callable[[Any], Any], like: Case, t_end: float) -> Case:
     """A rigid case by `GaussQP` with `Landing` steps, in which no joint moves by more than a quarter of its clearance.
 
-    Speeds are those of a run of the case itself, whose longest step is not exceeded.
+    Speeds are those of a run of the case itself, whose longest step is not exceeded. Steps are not shorter than those
+    of which `MOST` make the run.
 
     Raises
     ------
@@ -108,5 +110,6 @@ def landing_case(build: Callable[[Any], Any], like: Case, t_end: float) -> Case:
     rows = zip(run.t, run.q.array, run.v.array, strict=True)
     passages = max(np.max(np.abs(m.at(t, q).W_N).T @ np.abs(v) / m.scale, initial=0.0) for t, q, v in rows)
     assert isinstance(case.dt, Landing)
-    longest = min(case.dt.dt_max, QUARTER / passages if passages > 0.0 else math.inf)
+    quarter = QUARTER / passages if passages > 0.0 else math.inf
+    longest = float(min(case.dt.dt_max, max(quarter, (t_end - trial.system.start.t) / MOST)))
     return replace(case, dt=Landing(min(case.dt.dt_min, longest), longest))

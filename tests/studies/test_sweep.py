@@ -409,6 +409,8 @@ def test_figures():
     figure = plots.sweep(sweep(slider_rod, GaussQP(), grid(two), **settings))
     assert figure.axes[0].get_title(loc="left") == "peak-impulse [mN s]"
     assert figure.axes[0].get_xlabel() == "guide.clearance [µm]"
+    named = settings | {"metrics": lambda run: {"last": float(run.q["slider.y"][-1]), "all": run.q.array[-1]}}
+    assert len(plots.sweep(sweep(slider_rod, GaussQP(), grid(two), **named)).axes) == 2  # of numbers, with its scale
     cloud = sample({"guide.clearance": (1e-5, 2e-5), "slider.mass": (4.0, 5.0)}, 30)
     figure = plots.sweep(sweep(slider_rod, GaussQP(), cloud, **settings))
     figure.canvas.draw()
