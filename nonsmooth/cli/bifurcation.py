@@ -13,7 +13,7 @@ from nonsmooth.cli.options import Processes, Runs, Seconds, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, first_values, number_of, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, example_values, number_of, units_of, values_of, varied
 from nonsmooth.declarative import read
 from nonsmooth.exceptions import InputError
 from nonsmooth.step_control import StepControl
@@ -67,7 +67,7 @@ def bifurcation(
     workers : default: one per core
         Processes.
     """
-    request = replace(_completed(runs, crossing), first=first_values([over]))
+    request = replace(_completed(runs, crossing), examples=example_values([over]))
     [(name, values)] = by_name("--over", [over], values_of, units_of(request.mechanism)).items()
     kinds = {"--period": period, "--drive": drive, "--crossing": crossing}
     used = [option for option, value in kinds.items() if value is not None]

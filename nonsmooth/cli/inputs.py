@@ -56,7 +56,7 @@ class Request(Runs):
     #: default stepper if a step is given
     usual: str = "gauss-qp"
     #: values of what a study varies, for arguments that the mechanism cannot be built without
-    first: Mapping[str, str] = field(default_factory=dict, compare=False)
+    examples: Mapping[str, str] = field(default_factory=dict, compare=False)
     #: settings of a TOML file
     declaration: Declaration | None = field(default=None, compare=False)
 
@@ -209,20 +209,20 @@ class Request(Runs):
             if self.contact or self.law or self.friction_law:
                 return self._with_law(python_problem(path), path.stem, arguments, parameters)
             make = PythonFile(path)
-            arguments = self._with_first(make, arguments)
+            arguments = self._with_examples(make, arguments)
             arguments = in_units(make.model, arguments)
             return Mechanism(path.stem, make(**arguments), parameters, None, arguments, make)
         from nonsmooth.registry import get_problem
 
         problem = get_problem(self.problem)
-        return self._with_law(problem, problem.name, self._with_first(problem, arguments), parameters)
+        return self._with_law(problem, problem.name, self._with_examples(problem, arguments), parameters)
 
-    def _with_first(self, make: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Arguments with the first values of varied ones that have no default."""
+    def _with_examples(self, make: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Arguments, and of those that a study varies and that have no default, a value that some run takes."""
         from nonsmooth.registry import needed
 
-        absent = [name for name in needed(inspect.signature(make)) if name in self.first and name not in arguments]
-        return settings_from([f"{name}={self.first[name]}" for name in absent]).arguments | arguments
+        absent = [name for name in needed(inspect.signature(make)) if name in self.examples and name not in arguments]
+        return settings_from([f"{name}={self.examples[name]}" for name in absent]).arguments | arguments
 
     def _with_law(
         self, problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float]

@@ -14,7 +14,7 @@ from nonsmooth.cli.options import Design, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, distribution_of, first_values, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, distribution_of, example_values, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies.kept import FACTS
 
@@ -38,8 +38,8 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
 
 def swept(metrics: Any, design: Design, runs: Runs, processes: Processes, written: Written) -> int:
     """Measure a mechanism by metrics, names or a function by its own; 1 if every run failed."""
-    first = first_values((*design.grids, *design.lists, *design.samples))
-    request = Request(**vars(runs), check=design.check, first=first)
+    examples = example_values((*design.grids, *design.lists, *design.samples))
+    request = Request(**vars(runs), check=design.check, examples=examples)
     made = _design(design, units_of(lambda: request.completed().mechanism()))
     request = request.completed()
     dt, stepper = request.step(), request.scheme()

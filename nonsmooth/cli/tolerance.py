@@ -13,7 +13,7 @@ from nonsmooth.cli.options import Number, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, distribution_of, first_values, number_of, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies.metrics import metrics_of
 from nonsmooth.studies.products import DEVIATION
@@ -68,7 +68,7 @@ def tolerance(
     sensitivity
         Share of the output's variance due to each input (SALib).
     """
-    kinematic, request = level == "kinematic", Request(**vars(run), first=first_values((*clearances, *others)))
+    kinematic, request = level == "kinematic", Request(**vars(run), examples=example_values((*clearances, *others)))
     request = (replace(request, t_end=run.t_end or 0.0) if kinematic else request).completed()
     units = units_of(request.mechanism)
     scaled = by_name("--clearance", clearances, distribution_of, units)

@@ -54,10 +54,10 @@ def by_name(
     return found
 
 
-def first_values(words: Sequence[str]) -> dict[str, str]:
+def example_values(words: Sequence[str]) -> dict[str, str]:
     """A value of each ``NAME=TEXT`` that some run takes, as it is written: of a range the upper end.
 
-    >>> first_values(["mass=0kg:0.3kg:5", "speed=normal:2:0.1", "length=0.1,0.2"])
+    >>> example_values(["mass=0kg:0.3kg:5", "speed=normal:2:0.1", "length=0.1,0.2"])
     {'mass': '0.3kg', 'speed': '2', 'length': '0.1'}
     """
     texts = {name: text for name, _, text in (word.partition("=") for word in words)}
