@@ -29,7 +29,9 @@ section 3 and Table 1. The paper gives curves only; the solution is ours.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import asin, cos, inf, isfinite, sqrt
 
 import numpy as np
@@ -69,10 +71,6 @@ class _Segment:
     anchor: Array  # (2,) wall height from which `rise` counts [m]
     rise: Array  # (2, TERMS + 1)
     force: Array  # (2, TERMS + 1) normal force of the held ends [N]
-
-    def forces(self) -> list[tuple[str, Array]]:
-        held = [end for end in range(2) if self.walls[end] != FREE]
-        return [(_contact(end, self.walls[end]), self.force[end]) for end in held]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,72 +123,99 @@ class SliderRod:
     def position(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """x [m], y [m] and angle [rad] at the times `t` [s] >= 0."""
         t = np.asarray(t, float)
-        left, right = self._heights(t, "right", 0)
-        sigma = (right - left) / (2.0 * self.half_length)
-        angle = sigma if self.small_angles else np.arcsin(sigma)
-        return self.force / self.mass * t**2 / 2.0, (left + right) / 2.0, angle
+        return self._position(t, *self._heights(t, "right", 0))
 
     def velocity(self, t: ArrayLike, side: Side = "right") -> tuple[Array, Array, Array]:
         """Rates of `position` [m/s, m/s, rad/s]; at a jump its left or its right limit."""
         t = np.asarray(t, float)
-        left, right = self._heights(t, side, 1)
-        _, _, angle = self.position(t)
-        slope = np.ones_like(angle) if self.small_angles else np.cos(angle)
-        return self.force / self.mass * t, (left + right) / 2.0, (right - left) / (2.0 * self.half_length * slope)
+        return self._velocity(t, side, self.position(t)[2])
 
     def contact_force(self, t: ArrayLike, side: Side = "right") -> dict[str, Array]:
         """Normal force [N] of each contact; impacts are not in it, see `impacts`."""
         t = np.asarray(t, float)
-        index, result = self._index(t, side), {name: np.zeros(t.shape) for name in CONTACTS}
-        for i in np.unique(index):
-            segment, where = self.segments[i], index == i
-            for name, series in segment.forces():
-                result[name][where] = _value(series, t[where] - segment.start)
-        return result
+        index = self._index(t, side)
+        return self._by_contact(index, _values(self._phases.force, index, t - self._phases.start[index]))
 
     def contact_impulse(self, t: ArrayLike, side: Side = "right") -> dict[str, Array]:
         """Impulse [N s] of each contact over [0, t], impacts at t included or, on the left, not."""
-        t = np.asarray(t, float)
-        self._index(t, side)
-        result = {name: np.zeros(t.shape) for name in CONTACTS}
-        for impact in self.impacts:
-            past = impact.t <= t if side == "right" else impact.t < t
-            result[impact.contact] += np.where(past, impact.impulse, 0.0)
-        ends = [segment.start for segment in self.segments[1:]] + [inf]
-        for segment, end in zip(self.segments, ends, strict=True):
-            for name, series in segment.forces():
-                result[name] += _value(_primitive(series), np.clip(t, segment.start, end) - segment.start)
+        t, phases = np.asarray(t, float), self._phases
+        index = self._index(t, side)
+        result = self._by_contact(index, _values(phases.impulse, index, t - phases.start[index]))
+        past = np.searchsorted(phases.impact, t, side=side)
+        for k, name in enumerate(CONTACTS):
+            result[name] += phases.before[index, k] + phases.by_impacts[past, k]
         return result
 
     def sample(self, t: ArrayLike, side: Side = "right") -> Sample:
         """Everything at the times `t`; at a jump the left or the right limit."""
         t = np.asarray(t, float)
         left, right = self._heights(t, "right", 0)
-        c = self.clearance
+        c, position = self.clearance, self._position(t, left, right)
         names = ("slider.x", "slider.y", "slider.angle")
         return Sample(
             t=t,
-            q=dict(zip(names, self.position(t), strict=True)),
-            v=dict(zip(names, self.velocity(t, side), strict=True)),
+            q=dict(zip(names, position, strict=True)),
+            v=dict(zip(names, self._velocity(t, side, position[2]), strict=True)),
             gap=dict(zip(CONTACTS, (c + left, c - left, c + right, c - right), strict=True)),
             lam_N=self.contact_force(t, side),
             impulse=self.contact_impulse(t, side),
         )
 
+    def _position(self, t: Array, left: Array, right: Array) -> tuple[Array, Array, Array]:
+        sigma = (right - left) / (2.0 * self.half_length)
+        angle = sigma if self.small_angles else np.arcsin(sigma)
+        return self.force / self.mass * t**2 / 2.0, (left + right) / 2.0, angle
+
+    def _velocity(self, t: Array, side: Side, angle: Array) -> tuple[Array, Array, Array]:
+        left, right = self._heights(t, side, 1)
+        slope = np.ones_like(angle) if self.small_angles else np.cos(angle)
+        return self.force / self.mass * t, (left + right) / 2.0, (right - left) / (2.0 * self.half_length * slope)
+
+    @cached_property
+    def _phases(self) -> _Phases:
+        return _Phases(self.segments, self.impacts)
+
     def _index(self, t: Array, side: Side) -> NDArray[np.intp]:
         times(t, side)
-        starts = np.array([segment.start for segment in self.segments])
-        return np.maximum(np.searchsorted(starts, t, side=side) - 1, 0)
+        return np.maximum(np.searchsorted(self._phases.start, t, side=side) - 1, 0)
 
-    def _heights(self, t: Array, side: Side, derivative: int) -> tuple[Array, Array]:
-        index, result = self._index(t, side), np.empty((2, *t.shape))
-        for i in np.unique(index):
-            segment, where = self.segments[i], index == i
-            for end in range(2):
-                series = _derivative(segment.rise[end], derivative)
-                anchor = 0.0 if derivative else segment.anchor[end]
-                result[end, where] = anchor + _value(series, t[where] - segment.start)
-        return result[0], result[1]
+    def _heights(self, t: Array, side: Side, derivative: int) -> Array:
+        """Of both ends (2, ..), or their rates."""
+        phases, index = self._phases, self._index(t, side)
+        found = _values(phases.rate if derivative else phases.rise, index, t - phases.start[index])
+        return found if derivative else np.moveaxis(phases.anchor[index], -1, 0) + found
+
+    def _by_contact(self, index: NDArray[np.intp], values: Array) -> dict[str, Array]:
+        """Values of the ends (2, ..) at times in these segments, of the contacts that hold them; 0 of the others."""
+        walls = self._phases.walls[index]
+        return {
+            _contact(end, wall): np.where(walls[..., end] == wall, values[end], 0.0)
+            for end in range(2)
+            for wall in (LOWER, UPPER)
+        }
+
+
+class _Phases:
+    """The segments (s,) as arrays, whose last axis are the ends, and the impulses (k,) as sums."""
+
+    def __init__(self, segments: Sequence[_Segment], impacts: Sequence[Impact]) -> None:
+        self.start = np.array([one.start for one in segments])
+        self.walls = np.array([one.walls for one in segments])
+        self.anchor = np.array([one.anchor for one in segments])
+        self.rise, self.force = np.array([one.rise for one in segments]), np.array([one.force for one in segments])
+        powers = np.arange(1, TERMS + 1)
+        self.rate = np.append(self.rise[..., 1:] * powers, np.zeros_like(self.anchor)[..., None], axis=-1)
+        self.impulse = np.append(np.zeros_like(self.anchor)[..., None], self.force / np.append(powers, TERMS + 1), -1)
+        each = np.arange(len(segments) - 1)
+        whole = _values(self.impulse, each, np.diff(self.start))
+        self.before = np.zeros((len(segments), len(CONTACTS)))
+        for end in range(2):
+            for wall in (LOWER, UPPER):
+                of = np.where(self.walls[:-1, end] == wall, whole[end], 0.0)
+                self.before[1:, CONTACTS.index(_contact(end, wall))] = np.cumsum(of)
+        self.impact = np.array([one.t for one in impacts])
+        single = [[one.impulse * (one.contact == name) for name in CONTACTS] for one in impacts]
+        self.by_impacts = np.cumsum(np.array([[0.0] * len(CONTACTS), *single]), axis=0)
 
 
 def case(number: int, *, restitution: float, small_angles: bool = False) -> SliderRod:
@@ -453,6 +478,14 @@ def _pendulum(sigma: Array, J: float, mu: float, load: float) -> None:
         sigma[n + 2] = acceleration[n] / ((n + 1) * (n + 2))
 
 
+def _values(series: Array, index: NDArray[np.intp], t: Array) -> Array:
+    """Series of both ends (2, ..) at times t since the starts of the segments `index`; `series` (s, 2, powers)."""
+    found = np.zeros((2, *t.shape))
+    for k in range(series.shape[-1] - 1, -1, -1):
+        found = np.moveaxis(series[index, ..., k], -1, 0) + found * t
+    return found
+
+
 def _value(series: Array, t: float | Array) -> Array:
     return np.asarray(np.polynomial.polynomial.polyval(t, series), float)
 
@@ -461,10 +494,6 @@ def _derivative(series: Array, order: int) -> Array:
     for _ in range(order):
         series = np.append(series[1:] * np.arange(1, len(series)), 0.0)
     return series
-
-
-def _primitive(series: Array) -> Array:
-    return np.append(0.0, series / np.arange(1, len(series) + 1))
 
 
 def _first_zero(series: Array, reach: float) -> float:

@@ -11,8 +11,6 @@ from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
 
 from nonsmooth.evaluation import Array, Evaluator
 from nonsmooth.exceptions import InputError
@@ -228,6 +226,9 @@ class _Wall:
 
     def hit(self, numbers: Mapping[str, float], speed: float, mass: float) -> FreeImpact:
         """One impact; lengths in the depth at which force times depth is m v^2, speeds in that of approach."""
+        from scipy.integrate import solve_ivp
+        from scipy.optimize import brentq
+
         k = np.array(self._coefficients([numbers[name] for name in self.names]), float).ravel()
         energy = mass * speed**2
         # the integrator refers to itself, and must not own functions of CasADi

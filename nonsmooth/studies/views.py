@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from nonsmooth.diagnostics import mean_forces
 from nonsmooth.evaluation import Array
@@ -59,11 +58,11 @@ class Twin:
 
     def __init__(self, run: Trajectory, parameters: Mapping[str, float]) -> None:
         self.run, self.parameters = run, parameters
-        self._q, self._v = CubicSpline(run.t, run.q.array), CubicSpline(run.t, run.v.array)
+        self._q, self._v = _spline(run.t, run.q.array), _spline(run.t, run.v.array)
 
     @cached_property
-    def _a(self) -> CubicSpline:
-        return CubicSpline(self.run.t, self.run.acceleration.array)
+    def _a(self) -> Callable[[Array], Array]:
+        return _spline(self.run.t, self.run.acceleration.array)
 
     def at(self, t: Array) -> View:
         """At the times."""
@@ -143,3 +142,11 @@ def window_means(
         right, left = run.v[name][k], run.left.v[name][k + 1]
         ours = np.diff(right + (left - right) * (edges - run.t[k]) / (run.t[k + 1] - run.t[k])) / window
     return ours if of == "run" else twin.mean_acceleration(name, edges) * (-1.0 if of == "error" else 1.0) + ours
+
+
+def _spline(t: Array, values: Array) -> Callable[[Array], Array]:
+    """Values (n, k) at times (n,) as a smooth function of times."""
+    from scipy.interpolate import CubicSpline
+
+    spline: Callable[[Array], Array] = CubicSpline(t, values)
+    return spline
