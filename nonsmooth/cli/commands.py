@@ -109,7 +109,12 @@ def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:
     """Arguments and docstring of a function of a file, whose rest is not read, and whether it takes any arguments."""
     found = re.search(rf'^def {name}\(.*?""".*?"""', path.read_text(encoding="utf-8"), re.M | re.S)
     if found is None:
-        raise InputError(f"{path}: define the function {name}(run, *, ...), which measures a run, with a docstring.")
+        raise InputError(
+            f"{path}: define the function {name}(run, *, ...), which measures a run, with a docstring; a file "
+            "that is no study begins with _."
+            if name.isidentifier()
+            else f"{path}: name the file as its function, by letters, digits and _, which is - in the command."
+        )
     node: Any = ast.parse(found[0]).body[0]
     given, options = node.args, []
     defaults = [*[None] * (len(given.args) - len(given.defaults)), *given.defaults, *given.kw_defaults]
@@ -132,6 +137,9 @@ def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
     arguments, text, open_ended = _declared(path, name)
     helps, told = _helps(text), dict[str, tuple[str, str]]()
     if groups:
+        for one in arguments[1:]:
+            if not one.by_keyword:
+                raise InputError(f"{path}: the option {one.name} must stand behind *, as {name}(run, *, {one.name}).")
         arguments = [one for one in arguments if one.by_keyword]
         arguments += [Option(group.lower(), group, REQUIRED, True) for group in groups]
     if open_ended:

@@ -95,6 +95,7 @@ def test_every_file_has_an_example() -> None:
     ("text", "message"),
     [
         (OWN.replace("def heights(", "def other("), "define the function heights"),
+        (OWN.replace("*, level", "level"), "option level must stand behind"),
         (OWN.replace("level: float", "level: list"), "option level has the type list"),
         (OWN.replace("        Whose height.\n", ""), "option body has the type str and no line"),
     ],
@@ -102,6 +103,12 @@ def test_every_file_has_an_example() -> None:
 def test_what_a_file_lacks_is_said(own: Path, text: str, message: str) -> None:
     (own / "heights.py").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
+        add_measures(typer.Typer(), own)
+
+
+def test_a_file_has_the_name_of_a_function(own: Path) -> None:
+    (own / "heights.py").rename(own / "my-heights.py")
+    with pytest.raises(InputError, match=r"my-heights\.py: name the file as its function"):
         add_measures(typer.Typer(), own)
 
 
