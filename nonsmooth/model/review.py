@@ -218,7 +218,7 @@ def _clearances(m: _Placed) -> Found:
                     f"{m.spread:.2g} m; is it {radius:g} mm?"
                 ),
             )
-        if one.clearance > LARGE * max(m.size, length):
+        if one.clearance > LARGE * max(m.size, length) > 0.0:
             yield (
                 "large-clearance",
                 (

@@ -75,6 +75,18 @@ def test_a_file_with_every_parameter(folder, capsys):
     assert "<svg" in (folder / "ball.svg").read_text(encoding="utf-8")
 
 
+def test_a_file_with_tolerances(folder, capsys):
+    """Of 20 H7/f7 the hole is 0 to 21 um, the shaft 41 to 20 um smaller: 10 to 31 um radially, 20.5 in the middle. A
+    body within its own hole has no size with which the clearance could be compared."""
+    text = FILE.replace("clearance=1e-3", 'clearance=Fit(20e-3, "H7", "f7")').replace("0.25", "Toleranced(0.25, 0.01)")
+    (folder / "ball.py").write_text(text, encoding="utf-8")
+    with pytest.warns(UserWarning) as said:
+        shown = described(capsys, "ball.py")
+    assert "rim.clearance 20 H7/f7 +0, +21 -41, -20 20 to 62 10 to 31 20.5" in shown
+    assert "ball.mass 0.25 ±0.01 0.24 to 0.26 kg normal, sd 0.003333" in shown
+    assert not any("large-clearance" in str(one.message) for one in said)
+
+
 @pytest.mark.parametrize("width", [80, 60])
 def test_numbers_are_not_broken(folder, capsys, monkeypatch, width):
     """Each number of six digits is on a line of its own or with others; no line is longer than the screen is wide."""
