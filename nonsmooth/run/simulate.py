@@ -250,7 +250,7 @@ def _advise(system: System, control: StepControl, length: float, record: int, ma
     """Say before a run whose rows are not kept in memory how many of them would be."""
     if not isinstance(control, ConstantStep):
         return
-    steps = min(length / control.dt, math.inf if max_steps is None else max_steps)
+    steps = _fewest(control, length, max_steps)
     size = steps / record * bytes_of_row(system)
     if size > SPILL:
         fewer = math.ceil(steps * bytes_of_row(system) / SPILL)
@@ -261,6 +261,12 @@ def _advise(system: System, control: StepControl, length: float, record: int, ma
             ValidityWarning,
             stacklevel=5,
         )
+
+
+def _fewest(control: StepControl, length: float, max_steps: int | None) -> float:
+    """Number of steps, if all are as long as they may be."""
+    longest = control.dt if isinstance(control, ConstantStep) else getattr(control, "dt_max", None) or math.inf
+    return min(length / longest, math.inf if max_steps is None else max_steps)
 
 
 def _advise_on_tables(system: System, begin: float, end: float) -> None:
@@ -320,9 +326,10 @@ def _run(
     chain = Chain(stepper.solver or _solver(stepper.rescuing_solver), stepper.fallback)
     called = chain.called  # not the chain, whose sessions own functions of CasADi
     manifest = Manifest(lambda: _manifest(system, values, settings(), engine, rules, called))
+    expected = _fewest(control, t_end - first.t, budget.steps)
     loop = TimeLoop(
         partial(steps, system, stepper, control, values, t_end), chain,
-        control, Recorder(system, manifest, values, record=record),
+        control, Recorder(system, manifest, values, record=record, expected=int(expected)),
         system, values, t_end, budget.progress, keeper, budget.steps, budget.begin,
         budget.in_time,
     )  # fmt: skip

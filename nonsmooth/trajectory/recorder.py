@@ -23,6 +23,7 @@ from nonsmooth.trajectory.derived import KEPT_ENERGIES, Energies, Mean, Mostly
 from nonsmooth.trajectory.jumps import first_jump, jump_words
 from nonsmooth.trajectory.manifest import Manifest, plain
 from nonsmooth.trajectory.origin import Origin
+from nonsmooth.trajectory.store import Store
 from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned
 from nonsmooth.trajectory.trajectory import IMPACT_COLUMNS, Left, Trajectory, impact_table
 from nonsmooth.trajectory.verdict import first_verdict
@@ -79,6 +80,8 @@ class Recorder:
     observe
         Evaluates rows; by default with the functions of the system. If a compiled loop provides it, it must not use the
         memory of the steps.
+    expected
+        Number of steps that the run has at least.
     """
 
     #: makes `observe` when rows are first evaluated during the run
@@ -86,14 +89,14 @@ class Recorder:
 
     def __init__(
         self, system: System, manifest: Mapping[str, Any], parameters: Array | None = None, *, record: int = 1,
-        observe: Observe | None = None,
+        observe: Observe | None = None, expected: int = 0,
     ) -> None:  # fmt: skip
-        self.system, self.record = system, record
+        self.system, self.record, self._expected = system, record, 1 + expected // record
         self.manifest = manifest if isinstance(manifest, Manifest) else Manifest(lambda: manifest)
         self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
         self.observe = observe
         # what Ctrl-C may interrupt is replaced at once: the rows of the first steps, thinned, and those that follow
-        self._rows: tuple[Thinned, list[Part]] = (Thinned(record), [])
+        self._rows: tuple[Thinned, list[Part]] = (self._none(), [])
         self._known: tuple[int, State] | None = None  # so many rows lead to this state, which may be handed over
         self._before: State | None = None  # the state before the rows of the last part
         self._aside = set_aside()
@@ -111,7 +114,11 @@ class Recorder:
         if self._end is not None:
             raise InputError("The trajectory has been started already.")
         row = self._at_rest(state) if impact is None else impact
-        self._rows, self._count, self._start, self._end = (Thinned(self.record), [row]), 1, state, state
+        self._rows, self._count, self._start, self._end = (self._none(), [row]), 1, state, state
+
+    def _none(self) -> Thinned:
+        """No rows."""
+        return Thinned(self.record, store=Store(self._expected))
 
     def _at_rest(self, state: State) -> Part:
         """The row of a state without impulses."""
@@ -193,7 +200,7 @@ class Recorder:
             raise ValueError("its rows are those of another mechanism")
         if n < 1 or rows["t"][-1] != end.t:
             raise ValueError("its rows are not complete")
-        thinned = Thinned(self.record).holding(held["thinned"], system)
+        thinned = self._none().holding(held["thinned"], system)
         self._start, self._before, self._end = start, None, end
         self._rows, self._count = (thinned, [rows]), thinned.count + n
 

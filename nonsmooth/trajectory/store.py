@@ -7,6 +7,7 @@ count are written again: what Ctrl-C or lack of memory cuts short does no harm.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import mmap
 import os
@@ -33,11 +34,19 @@ np.empty(31 * 2**17)
 
 
 class Store:
-    """Tables of equal numbers of rows, by name; the first rows given determine names, widths and types."""
+    """Tables of equal numbers of rows, by name; the first rows given determine names, widths and types.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    expected
+        Number of rows, for which there is room from the beginning, as far as they are kept in memory: without it rows
+        cost three times as much, since NumPy fills what it adds to an array. Room that is not used costs nothing.
+    """
+
+    def __init__(self, expected: int = 0) -> None:
         self._columns: dict[str, _Column] = {}
         self._spilled = False
+        self._expected = expected
 
     def put(self, at: int, table: Mapping[str, NDArray[Any]]) -> None:
         """Write rows from row `at` on.
@@ -49,13 +58,23 @@ class Store:
         OSError
             If a file cannot be written; likewise.
         """
+        columns = self._columns
         for name, values in table.items():
-            if name not in self._columns:
-                self._columns[name] = _Column(values)
-        if not self._spilled and sum(one.size for one in self._columns.values()) > SPILL:
-            self._spilled = all([one.to_file(at) for one in self._columns.values()])
-        for name, values in table.items():
-            self._columns[name].put(at, values)
+            if name not in columns:
+                columns[name] = _Column(values)
+        if not self._spilled and at * sum(one.row for one in columns.values() if one.differs) > SPILL:
+            self._spilled = all([one.to_file(at) for one in columns.values()])
+        room = 0 if self._spilled else min(self._expected, SPILL // sum(one.row for one in columns.values()))
+        try:
+            for name, values in table.items():
+                columns[name].put(at, values, room)
+        except MemoryError:
+            if not room:
+                raise
+            self._expected = 0
+            for one in columns.values():
+                one.cut(at)
+            self.put(at, table)
 
     def columns(self, rows: int) -> dict[str, NDArray[Any]]:
         """The first rows; they stay as they are, while the store grows on."""
@@ -77,11 +96,7 @@ class _Column:
         if self.file is not None:
             self.file.close()  # its map stays
 
-    @property
-    def size(self) -> int:
-        return int(self.array.nbytes)
-
-    def put(self, at: int, values: NDArray[Any]) -> None:
+    def put(self, at: int, values: NDArray[Any], room: int = 0) -> None:
         if not self.differs:
             values = np.ascontiguousarray(values)
             if at == 0:
@@ -90,16 +105,16 @@ class _Column:
                 bits, same = values.view(np.int64), self.same.view(np.int64)
                 if not (np.any(bits[-1:] != same) or np.any(bits != same)):  # mostly the last one tells
                     return
-            self._fill(at)
+            self._fill(at, room)
             self.differs = True
         end = at + len(values)
-        if at == 0 and self.file is None and _is_whole(values):
+        if at == 0 and self.file is None and end >= room and _is_whole(values):
             self.array = values  # without a copy: whoever has made the rows does not change them
             return
         if end > len(self.array):
             try:
                 share = GROWTH if self.file is None else 1.0  # of a file little is mapped in vain
-                self._grow(at, max(end, int(share * len(self.array))) + LEAST // self.row)
+                self._grow(at, max(room, end + LEAST // self.row, int(share * len(self.array)) + LEAST // self.row))
             except MemoryError:
                 self._grow(at, end)
         if self.file is None:
@@ -107,12 +122,19 @@ class _Column:
         else:
             self._write(at, values)
 
-    def _fill(self, rows: int) -> None:
+    def cut(self, rows: int) -> None:
+        """Give back room in memory behind so many rows."""
+        if self.file is None and self.differs and rows < len(self.array):
+            with contextlib.suppress(ValueError):  # rows have been handed out
+                self.array.resize((rows, *self.width))
+
+    def _fill(self, rows: int, room: int) -> None:
         """Write the number of all rows so far."""
         if self.same is None or rows == 0:
             return
         if not self.filed:
-            self.array = np.full(rows, self.same[0])
+            self.array = np.empty(max(rows, room), self.kind)
+            self.array[:rows] = self.same[0]
             return
         self.file = tempfile.TemporaryFile(buffering=0)
         self._map(rows)

@@ -195,7 +195,7 @@ class Thinned:
     def holding(self, held: Mapping[str, Any] | None, system: System) -> Thinned:
         """As in a checkpoint; ValueError if its rows are not those of the mechanism."""
         if held is None:
-            return Thinned(self.record)
+            return self
         count, table, jumps, impacts = int(held["count"]), dict(held["table"]), dict(held["jumps"]), held["impacts"]
         rows = (count - 1) // self.record + 1
         if count < 1 or self.end(count) != count:
@@ -217,11 +217,10 @@ class Thinned:
             raise ValueError("its recorded rows are those of another mechanism")
         if not (held["worst"].shape == (4,) and held["least_gap"].shape == (nc,) and len(held["extremes"]) == 3):
             raise ValueError("its sums are not complete")
-        store, few = Store(), Store()
-        store.put(0, table)
-        few.put(0, jumps)
+        self.store.put(0, table)
+        self.jumps.put(0, jumps)
         return Thinned(
-            self.record, count, rows, store, at.size, few, (impacts,), held["worst"], held["least_gap"],
+            self.record, count, rows, self.store, at.size, self.jumps, (impacts,), held["worst"], held["least_gap"],
             held["extremes"], Balance.of(held["balance"]), held.get("last"),
         )  # fmt: skip
 

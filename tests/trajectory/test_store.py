@@ -21,11 +21,14 @@ def system():
     return slider_rod(case=2).build()
 
 
-def test_columns_grow_and_move_to_files_with_the_same_bits(monkeypatch):
-    """40 blocks of random rows; rows that do not count are written again; what was handed out stays."""
+@pytest.mark.parametrize("expected", [0, 100, 300, 2**50])
+def test_columns_grow_and_move_to_files_with_the_same_bits(monkeypatch, expected):
+    """40 blocks of random rows; rows that do not count are written again; what was handed out stays. 100 rows are too
+    few, 300 too many, and 2^50 more than any memory has."""
     monkeypatch.setattr(store, "LEAST", 64)
+    monkeypatch.setattr(store, "SPILL", 2**60)
     chance, whole, early = np.random.default_rng(1), [], None
-    grown = Store()
+    grown = Store(expected)
     for k in range(40):
         block = {
             "a": chance.random((7, 3)),

@@ -105,7 +105,7 @@ def test_rows_are_omitted_where_compiled_functions_evaluate_them(monkeypatch):
     monkeypatch.setattr(module, "WAITING", 100)
     made = []
 
-    def recorder(system, manifest, values, *, record, observe=None):
+    def recorder(system, manifest, values, *, record, expected, observe=None):
         control = step_control(dt, (0.0, t_end))
         own = CompiledSteps(system, MoreauJean(), control, values, t_end)
         made.append(Recorder(system, manifest, values, record=record, observe=own.observe))
