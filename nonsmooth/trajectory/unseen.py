@@ -19,8 +19,8 @@ __all__ = ["missed_contacts", "unseen", "with_unseen"]
 #: overlap between two rows, as a share of the clearance, from which a contact is missed, and in a step without any
 #: impulse, in which polynomials between rows are accurate
 OVERLAP, FREE = 1e-3, 1e-6
-#: how often an interval between two rows is divided, and most of them
-DIVISIONS, MOST = 40, 20_000
+#: how often an interval between two rows is divided, most of those that are, and intervals looked at together
+DIVISIONS, MOST, AT_ONCE = 40, 20_000, 2**16
 
 
 def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[str, float]:
@@ -30,7 +30,8 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     The distance of convex bodies in uniform translation is a convex function of time, so that a gap lies above its
     tangents at two rows. Bodies that turn by an angle deviate from their translation by an eighth of it, as a share of
     their way. Where the tangents meet below zero by this bound, the interval between the rows is divided there, with
-    positions from the polynomials between rows (`Trajectory.at`), until no bound or a gap itself is negative.
+    positions from the polynomials between rows (`Trajectory.at`), until no bound or a gap itself is negative. Of more
+    than `MOST` intervals those in which the bounds are lowest are divided: overlaps elsewhere are at most as deep.
 
     Returns
     -------
@@ -60,9 +61,34 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     turning &= gap[1:] > 0.0
     turning &= ~pressed
     k, i = where(turning)
-    if k.size <= MOST:
-        _divide(run, system, parameters, k, i, -size[i] * np.where(forced[k], OVERLAP, FREE), missed)
+    least = -size[i] * np.where(forced[k], OVERLAP, FREE)
+    which, bound = _suspected(run, system, k, i, least)
+    if which.size > MOST:
+        which = which[np.argpartition(bound / size[i[which]], MOST)[:MOST]]
+    _divide(run, system, parameters, k[which], i[which], least[which], missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
+
+
+def _suspected(
+    run: Trajectory, system: System, k: NDArray[np.intp], i: NDArray[np.intp], least: Array
+) -> tuple[NDArray[np.intp], Array]:
+    """Which intervals that begin with rows k, of contacts i, have tangents that meet below `least`, and at what gap."""
+    v, each = run.v.array, np.arange(system.nc)
+    found, lows = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
+    for first in range(0, k.size, AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        row, contact, lowest = k[part], i[part], least[part]
+        spans = _spans(run, row, contact)
+        fastest = np.maximum(*(bounds(np.abs(v[rows]))[1] for rows in (row, row + 1)))
+        fastest[np.isnan(fastest)] = np.inf
+        # bounds fall with the turning of bodies: most intervals are free even with the fastest one
+        turn = _spins(system, np.broadcast_to(fastest, (system.nc, system.nv)), each)
+        some = np.flatnonzero(_meeting(spans, turn[contact])[1] < lowest)
+        bound = _meeting(spans[some], _turning(system, v, row[some], contact[some]))[1]
+        low = bound < lowest[some]
+        found.append(first + some[low])
+        lows.append(bound[low])
+    return np.concatenate(found), np.concatenate(lows)
 
 
 def _divide(
@@ -70,23 +96,10 @@ def _divide(
     missed: dict[int, float],
 ) -> None:  # fmt: skip
     """Divide intervals that begin with rows k, of contacts i, until their gaps are open, or missed as below `least`."""
-    gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
-    spans = np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])
-    if not k.size:
-        return
-    v = run.v.array
-    fastest = np.maximum(*(bounds(np.abs(v[rows]))[1] for rows in (k, k + 1)))
-    fastest[np.isnan(fastest)] = np.inf
-    # bounds fall with the turning of bodies: most intervals are free even with the fastest one
-    turn = _spins(system, np.broadcast_to(fastest, (system.nc, system.nv)), np.arange(system.nc))
-    some = np.isfinite(_meeting(spans, turn[i], least))
-    if not np.any(some):
-        return
-    spans, k, i, least = spans[some], k[some], i[some], least[some]
-    turn = np.maximum(_spins(system, v[k], i), _spins(system, v[k + 1], i))
+    spans, turn = _spans(run, k, i), _turning(system, run.v.array, k, i)
     for _ in range(DIVISIONS):
-        x = _meeting(spans, turn, least)
-        some = np.isfinite(x)
+        x, bound = _meeting(spans, turn)
+        some = bound < least
         spans, turn, i, least, x = spans[some], turn[some], i[some], least[some], x[some]
         if not x.size:
             break
@@ -126,16 +139,26 @@ def with_unseen(run: Trajectory, system: System, parameters: Array) -> Trajector
     return dataclasses.replace(run, verdict=signed(run.verdict, *signs)) if signs else run
 
 
-def _meeting(spans: Array, turn: Array, least: Array) -> Array:
-    """When the tangents of gaps meet within intervals; NaN where they do so above zero."""
+def _spans(run: Trajectory, k: NDArray[np.intp], i: NDArray[np.intp]) -> Array:
+    """Time, gap and gap velocity at the beginning and at the end of intervals that begin with rows k, of contacts i."""
+    gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
+    return np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])
+
+
+def _meeting(spans: Array, turn: Array) -> tuple[Array, Array]:
+    """When the tangents of gaps meet within intervals, and below what the gap is not there; NaN where they do not."""
     start, gap, rate, end, gap_end, rate_end = spans.T
     dt = end - start
     with np.errstate(divide="ignore", invalid="ignore"):
         x = (gap_end - gap - rate_end * dt) / (rate - rate_end)
         bound = gap + rate * x - 0.125 * turn * dt * (rate_end * (dt - x) - rate * x)
-    inside = (rate < 0.0) & (rate_end > 0.0) & (x > 0.0) & (x < dt) & (bound < least)
-    inside &= (start + x > start) & (start + x < end)
-    return np.where(inside, start + x, np.nan)
+    inside = (rate < 0.0) & (rate_end > 0.0) & (x > 0.0) & (x < dt) & (start + x > start) & (start + x < end)
+    return start + x, np.where(inside, bound, np.nan)
+
+
+def _turning(system: System, v: Array, k: NDArray[np.intp], i: NDArray[np.intp]) -> Array:
+    """Sum of the angular speeds of the two bodies in intervals that begin with rows k, of contacts i [rad/s]."""
+    return np.maximum(_spins(system, v[k], i), _spins(system, v[k + 1], i))
 
 
 def _gaps(run: Trajectory, system: System, parameters: Array, t: Array, i: NDArray[np.intp]) -> tuple[Array, Array]:

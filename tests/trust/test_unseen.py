@@ -27,6 +27,7 @@ from nonsmooth import (
 )
 from nonsmooth.laws import Flores
 from nonsmooth.solvers import Dop853, Radau
+from nonsmooth.trajectory import unseen
 from nonsmooth.trust import missed_contacts
 from nonsmooth_problems import bouncing_ball, slider_rod
 
@@ -80,6 +81,14 @@ def test_constant_steps_say_which_contact_they_miss(stepper, t):
     run = simulate(system, stepper, t_end=0.5, dt=1e-3)
     assert run.verdict.kind == "not accurate"
     assert f'contact "c" is missed near t = {t}' in run.verdict.text
+    assert list(missed_contacts(run, system, system.parameter_values)) == ["c"]
+
+
+def test_a_contact_is_missed_in_a_long_run_as_in_a_short_one(monkeypatch):
+    """The tip passes the peg six times, more often than is looked at: where the bound of the gap is lowest."""
+    monkeypatch.setattr(unseen, "MOST", 1)
+    system = bar(4e-7, 5.0)
+    run = simulate(system, MoreauJean(), t_end=8.0, dt=1e-3)
     assert list(missed_contacts(run, system, system.parameter_values)) == ["c"]
 
 
