@@ -19,8 +19,13 @@ __all__ = ["missed_contacts", "unseen", "with_unseen"]
 #: overlap between two rows, as a share of the clearance, from which a contact is missed, and in a step without any
 #: impulse, in which polynomials between rows are accurate
 OVERLAP, FREE = 1e-3, 1e-6
-#: how often an interval between two rows is divided, most of those that are, and intervals looked at together
+#: how often an interval between two rows is divided, most of those that are, and intervals whose bounds are evaluated together
 DIVISIONS, MOST, AT_ONCE = 40, 20_000, 2**16
+#: verdict on a run without a sign of error, not all of whose steps have rows
+NOT_LOOKED_FOR = (
+    "no sign of error, but contacts that begin and end between two steps were not looked for, since not all rows are "
+    "kept; record=1 looks for them, and check=True (--check) compares with a finer run"
+)
 
 
 def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[str, float]:
@@ -38,7 +43,7 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     dict
         Empty if none is missed, or if rows are not those of all steps (``record``).
     """
-    if not system.nc or len(run.t) < 2 or len(run.t) - 1 < run.counts.get("steps", 0):
+    if not system.nc or len(run.t) < 2 or _omits(run):
         return {}
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     P_N, size = run.P_N.array[1:], system.elementwise.gap_sizes(parameters)
@@ -67,6 +72,11 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
         which = which[np.argpartition(bound / size[i[which]], MOST)[:MOST]]
     _divide(run, system, parameters, k[which], i[which], least[which], missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
+
+
+def _omits(run: Trajectory) -> bool:
+    """Whether not all steps have rows."""
+    return len(run.t) - 1 < int(run.counts.get("steps", 0))
 
 
 def _suspected(
@@ -136,7 +146,11 @@ def with_unseen(run: Trajectory, system: System, parameters: Array) -> Trajector
         signs = unseen(run, system, parameters)
     except MemoryError:
         signs = ("for lack of memory it is not known whether contacts are missed between two rows",)
-    return dataclasses.replace(run, verdict=signed(run.verdict, *signs)) if signs else run
+    if signs:
+        return dataclasses.replace(run, verdict=signed(run.verdict, *signs))
+    if system.nc and _omits(run) and run.verdict.kind == "not checked":
+        return dataclasses.replace(run, verdict=dataclasses.replace(run.verdict, text=NOT_LOOKED_FOR))
+    return run
 
 
 def _spans(run: Trajectory, k: NDArray[np.intp], i: NDArray[np.intp]) -> Array:

@@ -92,6 +92,13 @@ def test_a_contact_is_missed_in_a_long_run_as_in_a_short_one(monkeypatch):
     assert list(missed_contacts(run, system, system.parameter_values)) == ["c"]
 
 
+def test_a_run_of_some_rows_says_what_it_does_not_look_for():
+    system = bar(4e-7, 5.0)
+    every, some = (simulate(system, MoreauJean(), t_end=1.0, dt=1e-3, record=k) for k in (1, 2))
+    assert "is missed near t = 0.4199" in every.verdict.text
+    assert some.verdict.kind == "not checked" and "were not looked for" in some.verdict.text
+
+
 @pytest.mark.parametrize("stepper", [MoreauJean(), GeneralizedAlpha()])
 def test_an_obstacle_much_smaller_than_the_size_of_its_contact(stepper):
     """A peg of 0.4 um, in steps of 5 mm; the size of the contact is 10 mm by default."""
