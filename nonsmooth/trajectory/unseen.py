@@ -19,7 +19,8 @@ __all__ = ["missed_contacts", "unseen", "with_unseen"]
 #: overlap between two rows, as a share of the clearance, from which a contact is missed, and in a step without any
 #: impulse, in which polynomials between rows are accurate
 OVERLAP, FREE = 1e-3, 1e-6
-#: how often an interval between two rows is divided, most of those that are, and intervals whose bounds are evaluated together
+#: how often an interval between two rows is divided, most of those that are, and intervals whose bounds are evaluated
+#: together
 DIVISIONS, MOST, AT_ONCE = 40, 20_000, 2**16
 #: verdict on a run without a sign of error, not all of whose steps have rows
 NOT_LOOKED_FOR = (
