@@ -215,7 +215,7 @@ def parts_of(text: str, kind: str) -> tuple[str, int]:
     letter, grade = found[1], int(found[2])
     if letter not in known:
         raise InputError(_unknown(letter, grade, kind, known))
-    if grade not in GRADES:
+    if found[2] == "01" or grade not in GRADES:
         near = min(max(grade, GRADES[0]), GRADES[-1])
         raise InputError(f"There is no {text.strip()}: grades are IT1 to IT18; the nearest is {letter}{near}.")
     return letter, grade

@@ -19,7 +19,7 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.run.arguments import check_step, known_arguments
+from nonsmooth.run.arguments import check_step, in_si, known_arguments
 from nonsmooth.run.simulate import check_support, simulate
 from nonsmooth.settings import floats, is_count, is_number, shown
 from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
@@ -51,8 +51,8 @@ def simulate_batch(
     stepper: Stepper,
     parameters: Mapping[str, Sequence[float] | Array],
     *,
-    t_end: float,
-    dt: float | StepControl,
+    t_end: float | str,
+    dt: float | str | StepControl,
     states: Sequence[State] | None = None,
     record: str = "end",
     metrics: Sequence[str] = (),
@@ -114,16 +114,16 @@ def simulate_batch(
 
 
 def simulate_batches(
-    system: System, stepper: Stepper, parameters: Mapping[str, Sequence[float] | Array], *, t_end: float,
-    steps: Sequence[float | StepControl], states: Sequence[State] | None, metrics: Sequence[str], threads: int | None,
-    failed: dict[tuple[int, int], NonsmoothError] | None = None,
+    system: System, stepper: Stepper, parameters: Mapping[str, Sequence[float] | Array], *, t_end: float | str,
+    steps: Sequence[float | str | StepControl], states: Sequence[State] | None, metrics: Sequence[str],
+    threads: int | None, failed: dict[tuple[int, int], NonsmoothError] | None = None,
 ) -> list[xarray.Dataset]:  # fmt: skip
     """As `simulate_batch` for each of the steps; initial states are checked once.
 
     Errors of runs are noted in `failed`, if given, by the numbers of step and run, whose numbers are then zero.
     """
-    begin = time.perf_counter()
-    controls = [_checked(system, metrics, step_control(dt), t_end, threads) for dt in steps]
+    begin, end = time.perf_counter(), in_si("t_end", t_end, "s")
+    controls = [_checked(system, metrics, step_control(dt), end, threads) for dt in steps]
     values = _values(system, parameters)
     _check_states(system, states, len(values))
     # all runs have friction rows if any of them has friction
@@ -136,10 +136,10 @@ def simulate_batches(
                 for control in controls:
                     check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
             repeated += _run(
-                system, stepper, values, states, runs, ends, t_end, controls, metrics, threads, failed
+                system, stepper, values, states, runs, ends, end, controls, metrics, threads, failed
             )  # fmt: skip
     return [
-        _dataset(system, stepper, parameters, values, found, metrics, control, t_end, int(count), begin)
+        _dataset(system, stepper, parameters, values, found, metrics, control, end, int(count), begin)
         for found, control, count in zip(ends, controls, repeated, strict=True)
     ]
 
@@ -215,7 +215,9 @@ def _checked(
         )
     if isinstance(metrics, str) or not (isinstance(metrics, Collection) and {*map(str, metrics)} <= {*METRICS}):
         raise InputError(f"metrics must be a list of {', '.join(METRICS)}, got {metrics!r}.")
-    if not (is_number(t_end) and t_end > system.start.t):
+    if not is_number(t_end):
+        raise InputError(f"t_end must be a finite number of seconds after the start, got {shown(t_end)}.")
+    if not t_end > system.start.t:
         raise InputError(f"t_end must lie after the start at t = {system.start.t:g} s, got {shown(t_end)}.")
     check_step(control, system.start.t, t_end)
     if threads is not None and not (is_count(threads) and 1 <= threads <= MOST_THREADS):

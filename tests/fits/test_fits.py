@@ -141,6 +141,7 @@ BAD = [
     ),
     ("20 P7/h6", "the nearest that cannot are 20 H7/h6 .0 to 34 um. and 20 G7/h6"),
     ("20 i7/g6", "i is no letter of a hole in ISO 286; the nearest is H7"),
+    ("20 H01/g6", "There is no H01: grades are IT1 to IT18; the nearest is H1"),
     ("20 H19/g6", "There is no H19: grades are IT1 to IT18; the nearest is H18"),
     ("600 H7/g6", "over 0 up to 500 mm, got 600 mm; the nearest is 500 mm"),
     ("12 H7/t6", "does not define t at 12 mm; the nearest that it does is s6"),
