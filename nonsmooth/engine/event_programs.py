@@ -147,7 +147,7 @@ class EventPrograms:
             changed = np.linalg.lstsq(scale[:, None] * K * unit, scale * (b - K @ known), rcond=ALIKE)[0]
             x = np.asarray(known + unit * changed, dtype=float)
         else:
-            x = np.asarray(np.linalg.lstsq(K, b, rcond=NEARLY)[0], dtype=float)
+            x = _in_turn(K, b, int(np.count_nonzero(phase.rows < self.ng + self.nc)))
         self.layout.put(self.memory, "jump", jump + self._inverse_mass @ (phase.F @ x))
         self._put("P", "P", phase.mixed @ x)
 
@@ -361,3 +361,17 @@ def _not_smooth(m: Mechanism, control: ErrorControl, t: float, q: Array, v: Arra
         f", and steps of half the size have errors as large: rtol = {control.rtol:g} and atol = {control.atol:g} are "
         "below the round-off of this mechanism; increase them."
     )
+
+
+def _in_turn(K: Array, b: Array, first: int) -> Array:
+    """The least impulses that meet the first rows, of joints and gaps, and of those the ones that meet the others best.
+
+    Slips of contacts that stick may contradict joints where these move less than a slip that counts.
+    """
+    _, sizes, right = np.linalg.svd(K[:first])
+    rank = int(np.sum(sizes > NEARLY * sizes[0])) if sizes.size else 0
+    x = np.linalg.lstsq(K[:first], b[:first], rcond=NEARLY)[0]
+    if first == len(b) or rank == K.shape[1]:
+        return np.asarray(x, dtype=float)
+    free = right[rank:].T
+    return np.asarray(x + free @ np.linalg.lstsq(K[first:] @ free, b[first:] - K[first:] @ x, rcond=NEARLY)[0])

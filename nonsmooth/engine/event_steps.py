@@ -102,7 +102,7 @@ class EventSteps(CompiledSteps):
             ("shortest", control.dt_min), ("window", window), ("order", order), ("inner", INNER[order]),
             ("exponent", -1.0 / ORDER[order]),
             ("together", min(self.shortest, TOGETHER)), ("smallest", float(np.min(scale, initial=np.inf))),
-            ("steady", self.layout.timeless), *self.programs.addresses().items(),
+            ("steady", self.layout.timeless), ("ends", t_end), *self.programs.addresses().items(),
         ):  # fmt: skip
             self._events[name] = value
         touch = self.memory.of["Touch"]

@@ -4,8 +4,8 @@ One step from (t, q, v) in a phase, which is defined by the modes of all contact
 
 1. A Runge-Kutta step of the phase's smooth motion, its length from the error estimate, see `phase_motion`.
 2. The first event within it, at which it is made to end, see `phase_events`.
-3. If a gap closes, the impact of all contacts that are closed, or close within the simultaneity window; a rebound that
-   is too short ends an accumulation of impacts.
+3. If a gap closes, or the velocity of a driver jumps, the impact of all contacts that are closed, or close within the
+   simultaneity window; a rebound that is too short ends an accumulation of impacts.
 4. The new phase, see `phase_changes`.
 
 Near a singular position of the joints a step goes across it. A step that is not certified ends the run.
@@ -16,10 +16,17 @@ it finds one.
 import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
-from nonsmooth.records.values import dot, zeros_like
+from nonsmooth.records.values import dot, largest, zeros_like
 from nonsmooth.schemes.closing import SHORTENED, VISIBLE
-from nonsmooth.schemes.grid import latest_end
-from nonsmooth.schemes.mechanism import mode_of, norm, set_impulse_scales, tangential
+from nonsmooth.schemes.grid import latest_end, pass_stops
+from nonsmooth.schemes.mechanism import (
+    evaluate_all,
+    mode_of,
+    norm,
+    rates_of_u,
+    set_impulse_scales,
+    tangential,
+)
 from nonsmooth.schemes.motion import placed, see
 from nonsmooth.schemes.phase_changes import change_by_impact, change_phase, zero_rate
 from nonsmooth.schemes.phase_events import (
@@ -200,8 +207,8 @@ def recall(run):
         if touch.mode == SLIPPING and run.slip_atol > 0.0 and run.ready:
             slip, s = tangential(of.rates), touch.direction
             ahead = dot(slip, s)
-            largest = norm(tangential(of.terms)) + touch.contact.scale / run.system.longest
-            if norm(slip) > run.slip_atol + run.slip_rtol * largest:
+            most = norm(tangential(of.terms)) + touch.contact.scale / run.system.longest
+            if norm(slip) > run.slip_atol + run.slip_rtol * most:
                 if ahead < 0.0:
                     slip -= (2.0 * ahead) * s
                 touch.direction = (1.0 / max(norm(slip), TINY)) * slip
@@ -434,16 +441,57 @@ def find_step(run, limit):
     return False
 
 
+#: share of the terms of a rate of joints by which it differs behind a corner where velocities of drivers jump, and of
+#: that with which the mechanism would cross its own size in the longest step
+KINK = 1e-9
+
+
+@kernel
+def return_before_stop(run):
+    """Elements are evaluated before the stop again at which the step ends."""
+    system = run.system
+    system.stop, system.since, system.renewed, run.kinked = run.kept_stop, run.kept_since, 0, 0
+    system.bound = system.stops[system.stop].before
+
+
+@piece
+def is_kinked(run):
+    """Whether the step ends at a corner at which velocities of drivers jump. Elements are evaluated behind it then.
+
+    A driver that stops at the end of the run, as at that of a table, does so after it.
+    """
+    system = run.system
+    if not len(system.joints) or run.left.t < system.stops[system.stop].t:
+        return False
+    run.kept_stop, run.kept_since, run.kinked = system.stop, system.since, 0
+    pass_stops(system, run.left.t)
+    system.bound = system.stops[system.stop].before
+    place_at(run, run.left)
+    evaluate_all(system.constraints)
+    for joint in system.joints:
+        a, b = joint.a, joint.b
+        terms = abs(a.along) @ abs(a.body.u) + abs(b.along) @ abs(b.body.u) + abs(joint.rate)
+        size = terms + (system.reach / system.longest + TINY)
+        stops = run.left.t >= run.ends and not largest(abs(joint.rate)) > 0.0
+        if not stops and largest(abs(rates_of_u(joint) + joint.rate) / size) > KINK:
+            run.kinked = 1
+    if run.kinked:
+        return True
+    return_before_stop(run)
+    return False
+
+
 @piece
 def step(run, limit):
     """One step, accepted only if certified."""
     recall(run)
-    run.failure = 0
+    run.failure = run.kinked = 0
     if not find_step(run, limit):
         return False
     dt, length, tried = run.dt, run.next_length, run.tried
     sum_up(run)
-    struck = closes_gap(run)
+    kinked = is_kinked(run)
+    struck = closes_gap(run) or kinked
     event = struck or run.kind != NONE
     if struck:
         if not change_by_impact(run, run.left):
@@ -485,6 +533,8 @@ def evaluate_start(run):
 def restore(run):
     """Remove values that are not finite; the start of the step is evaluated again."""
     system = run.system
+    if run.kinked:
+        return_before_stop(run)
     run.ready = 0
     system.ground.v_next = system.ground.jump = zeros_like(system.ground.jump)
     for contact in system.contacts:
@@ -516,7 +566,7 @@ def begin(run):
         touch.kept_reference = zeros_like(touch.direction)
     for joint in system.joints:
         joint.lam = joint.lam_next = zeros_like(joint.lam)
-    run.failure = run.kept_shared = run.impact = system.steps = 0
+    run.failure = run.kept_shared = run.impact = run.kinked = system.steps = 0
     evaluate_start(run)
     set_impulse_scales(system)
     copy(run.left, run.stages[0])

@@ -148,6 +148,10 @@ class EventRun:
     dependence = Number("-", "of the rows of joints and contacts: largest ratio by which others reduce their mobility")
     evaluations = Count("-", "of accelerations, in the run")
     ready = Count("-", "1: stage 0 is the motion at the start of the step")
+    ends = Number("s", "end of the run", constant=True)
+    kinked = Count("-", "1: velocities of drivers jump at the end of the step")
+    kept_stop = Count("-", "the next stop at the start of the step")
+    kept_since = Number("s", "earliest time at which elements are evaluated there")
     shared = Count("-", "of forces that are not unique, see `phase_motion`")
     kept_shared = Count("-", "after the last accepted step")
     # its event

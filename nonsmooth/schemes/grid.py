@@ -7,11 +7,19 @@ from nonsmooth.tolerances import DONE, FULL, ON_GRID, PROXIMAL, REMAINDER, UNCER
 
 
 @kernel
-def next_stop(system):
-    """The next time at which a step has to end: a corner of loads or drivers, or the end of the run."""
-    while system.stops[system.stop].t <= system.t:
+def pass_stops(system, t):
+    """The stop after a time is the next one, and elements are evaluated behind those before it."""
+    while system.stops[system.stop].t <= t:
+        stop = system.stops[system.stop]
+        system.since = stop.t + (stop.t - stop.before)
         system.stop += 1
         system.renewed = 1
+
+
+@kernel
+def next_stop(system):
+    """The next time at which a step has to end: a corner of loads or drivers, or the end of the run."""
+    pass_stops(system, system.t)
     stop = system.stops[system.stop]
     system.bound = stop.before
     return min(stop.t, system.t_end)

@@ -20,6 +20,7 @@ from nonsmooth.schemes.event_fields import RAISED, SQUARES, UNIQUE, VELOCITIES
 from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.schemes.joint_forces import reaction_of
 from nonsmooth.schemes.mechanism import (
+    apply_impulses,
     evaluate_all,
     joint_residual,
     law_shift,
@@ -40,8 +41,13 @@ from nonsmooth.schemes.phase_motion import (
     project,
     take_least,
 )
-from nonsmooth.schemes.program import factor_joints
-from nonsmooth.schemes.velocity_change import change_residual, change_velocity, impact, law_of_rates
+from nonsmooth.schemes.program import factor_joints, solve_joints
+from nonsmooth.schemes.velocity_change import (
+    change_residual,
+    change_velocity,
+    impact,
+    law_of_rates,
+)
 from nonsmooth.tolerances import CLOSED, CLOSED_RATE, FLOOR, OPEN, SLIPPING, STICKING, TINY
 from nonsmooth.tolerances.event_driven import LANDED, LOWEST, PASSES
 from nonsmooth.tolerances.impacts import DIED, ROUNDS
@@ -64,6 +70,9 @@ APART, TRIALS = 1e3, 3
 #: less would be lost in round-off.
 DEPENDENT = 1e12
 
+#: residual of the laws of contacts whose rows contradict joints by less than a slip that counts
+CONTRADICTED = 1e-8
+
 shared_outside = solved_outside("shares")  # (run): `reference` of forces, REFERRED in `shared` if there is one
 cleared_outside = solved_outside("clears")  # (run): `at` without overlaps
 
@@ -84,14 +93,46 @@ def solve_response(run):
         body.v_next = body.left
     found = is_answered(run, before)  # and certified as a program, whose laws are scaled as a whole
     system.solver = solver
-    return found
+    if found:
+        return True
+    close_joints(system)
+    if balances(run, True, before) and law_of_rates(system) <= CONTRADICTED:
+        return True
+    for body in system.bodies:
+        body.v_next = body.left
+    return is_answered(run, before) and law_of_rates(system) <= CONTRADICTED
+
+
+@piece
+def close_joints(system):
+    """Velocities by the impulses of contacts that were found outside, and by those of joints that close these alone:
+    what contacts contradict stays with them."""
+    for body in system.bodies:
+        body.v_next = body.left
+    for contact in system.contacts:
+        if contact.on:
+            apply_impulses(contact, contact.P)
+    for joint in system.joints:
+        joint.P = zeros_like(joint.P)
+    for _ in range(2):
+        for joint in system.joints:
+            joint.b0 = rates_after(joint) + joint.rate
+        solve_joints(system)
+        for joint in system.joints:
+            joint.P += joint.y
+            apply_impulses(joint, joint.y)
 
 
 @kernel
 def is_answered(run, before):
     """Whether a change from `v_next`, of the size `before`, is found by the solver of the system, and balances."""
+    return balances(run, change_velocity(run.system), before)
+
+
+@kernel
+def balances(run, found, before):
+    """Whether a change that was found, from velocities of the size `before`, balances."""
     system = run.system
-    found = change_velocity(system)
     system.size = before + size_after(system)
     return found and response_residual(system) <= system.certified
 
@@ -146,6 +187,35 @@ def begin_impact(run, before):
 
 
 @piece
+def add_kicks(run):
+    """Add the impulses of joints to those of the impact."""
+    system = run.system
+    if system.ridge > 0.0:
+        take_least(system)
+    for k in range(len(run.kicks)):
+        force, torque = reaction_of(system.reactions[k])
+        run.kicks[k].force += force
+        run.kicks[k].torque += torque
+
+
+@piece
+def follow_drivers(run):
+    """The change of `v_next` by joints alone where velocities of drivers jump; whether it is solved.
+
+    Drivers do work at the mean of their velocities before and after. What contacts approach then, is their impact.
+    """
+    system = run.system
+    for contact in system.contacts:
+        contact.on = 0
+    if not is_answered(run, size_after(system)):
+        return False
+    for joint in system.joints:
+        run.work_impact += 0.5 * dot(joint.P, rates_of_u(joint) - joint.rate)
+    add_kicks(run)
+    return True
+
+
+@piece
 def strike(run):
     """The impact of the contacts that are `struck`, from `v_next`, by their law; whether it is solved.
 
@@ -168,12 +238,7 @@ def strike(run):
     for joint in system.joints:
         joint.P = joint.P if system.law_of_impact == 0 else joint.answer
         run.work_impact -= dot(joint.P, joint.rate)
-    if system.ridge > 0.0:
-        take_least(system)
-    for k in range(len(run.kicks)):
-        force, torque = reaction_of(system.reactions[k])
-        run.kicks[k].force += force
-        run.kicks[k].torque += torque
+    add_kicks(run)
     return found
 
 
@@ -275,6 +340,8 @@ def solve_impact(run, before):
     """
     system = run.system
     begin_impact(run, before)
+    if run.kinked and not follow_drivers(run):
+        return False
     for touch in run.touches:
         touch.struck = touch.hit
     if not (strike(run) if run.window > 0.0 or system.law_of_impact >= INCREMENTAL else strike_in_sequence(run)):
@@ -556,7 +623,8 @@ def end_short_rebounds(run):
 
 @piece
 def change_by_impact(run, before):
-    """The impact of striking contacts, and the phase after it; whether both are found."""
+    """The impact of striking contacts, or of drivers whose velocities jump, and the phase after it; whether both are
+    found."""
     for k in range(len(run.touches)):
         touch, of = run.touches[k], before.contacts[k]
         touch.before, touch.known = touch.mode, 0

@@ -482,7 +482,8 @@ def closure_of(run, dt):
                 terms = terms_with_loads(contact, dt) + FLOOR * math.sqrt(trace(contact.W)) * size
                 least = max(EPSILON * contact.scale / dt, TINY)  # a rate that changes a gap by less is zero
                 shares = abs(rates) / larger_of(terms, zeros_like(terms) + least)
-                worst = max(worst, largest(shares) if touch.mode == STICKING else shares[0])
+                sticks = touch.mode == STICKING and has_direction(run, touch, tangential(rates))
+                worst = max(worst, largest(shares) if sticks else shares[0])
     return worst
 
 
