@@ -2,8 +2,8 @@
 
 First some commands, each with a new cache and once more with that cache: computing time of the whole command. Then one
 process alone and several at once are run in turn, each time with a new cache, with Poisson's impact law, of which the
-package has no machine code: one of them compiles and the others wait. Measured are the time until the last process ends,
-and the computing time of all of them, which depends less on what else the machine does.
+package has no machine code: one of them compiles and the others wait. Measured are the time until the last process
+ends, and the computing time of all of them, which depends less on what else the machine does.
 """
 
 from __future__ import annotations
