@@ -62,7 +62,7 @@ class State:
     """Time, coordinates, velocities, and internal states of contact laws and stepper.
 
     ``t`` [s]; ``q`` (nq,), ``v`` (nv,) right limits. ``memory`` contains the internal states (closed contacts, impulses
-    for warm starts, bristles), empty before a run, so that a run continues bitwise identically.
+    for warm starts, bristles), empty before a run, with which a run continues; see `Trajectory.end`.
     """
 
     t: float

@@ -49,7 +49,7 @@ class EventDriven:
         them. With 0 impacts are never simultaneous: contacts that close at the same time impact one after the other,
         the fastest first, and a decaying sequence of such impacts dissipates all normal velocity.
     solver : settings of a solver of QPs, and of planar friction where there is any, optional
-        ``SemismoothNewton()`` by default.
+        By default the Newton method of the compiled text, and ``SemismoothNewton()`` where that fails.
     fallback : bool
         Whether other solvers are tried if the residual of the solution of the first one is too large.
 

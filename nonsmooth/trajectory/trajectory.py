@@ -76,7 +76,7 @@ class Trajectory(AnyTime, Views):
         impulse of the impacts [N s], [N m s].
     energy
         ``kinetic``, ``potential`` and, cumulative, ``work_loads``, ``work_drivers``, ``loss_impacts``,
-        ``loss_friction``, ``loss_damping``, ``remainder`` [J]; see `EnergyLedger`.
+        ``loss_contact``, ``loss_friction``, ``loss_damping``, ``remainder`` [J]; see `EnergyLedger`.
     impacts
         Structured array (t, contact, P_N, P_T, gamma_minus, gamma_plus): one row per contact and impact; gap
         velocities [m/s] before and after, closing < 0. P_T is the friction impulse of the impact, in space its length.
@@ -93,11 +93,13 @@ class Trajectory(AnyTime, Views):
     manifest
         Versions, model, parameters with provenance, settings and rules, with which the run can be repeated.
     status
-        ``"finished"``, ``"failed: ..."`` or ``"interrupted"``.
+        ``"finished"``, ``"untrusted: ..."`` if equations are not solved or bodies overlap, ``"failed: ..."`` or
+        ``"interrupted"``.
     verdict
         Whether the motion can be trusted, in one sentence; see `Verdict`.
     end
-        The last state with all internal states; a run restarted from it is bitwise identical to an uninterrupted one.
+        The last state with all internal states. A run restarted from it is bitwise identical to an uninterrupted one if
+        the end did not shorten the last step; that of `CompliantDae` agrees within the tolerances.
     wall_seconds
         Time the run took [s], without those that were compared with it.
     seconds
