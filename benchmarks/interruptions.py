@@ -68,7 +68,7 @@ def timed(function):
 PARTS = {
     "nonsmooth.trajectory.trajectory": ("Trajectory", "save"),
     "nonsmooth.trajectory.recorder": ("Recorder", "finish"),
-    "nonsmooth.compiled_run": ("CompiledRun", "_so_far"),
+    "nonsmooth.engine.tables": ("Tables", "read"),
 }
 class Noting(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):

@@ -167,7 +167,7 @@ def pushed(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("friction", "other"), [(0.0, "events"), (0.08, "gauss")])
+@pytest.mark.parametrize(("friction", "other"), [(0.0, "events"), (0.02, "events"), (0.08, "events"), (0.08, "gauss")])
 def test_rigid_steppers_agree(friction, other):
     """Within 1 % of the clearance at all times; impulses within 1 %.
 
