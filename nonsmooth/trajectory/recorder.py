@@ -255,6 +255,7 @@ class Recorder:
         status, verdict = first_verdict(
             system, parameters, certificate, q=a["q"], gap=thinned.least_gap[None],
             energy=dict(zip(ENERGIES, thinned.extremes.T, strict=True)), counts=counts, status=status,
+            t=a["t"], v=a["v"],
         )  # fmt: skip
         impacts = thinned.all_impacts()
         impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(bounds(a["P_N"])[1], initial=0.0)]
