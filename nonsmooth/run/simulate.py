@@ -326,11 +326,13 @@ def _run(
     chain = Chain(stepper.solver or _solver(stepper.rescuing_solver), stepper.fallback)
     called = chain.called  # not the chain, whose sessions own functions of CasADi
     manifest = Manifest(lambda: _manifest(system, values, settings(), engine, rules, called))
-    expected = _fewest(control, t_end - first.t, budget.steps)
+    recorder = Recorder(
+        system, manifest, values, record=record, expected=int(_fewest(control, t_end - first.t, budget.steps)),
+        constant=isinstance(control, ConstantStep),
+    )  # fmt: skip
     loop = TimeLoop(
         partial(steps, system, stepper, control, values, t_end), chain,
-        control, Recorder(system, manifest, values, record=record, expected=int(expected)),
-        system, values, t_end, budget.progress, keeper, budget.steps, budget.begin,
+        control, recorder, system, values, t_end, budget.progress, keeper, budget.steps, budget.begin,
         budget.in_time,
     )  # fmt: skip
     return staged("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))

@@ -92,6 +92,16 @@ def time_mean(values: Array, t: Array) -> Array:
     return np.asarray(np.diff(t) @ (values[1:] + values[:-1]) / 2 / (t[-1] - t[0]))
 
 
+def mean_impulse_error(a: Motion, b: Motion, t: Array) -> Array:
+    """``1/T int |P_a - P_b| dt`` of the normal impulse since the start, of each contact (nc,) [N s].
+
+    By the value in the middle between two times t, among which are those of all jumps: a jump that is shifted by dt
+    contributes its height times dt / T. At such a time itself one impulse may have jumped and the other not.
+    """
+    middle = (t[1:] + t[:-1]) / 2
+    return np.asarray(np.diff(t) @ np.abs(a.impulses(middle) - b.impulses(middle)) / (t[-1] - t[0]))
+
+
 def mean_deviation(a: Motion, b: Motion, t: Array) -> Array:
     """``1/T int |q_a - q_b| dt`` of each coordinate (nq,) [m] or [rad], by the trapezoid over the times t."""
     return time_mean(np.abs(a.positions(t) - b.positions(t)), t)

@@ -24,7 +24,7 @@ from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepCont
 from nonsmooth.studies.arguments import check_build, check_count
 from nonsmooth.studies.comparison import Case, checked_cases
 from nonsmooth.studies.equal_error import cost_of
-from nonsmooth.studies.motions import Motion, mean_deviation, motion_times, scales, time_mean
+from nonsmooth.studies.motions import Motion, mean_deviation, mean_impulse_error, motion_times, scales, time_mean
 from nonsmooth.studies.orders import KINDS, MEASURES, Bounds, Series, StepSizes
 from nonsmooth.studies.trial import RTOL, Accurate, Trial
 from nonsmooth.studies.workers import outcomes
@@ -200,12 +200,11 @@ class _Study:
         t = motion_times(trial.grid(GRID), motion, truth)
         deviation = mean_deviation(motion, truth, t)
         moved = float(np.max(deviation / scale, initial=0.0))
-        apart = np.abs(motion.impulses(t) - truth.impulses(t))
         c = run.certificate
         return {
             "error": _gap_error(trial, motion, truth, t) if trial.system.nc else moved,
             "motion_error": moved,
-            "impulse_error": float(np.max(time_mean(apart, t), initial=0.0)),
+            "impulse_error": float(np.max(mean_impulse_error(motion, truth, t), initial=0.0)),
             "violation": c.gap_violation,
             "complementarity": c.complementarity,
             "energy": abs(c.energy.remainder),

@@ -82,6 +82,9 @@ class Recorder:
         memory of the steps.
     expected
         Number of steps that the run has at least.
+    constant
+        Whether steps are constant: velocity-level schemes then have impulses of impacts in lasting contacts, which are
+        not recorded as impacts. Steps that locate impacts have none, and each impulse is one.
     """
 
     #: makes `observe` when rows are first evaluated during the run
@@ -89,9 +92,9 @@ class Recorder:
 
     def __init__(
         self, system: System, manifest: Mapping[str, Any], parameters: Array | None = None, *, record: int = 1,
-        observe: Observe | None = None, expected: int = 0,
+        observe: Observe | None = None, expected: int = 0, constant: bool = False,
     ) -> None:  # fmt: skip
-        self.system, self.record, self._expected = system, record, 1 + expected // record
+        self.system, self.record, self._expected, self._constant = system, record, 1 + expected // record, constant
         self.manifest = manifest if isinstance(manifest, Manifest) else Manifest(lambda: manifest)
         self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
         self.observe = observe
@@ -118,7 +121,7 @@ class Recorder:
 
     def _none(self) -> Thinned:
         """No rows."""
-        return Thinned(self.record, store=Store(self._expected))
+        return Thinned(self.record, self._constant, store=Store(self._expected))
 
     def _at_rest(self, state: State) -> Part:
         """The row of a state without impulses."""
@@ -252,6 +255,7 @@ class Recorder:
         status, verdict = first_verdict(
             system, parameters, certificate, q=a["q"], gap=thinned.least_gap[None],
             energy=dict(zip(ENERGIES, thinned.extremes.T, strict=True)), counts=counts, status=status,
+            t=a["t"], v=a["v"],
         )  # fmt: skip
         impacts = thinned.all_impacts()
         impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(bounds(a["P_N"])[1], initial=0.0)]

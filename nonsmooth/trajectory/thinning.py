@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +58,8 @@ class Thinned:
     ----------
     record
         Every `record`-th row is kept. Impulses of the steps between are added up, forces averaged over their time.
+    constant
+        Whether steps are constant: those that locate impacts have none in lasting contacts.
     count
         Number of rows before any are omitted.
     kept
@@ -82,6 +85,7 @@ class Thinned:
     """
 
     record: int = 1
+    constant: bool = False
     count: int = 0
     kept: int = 0
     store: Store = field(default_factory=Store)
@@ -126,9 +130,10 @@ class Thinned:
             worst, least = np.maximum(self.worst, worst), np.minimum(self.least_gap, least)
             extremes[0] = np.minimum(self.extremes[0], extremes[0])
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
+        lasting = partial(_lasting, a, seen, system.nc, self.last, jumped) if self.constant else None
         return replace(
             self, count=self.count + t.size, kept=self.kept + len(table["t"]), jumped=self.jumped + len(jumps["row"]),
-            impacts=(*self.impacts, _impacts(t, a, seen, system, self.last, jumped)), worst=worst, least_gap=least,
+            impacts=(*self.impacts, _impacts(t, a, system, jumped, lasting)), worst=worst, least_gap=least,
             extremes=extremes, balance=balance, last=_last(a, seen.rate, self.last),
         )  # fmt: skip
 
@@ -219,9 +224,10 @@ class Thinned:
             raise ValueError("its sums are not complete")
         self.store.put(0, table)
         self.jumps.put(0, jumps)
-        return Thinned(
-            self.record, count, rows, self.store, at.size, self.jumps, (impacts,), held["worst"], held["least_gap"],
-            held["extremes"], Balance.of(held["balance"]), held.get("last"),
+        return replace(
+            self, count=count, kept=rows, jumped=at.size, impacts=(impacts,), worst=held["worst"],
+            least_gap=held["least_gap"], extremes=held["extremes"], balance=Balance.of(held["balance"]),
+            last=held.get("last"),
         )  # fmt: skip
 
 
@@ -235,8 +241,8 @@ def _summed(array: Array, kept: slice | NDArray[np.intp]) -> Array:
 def loaded(
     approach: Array, before: Array, lengths: Array, some: slice | NDArray[np.intp] = slice(None)
 ) -> NDArray[np.bool_]:
-    """Whether an approach is what the load of a few steps gives: of a lasting contact that constant steps leave open
-    for some of them, since velocity-level schemes close its rate and not its gap. A bounce as short is not resolved.
+    """Whether an approach is what the load of a few constant steps gives: of a lasting contact that is open for some of
+    them, since velocity-level schemes close its rate and not its gap. A bounce as short is not resolved.
 
     Parameters
     ----------
@@ -261,27 +267,41 @@ def _last(a: Mapping[str, Array], rate: Array, last: Array | None) -> Array:
 
 
 def _impacts(
-    t: Array, a: Mapping[str, Array], seen: Seen, system: System, last: Array | None, jumps: NDArray[np.bool_]
-) -> Array:
+    t: Array, a: Mapping[str, Array], system: System, jumps: NDArray[np.bool_],
+    lasting: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None,
+) -> Array:  # fmt: skip
     """Impacts of rows (k, 7), with what they transmit to contacts that are closed; `jumps`: those without collision.
 
-    Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
-    its normal turns they may omit some and make up for them: that is no impact, unless another contact is hit as well.
+    `lasting`: which contacts of requested rows last. They have no impact, unless another contact is hit as well.
     """
     struck = a["P_N_impact"] > 0.0
     some = np.flatnonzero(any_of_each(struck))
     if not some.size:
         return np.zeros((0, IMPACT))
-    struck, before = struck[some], np.zeros((2, 1 + 2 * system.nc)) if last is None else last[:, : 1 + 2 * system.nc]
-    dt = np.concatenate([before[:, 0], a["dt"]])
-    P_N = np.concatenate([before[:, 1 : 1 + system.nc], a["P_N"]])
-    rate = np.concatenate([before[1:, 1 + system.nc :], seen.rate])[:-1]
-    first, second, third = (dt[some + k] for k in range(3))
-    equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
-    makes_up = equal[:, None] & (P_N[some + 2] <= LASTS * np.maximum(P_N[some + 1], P_N[some]))
-    lasting = struck & ~jumps[some] & (makes_up | loaded(seen.rate_left, rate, dt, some))
-    alone = ~np.any(struck & ~lasting, axis=1, keepdims=True)
-    row, contact = np.nonzero(struck & ~(lasting & alone))
+    struck = struck[some]
+    if lasting is not None:
+        last = struck & lasting(some)
+        struck &= ~last | np.any(struck & ~last, axis=1, keepdims=True)
+    row, contact = np.nonzero(struck)
     row = some[row]
     parts = (a["P_N_impact"], tangential_size(a["P_T_impact"], system), a["gamma_minus"], a["gamma_plus"], jumps)
     return np.column_stack([t[row], contact, *(part[row, contact] for part in parts)])
+
+
+def _lasting(
+    a: Mapping[str, Array], seen: Seen, nc: int, last: Array | None, jumps: NDArray[np.bool_], some: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Whether contacts last (k, nc) in which some rows of constant steps have an impulse of an impact.
+
+    Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
+    its normal turns they may omit some and make up for them. Of steps that end where an impact is, equal ones are equal
+    flights.
+    """
+    before = np.zeros((2, 1 + 2 * nc)) if last is None else last[:, : 1 + 2 * nc]
+    dt = np.concatenate([before[:, 0], a["dt"]])
+    P_N = np.concatenate([before[:, 1 : 1 + nc], a["P_N"]])
+    rate = np.concatenate([before[1:, 1 + nc :], seen.rate])[:-1]
+    first, second, third = (dt[some + k] for k in range(3))
+    equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
+    makes_up = equal[:, None] & (P_N[some + 2] <= LASTS * np.maximum(P_N[some + 1], P_N[some]))
+    return np.asarray(~jumps[some] & (makes_up | loaded(seen.rate_left, rate, dt, some)))

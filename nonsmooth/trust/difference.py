@@ -11,7 +11,7 @@ from nonsmooth.diagnostics import coordinates
 from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
-from nonsmooth.trajectory.verdict import REST, displacement
+from nonsmooth.trajectory.verdict import reference_length
 
 __all__ = ["Difference", "Scale", "difference", "peak_forces", "scale_of"]
 
@@ -21,8 +21,6 @@ GRID = 4000
 WINDOW = 1 / 200
 #: difference, as a share of the clearance, from which two runs are considered to have separated
 PARTED = 0.1
-#: without contact: share of the largest distance that a body moves
-MOVED = 1e-3
 
 
 @dataclass(frozen=True)
@@ -66,18 +64,8 @@ class Difference:
 
 
 def scale_of(system: System, values: Array, run: Trajectory) -> Scale:
-    """The smallest clearance (`size` of a free contact); without contact a thousandth of the largest displacement."""
-    if system.nc:
-        sizes = system.elementwise.gap_sizes(values)
-        i = int(np.argmin(sizes))
-        words = system.elementwise.size_words(i, values)
-        free = f'the {words} of contact "{system.contact_names[i]}"'
-        name = "the smallest clearance" if words == "clearance" else free
-        return Scale(float(sizes[i]), name)
-    moved, size = displacement(system, values, run.q.array)
-    if moved <= REST * size:
-        return Scale(MOVED * size, "a thousandth of the largest coordinate, of a mechanism that rests")
-    return Scale(MOVED * moved, "a thousandth of the largest displacement")
+    """The reference length of a run."""
+    return Scale(*reference_length(system, values, run.q.array))
 
 
 def difference(

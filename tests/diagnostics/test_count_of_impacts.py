@@ -16,10 +16,12 @@ from nonsmooth import (
     Model,
     MoreauJean,
     PlanarBody,
+    PointPlane,
     Prismatic,
     Revolute,
     RevoluteClearance,
     Rigid,
+    SimulationFailed,
     Torque,
     simulate,
 )
@@ -120,6 +122,46 @@ def test_of_units(scheme, restitution):
     counted = [count for _, count in found[0]]
     # Moreau-Jean's steps of 10 us resolve five of the seven bounces, those of 2.5 us six: the last take 20 and 10 us
     assert counted == ([7, 7] if restitution and scheme != "moreau-jean" else [5, 6] if restitution else [1, 1])
+
+
+def ball_between_walls():
+    """Of 1 kg, 1 m/s and restitution 1, with 0.1 m between the walls: one flight of 0.1 s between two impacts."""
+    model, elastic = Model(), Rigid(restitution=1.0, friction=0.0)
+    model.add(Ground())
+    model.add(PlanarBody("ball", mass=1.0, inertia=0.01, velocity=(0.0, 1.0)))
+    model.add(PointPlane("low", "ground", "ball", at_a=(0.0, -0.05), contact=elastic))
+    model.add(PointPlane("high", "ground", "ball", at_a=(0.0, 0.05), direction=np.pi, contact=elastic))
+    return model.build()
+
+
+@pytest.mark.filterwarnings("ignore:.*gravity:nonsmooth.ModelWarning")
+@pytest.mark.parametrize(
+    ("stepper", "dt", "record"),
+    [
+        (None, None, 1),
+        (GaussQP(), Landing(1e-6, 1.0), 1),
+        (GaussQP(), Landing(1e-6, 1.0), 3),
+        (EventDriven(), ErrorControl(1e-8, 1e-10, 1e-6, 1.0), 1),
+    ],
+    ids=["chosen", "landing", "landing, every third row", "event-driven"],
+)
+def test_equal_flights_between_impacts_are_no_lasting_contact(monkeypatch, tmp_path, stepper, dt, record):
+    """Each step ends with the next impact, so that steps and impulses are equal: only the first three were impacts.
+
+    A run that goes on after a checkpoint has the same table.
+    """
+    monkeypatch.setattr("nonsmooth.trajectory.recorder.WAITING", 10)  # rows are omitted long before the end
+    monkeypatch.setattr("nonsmooth.trajectory.recorder.AT_ONCE", 16)
+    system, arguments = ball_between_walls(), {"t_end": 100.0, "dt": dt, "record": record}
+    run = simulate(system, stepper, **arguments)
+    assert run.impacts["t"] == pytest.approx(0.05 + 0.1 * np.arange(1000), abs=1e-8)
+    assert run.impacts["P_N"] == pytest.approx(np.full(1000, 2.0), rel=1e-8)
+    if record == 1:
+        assert len(impacts(run)) == 1000
+    with pytest.raises(SimulationFailed):
+        simulate(system, stepper, **arguments, max_steps=50, checkpoint=tmp_path / "run.nc")
+    again = simulate(system, stepper, **arguments, checkpoint=tmp_path / "run.nc")
+    assert again.impacts.tobytes() == run.impacts.tobytes()
 
 
 def test_an_approach_that_steps_resolve_is_no_load():

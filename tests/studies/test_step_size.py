@@ -12,6 +12,7 @@ from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, R
 from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import Case, step_size
+from nonsmooth.studies.motions import Motion, mean_impulse_error, motion_times
 from nonsmooth.studies.orders import order
 from nonsmooth_problems import slider_rod
 
@@ -46,6 +47,8 @@ def test_orders_and_violations_of_case_2(found):
         assert one.measures["complementarity"].max() <= 1e-10
     assert np.isnan(landing.orders["error"])  # round-off has no order
     assert euler.measures["impulse_error"][-1] < euler.measures["impulse_error"][0] / 4
+    # impacts within 1e-6 s before the end of bouncing are one; each weighs less than 4e-6 N s
+    assert landing.measures["impulse_error"].max() <= 1e-8 and found["events"].measures["impulse_error"].max() <= 4e-7
     assert [one.reference for one in found.series] == ["exact"] * 4
 
 
@@ -85,6 +88,21 @@ def test_processes_give_the_same():
     for a, b in zip(here.series, there.series, strict=True):
         assert all(np.array_equal(a.measures[name], b.measures[name]) for name in a.measures)
         assert a.reference == "event-driven, rtol 1e-11"
+
+
+@pytest.mark.parametrize("late", [1e-15, 1e-9, 1e-3, 0.2])
+def test_an_impulse_that_is_late_counts_by_its_delay(late):
+    """2 N s at 0.5 s of 1 s, and a force of 3 N from then on, whatever the grid is."""
+
+    def motion(start):
+        return Motion((), (), ("floor",), np.array([0.0, start, 1.0]), lambda t: np.zeros((len(t), 0)),
+                      lambda t: np.where(t < start, 0.0, 2.0 + 3.0 * (t - start))[:, None])  # fmt: skip
+
+    runs = motion(0.5), motion(0.5 + late)
+    late = runs[1].rows[1] - 0.5
+    for grid in (np.linspace(0.0, 1.0, 11), np.linspace(0.0, 1.0, 1002)):
+        error = mean_impulse_error(*runs, motion_times(grid, *runs))
+        assert error == pytest.approx([2.0 * late + 1.5 * late**2 + 3.0 * late * (0.5 - late)], rel=1e-6)
 
 
 def test_order_is_fitted_above_round_off():

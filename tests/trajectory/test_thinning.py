@@ -105,10 +105,10 @@ def test_rows_are_omitted_where_compiled_functions_evaluate_them(monkeypatch):
     monkeypatch.setattr(module, "WAITING", 100)
     made = []
 
-    def recorder(system, manifest, values, *, record, expected, observe=None):
+    def recorder(system, manifest, values, *, record, expected, constant):
         control = step_control(dt, (0.0, t_end))
         own = CompiledSteps(system, MoreauJean(), control, values, t_end)
-        made.append(Recorder(system, manifest, values, record=record, observe=own.observe))
+        made.append(Recorder(system, manifest, values, record=record, observe=own.observe, constant=constant))
         return made[-1]
 
     monkeypatch.setattr(sys.modules["nonsmooth.run.simulate"], "Recorder", recorder)

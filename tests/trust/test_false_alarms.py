@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -21,6 +22,8 @@ from nonsmooth import (
     PlanarBody,
     PointForce,
     PointPlane,
+    PrescribedMotion,
+    Prismatic,
     Revolute,
     RevoluteClearance,
     Rigid,
@@ -34,6 +37,7 @@ from nonsmooth.exceptions import SolverFailed
 from nonsmooth.run.loop import Budget
 from nonsmooth.trust.difference import Difference
 from nonsmooth.trust.ladder import Climb
+from nonsmooth_problems import slider_crank_translational, universal_shaft
 
 SCHEMES = [
     pytest.param(MoreauJean(), 1e-3, id="moreau-jean"),
@@ -145,6 +149,61 @@ def test_an_energy_that_is_missing_remains_a_sign():
 
 
 LAW = Rigid(restitution=0.5, friction=0.1)
+
+
+def cart(jump):
+    """A driver moves a cart by 10 mm, within no time or smoothly; a block rests on it."""
+
+    def position(t):
+        return ca.if_else(t < 0.05, 0.0, 0.01) if jump else 0.005 * (1.0 - ca.cos(10.0 * np.pi * t))
+
+    return Model([
+        Ground(), PlanarBody("cart", mass=1.0, inertia=1.0), Prismatic("rail", "ground", "cart"),
+        PrescribedMotion("drive", "ground", "cart", coordinate="x", motion=position),
+        PlanarBody("block", mass=2.0, inertia=0.5), PointPlane("top", "cart", "block", contact=LAW),
+        Gravity(acceleration=(0.0, -10.0)),
+    ]).build()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stepper", "dt"),
+    [(None, None), (EventDriven(), ErrorControl(1e-7)), (MoreauJean(), 1e-3), (GeneralizedAlpha(), 1e-3)],
+    ids=["chosen", "event-driven", "moreau-jean", "generalized-alpha"],
+)
+def test_a_joint_that_is_open_is_a_sign(stepper, dt):
+    """At one row; the energies of the bodies, which never have a velocity, are round-off."""
+    run = simulate(cart(jump=True), stepper, t_end=0.1, dt=dt)
+    assert run.verdict.kind == "not accurate"
+    (sign,) = run.verdict.signs
+    assert sign == 'constraint "drive.x" is open by 0.01 m at t = 0.05 s, 100 % of the size (0.01 m) of contact "top"'
+    assert not simulate(cart(jump=False), stepper, t_end=0.1, dt=dt).verdict.signs
+
+
+def test_a_joint_that_is_open_between_recorded_rows_is_a_sign():
+    run = simulate(cart(jump=True), MoreauJean(), t_end=0.1, dt=1e-3, record=3)
+    assert run.verdict.signs == ("joints are open by 0.01 m or rad at a step that is not recorded",)
+
+
+def test_a_driver_of_an_angle_that_jumps_is_a_sign():
+    """By 0.2 rad of a wheel with a radius of gyration of 0.1 m."""
+    wheel = PlanarBody("wheel", mass=1.0, inertia=0.01, angular_velocity=1.0)
+    motor = PrescribedMotion(
+        "motor", "ground", "wheel", coordinate="angle", motion=lambda t: t + ca.if_else(t < 0.05, 0.0, 0.2)
+    )
+    system = Model([Ground(), wheel, Revolute("pin", "ground", "wheel"), motor]).build()
+    (sign,) = simulate(system, EventDriven(), t_end=0.1, dt=ErrorControl(1e-7)).verdict.signs
+    assert sign.startswith('constraint "motor.angle" is open by 0.2 rad at t = 0.05 s, ')
+
+
+@pytest.mark.parametrize(
+    ("problem", "t_end", "steps", "open_"),
+    [(universal_shaft, 0.2, 50, False), (slider_crank_translational, 0.2, 5000, False),
+     (slider_crank_translational, 0.2, 150, True)],
+)  # fmt: skip
+def test_joints_in_the_middle_of_steps(problem, t_end, steps, open_):
+    """They are open by 0.4 % of the length of positions, 0.002 % and 32 %; only the last run is wrong."""
+    run = simulate(problem().build(), MoreauJean(joints="midpoint"), t_end=t_end, dt=t_end / steps)
+    assert any("constraint" in sign for sign in run.verdict.signs) == open_
 
 
 def test_the_length_of_a_free_contact_is_named():
