@@ -35,6 +35,11 @@ from nonsmooth.tolerances import ACCEPTABLE, EPSILON, MOST_AMPLIFIED, PROXIMAL, 
 
 __all__ = ["CompiledSteps", "Taken", "origin_of", "ridge_of"]
 
+#: share of the size of a mechanism, of 1 m at most, below which its coordinates at the start do not tell how large
+#: those of the run are, to which residuals of joints are relative: their round-off is 2e-13 of it, and joints that are
+#: open by more than 1e-12 m remain above `CERTIFIED`
+NEAR_ZERO = 1e-3
+
 #: seconds of compiled stepping between two checks of Ctrl-C, progress and budget
 CHUNK = 0.1
 #: rows that memory has room for: bytes of all, and their number at least and at most
@@ -88,6 +93,14 @@ def _certified(system: System, stepper: Any, values: Array) -> float:
     if not isinstance(stepper, GeneralizedAlpha):
         return CERTIFIED
     return max(CERTIFIED, gap_round_off(system.elementwise.contact_law(values)[3], system.start.q))
+
+
+def _size(system: System) -> float:
+    """The largest length of the mechanism as built, or radius of gyration; 1 m at most, and if it has none [m]."""
+    lengths = [abs(x) for e in system.elements for label, x in e.numbers().items() if e.quantity(label).unit == "m"]
+    turning = np.array([unit == "rad/s" for unit in system.names.v_units], dtype=bool)
+    radii = system.gyration(system.parameter_values)[turning]
+    return min(max([*lengths, *radii.tolist()], default=0.0) or 1.0, 1.0)
 
 
 class CompiledSteps:
@@ -185,7 +198,7 @@ class CompiledSteps:
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not associated else NEVER
         nodes = [e.modes.places for e in system.flexible_bodies]
         farthest = max((float(np.max(np.abs(places), initial=0.0)) for places in nodes), default=0.0)
-        reach = max(float(np.max(np.abs(start.q))), farthest)
+        reach = max(float(np.max(np.abs(start.q))), farthest, NEAR_ZERO * _size(system))
         for name, value in (
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),

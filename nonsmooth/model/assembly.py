@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.laws.base import Law
@@ -25,6 +26,11 @@ from nonsmooth.model.frames import Placement, placement_like
 from nonsmooth.model.joints import Joint
 
 __all__ = ["ElementFunctions", "used_nodes"]
+
+#: operations whose results or derivatives jump
+KINKED = (ca.OP_FABS, ca.OP_SIGN, ca.OP_FMIN, ca.OP_FMAX, ca.OP_LT, ca.OP_LE)
+#: numbers by which a right limit is later: a time computed otherwise may be as much before the kink
+LATER = 16
 
 
 class ElementFunctions:
@@ -183,14 +189,20 @@ class ElementFunctions:
         return self._cached("compliance", element, make)
 
     def constraint(self, element: Joint) -> ca.Function:
-        """(t, z_a, z_b, p) -> g, constraint residual, J_a, J_b, explicit rate of g, point of the reaction on b."""
+        """(t, z_a, z_b, p) -> g, constraint residual, J_a, J_b, explicit rate of g, point of the reaction on b.
+
+        Where a motion has a kink its rate is the right limit.
+        """
 
         def make() -> ca.Function:
             a, b, local, p = self._arguments(element)
             t = ca.SX.sym("t")
             g = element.constraint(t, a, b, p)
             closure = element.violation(t, a, b, p)
-            outputs = [g, closure, _jacobian(g, a), _jacobian(g, b), ca.jacobian(g, t), element.application_point(p)]
+            rate = ca.jacobian(g, t)
+            if _has_kinks(ca.Function("g", [t, local, a.z, b.z], [g])):
+                rate = _right_limit(rate, t)
+            outputs = [g, closure, _jacobian(g, a), _jacobian(g, b), rate, element.application_point(p)]
             return ca.Function("constraint", [t, a.z, b.z, local], outputs)
 
         return self._cached("constraint", element, make)
@@ -263,6 +275,30 @@ class ElementFunctions:
 
 def _jacobian(g: ca.SX, placement: Placement) -> ca.SX:
     return ca.jacobian(g, placement.z) @ placement.tangent()
+
+
+def _right_limit(rate: ca.SX, t: ca.SX) -> ca.SX:
+    """A rate just after a time: at a kink, derivatives are those before it, or the mean of both."""
+    smallest = float(np.nextafter(0.0, 1.0))
+    return ca.substitute(rate, t, t + LATER * float(np.finfo(float).eps) * ca.fabs(t) + LATER * smallest)
+
+
+def _has_kinks(function: ca.Function) -> bool:
+    """Whether a function (t, p, ..) has parts of time and parameters alone that are not smooth."""
+    # whether the results in use are functions of parameters, or of time too; None if of more
+    timed: dict[int, bool | None] = {}
+    for k in range(function.n_instructions()):
+        what, at, to = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
+        if what == ca.OP_INPUT:
+            timed[to[0]] = (True, False, None, None)[at[0]]
+        elif what == ca.OP_CONST:
+            timed[to[0]] = False
+        elif what != ca.OP_OUTPUT:
+            given = [timed[i] for i in at]
+            timed[to[0]] = None if None in given else any(given)
+            if timed[to[0]] and what in KINKED:
+                return True
+    return False
 
 
 def _structure(element: Element) -> tuple[Any, ...]:

@@ -26,11 +26,15 @@ CLOSED = 1e-9
 OVERLAP = 1e-9
 #: admissible initial overlap of compliant surfaces, as a share of the clearance
 GIVING = 1.0
+#: overlap that other parameters may add to that at the end of a run, as a share of the clearance: a contact that is
+#: closed overlaps with a slightly smaller one; from this overlap on a step is called too long, see `verdict`
+ADDED = 0.05
 
 
 def check_start(system: System, state: State, parameters: Array) -> None:
     """Raise ModelError unless a run can start from `state`, or continue from it if it is the end of another run."""
-    start = state.t, state.q.tobytes(), state.v.tobytes(), parameters.tobytes(), bool(state.memory)
+    gap = None if state.gap is None else state.gap.tobytes()
+    start = state.t, state.q.tobytes(), state.v.tobytes(), parameters.tobytes(), bool(state.memory), gap
     if system.admissible.get("start") != start:
         _check_start(system, state, parameters)
         system.admissible["start"] = start  # of which most runs begin
@@ -56,17 +60,33 @@ def _check_start(system: System, state: State, parameters: Array) -> None:
         directions = weighted(rows, at.masses, e.first_rows)
         _check_rank(system, state, p, directions)
     # a continued run keeps the errors of its scheme: joint rates of implicit Euler, overlaps of velocity schemes
+    gaps = e.gaps(at, p)
     if state.memory:
+        _check_added(system, gaps, state, p)
         return
     if system.ng:
         check_rates(system, directions, rates)
-    gaps = e.gaps(at, p)
     overlap = np.flatnonzero(overlapping(system, gaps, p))
     if overlap.size:
         worst = overlap[np.argmin(gaps[overlap])]
         raise ModelError(
             f'The contact "{system.contact_names[worst]}" overlaps by {-gaps[worst]:.6g} m at the start; '
             "move the bodies apart or enlarge the clearance."
+        )
+
+
+def _check_added(system: System, gaps: Array, state: State, parameters: Array) -> None:
+    """Raise ModelError if contacts overlap since parameters are not those of the run that ended at this state."""
+    if state.gap is None or state.gap.shape != gaps.shape:  # of another mechanism
+        return
+    allowed = ADDED if system.compliance is None else GIVING
+    added = np.minimum(state.gap, 0.0) - gaps - allowed * system.elementwise.gap_sizes(parameters)
+    if np.any(added > 0.0):
+        worst = int(np.argmax(added))
+        raise ModelError(
+            f'The contact "{system.contact_names[worst]}" overlaps by {-gaps[worst]:.6g} m at the start: its gap was '
+            f"{state.gap[worst]:.6g} m at the end of the run that continues, with other parameters or coordinates; "
+            "enlarge the clearance, or continue where the contact is open with both."
         )
 
 

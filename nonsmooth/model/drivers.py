@@ -41,7 +41,8 @@ class PrescribedMotion(Joint):
     ``angle``: sin(theta_b - theta_a - motion(t)) = 0 [rad]; ``x``, ``y`` or ``z``: that component, in the frame of a,
     of the vector from the point `at_a` to the point `at_b`, minus motion(t) = 0 [m]; ``distance``: the length L of this
     vector d, ``(d . d - L(t)^2) / (2 L(t)) = 0`` [m]; ``displacement``: its component along `axis_a`, minus motion(t)
-    = 0 [m]. Its reaction is the driving force or torque on b.
+    = 0 [m]. Its reaction is the driving force or torque on b. A start at a kink of the motion, such as the first time
+    of a table, has the velocity after it.
 
     It is spatial if an axis or a point with three components is given. The angle is then that about `axis_a` from the
     orientation `quaternion` of b relative to a, positive by the right-hand rule; the axis is constrained by a

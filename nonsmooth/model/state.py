@@ -62,13 +62,15 @@ class State:
     """Time, coordinates, velocities, and internal states of contact laws and stepper.
 
     ``t`` [s]; ``q`` (nq,), ``v`` (nv,) right limits. ``memory`` contains the internal states (closed contacts, impulses
-    for warm starts, bristles), empty before a run, with which a run continues; see `Trajectory.end`.
+    for warm starts, bristles), empty before a run, with which a run continues; see `Trajectory.end`. ``gap`` (nc,) [m]
+    are the true gaps where it is the end of a run, against which a run that continues with other parameters is checked.
     """
 
     t: float
     q: Array
     v: Array
     memory: InternalStates = field(default_factory=InternalStates)
+    gap: Array | None = None
 
 
 @dataclass(frozen=True)

@@ -342,7 +342,8 @@ def write_contacts(run, k):
         touch, row = run.touches[i], run.system.contact_rows[k * n + i]
         contact = touch.contact
         row.P, row.impact, row.mode = touch.smooth + touch.impact, touch.impact, touch.mode
-        row.before, row.after = run.left.contacts[i].rates[0], run.after.contacts[i].rates[0]
+        row.before = touch.approach if run.kinked else run.left.contacts[i].rates[0]
+        row.after = run.after.contacts[i].rates[0]
         if touch.mode == OPEN:
             contact.P, contact.on = touch.impact, 1 if touch.impact[0] > 0.0 else 0
             row.mode = mode_of(contact)

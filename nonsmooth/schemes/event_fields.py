@@ -97,6 +97,7 @@ class Touch:
     met = Count("-", "1: in one of the impacts at this instant, which come one after the other")
     found = Rows("N", "force that a program has found, where it is not unique")
     restitution = Number("-", "of the impact; 0 where its rebound is too short")
+    approach = Number("m/s", "rate with which drivers whose velocities jump let it approach")
     kept_restitution = Number("-", "the same, while a sequence of impacts ends")
     law = Number("-", "restitution of its law", constant=True)
     speed = Number("m/s", "gap velocity after the impact")

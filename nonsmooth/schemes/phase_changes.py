@@ -212,6 +212,8 @@ def follow_drivers(run):
     for joint in system.joints:
         run.work_impact += 0.5 * dot(joint.P, rates_of_u(joint) - joint.rate)
     add_kicks(run)
+    for touch in run.touches:
+        touch.approach = rates_after(touch.contact)[0]
     return True
 
 

@@ -298,7 +298,7 @@ class Recorder:
             counts=plain(counts),
             manifest=self.manifest,
             status=status,
-            end=end,
+            end=replace(end, gap=np.array(a["gap"][rows - 1 :])[0]),
             wall_seconds=float(wall_seconds),
             force_axes=ForceAxes(system, parameters, a["q"], lam_N, lam_T),
             origin=Origin(system, parameters, self._start),

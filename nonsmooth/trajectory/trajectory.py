@@ -357,7 +357,11 @@ class Trajectory(AnyTime, Views):
             manifest=manifest,
             status=str(attributes["status"]),
             end=State(
-                float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), _internal(variables, "memory")
+                float(t[-1]),
+                tables["q"].array[-1].copy(),
+                tables["v"].array[-1].copy(),
+                _internal(variables, "memory"),
+                np.array(tables["gap"].table[len(t) - 1 :])[0],
             ),
             wall_seconds=float(attributes["wall_seconds"]),
             verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN,

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ADVICE", "REST", "UNKNOWN", "Verdict", "first_verdict", "reference_length", "rests", "signed"]
 
-#: share of the energy lost (or of LEAST of the kinetic energy, if larger) that may be missing from the balance
+#: share of the energy lost (or of LEAST of the kinetic energy or of the work of drivers, if larger) that may be missing
+#: from the balance
 UNBALANCED, LEAST = 0.05, 1e-3
 #: share of the energies below which a remainder is round-off
 ROUND_OFF = 1e-9
@@ -258,9 +259,11 @@ def _signs(
     remainder = max(float(np.max(energy["remainder"])), -float(np.min(energy["remainder"])))
     lost = sum(float(np.abs(values[-1])) for name, values in energy.items() if name.startswith("loss_"))
     kinetic, potential = (float(np.max(np.abs(energy[name]))) for name in ("kinetic", "potential"))
-    share = max(lost, LEAST * kinetic)
+    exchanged = max(kinetic, float(np.ptp(energy["work_drivers"])))
+    share = max(lost, LEAST * exchanged)
     if remainder > UNBALANCED * share and remainder > ROUND_OFF * (kinetic + potential) and not rests():
-        signs.append(f"the energy balance has a remainder of {remainder:.2g} J, with {share:.2g} J lost")
+        moved = f" and {exchanged:.2g} J exchanged" if share > lost else ""
+        signs.append(f"the energy balance has a remainder of {remainder:.2g} J, with {lost:.2g} J lost{moved}")
     solves, rescued = counts.get("solves", 0), counts.get("fallbacks", 0)
     moves = kinetic > ROUND_OFF * potential  # of a mechanism at rest another solver may solve all programs
     if moves and rescued > RESCUED * max(solves, 1) and not rests():

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from nonsmooth import (
+    ErrorControl,
+    EventDriven,
     Fixed,
     GaussQP,
+    GeneralizedAlpha,
     Gravity,
     Ground,
     InputError,
+    Landing,
     Model,
     ModelError,
+    MoreauJean,
     PlanarBody,
     PointForce,
     PrescribedMotion,
@@ -26,9 +32,11 @@ from nonsmooth import (
     SpatialBody,
     Spring,
     Torque,
+    Trajectory,
     simulate,
 )
 from nonsmooth.model.redundancy import Redundant
+from nonsmooth.model.system import System
 
 SMOOTH = Rigid(restitution=0.0, friction=0.0)
 
@@ -235,6 +243,46 @@ def test_a_run_may_go_on_from_where_implicit_euler_left_the_joints() -> None:
 
 
 # Redundant constraints
+
+
+def hanging(speed: float = 0.0) -> System:
+    pin = RevoluteClearance(
+        "pin", "ground", "disk", clearance=1e-3, contact=Rigid(restitution=0.0, friction=0.1), radius=0.01
+    )
+    falling = disk(position=(0.0, -0.9e-3), velocity=(speed, 0.0))
+    return Model([Ground(), falling, pin, Gravity(acceleration=(0.0, -9.81))]).build()
+
+
+@pytest.mark.parametrize(
+    ("stepper", "dt"),
+    [
+        (EventDriven(), ErrorControl(1e-8)),
+        (GaussQP(), Landing(1e-6, 1e-3)),
+        (MoreauJean(), 1e-4),
+        (GeneralizedAlpha(), 1e-4),
+    ],
+)
+def test_a_run_does_not_go_on_with_a_clearance_that_is_too_small(stepper: Any, dt: Any, tmp_path: Path) -> None:
+    """At the end the journal lies at the bottom; surfaces that overlap by a little are those of a closed contact."""
+    system = hanging()
+    run = simulate(system, stepper, t_end=0.02, dt=dt)
+    assert run.gap["pin"][-1] == pytest.approx(0.0, abs=5e-6)  # it falls 4 um in a step of 0.1 ms
+    run.save(tmp_path / "run.nc")
+    for end in (run.end, Trajectory.load(tmp_path / "run.nc").end):
+        for fits in ({}, {"pin.friction": 0.5}, {"pin.clearance": 0.97e-3}, {"pin.clearance": 2e-3}):
+            simulate(system, stepper, t_end=0.021, dt=dt, state=end, parameters=fits)
+        with pytest.raises(ModelError, match=r'"pin" overlaps by 0.000[45]\d* m at the start: its gap was .* enlarge'):
+            simulate(system, stepper, t_end=0.021, dt=dt, state=end, parameters={"pin.clearance": 0.5e-3})
+
+
+def test_a_run_goes_on_from_whatever_overlap_it_leaves() -> None:
+    """Steps are far too long, as the verdict says."""
+    system = hanging(speed=0.5)
+    whole = simulate(system, MoreauJean(), t_end=0.02, dt=1e-3)
+    assert np.min(whole.gap["pin"][10]) < -1e-4  # a tenth of the clearance
+    part = simulate(system, MoreauJean(), t_end=0.01, dt=1e-3)
+    rest = simulate(system, MoreauJean(), t_end=0.02, dt=1e-3, state=part.end, parameters={"pin.friction": 0.1})
+    assert np.array_equal(rest.end.q, whole.end.q)
 
 
 def named(elements: list[Any]) -> list[str]:

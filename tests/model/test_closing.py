@@ -6,6 +6,7 @@ import dataclasses
 import pickle
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -22,10 +23,12 @@ from nonsmooth import (
     Revolute,
     SpatialBody,
     Spherical,
+    Table,
     simulate,
 )
 from nonsmooth.evaluation import Array
 from nonsmooth.model import redundancy
+from nonsmooth.model.checks import check_start
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.system import System
 
@@ -168,6 +171,34 @@ def test_a_driver_is_enough_and_prevails_over_a_declared_speed() -> None:
         motor = PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: np.pi / 2 + 7 * t)
         system = Model([*four_bar(speed=speed).elements, motor]).build(assemble=True)
         assert system.start.v[2] == pytest.approx(7.0, rel=1e-14)
+
+
+MOTIONS = {
+    "table": Table(times=(0.3, 1.3), values=(0.0, 0.5)),
+    "table from before": Table(times=(-0.7, 0.3, 1.3), values=(0.2, 0.0, 0.5)),
+    "table that ends": Table(times=(-0.7, 0.3), values=(0.2, 0.0)),
+    "maximum": lambda t: 0.5 * ca.fmax(t - 0.3, 0.0),
+    "absolute value": lambda t: 0.5 * ca.fabs(t - 0.3),
+    "condition": lambda t: ca.if_else(t > 0.3, 0.5 * (t - 0.3), 0.0),
+}
+
+
+@pytest.mark.parametrize("late", [-1e-16, 0.0])
+@pytest.mark.parametrize("kind", MOTIONS)
+def test_the_speed_at_a_kink_of_a_driver_is_that_after_it(kind: str, late: float) -> None:
+    """A time that is computed may be the number before."""
+    t, speed = 0.3 + late, 0.0 if kind == "table that ends" else 0.5
+    slider = PlanarBody("slider", mass=1.0, inertia=1.0)
+    drive = PrescribedMotion("drive", "ground", "slider", coordinate="x", motion=MOTIONS[kind])
+    model = Model([Ground(), slider, Prismatic("rail", "ground", "slider"), drive])
+    system = model.build(assemble=True)
+    start = closed_start(system, dataclasses.replace(system.start, t=t), system.parameter_values)
+    assert start.v[0] == pytest.approx(speed, abs=1e-15)  # round-off of slopes
+    fits = system.state({"slider.x": 0.0}, velocities={"slider.x": speed}, t=t)
+    check_start(system, fits, system.parameter_values)
+    wrong = system.state({"slider.x": 0.0}, velocities={"slider.x": 0.25}, t=t)
+    with pytest.raises(ModelError, match=f'"drive.x" moves at {0.25 - speed:g} m/s at the start'):
+        check_start(system, wrong, system.parameter_values)
 
 
 def test_declared_velocities_that_the_joints_do_not_allow_change_by_the_least_kinetic_energy() -> None:

@@ -1,5 +1,6 @@
 """Steps end where loads are not smooth: a blow shorter than a step acts in full, by every stepper."""
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -18,6 +19,8 @@ from nonsmooth import (
     MoreauJean,
     PlanarBody,
     PointForce,
+    PrescribedMotion,
+    Prismatic,
     Revolute,
     Rigid,
     SpatialBody,
@@ -121,10 +124,28 @@ def test_compliant(solver):
     assert run.v["b.x"][-1] == pytest.approx(1.0, rel=1e-6)
 
 
+@pytest.mark.parametrize("motion", [Table(times=(0.0, 1.0), values=(0.0, 0.5)), lambda t: 0.25 * (t + ca.fabs(t))])
+@pytest.mark.parametrize(("stepper", "dt"), [*STEPS, (CompliantDae(), ErrorControl(1e-8))])
+def test_a_driver_with_a_kink_at_the_start(stepper, dt, motion):
+    """What hangs at a cart that moves at constant speed from the start on does not swing."""
+    cart = PlanarBody("cart", mass=1.0, inertia=1.0, velocity=(0.5, 0.0))
+    bob = PlanarBody("bob", mass=2.0, inertia=0.01, position=(0.0, -0.3), velocity=(0.5, 0.0))
+    law = (
+        Compliant(Flores(stiffness=1e7, restitution=0.8))
+        if isinstance(stepper, CompliantDae)
+        else Rigid(restitution=0.0, friction=0.0)
+    )
+    floor = CirclePlane("floor", "ground", "bob", radius=0.1, at_a=(0.0, -1.0), contact=law)
+    drive = PrescribedMotion("drive", "ground", "cart", coordinate="x", motion=motion)
+    joints = [Prismatic("rail", "ground", "cart"), drive, Revolute("pin", "cart", "bob", at_b=(0.0, 0.3))]
+    system = Model([Ground(), cart, bob, *joints, floor, Gravity(acceleration=(0.0, -9.81))]).build()
+    run = simulate(system, stepper, t_end=0.1, dt=dt)
+    assert np.max(np.abs(run.v.array - system.start.v)) < 1e-12  # round-off
+    assert run.verdict.signs == ()
+
+
 @pytest.mark.parametrize(("stepper", "dt"), [*STEPS[:1], *STEPS[3:]])
 def test_a_force_that_jumps_within_a_step(stepper, dt):
-    import casadi as ca
-
     body = PlanarBody("b", mass=1.0, inertia=0.004, position=(0.0, 0.1))
     floor = CirclePlane("floor", "ground", "b", radius=0.1, contact=Rigid(restitution=0.0, friction=0.0))
     push = PointForce("F", "b", force=lambda t: (ca.if_else(t >= 0.30004, 10.0, 0.0), 0.0))

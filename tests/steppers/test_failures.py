@@ -8,6 +8,7 @@ import pytest
 
 from nonsmooth import (
     ActiveSet,
+    CirclePlane,
     GaussMPCC,
     GaussQP,
     GeneralizedAlpha,
@@ -20,12 +21,16 @@ from nonsmooth import (
     ModelError,
     PlanarBody,
     PointForce,
+    PrescribedMotion,
+    Prismatic,
     RevoluteClearance,
     Rigid,
     SimulationFailed,
     simulate,
 )
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.programs import Solution
+from nonsmooth.step_control import ConstantStep
 from nonsmooth_problems import slider_rod
 
 
@@ -187,3 +192,31 @@ def test_a_clearance_far_below_the_displacement_of_a_step_is_named(stepper, dt):
     system = Model([Ground(), bar, pin, Gravity(acceleration=(0.0, -9.81))]).build()
     with pytest.raises(SimulationFailed, match=r"'pin' would move by .* \(1e-09 m\) .*use its ideal joint"):
         simulate(system, stepper, t_end=0.5, dt=dt)
+
+
+@pytest.mark.parametrize("stepper, dt", [(GeneralizedAlpha(), 1e-5), (GaussQP(), Landing(1e-7, 1e-5))])
+def test_a_slider_that_starts_at_the_origin_of_an_oblique_rail(stepper, dt):
+    """The joint is open by round-off of its position, which is no share of coordinates that are all zero."""
+    slope, speed = np.tan(0.7), 0.5
+    slider = PlanarBody("slider", mass=1.0, inertia=1.0, velocity=(speed, speed * slope))
+    rail = Prismatic("rail", "ground", "slider", direction=0.7)
+    drive = PrescribedMotion("drive", "ground", "slider", coordinate="x", motion=lambda t: speed * t)
+    run = simulate(Model([Ground(), slider, rail, drive]).build(), stepper, t_end=1e-3, dt=dt)
+    assert run.counts.get("shortened", 0) == 0
+    assert run.q["slider.y"][-1] == pytest.approx(1e-3 * speed * slope, abs=1e-17)  # its round-off
+
+
+@pytest.mark.parametrize("radii, least", [((), 5e-4), ((2e-5, 3e-6), 2e-8), ((1e9,), 1e-3)])
+def test_the_least_scale_of_joints_is_a_share_of_the_mechanism(radii, least):
+    """Of its largest length or radius of gyration; of 1 m at most, so that no large radius that stands for a plane lets
+    joints open. Coordinates above it are the scale."""
+    contact = Rigid(restitution=0.0, friction=0.0)
+    floors = [
+        CirclePlane(f"floor {i}", "ground", "ball", radius=radius, at_b=(0.0, radius), size=1e-9, contact=contact)
+        for i, radius in enumerate(radii)
+    ]
+    for x in (0.0, 0.5 * least, 2.0 * least):
+        ball = PlanarBody("ball", mass=4.0, inertia=1e-12 if radii else 1.0, position=(x, 0.0))
+        system = Model([Ground(), ball, *floors]).build()
+        steps = CompiledSteps(system, GeneralizedAlpha(), ConstantStep(1e-3), system.parameter_values, 1.0)
+        assert steps.memory.of["System"]["reach"][0] == max(x, least)

@@ -148,6 +148,39 @@ def test_an_energy_that_is_missing_remains_a_sign():
     assert any("energy balance" in sign for sign in run.verdict.signs)
 
 
+def driven(*, mass, motion, velocity=0.0):
+    return [
+        Ground(),
+        PlanarBody("b", mass=mass, inertia=1.0, velocity=(0.0, velocity)),
+        Prismatic("rail", "ground", "b", direction=np.pi / 2),
+        PrescribedMotion("drive", "ground", "b", coordinate="y", motion=motion),
+        Gravity(acceleration=(0.0, -9.81)),
+    ]
+
+
+@pytest.mark.parametrize(("stepper", "dt"), [(MoreauJean(), 1e-2), (GaussQP(), Landing(1e-6, 1e-2))])
+def test_what_drivers_exchange_counts_where_nothing_is_lost(stepper, dt):
+    """A hoist, whose kinetic energy is a fortieth of the work, in exactly prescribed motion: of a loss of 1.2 mJ, which
+    there is not, 5 % were missing."""
+    system = Model(driven(mass=10.0, motion=lambda t: 0.25 * (1 - np.cos(2 * t)))).build()
+    run = simulate(system, stepper, t_end=1.5, dt=dt)
+    assert run.q["b.y"][-1] == pytest.approx(0.25 * (1 - np.cos(3.0)), abs=1e-15)  # round-off
+    assert run.certificate.energy.work_drivers > 40.0 and not run.verdict.signs
+
+
+def test_an_elastic_impact_on_a_driven_floor_loses_nothing():
+    ball = PlanarBody("ball", mass=0.7, inertia=0.01, position=(0.0, 0.05))
+    contact = PointPlane("c", "b", "ball", contact=Rigid(restitution=1.0, friction=0.0))
+    floor = driven(mass=3.0, motion=lambda t: 0.01 * np.sin(40 * t), velocity=0.4)
+    system = Model([*floor, ball, contact]).build()
+    run = simulate(system, GaussQP(), t_end=1.0, dt=Landing(1e-6, 1e-3))
+    # free flights between the roots of y - sin, by brentq
+    assert run.q["ball.y"][-1] == pytest.approx(0.203598368561829, abs=1e-11) and not run.verdict.signs
+    wrong = simulate(system, MoreauJean(), t_end=1.0, dt=1e-4)
+    assert abs(wrong.q["ball.y"][-1] - run.q["ball.y"][-1]) > 0.01
+    assert any("of 0.0035 J, with 0.0031 J lost" in sign for sign in wrong.verdict.signs)
+
+
 LAW = Rigid(restitution=0.5, friction=0.1)
 
 
