@@ -9,7 +9,7 @@ import numpy as np
 from nonsmooth.engine.compiled_form import is_rough, made_once, options_of
 from nonsmooth.engine.event_layout import EventLayout
 from nonsmooth.engine.event_programs import EventPrograms
-from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, ridge_of
+from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, reach_of, ridge_of
 from nonsmooth.evaluation import Array
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -92,7 +92,7 @@ class EventSteps(CompiledSteps):
         window = window_of(stepper, control)
         for name, value in (
             ("t_end", t_end), ("longest", control.dt_max), ("certified", CERTIFIED),
-            ("ridge", ridge_of(system, values)),
+            ("ridge", ridge_of(system, values)), ("reach", reach_of(system)),
             ("law_of_impact", self.layout.law_of_impact), ("alone", window == 0.0),
         ):  # fmt: skip
             self._whole[name] = value

@@ -378,7 +378,6 @@ class Layout:
     def _set_out(self, memory: Memory) -> None:
         """What no parameter changes: no corners, and bodies where the frame of the ground is."""
         memory.of["Stop"]["t"] = memory.of["Stop"]["before"] = memory.of["System"]["bound"] = np.inf
-        memory.of["System"]["since"] = -np.inf
         body = memory.of["Body"]
         if self.shape.dimension == 3:
             body["q"][0, 4] = 1.0

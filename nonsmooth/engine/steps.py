@@ -33,7 +33,7 @@ from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 from nonsmooth.tolerances import ACCEPTABLE, EPSILON, MOST_AMPLIFIED, PROXIMAL, UNCERTAIN
 
-__all__ = ["CompiledSteps", "Taken", "origin_of", "ridge_of"]
+__all__ = ["CompiledSteps", "Taken", "origin_of", "reach_of", "ridge_of"]
 
 #: share of the size of a mechanism, of 1 m at most, below which its coordinates at the start do not tell how large
 #: those of the run are, to which residuals of joints are relative: their round-off is 2e-13 of it, and joints that are
@@ -101,6 +101,12 @@ def _size(system: System) -> float:
     turning = np.array([unit == "rad/s" for unit in system.names.v_units], dtype=bool)
     radii = system.gyration(system.parameter_values)[turning]
     return min(max([*lengths, *radii.tolist()], default=0.0) or 1.0, 1.0)
+
+
+def reach_of(system: System) -> float:
+    """Largest coordinate at the start, of nodes too [m]."""
+    nodes = [np.max(np.abs(e.modes.places), initial=0.0) for e in system.flexible_bodies]
+    return max(float(np.max(np.abs(system.start.q))), *map(float, nodes), NEAR_ZERO * _size(system))
 
 
 class CompiledSteps:
@@ -189,20 +195,17 @@ class CompiledSteps:
         self.observe = Viewer(layout, self.memory, self.tables, self.rows)
 
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
-        system, start = self.system, self.system.start
+        system = self.system
         balanced = is_balanced(stepper)
         # impulses of redundant joints are corrected from iteration to iteration
         varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
         rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
         associated = is_associated(stepper)  # whose velocities are unique, at rest as well
         many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not associated else NEVER
-        nodes = [e.modes.places for e in system.flexible_bodies]
-        farthest = max((float(np.max(np.abs(places), initial=0.0)) for places in nodes), default=0.0)
-        reach = max(float(np.max(np.abs(start.q))), farthest, NEAR_ZERO * _size(system))
         for name, value in (
             ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
             ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
-            ("reach", reach), ("midpoint", self.midpoint),
+            ("reach", reach_of(system)), ("midpoint", self.midpoint),
             ("projected", getattr(stepper, "projection", None) is not None),
             ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
             ("varying", varying), ("error", self._error), ("planned", self.longest),

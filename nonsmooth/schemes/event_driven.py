@@ -451,22 +451,22 @@ KINK = 1e-9
 def return_before_stop(run):
     """Elements are evaluated before the stop again at which the step ends."""
     system = run.system
-    system.stop, system.since, system.renewed, run.kinked = run.kept_stop, run.kept_since, 0, 0
+    system.stop, system.renewed, run.kinked = run.kept_stop, 0, 0
     system.bound = system.stops[system.stop].before
 
 
 @piece
 def is_kinked(run):
-    """Whether the step ends at a corner at which velocities of drivers jump. Elements are evaluated behind it then.
+    """Whether the step ends at a corner at which velocities of drivers jump.
 
-    A driver that stops at the end of the run, as at that of a table, does so after it.
+    They are evaluated in their right limit then. A driver that stops at the end of the run, as at that of a table, does
+    so after it.
     """
     system = run.system
     if not len(system.joints) or run.left.t < system.stops[system.stop].t:
         return False
-    run.kept_stop, run.kept_since, run.kinked = system.stop, system.since, 0
+    run.kept_stop = system.stop
     pass_stops(system, run.left.t)
-    system.bound = system.stops[system.stop].before
     place_at(run, run.left)
     evaluate_all(system.constraints)
     for joint in system.joints:

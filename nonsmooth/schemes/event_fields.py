@@ -152,7 +152,6 @@ class EventRun:
     ends = Number("s", "end of the run", constant=True)
     kinked = Count("-", "1: velocities of drivers jump at the end of the step")
     kept_stop = Count("-", "the next stop at the start of the step")
-    kept_since = Number("s", "earliest time at which elements are evaluated there")
     shared = Count("-", "of forces that are not unique, see `phase_motion`")
     kept_shared = Count("-", "after the last accepted step")
     # its event

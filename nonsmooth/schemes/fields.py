@@ -343,7 +343,6 @@ class System:
     stops = Many(to="Stop", note="the next ones in order, the last at infinity")
     stop = Count("-", "of these the next one")
     bound = Number("s", "latest time at which elements are evaluated before it")
-    since = Number("s", "earliest time at which they are evaluated behind the stop before")
     renewed = Count("-", "1: the step begins at a corner, where accelerations may jump")
     theta = Number("-", "point of the step where forces are taken", constant=True)
     radius = Number("-", "spectral radius of generalised alpha", constant=True)

@@ -8,21 +8,18 @@ from nonsmooth.tolerances import DONE, FULL, ON_GRID, PROXIMAL, REMAINDER, UNCER
 
 @kernel
 def pass_stops(system, t):
-    """The stop after a time is the next one, and elements are evaluated behind those before it."""
+    """The stop after a time is the next one, before which elements are evaluated."""
     while system.stops[system.stop].t <= t:
-        stop = system.stops[system.stop]
-        system.since = stop.t + (stop.t - stop.before)
         system.stop += 1
         system.renewed = 1
+    system.bound = system.stops[system.stop].before
 
 
 @kernel
 def next_stop(system):
     """The next time at which a step has to end: a corner of loads or drivers, or the end of the run."""
     pass_stops(system, system.t)
-    stop = system.stops[system.stop]
-    system.bound = stop.before
-    return min(stop.t, system.t_end)
+    return min(system.stops[system.stop].t, system.t_end)
 
 
 @kernel

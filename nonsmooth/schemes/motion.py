@@ -17,9 +17,8 @@ from nonsmooth.tolerances.gauss import TURN
 
 @kernel
 def see(system, t):
-    """Elements are evaluated at time t; at the end of a step that ends at a corner, in their left limit, and at the
-    start of one that begins there, in their right limit."""
-    system.now, system.seen = t, max(min(t, system.bound), system.since)
+    """Elements are evaluated at time t; at the end of a step that ends at a corner, in their left limit."""
+    system.now, system.seen = t, min(t, system.bound)
 
 
 @kernel
