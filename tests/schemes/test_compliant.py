@@ -115,20 +115,6 @@ def swing(contact=None) -> Model:
     return model
 
 
-def hammer() -> Model:
-    """A rod that a table of angles drives against a flying ball, which it strikes from beneath."""
-    t = np.linspace(0.0, 1.0, 40)
-    model = Model([Ground(), Gravity(acceleration=(0.0, -9.81))])
-    model.add(PlanarBody("rod", mass=1.0, inertia=0.1, position=(0.0, 0.5)))
-    model.add(Revolute("pivot", "ground", "rod", at_b=(0.0, -0.5)))
-    motion = Table(tuple(t.tolist()), tuple((0.3 * np.sin(3 * t)).tolist()))
-    model.add(PrescribedMotion("motor", "ground", "rod", coordinate="angle", motion=motion))
-    model.add(PlanarBody("ball", mass=0.2, inertia=0.1, position=(0.0, 0.601), velocity=(0.0, -0.5)))
-    law = Compliant(FLORES, SLIDING)
-    model.add(CircleCircle("touch", "rod", "ball", radius_a=0.05, radius_b=0.05, contact=law))
-    return model
-
-
 CASES = {
     "slider-rod 1": (slider_rod(case=1, contact=Compliant(FLORES)), 2e-3, 2e-6),
     "slider-rod 2": (slider_rod(case=2, contact=Compliant(FLORES, SLIDING)), 2e-3, 2e-6),
@@ -150,7 +136,6 @@ CASES = {
     "slider-crank, three joints": (slider_crank_revolute(contact=COMPLIANT, joints="shaft,knee,pin"), 8e-4, 1e-6),
     "double pendulum": (double_pendulum_clearance(contact=Compliant(FLORES, SLIDING)), 3e-2, 2e-5),
     "swing": (swing(), 4e-2, 5e-5),
-    "hammer": (hammer(), 4e-3, 1e-5),
     "chain": (chain(4, contact=Compliant(FLORES, SLIDING)), 2e-4, 1e-6),
 }  # fmt: skip
 #: the impact of the light rod on the heavy one multiplies round-off by some hundreds
