@@ -18,7 +18,6 @@ from scipy.optimize import brentq
 import nonsmooth.laws as laws
 from nonsmooth import (
     Bdf,
-    CircleCircle,
     CirclePlane,
     Compliant,
     CompliantDae,
@@ -37,13 +36,11 @@ from nonsmooth import (
     PointForce,
     PointOnLine,
     PointPlane,
-    PrescribedMotion,
     Radau,
     Revolute,
     RevoluteClearance,
     SimulationFailed,
     Spring,
-    Table,
     Torque,
     Trajectory,
     ValidityWarning,
