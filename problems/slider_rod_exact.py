@@ -196,7 +196,7 @@ class SliderRod:
 
 
 class _Phases:
-    """The segments (s,) as arrays, whose last axis are the ends, and the impulses (k,) as sums."""
+    """The segments as arrays (s, ends, ..), and the impulses (k,) as sums."""
 
     def __init__(self, segments: Sequence[_Segment], impacts: Sequence[Impact]) -> None:
         self.start = np.array([one.start for one in segments])

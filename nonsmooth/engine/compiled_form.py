@@ -27,11 +27,11 @@ __all__ = [
     "scheme_of",
 ]
 
-L = TypeVar("L", bound=Layout)
+L = TypeVar("L")
 
 
 def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
-    """The compiled form of a mechanism, made once for all runs."""
+    """What follows from a mechanism alone, such as its compiled form, made once for all runs."""
     made = system.compiled_forms
     if key not in made:
         made[key] = make()
@@ -80,7 +80,7 @@ def options_of(system: System) -> int:
 
 
 def layout_of(system: System, values: Array, stepper: Any) -> Layout:
-    """The compiled form of a mechanism, made once for all runs."""
+    """What follows from a mechanism alone, such as its compiled form, made once for all runs."""
     rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
     options = max(options_of(system), 1 if is_balanced(stepper) or is_associated(stepper) else 0)
     make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)

@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
-from nonsmooth.engine.compiled_form import is_associated, is_balanced, is_rough, layout_of, rules_of, scheme_of
+from nonsmooth.engine.compiled_form import (
+    is_associated,
+    is_balanced,
+    is_rough,
+    layout_of,
+    made_once,
+    rules_of,
+    scheme_of,
+)
 from nonsmooth.engine.door import Door, Outside, why_no_programs
 from nonsmooth.engine.kept import TREND, Numbers, kept, varying
 from nonsmooth.engine.layout import STOPS, Layout
@@ -104,9 +112,14 @@ def _size(system: System) -> float:
 
 
 def reach_of(system: System) -> float:
-    """Largest coordinate at the start, of nodes too [m]."""
-    nodes = [np.max(np.abs(e.modes.places), initial=0.0) for e in system.flexible_bodies]
-    return max(float(np.max(np.abs(system.start.q))), *map(float, nodes), NEAR_ZERO * _size(system))
+    """Largest coordinate at the start, of nodes too [m]; found once for all runs."""
+
+    def find() -> float:
+        nodes = [float(np.max(np.abs(e.modes.places), initial=0.0)) for e in system.flexible_bodies]
+        reach = max([float(np.max(np.abs(system.start.q))), *nodes])
+        return reach if reach >= NEAR_ZERO else max(reach, NEAR_ZERO * _size(system))  # of 1 m at most
+
+    return made_once(system, "reach", find)
 
 
 class CompiledSteps:
