@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from nonsmooth.evaluation import Array
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
 from nonsmooth.trajectory.columns import any_of_each, bounds, where
+from nonsmooth.trajectory.derived import Mostly
 from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import signed
 
@@ -46,10 +48,9 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     """
     if not system.nc or len(run.t) < 2 or _omits(run):
         return {}
-    gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
-    P_N, size = run.P_N.array[1:], system.elementwise.gap_sizes(parameters)
+    gap, P_N, size = run.gap.array, run.P_N.array[1:], system.elementwise.gap_sizes(parameters)
     missed: dict[int, float] = {}
-    pressed = P_N > 0.0
+    pressed, open_ = P_N > 0.0, gap > 0.0
     forced = any_of_each(pressed)
     if not system.compliant:
         # steps of velocities overlap a little; in steps with forces another contact may turn the motion
@@ -57,27 +58,61 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
         row = np.flatnonzero(deep & ~(forced[:-1] | forced[1:]))
         deepest, contact = where(gap[1 + row] < -FREE * size)
         row = row[deepest]
-        open_ = (gap[row, contact] > 0.0) & (gap[row + 2, contact] > 0.0)
-        some = open_ | (gap[row + 1, contact] < -OVERLAP * size[contact])
+        some = (open_[row, contact] & open_[row + 2, contact]) | (gap[row + 1, contact] < -OVERLAP * size[contact])
         for one, time in zip(contact[some].tolist(), run.t[1 + row[some]].tolist(), strict=True):
             missed.setdefault(one, time)
-    turning = right[:-1] < 0.0
-    turning &= left[1:] > 0.0
-    turning &= gap[:-1] > 0.0
-    turning &= gap[1:] > 0.0
-    turning &= ~pressed
-    k, i = where(turning)
-    least = -size[i] * np.where(forced[k], OVERLAP, FREE)
-    which, bound = _suspected(run, system, k, i, least)
-    if which.size > MOST:
-        which = which[np.argpartition(bound / size[i[which]], MOST)[:MOST]]
-    _divide(run, system, parameters, k[which], i[which], least[which], missed)
+    k, i = _turning_back(run, _farthest(run, system), open_[:-1] & open_[1:] & ~pressed)
+    if k.size:
+        least = -size[i] * np.where(forced[k], OVERLAP, FREE)
+        which, bound = _suspected(run, system, k, i, least)
+        if which.size > MOST:
+            which = which[np.argpartition(bound / size[i[which]], MOST)[:MOST]]
+        _divide(run, system, parameters, k[which], i[which], least[which], missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
 
 
 def _omits(run: Trajectory) -> bool:
     """Whether not all steps have rows."""
     return len(run.t) - 1 < int(run.counts.get("steps", 0))
+
+
+def _turning_back(
+    run: Trajectory, farthest: float, free: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Intervals between rows, and contacts that are free in them (n - 1, nc), which close at the beginning and open at
+    the end, and whose tangents may meet below zero, see `_farthest`."""
+    gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.table
+    lower = np.minimum(gap[:-1], gap[1:])
+
+    def found(k: slice | NDArray[np.intp], ends: Array) -> NDArray[np.bool_]:
+        begins = right[:-1][k]
+        turning: NDArray[np.bool_] = farthest * (ends - begins) > lower[k]
+        turning &= begins < 0.0
+        turning &= ends > 0.0
+        turning &= free[k]
+        return turning
+
+    if not isinstance(left, Mostly):
+        return where(found(slice(None), run.left.gap_rate.array[1:]))
+    turning = found(slice(None), right[1:])
+    jumps = left.at > 0
+    before = left.at[jumps] - 1
+    turning[before] = found(before, left.values[jumps])
+    return where(turning)
+
+
+def _farthest(run: Trajectory, system: System) -> float:
+    """By how much, at most, tangents and the turning of bodies lower a gap between two rows, as a share of the change
+    of its velocity [s]: the longest step, and of it an eighth of the largest angle that both bodies turn by within."""
+    columns = np.unique(system.angular_velocities)
+    columns, spin, dt = columns[columns >= 0], 0.0, 0.0
+    for first in range(0, len(run.t), AT_ONCE):
+        part = slice(first, first + AT_ONCE + 1)
+        dt = max(dt, float(np.max(np.diff(run.t[part]), initial=0.0)))
+        spin = max(spin, float(np.max(np.abs(run.v.array[part, columns]), initial=0.0)))
+    both = 2.0 * math.sqrt(3.0) * spin  # each of two bodies has up to three of these
+    farthest = dt * (1.0 + 0.125 * both * dt)
+    return farthest if math.isfinite(farthest) else math.inf
 
 
 def _suspected(
