@@ -59,6 +59,7 @@ class Memory:
         #: bytes before records that begin without values
         self._filled = min((self.start[name] for name in content.blank), default=self._total)
         self._allocate()
+        self.raw[:] = 0
         self._place: dict[int, int] = {}
         for name, items in content.of.items():  # before any is filled, since links may point to each
             self._put(name, items, self.start[name] + dtype(name, shape).itemsize * np.arange(len(items)))
@@ -67,7 +68,7 @@ class Memory:
             self._fill(name, self.of[name], starts, items)
 
     def _allocate(self) -> None:
-        room = np.zeros(self._total + LINE, dtype=np.uint8)
+        room = np.empty(self._total + LINE, dtype=np.uint8)
         self.raw: NDArray[np.uint8] = room[-room.ctypes.data % LINE :][: self._total]
         self.of = {
             name: self.raw[self.start[name] :][: dtype(name, self.shape).itemsize * count].view(dtype(name, self.shape))
@@ -81,7 +82,7 @@ class Memory:
         return other
 
     def copied(self) -> Memory:
-        """Another block of memory with the same records; those that begin without values are empty."""
+        """Another block of memory with the same records; those that begin without values have any."""
         other = copy.copy(self)
         other._allocate()
         other.raw[: self._filled] = self.raw[: self._filled]
