@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from nonsmooth.engine.rows import AT_JUMPS
 from nonsmooth.exceptions import InputError, ValidityWarning
 from nonsmooth.files import write_contents
 from nonsmooth.model.state import InternalStates, State
@@ -32,7 +33,7 @@ class Ball:
     contact_names = ("floor",)
     reaction_names = ("rail.x",)
     parameter_values = np.array([M])
-    dimension, nc, nt, nr, compliant = 2, 1, 1, 1, False
+    dimension, nv, nc, nt, nr, compliant = 2, 2, 1, 1, 1, False
     #: size [m] of the contact's gap
     elementwise = SimpleNamespace(
         gap_sizes=lambda parameters: np.ones(1),
@@ -68,11 +69,11 @@ def a_step(t, q, v, v_left, dt, *, P_N=0.0, impact=0.0, work_drivers=0.0, memory
         "dt": np.array([dt]), "residual": np.array([1e-13 * (1 + t)]), "complementarity": np.array([3e-14 * t]),
         "work_drivers": np.array([work_drivers]), "work_loads": np.array([np.nan]), "loss_damping": np.array([np.nan]),
     }  # fmt: skip
-    one = {name: np.zeros((1, 1)) for name in ARRAYS} | {
-        "v_left": np.array([v_left], float), "P_N": np.array([[P_N]]), "P_N_impact": np.array([[impact]]),
-        "mode": np.array([[int(P_N > 0)]], np.int8), "gamma_minus": np.array([[v_left[1]]], float),
-        "gamma_plus": np.array([[v[1]]], float), "reaction": np.array([[4.0 + t]]),
-        "reaction_impact": np.array([[0.25]]),
+    one = {name: np.zeros((1, 1)) for name in (*ARRAYS, *AT_JUMPS)} | {
+        "row": np.array([0]), "v_left": np.array([v_left], float), "P_N": np.array([[P_N]]),
+        "P_N_impact": np.array([[impact]]), "mode": np.array([[int(P_N > 0)]], np.int8),
+        "gamma_minus": np.array([[v_left[1]]], float), "gamma_plus": np.array([[v[1]]], float),
+        "reaction": np.array([[4.0 + t]]), "reaction_impact": np.array([[0.25]]), "work_drivers_impact": np.zeros(1),
     }  # fmt: skip
     row = {"t": np.array([t]), "q": np.array([q], float), "v": np.array([v], float)} | one | numbers
     return row, State(t, row["q"][0], row["v"][0], memory or InternalStates())

@@ -194,6 +194,7 @@ class _Steps:
         if not observe:
             return End(q, v, P, complementarity, residual, 0.0, 0.0)
         times, places, velocities = (np.concatenate(parts) for parts in zip(*motion, strict=True))
-        seen = steps.observe(times, places, velocities, velocities)
+        nowhere = np.zeros(0, dtype=np.intp)
+        seen = steps.observe(times, places, velocities, nowhere, velocities[nowhere])
         gap, joint = max(0.0, -float(np.min(seen.gap, initial=0.0))), float(np.max(seen.closure, initial=0.0))
         return End(q, v, P, complementarity, residual, gap, joint)

@@ -25,6 +25,7 @@ from nonsmooth.engine.compiled_form import (
 from nonsmooth.engine.door import Door, Outside, why_no_programs
 from nonsmooth.engine.kept import TREND, Numbers, kept, varying
 from nonsmooth.engine.layout import STOPS, Layout
+from nonsmooth.engine.rows import without_jumps
 from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
@@ -375,7 +376,8 @@ class CompiledSteps:
         k = np.flatnonzero((np.isin(begins, corners) | np.isin(t, corners)) & np.isnan(rows["work_loads"]))
         if k.size:
             q, v = (np.vstack([getattr(start, name), rows[name]]) for name in ("q", "v"))
-            middle = 0.5 * (begins[k] + t[k]), 0.5 * (q[k] + q[k + 1]), 0.5 * (v[k] + rows["v_left"][k])
+            v_left = without_jumps(rows, "v_left", k)
+            middle = 0.5 * (begins[k] + t[k]), 0.5 * (q[k] + q[k + 1]), 0.5 * (v[k] + v_left)
             rows["work_loads"][k] = (t[k] - begins[k]) * self.system.energies(*middle, self.values)["power_loads"]
         return rows
 

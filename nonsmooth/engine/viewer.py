@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nonsmooth.compile.objects import entry
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.tables import Tables
@@ -27,19 +30,18 @@ class Viewer:
         self.layout, self.memory, self.tables, self.rows = layout, memory, tables, rows
         self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 
-    def __call__(self, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
-        """Of rows at times (n,), with positions (n, nq) and velocities (n, nv) before and after impacts."""
-        found = self.tables.views(t.size)
+    def __call__(self, t: Array, q: Array, v: Array, row: NDArray[np.intp], v_left: Array) -> Seen:
+        """Of rows at times (n,), with positions (n, nq) and velocities (n, nv) after impacts; at `row` (m,) of them
+        velocities jump from `v_left` (m, nv)."""
+        found = self.tables.views(t.size, row.size)
         for k in range(0, t.size, self.rows):
             part = slice(k, k + self.rows)
-            self._evaluate(t[part], q[part], v_left[part], v[part])
-            self.tables.read_views(found, k, t[part].size)
+            first, last = np.searchsorted(row, (k, k + self.rows)).tolist()
+            some = row[first:last] - k
+            self.tables.write_motion(t[part], q[part], v[part], some, v_left[first:last])
+            self._observe(self.memory.address("System"), t[part].size)
+            self.tables.read_views(found, k, t[part].size, some, first)
         right = {"kinetic": "kinetic", "potential": "potential", "power_loads": "power", "power_damping": "damping"}
-        left = right | {name: f"{right[name]}_left" for name in right if name != "potential"}
-        energies = ({name: found[which] for name, which in side.items()} for side in (left, right))
-        return Seen(found["gap"], found["rate_left"], found["rate"], found["closure"], *energies)
-
-    def _evaluate(self, t: Array, q: Array, v_left: Array, v: Array) -> None:
-        self.tables.write_motion(q, v, v_left)
-        self.memory.of["View"]["t"][: t.size] = t
-        self._observe(self.memory.address("System"), t.size)
+        left = {name: found[f"{which}_left"] for name, which in right.items() if name != "potential"}
+        energies = {name: found[which] for name, which in right.items()}
+        return Seen(found["gap"], found["rate"], found["closure"], energies, found["rate_left"], left)

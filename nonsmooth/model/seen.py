@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
 
@@ -19,20 +20,21 @@ __all__ = ["Observe", "Seen", "observed_by"]
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """For n rows: true gaps (n, nc) [m], their velocities before and after impacts, the largest constraint violation
-    (n,), and the energies of `System.energies` with the velocities before impacts, `left`, and after, `right`.
+    """For n rows, at m of which velocities jump: true gaps (n, nc) [m], their velocities after impacts, the largest
+    constraint violation (n,), and the energies of `System.energies` after impacts, each (n,); before the m jumps gap
+    velocities (m, nc), and the energies that depend on velocities, each (m,).
     """
 
     gap: Array
-    rate_left: Array
     rate: Array
     closure: Array
-    left: Mapping[str, Array]
-    right: Mapping[str, Array]
+    energies: Mapping[str, Array]
+    rate_left: Array
+    energies_left: Mapping[str, Array]
 
 
-#: (t, q, v_left, v) of n rows
-Observe = Callable[[Array, Array, Array, Array], Seen]
+#: (t, q, v, row, v_left) of n rows, at the m rows `row` of which velocities jump from v_left (m, nv)
+Observe = Callable[[Array, Array, Array, NDArray[np.intp], Array], Seen]
 
 
 def observed_by(system: System, parameters: Array) -> Observe:
@@ -40,8 +42,13 @@ def observed_by(system: System, parameters: Array) -> Observe:
     return partial(_observe, system, parameters)
 
 
-def _observe(system: System, parameters: Array, t: Array, q: Array, v_left: Array, v: Array) -> Seen:
-    rate_left, rate = (system.gap_rates(q, velocities, parameters) for velocities in (v_left, v))
-    left, right = (system.energies(t, q, velocities, parameters) for velocities in (v_left, v))
+def _observe(
+    system: System, parameters: Array, t: Array, q: Array, v: Array, row: NDArray[np.intp], v_left: Array
+) -> Seen:  # fmt: skip
     closure = np.max(np.abs(system.joint_violation(t, q, parameters)), axis=1, initial=0.0)
-    return Seen(system.true_gaps(q, parameters), rate_left, rate, closure, left, right)
+    left = system.energies(t[row], q[row], v_left, parameters)
+    return Seen(
+        system.true_gaps(q, parameters), system.gap_rates(q, v, parameters), closure,
+        system.energies(t, q, v, parameters), system.gap_rates(q[row], v_left, parameters),
+        {name: values for name, values in left.items() if name != "potential"},
+    )  # fmt: skip

@@ -166,7 +166,7 @@ def add_impact(system, k):
     n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
     row = system.step_rows[k]
     row.work_drivers += system.work_impact
-    row.work_drivers_impact = system.work_impact
+    row.work_drivers_impact, row.jumps = system.work_impact, 1.0
     for i in range(r):
         of, one = system.reaction_rows[k * r + i], system.reactions[i]
         of.impulse, of.twist = one.impulse, one.twist
@@ -185,6 +185,7 @@ def add_impact(system, k):
             joint.left += rates_of_jump(joint)
     for i in range(n):
         body, at = system.bodies[i], system.body_rows[k * n + i]
+        at.v_left = body.v
         body.v += body.jump
         at.v = body.v
 

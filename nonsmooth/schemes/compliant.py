@@ -280,8 +280,6 @@ def write_contacts(run, k):
     for i in range(n):
         overlap, row = run.overlaps[i], system.contact_rows[k * n + i]
         row.P = rows_of(overlap.impulse.tried - overlap.impulse.last, row.P)
-        row.impact = zeros_like(row.P)
-        row.before = row.after = overlap.rates[0]
         row.mode = overlap.mode if overlap.touches else OPEN
 
 
@@ -292,19 +290,18 @@ def write_row(run, t):
     n, r, dt = len(system.bodies), len(run.wrenches), t - run.row_t
     for i in range(n):
         body, row = system.bodies[i], system.body_rows[k * n + i]
-        row.q, row.v, row.v_left = body.at, body.u, body.u
+        row.q, row.v = body.at, body.u
     write_contacts(run, k)
     for i in range(r):
         wrench, row = run.wrenches[i], system.reaction_rows[k * r + i]
         mean = (1.0 / dt) * (wrench.impulse.tried - wrench.impulse.last)
         row.force, row.torque = force_of(mean), moment_of(mean)
-        row.impulse = row.twist = zeros_like(row.force)
     of_contacts = linear(run.contact_work.tried - run.contact_work.last)
     of_loads = linear(run.load_work.tried - run.load_work.last)
     run.stored += of_contacts[0]
     row, works = system.step_rows[k], run.work_rows[k]
     row.t, row.dt, row.residual, row.complementarity = t, dt, system.residual, system.complementarity
-    row.loss_friction, row.work_drivers, row.work_drivers_impact = of_contacts[2], of_contacts[3], 0.0
+    row.loss_friction, row.work_drivers, row.jumps = of_contacts[2], of_contacts[3], 0.0
     works.work_loads, works.loss_damping = of_loads[0], -of_loads[1]
     works.loss_contact, works.stored = of_contacts[1], run.stored
 

@@ -19,6 +19,7 @@ from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.records.values import dot, largest, zeros_like
 from nonsmooth.schemes.closing import SHORTENED, VISIBLE
 from nonsmooth.schemes.grid import latest_end, pass_stops
+from nonsmooth.schemes.joint_forces import jumps_at
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
     mode_of,
@@ -368,7 +369,7 @@ def write_row(run):
     row, works = system.step_rows[k], run.work_rows[k]
     row.t, row.dt, row.residual, row.complementarity = run.after.t, run.dt, system.residual, system.complementarity
     row.loss_friction, row.work_drivers_impact = run.loss_friction, run.work_impact
-    row.work_drivers = run.work_drivers + run.work_impact
+    row.work_drivers, row.jumps = run.work_drivers + run.work_impact, jumps_at(system, k)
     works.work_loads, works.loss_damping, works.loss_contact, works.stored = run.work_loads, run.loss_damping, 0.0, 0.0
 
 

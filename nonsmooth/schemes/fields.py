@@ -426,15 +426,15 @@ class System:
 class BodyRow:
     q = Motion("m, rad")
     v = Motion("m/s, rad/s")
-    v_left = Motion("m/s, rad/s", "before the impact at the end of the step")
+    v_left = Motion("m/s, rad/s", "before the impact at the end of the step, if there is one")
 
 
 @record
 class ContactRow:
     P = Rows("N s")
-    before = Number("m/s", "rate at the start of the step")
+    before = Number("m/s", "rate at the start of a step with an impact")
     after = Number("m/s", "rate at its end")
-    impact = Rows("N s", "share of P that is an impact's")
+    impact = Rows("N s", "share of P that is an impact's, if there is one")
     mode = Count()
 
 
@@ -442,7 +442,7 @@ class ContactRow:
 class ReactionRow:
     force = Vector("N", "mean over the step, impacts aside, in the ground frame")
     torque = Vector("N m")
-    impulse = Vector("N s", "of the impact")
+    impulse = Vector("N s", "of the impact, if there is one")
     twist = Vector("N m s")
 
 
@@ -453,5 +453,6 @@ class StepRow:
     residual = Number()
     complementarity = Number()
     work_drivers = Number("J")
-    work_drivers_impact = Number("J")
+    work_drivers_impact = Number("J", "at the impact, if there is one")
     loss_friction = Number("J")
+    jumps = Number("-", "1 where velocities jump or an impulse is that of an impact, 0 elsewhere")

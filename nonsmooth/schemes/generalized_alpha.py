@@ -42,7 +42,7 @@ from nonsmooth.schemes import rattle
 from nonsmooth.schemes.deformation import take_true_masses
 from nonsmooth.schemes.first_half import place_at_end, restore_directions
 from nonsmooth.schemes.grid import run_of
-from nonsmooth.schemes.joint_forces import CORRECTIONS, respond_to_jump, write_answer
+from nonsmooth.schemes.joint_forces import CORRECTIONS, jumps_at, respond_to_jump, write_answer
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     apply_all_impulses,
@@ -436,6 +436,7 @@ def write_row(system):
     for i in range(n):
         body, at = system.bodies[i], system.body_rows[k * n + i]
         at.q, at.v, at.v_left = body.at, body.v_next, body.left
+    row.jumps = jumps_at(system, k)
 
 
 @kernel

@@ -21,7 +21,6 @@ from nonsmooth.schemes.deformation import begin_implicit, further_passes, implic
 from nonsmooth.schemes.first_half import NOISE, UNSEEN, advance_outside, place_at_end, update_velocities
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.impact_fields import CONVEX
-from nonsmooth.schemes.joint_forces import write_answer
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     apply_all_impulses,
@@ -139,28 +138,44 @@ def write_row(system):
     k, n, m, r = system.steps, len(system.bodies), len(system.contacts), len(system.reactions)
     row = system.step_rows[k]
     row.t, row.dt, row.residual, row.complementarity = system.t_next, system.dt, system.residual, system.complementarity
-    row.work_drivers = row.work_drivers_impact = 0.0
+    work, loss, struck = 0.0, 0.0, False
     for i in range(r):
-        of, one = system.reaction_rows[k * r + i], system.reactions[i]
-        write_reaction(system, one, of)
-        write_answer(one, of, False)
+        write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
     for joint in system.joints:
-        row.work_drivers -= dot(joint.P, joint.rate)
-    loss = 0.0
+        work -= dot(joint.P, joint.rate)
     for i in range(m):
         contact, of = system.contacts[i], system.contact_rows[k * m + i]
         contact.after, contact.on = rates_after(contact), 1 if touches(contact) else 0
         contact.struck = 1 if contact.P[0] > 0.0 and is_impact(system, contact) else 0
-        of.P, of.impact, of.mode = contact.P, contact.struck * contact.P, mode_of(contact)
-        of.before, of.after = contact.start_rate, contact.after[0]
-        if not contact.struck:
+        of.P, of.mode = contact.P, mode_of(contact)
+        if contact.struck:
+            struck = True
+        else:
             slip = 0.5 * (contact.start_rates + contact.after)
             loss -= dot(contact.P, tangential(slip))
-    row.loss_friction = loss
+    row.work_drivers, row.loss_friction, row.jumps = work, loss, 0.0
     for i in range(n):
         body, at = system.bodies[i], system.body_rows[k * n + i]
         body.q = moved(body, body.q, body.u, system.dt)
-        at.q, at.v, at.v_left = body.q, body.v_next, body.v_next
+        at.q, at.v = body.q, body.v_next
+    if struck:
+        write_impact(system, k)
+
+
+@piece
+def write_impact(system, k):
+    """The impulses of the impact in the step, which other rows do not have; velocities do not jump in it."""
+    n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
+    for i in range(n):
+        system.body_rows[k * n + i].v_left = system.bodies[i].v_next
+    for i in range(m):
+        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+        of.impact, of.before, of.after = contact.struck * contact.P, contact.start_rate, contact.after[0]
+    for i in range(r):
+        of = system.reaction_rows[k * r + i]
+        of.impulse = of.twist = zeros_like(of.impulse)
+    row = system.step_rows[k]
+    row.work_drivers_impact, row.jumps = 0.0, 1.0
 
 
 @kernel

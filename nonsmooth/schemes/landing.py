@@ -21,7 +21,7 @@ from nonsmooth.schemes.closing import VISIBLE, time_of_least
 from nonsmooth.schemes.deformation import end_implicit
 from nonsmooth.schemes.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.grid import latest_end
-from nonsmooth.schemes.joint_forces import write_answer
+from nonsmooth.schemes.joint_forces import jumps_at, write_answer
 from nonsmooth.schemes.locating import locate_first_closing
 from nonsmooth.schemes.mechanism import (
     joint_residual,
@@ -175,6 +175,7 @@ def write_row(system, t):
     for i in range(n):
         body, at = system.bodies[i], system.body_rows[k * n + i]
         at.q, at.v, at.v_left = body.at, body.v_next, body.left
+    row.jumps = jumps_at(system, k)
 
 
 @kernel

@@ -33,7 +33,7 @@ from nonsmooth.schemes.deformation import (
 )
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.impact_in_step import separate_impact, sum_contact_impulses
-from nonsmooth.schemes.joint_forces import write_answer
+from nonsmooth.schemes.joint_forces import answer_of
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     apply_all_impulses,
@@ -359,19 +359,15 @@ def write_row(system, struck):
             midpoint.write_reaction(system, one, of)
         else:
             rattle.write_reaction(system, one, of)
-        write_answer(one, of, struck)
-    work, of_impact = 0.0, 0.0
+    work = 0.0
     for joint in system.joints:
         work -= dot(joint.P_a, joint.rate_start) + dot(joint.P, joint.rate)
-        of_impact -= dot(joint.answer, joint.rate) if struck else 0.0
-    row.work_drivers, row.work_drivers_impact = work, of_impact
     loss, foretold = 0.0, not is_direct(system)
     i = k * m
     for contact in system.contacts:
         of, i = system.contact_rows[i], i + 1
         contact.struck = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
-        of.P, of.impact, of.mode = contact.P, contact.P if contact.struck else zeros_like(contact.P), mode_of(contact)
-        of.before, of.after = contact.before[0], contact.after[0]
+        of.P, of.mode = contact.P, mode_of(contact)
         if foretold:
             if contact.on and not contact.struck:
                 record_impulses(contact.trend, contact.P)
@@ -380,7 +376,9 @@ def write_row(system, struck):
         if contact.on and not contact.struck:
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, tangential(slip))
-    row.loss_friction = loss
+    row.work_drivers, row.loss_friction, row.jumps = work, loss, 0.0
+    if struck:
+        write_impact(system, k)
     i = k * n
     for body in system.bodies:
         at, i = system.body_rows[i], i + 1
@@ -389,8 +387,27 @@ def write_row(system, struck):
             q = moved(body, moved(body, body.q, body.v, 0.5 * dt), v, 0.5 * dt)
         else:
             q = body.projected if system.projected else moved(body, body.q, body.u, dt)
-        at.q, at.v, at.v_left = q, v, body.left if struck else v
+        at.q, at.v = q, v
         body.q, body.v = q, v
+
+
+@piece
+def write_impact(system, k):
+    """What is before the impact of the step, and its impulses, which other rows do not have."""
+    n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
+    for i in range(n):
+        system.body_rows[k * n + i].v_left = system.bodies[i].left
+    for i in range(m):
+        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+        of.impact = contact.P if contact.struck else zeros_like(contact.P)
+        of.before, of.after = contact.before[0], contact.after[0]
+    for i in range(r):
+        of = system.reaction_rows[k * r + i]
+        of.impulse, of.twist = answer_of(system.reactions[i])
+    row, work = system.step_rows[k], 0.0
+    for joint in system.joints:
+        work -= dot(joint.answer, joint.rate)
+    row.work_drivers_impact, row.jumps = work, 1.0
 
 
 @kernel

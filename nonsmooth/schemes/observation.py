@@ -40,29 +40,14 @@ def evaluate_after_impact(system, k):
 
 
 @kernel
-def jumps(system, k):
-    """Whether velocities change in row k."""
-    n = len(system.bodies)
-    for i in range(n):
-        at = system.body_rows[k * n + i]
-        if largest(abs(at.v - at.v_left)) > 0.0:
-            return True
-    return False
-
-
-@kernel
 def evaluate_before_impact(system, k):
-    """Quantities before the impact; the same if there is none."""
+    """Quantities before the impact of row k, at which velocities jump."""
     n, m, view = len(system.bodies), len(system.contacts), system.views[k]
-    view.kinetic_left, view.power_left, view.damping_left = view.kinetic, view.power, view.damping
-    jump = jumps(system, k)
-    if jump:
-        for i in range(n):
-            system.bodies[i].u = system.body_rows[k * n + i].v_left
-        view.kinetic_left, view.power_left, view.damping_left = measure(system)
+    for i in range(n):
+        system.bodies[i].u = system.body_rows[k * n + i].v_left
+    view.kinetic_left, view.power_left, view.damping_left = measure(system)
     for j in range(m):
-        at = system.contact_views[k * m + j]
-        at.rate_left = system.contacts[j].true_rate if jump else at.rate
+        system.contact_views[k * m + j].rate_left = system.contacts[j].true_rate
 
 
 def observe(system, rows):
@@ -75,5 +60,6 @@ def observe(system, rows):
             body.at = at.q
             body.z = placed(at.q)
         evaluate_after_impact(system, k)
-        evaluate_before_impact(system, k)
+        if system.views[k].jumps > 0.0:
+            evaluate_before_impact(system, k)
     return DONE

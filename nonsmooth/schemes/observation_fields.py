@@ -7,7 +7,7 @@ from nonsmooth.records.schema import Number, record
 class ContactView:
     gap = Number("m")
     rate = Number("m/s")
-    rate_left = Number("m/s", "before the impact of the row")
+    rate_left = Number("m/s", "before the impact of the row, where velocities jump")
 
 
 @record
@@ -18,6 +18,7 @@ class View:
     kinetic = Number("J")
     power = Number("W", "of loads")
     damping = Number("W")
-    kinetic_left = Number("J", "before the impact of the row, as the next two")
+    jumps = Number("-", "1 where velocities jump, 0 elsewhere")
+    kinetic_left = Number("J", "before the jump, as the next two")
     power_left = Number("W")
     damping_left = Number("W")

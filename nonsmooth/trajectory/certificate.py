@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.evaluation import Array
+from nonsmooth.model.seen import Seen
 
 __all__ = [
     "ENERGIES",
@@ -113,24 +115,21 @@ SUMS = ("work_loads", "work_drivers", "loss_impacts", "loss_contact", "loss_fric
 
 
 def energy_series(
-    t: Array,
-    left: Mapping[str, Array],
-    right: Mapping[str, Array],
-    steps: Mapping[str, Array],
-    before: Balance | None = None,
+    lengths: Array, seen: Seen, steps: Mapping[str, NDArray[Any]], before: Balance | None = None
 ) -> tuple[dict[str, Array], Balance]:
     """Energies and, cumulative from the left limit of row 0, works and losses at the rows; each (n,) [J].
 
     Parameters
     ----------
-    t
-        Times of rows (n,).
-    left, right
-        Energies and powers before and after the impacts of rows, as in `System.energies`.
+    lengths
+        Differences of the times of the rows (n,) [s], 0 for row 0.
+    seen
+        With energies and powers of the rows.
     steps
-        Of the step that ends in each row, each (n,) [J]: ``work_drivers``, of which ``work_drivers_impact`` was done at
-        the impact; ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number if the trapezoidal rule is to
-        be used; ``loss_contact``; and ``stored`` in contacts at the row.
+        The times ``t`` (n,) of the rows [s]. Of the step that ends in each row, each (n,) [J]: ``work_drivers``;
+        ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number if the trapezoidal rule is to be used;
+        ``loss_contact``; and ``stored`` in contacts at the row. Of the rows ``row`` (m,), at which velocities jump,
+        ``work_drivers_impact`` (m,): what of ``work_drivers`` was done at the impact.
     before
         The balance after the row before these; None if they begin with row 0, which has no step.
 
@@ -138,6 +137,7 @@ def energy_series(
     -------
     The energies, and the balance after the last row. Rows in several parts give the same bits as all rows at once.
     """
+    right, left, row = seen.energies, seen.energies_left, steps["row"]
 
     def summed(name: str, increments: Array) -> Array:
         if not np.any(increments.view(np.int64)):  # all are +0
@@ -146,34 +146,52 @@ def energy_series(
             return np.cumsum(increments)
         return np.cumsum(np.concatenate([[before.sums[name]], increments]))[1:]
 
+    def summed_at_jumps(name: str, increments: Array) -> Array:
+        levels = np.cumsum(np.concatenate([[0.0 if before is None else before.sums[name]], increments]))
+        return np.repeat(levels, np.diff(row, prepend=0, append=lengths.size))
+
     def work(name: str, power: str, known: Array) -> Array:
+        powers, unknown = right[power], np.isnan(known)
+        first = 0.0 if before is None else getattr(before, power)
         if before is None:
-            times, powers, ends, known = t, right[power], left[power][1:], known[1:]
-        else:
-            times = np.concatenate([[before.t], t])
-            powers, ends = np.concatenate([[getattr(before, power)], right[power]]), left[power]
-        trapezoid = np.diff(times) * (powers[:-1] + ends) / 2.0
-        total = summed(name, np.where(np.isnan(known), trapezoid, known))
-        return np.concatenate([[0.0], total]) if before is None else total
+            unknown[0] = True  # row 0 has no step
+        if unknown.all() and not (first or powers.any() or left[power].any()):
+            return summed(name, np.zeros(lengths.size))
+        increments = powers.copy()  # of the trapezoidal rule
+        increments[row] = left[power]
+        increments[1:] += powers[:-1]
+        increments[0] += first
+        increments *= lengths
+        increments /= 2.0
+        if not unknown.all():
+            increments = np.where(unknown, increments, known)
+        if before is None:
+            increments[0] = 0.0
+        return summed(name, increments)
 
     damping = work("work_damping", "power_damping", -steps["loss_damping"])
-    impacts = left["kinetic"] - right["kinetic"] + steps["work_drivers_impact"]
     series = {
         "kinetic": right["kinetic"],
         "potential": right["potential"] + steps["stored"],
         "work_loads": work("work_loads", "power_loads", steps["work_loads"]),
         "work_drivers": summed("work_drivers", steps["work_drivers"]),
-        "loss_impacts": summed("loss_impacts", impacts),
+        "loss_impacts": summed_at_jumps(
+            "loss_impacts", left["kinetic"] - right["kinetic"][row] + steps["work_drivers_impact"]
+        ),
         "loss_contact": summed("loss_contact", steps["loss_contact"]),
         "loss_friction": summed("loss_friction", steps["loss_friction"]),
         "loss_damping": 0.0 - damping,
     }
-    start = before.start if before else float(left["kinetic"][0] + left["potential"][0] + steps["stored"][0])
+    if before is not None:
+        start = before.start
+    else:
+        kinetic = left["kinetic"] if row.size and row[0] == 0 else right["kinetic"]
+        start = float(kinetic[0] + right["potential"][0] + steps["stored"][0])
     series["remainder"] = remainder(series, start)
     known = {**series, "work_damping": damping}
     sums = {name: float(known[name][-1]) for name in SUMS}
     loads, damped = float(right["power_loads"][-1]), float(right["power_damping"][-1])
-    return series, Balance(float(t[-1]), loads, damped, start, sums)
+    return series, Balance(float(steps["t"][-1]), loads, damped, start, sums)
 
 
 def remainder(series: Mapping[str, Array], start: float) -> Array:

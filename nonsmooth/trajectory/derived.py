@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from nonsmooth.evaluation import Array
 from nonsmooth.files import Pieces
 from nonsmooth.trajectory.certificate import ENERGIES, remainder
-from nonsmooth.trajectory.columns import where
 
-__all__ = ["KEPT_ENERGIES", "Energies", "Mean", "Mostly", "differing", "means"]
+__all__ = ["KEPT_ENERGIES", "Energies", "Mean", "Mostly", "means"]
 
 #: energies of which the remainder follows
 KEPT_ENERGIES = ENERGIES[:-1]
@@ -31,14 +30,6 @@ def means(impulse: Array, length: Array) -> Array:
         found: Array = impulse / length[:, None]
     found[~(length > 0.0)] = 0.0
     return found
-
-
-def differing(*pairs: tuple[Array, Array | float]) -> NDArray[np.intp]:
-    """Rows in which one of the tables (n, k) has other bits than the one beside it."""
-    found = np.zeros(len(pairs[0][0]), dtype=bool)
-    for one, other in pairs:
-        found[where(one.view(np.int64) != np.asarray(other).view(np.int64))[0]] = True
-    return np.flatnonzero(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.engine.rows import AT_JUMPS, without_jumps
 from nonsmooth.evaluation import Array
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.trajectory.columns import any_of_each
@@ -37,32 +38,38 @@ CHANGED = 0.5
 def with_jumps(
     a: Mapping[str, NDArray[Any]], last: Array | None, system: System, parameters: Array
 ) -> tuple[Mapping[str, NDArray[Any]], NDArray[np.bool_]]:
-    """Rows of steps, in which the impulses of jumps are those of impacts, and which contacts of which rows these are.
+    """Rows of steps, in which the impulses of jumps are those of impacts, and which contacts of the rows at which
+    velocities jump these are (m, nc).
 
     Parameters
     ----------
     a : tables of rows
     last : of the two steps before: length, normal impulses, gap velocities, velocities (2, 1 + 2 nc + nv)
     """
-    booked = np.zeros(a["P_N"].shape, dtype=bool)
+    none = np.zeros(a["P_N_impact"].shape, dtype=bool)
     rough = system.elementwise.contact_law(parameters)[1] > 0.0
     if system.compliant or not np.any(rough):
-        return a, booked
+        return a, none
     rows, leaps = _leaps(a, last, system)
     some = np.any(leaps & rough, axis=1)
     if not np.any(some):
-        return a, booked
-    m, changed = Mechanism(system, parameters, 1.0), dict[str, NDArray[Any]]()
+        return a, none
+    m, booked = Mechanism(system, parameters, 1.0), dict[int, NDArray[np.bool_]]()
     for row, leap in zip(rows[some].tolist(), leaps[some], strict=True):
         v_start = a["v"][row - 1] if row else (None if last is None else last[-1, 1 + 2 * system.nc :])
         if v_start is not None and _is_jump(m, a, row, np.flatnonzero(leap), v_start):
-            if not changed:
-                names = ("v_left", "P_N_impact", "P_T_impact", "gamma_minus", "loss_friction", "reaction",
-                         "reaction_impact", "work_drivers_impact")  # fmt: skip
-                changed = {name: a[name].copy() for name in names}
             booked[row] = leap
-            _book(m, {**a, **changed}, row, np.flatnonzero(leap), v_start)
-    return {**a, **changed}, booked
+    if not booked:
+        return a, none
+    every = np.union1d(a["row"], np.array(list(booked), dtype=np.intp))
+    jumps = {name: without_jumps(a, name, every) for name in AT_JUMPS if name != "row"}
+    a = {**a, **jumps, "row": every} | {name: a[name].copy() for name in ("loss_friction", "reaction")}
+    which = np.zeros(a["P_N_impact"].shape, dtype=bool)
+    for row, leap in booked.items():
+        which[np.searchsorted(every, row)] = leap
+        v_start = a["v"][row - 1] if row or last is None else last[-1, 1 + 2 * system.nc :]
+        _book(m, a, row, np.flatnonzero(leap), v_start)
+    return a, which
 
 
 def jump_words(contact: str, t: float, impulse: float, forces: tuple[float, float] | None = None) -> str:
@@ -92,7 +99,7 @@ def _leaps(
     force = means(np.concatenate([before[:, 1:], a["P_N"]]), np.concatenate([before[:, 0], a["dt"]]))
     leaps = force[2:] > LEAP * np.maximum(force[1:-1], force[:-2])
     rows = np.flatnonzero(any_of_each(leaps))
-    rows = rows[~np.any(a["P_N_impact"][rows] > 0.0, axis=1)]
+    rows = np.setdiff1d(rows, a["row"][np.any(a["P_N_impact"] > 0.0, axis=1)], assume_unique=True)
     return rows, leaps[rows]
 
 
@@ -142,13 +149,14 @@ def _book(
     c = _Change(m, t, q, index)
     P_N, P_T = a["P_N"][row, index], a["P_T"][row, c.along]
     jump, P_g = (one[:, 0] for one in c.within((c.W_N @ P_N + c.W_T @ P_T)[:, None], c.W_g))
-    a["v_left"][row] = a["v"][row] - jump
-    a["P_N_impact"][row, index], a["P_T_impact"][row, c.along] = P_N, P_T
-    a["gamma_minus"][row, index] = 0.0
+    k = np.searchsorted(a["row"], row)
+    a["v_left"][k] = a["v"][row] - jump
+    a["P_N_impact"][k, index], a["P_T_impact"][k, c.along] = P_N, P_T
+    a["gamma_minus"][k, index], a["gamma_plus"][k, index] = 0.0, c.W_N.T @ a["v"][row]
     # of the schemes, with the mean of the slip at both ends of the step
     a["loss_friction"][row] += P_T @ (c.W_T.T @ (0.5 * (v_start + a["v"][row])))
     if m.system.ng:
         answer = m.reaction(t, q, P_g)
-        a["reaction_impact"][row] += answer
+        a["reaction_impact"][k] += answer
         a["reaction"][row] -= answer / dt
-        a["work_drivers_impact"][row] -= P_g @ m.at(t, q).g_t
+        a["work_drivers_impact"][k] -= P_g @ m.at(t, q).g_t

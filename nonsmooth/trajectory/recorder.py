@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.engine.rows import following, joined
+from nonsmooth.engine.rows import AT_JUMPS, cut, following, joined
 from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces
@@ -126,12 +126,19 @@ class Recorder:
     def _at_rest(self, state: State) -> Part:
         """The row of a state without impulses."""
         none, still, idle = (np.zeros((1, size)) for size in (self.system.nc, self.system.nt, self.system.nr))
-        arrays = (state.v[None].copy(), none, none, still, still, none.astype(np.int8), none, none, idle, idle)
+        arrays = (none, still, none.astype(np.int8), idle)
         row: dict[str, NDArray[Any]] = {"t": np.array([state.t]), "q": state.q[None].copy(), "v": state.v[None].copy()}
         row.update(zip(ARRAYS, arrays, strict=True))
         row.update((name, np.zeros(1)) for name in SCALARS)
+        row.update((name, np.zeros((0, *shape), np.intp if name == "row" else float)) for name, shape in self._jumps())
         row["stored"] = np.array([float(np.sum(state.memory.get("Integration.stored", 0.0)))])
         return row
+
+    def _jumps(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Shapes of one row of the tables of rows at which velocities jump."""
+        s = self.system
+        widths = (s.nv, s.nc, s.nt, s.nc, s.nc, s.nr)
+        return zip(AT_JUMPS, ((), *((width,) for width in widths), ()), strict=True)
 
     def extend(self, rows: Part, end: State) -> None:
         """Accepted steps, and the state after them."""
@@ -170,8 +177,8 @@ class Recorder:
                 ready = [joined(ready)]
         else:
             tables, n = self._tables(), thinned.end(known) - thinned.count
-            ready = [{name: values[:n] for name, values in tables.items()}] if n > 0 else []
-            rest = {name: values[n:].copy() for name, values in tables.items()}
+            ready = [cut(tables, 0, n)] if n > 0 else []
+            rest = {name: values.copy() for name, values in cut(tables, n, len(tables["t"])).items()}
         for part in ready:
             thinned = thinned.extended(part, self.system, self.parameters, observe)
         if ready:
@@ -187,20 +194,22 @@ class Recorder:
     def held(self, n: int) -> dict[str, Any]:
         """The first n rows, for a checkpoint."""
         thinned, waiting = self._rows[0], n - self._rows[0].count
-        rows = {name: values[:waiting] for name, values in self._tables().items()}
+        rows = cut(self._tables(), 0, waiting)
         return {"rows": rows, "start": self._start, "thinned": thinned.held()}
 
     def hold(self, held: Mapping[str, Any], end: State) -> None:
         """Continue after the rows of a checkpoint, the last of which is `end`; ValueError if they do not match."""
         rows, system, start = dict(held["rows"]), self.system, held["start"]
-        n, nv, nc, nt, nr = rows["t"].size, system.nv, system.nc, system.nt, system.nr
-        widths = (system.nq, nv, nv, nc, nc, nt, nt, nc, nc, nc, nr, nr)
+        n, jumps = rows["t"].size, rows["row"]
+        widths = (system.nq, system.nv, system.nc, system.nt, system.nc, system.nr)
         shapes: dict[str, tuple[int, ...]] = {
             name: (n, width) for name, width in zip(("q", "v", *ARRAYS), widths, strict=True)
         }
-        shapes |= {name: (n,) for name in ("t", *SCALARS)}
+        shapes |= {name: (n,) for name in ("t", *SCALARS)} | {name: (jumps.size, *one) for name, one in self._jumps()}
         if {name: np.shape(values) for name, values in rows.items()} != shapes or not isinstance(start, State):
             raise ValueError("its rows are those of another mechanism")
+        if np.any(np.diff(jumps, prepend=-1) < 1) or np.any(jumps >= n):
+            raise ValueError("its jumps are not at its rows")
         if n < 1 or rows["t"][-1] != end.t:
             raise ValueError("its rows are not complete")
         thinned = self._none().holding(held["thinned"], system)
@@ -214,7 +223,7 @@ class Recorder:
         portion = max(at_once // self.record, 1) * self.record
         while made.count < n:
             first, last = made.count - base.count, min(made.count + portion + (made.count == 0), n) - base.count
-            part = tables if last - first == len(tables["t"]) else {k: one[first:last] for k, one in tables.items()}
+            part = tables if last - first == len(tables["t"]) else cut(tables, first, last)
             made = made.extended(part, self.system, self.parameters, observe)
             if made.end(made.count) == made.count:
                 self._made = made

@@ -15,7 +15,7 @@ from nonsmooth.model.seen import Observe, Seen
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
 from nonsmooth.trajectory.columns import any_of_each, bounds
 from nonsmooth.trajectory.contact_forces import tangential_size
-from nonsmooth.trajectory.derived import KEPT_ENERGIES, differing, means
+from nonsmooth.trajectory.derived import KEPT_ENERGIES, means
 from nonsmooth.trajectory.jumps import with_jumps
 from nonsmooth.trajectory.store import Store
 
@@ -24,19 +24,17 @@ if TYPE_CHECKING:
 
 __all__ = ["ARRAYS", "SCALARS", "Part", "Thinned"]
 
-#: rows of steps, by name: times ``t`` (k,), ``q``, ``v`` and `ARRAYS` (k, width), `SCALARS` (k,)
+#: rows of steps, by name: times ``t`` (k,), ``q``, ``v`` and `ARRAYS` (k, width), `SCALARS` (k,); and of those rows at
+#: which velocities jump `AT_JUMPS`
 Part = Mapping[str, NDArray[Any]]
 
 #: numbers of a step: its length, its certificate, and what `energy_series` takes
 SCALARS = (
-    "dt", "residual", "complementarity", "work_drivers", "work_drivers_impact", "loss_friction", "work_loads",
-    "loss_damping", "loss_contact", "stored",
+    "dt", "residual", "complementarity", "work_drivers", "loss_friction", "work_loads", "loss_damping", "loss_contact",
+    "stored",
 )  # fmt: skip
 #: arrays of a step besides q and v
-ARRAYS = (
-    "v_left", "P_N", "P_N_impact", "P_T", "P_T_impact", "mode", "gamma_minus", "gamma_plus", "reaction",
-    "reaction_impact",
-)  # fmt: skip
+ARRAYS = ("P_N", "P_T", "mode", "reaction")
 #: tables that follow from others where nothing jumps
 JUMPS = ("v_left", "rate_left", "lam_N", "lam_T", "reaction_impact")
 #: how many times the impulse of the two steps before a lasting contact has at most in one step, after a step without
@@ -76,7 +74,7 @@ class Thinned:
     least_gap
         Smallest gap of each contact (nc,) [m].
     extremes
-        Smallest, largest and last value of each energy (3, energies) [J].
+        Smallest, largest and last value of each energy (3, energies) [J]; of losses the last one only.
     balance
         From which the balance of energy is continued.
     last
@@ -106,16 +104,17 @@ class Thinned:
         """With the rows that follow, the last of which is kept."""
         t = a["t"]
         a, jumped = with_jumps(a, self.last, system, parameters)
-        seen = observe(t, a["q"], a["v_left"], a["v"])
-        energy, balance = energy_series(t, seen.left, seen.right, {name: a[name] for name in SCALARS[3:]}, self.balance)
-        views = {"gap": seen.gap, "rate_left": seen.rate_left, "rate": seen.rate}
-        views |= {name: energy[name] for name in KEPT_ENERGIES}
-        views |= {name: a[name] for name in ("t", "q", "v", "v_left", "mode")}
+        seen = observe(t, a["q"], a["v"], a["row"], a["v_left"])
+        lengths = np.empty(t.size)
+        lengths[0], lengths[1:] = t[0] - (t[0] if self.balance is None else self.balance.t), t[1:] - t[:-1]
+        energy, balance = energy_series(lengths, seen, a, self.balance)
+        views = {"gap": seen.gap, "rate": seen.rate} | {name: energy[name] for name in KEPT_ENERGIES}
+        views |= {name: a[name] for name in ("t", "q", "v", "mode")}
         kept = self._kept(t.size)
         if self.record > 1:
             views = {name: values[kept] for name, values in views.items()}
         table = self._forces(a, kept) | views
-        jumps = self._jumps(table, a, kept)
+        jumps = self._jumps(table, a, seen, kept, lengths)
         if self.record == 1:
             del table["dt"]
         self.store.put(self.kept, table)
@@ -125,15 +124,15 @@ class Thinned:
             worst_violation(-least), worst_violation(seen.closure), worst_violation(a["complementarity"]),
             worst_violation(a["residual"]),
         ])  # fmt: skip
-        extremes = np.array([(np.min(one), np.max(one), one[-1]) for one in energy.values()]).T
+        extremes = np.array([_extremes(name, one) for name, one in energy.items()]).T
         if self.worst is not None and self.least_gap is not None and self.extremes is not None:
             worst, least = np.maximum(self.worst, worst), np.minimum(self.least_gap, least)
             extremes[0] = np.minimum(self.extremes[0], extremes[0])
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
-        lasting = partial(_lasting, a, seen, system.nc, self.last, jumped) if self.constant else None
+        lasting = partial(_lasting, a, seen, self.last, jumped) if self.constant else None
         return replace(
             self, count=self.count + t.size, kept=self.kept + len(table["t"]), jumped=self.jumped + len(jumps["row"]),
-            impacts=(*self.impacts, _impacts(t, a, system, jumped, lasting)), worst=worst, least_gap=least,
+            impacts=(*self.impacts, _impacts(a, system, jumped, lasting)), worst=worst, least_gap=least,
             extremes=extremes, balance=balance, last=_last(a, seen.rate, self.last),
         )  # fmt: skip
 
@@ -149,31 +148,44 @@ class Thinned:
         length, reaction = _summed(a["dt"], kept), a["reaction"]
         return {
             "dt": length, "P_N": _summed(a["P_N"], kept), "P_T": _summed(a["P_T"], kept),
-            "reaction_impact": _summed(a["reaction_impact"], kept),
             "reaction": reaction if self.record == 1 else means(_summed(reaction * a["dt"][:, None], kept), length),
         }  # fmt: skip
 
     def _jumps(
-        self, table: dict[str, NDArray[Any]], a: Part, kept: slice | NDArray[np.intp]
+        self, table: Mapping[str, NDArray[Any]], a: Part, seen: Seen, kept: slice | NDArray[np.intp], lengths: Array
     ) -> dict[str, NDArray[Any]]:
-        """The rows, taken from their table, of what follows from it in all others: `nonsmooth.trajectory.derived`."""
-        parts = {name: table.pop(name) for name in JUMPS if name in table}
-        t = table["t"]
-        between = t.copy()
-        between[1:] -= t[:-1]
-        between[:1] -= t[:1] if self.balance is None else self.balance.t
-        length = table["dt"] if self.record > 1 else between
-        impacts = [_summed(np.abs(a[f"{name}_impact"]), kept) for name in ("P_N", "P_T")]
-        rows = differing(
-            (parts["v_left"], table["v"]), (parts["rate_left"], table["rate"]), (parts["reaction_impact"], 0.0),
-            *((one, 0.0) for one in impacts), (table["dt"][:, None], length[:, None]),
-        )  # fmt: skip
-        parts = {name: values[rows] for name, values in parts.items()}
-        for name, impulse in (("lam_N", "P_N"), ("lam_T", "P_T")):
-            whole, impact = (one[rows] if self.record == 1 else one for one in (a[impulse], a[f"{impulse}_impact"]))
-            smooth = whole - impact if self.record == 1 else _summed(whole - impact, kept)[rows]
-            parts[name] = means(smooth, table["dt"][rows])
-        return {"row": rows + self.kept, **parts}
+        """Of what follows from the table in all other rows, those in which it does not: `nonsmooth.trajectory.derived`.
+
+        These are rows that velocities jump at or have jumped before, since the row that was kept before them, and those
+        whose step is not the difference of two times.
+        """
+        into = a["row"] if isinstance(kept, slice) else np.searchsorted(kept, a["row"])
+        rows = np.unique(into) if self.record > 1 else into
+        if self.record == 1:
+            odd = np.flatnonzero(table["dt"].view(np.int64) != lengths.view(np.int64))
+            rows = np.union1d(rows, odd) if odd.size else rows
+        v, rate = np.array(table["v"][rows]), np.array(table["rate"][rows])
+        impulse = np.zeros((rows.size, a["reaction"].shape[1]))
+        at = np.searchsorted(rows, into)
+        ends = slice(None) if isinstance(kept, slice) else kept[into] == a["row"]
+        v[at[ends]], rate[at[ends]] = a["v_left"][ends], seen.rate_left[ends]
+        np.add.at(impulse, at, a["reaction_impact"])
+        forces = (self._smooth(a, name, kept, rows, into) for name in ("P_N", "P_T"))
+        lam_N, lam_T = (means(smooth, table["dt"][rows]) for smooth in forces)
+        named = {"v_left": v, "rate_left": rate, "lam_N": lam_N, "lam_T": lam_T, "reaction_impact": impulse}
+        return {"row": rows + self.kept, **named}
+
+    def _smooth(
+        self, a: Part, name: str, kept: slice | NDArray[np.intp], rows: NDArray[np.intp], into: NDArray[np.intp]
+    ) -> Array:  # fmt: skip
+        """Impulses of the steps of some kept rows, without those of impacts, each of which is of kept row `into`."""
+        if isinstance(kept, slice):
+            found: Array = a[name][rows]
+            found[np.searchsorted(rows, into)] -= a[f"{name}_impact"]
+            return found
+        smooth = a[name].copy()
+        smooth[a["row"]] -= a[f"{name}_impact"]
+        return _summed(smooth, kept)[rows]
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Tables of all kept rows, by name, but those of `jumping`."""
@@ -246,18 +258,17 @@ def loaded(
 
     Parameters
     ----------
-    approach : gap velocities (n, nc) [m/s] at the end of steps, before impacts; closing < 0
+    approach : gap velocities (k, nc) [m/s] at the end of steps, before impacts; closing < 0
     before : those at their beginning
-    lengths : (2 + n,) [s] of the two steps before the first, 0 where there are none, and of these
-    some : the requested steps, all by default
+    lengths : (2 + n,) [s] of the two steps before the first, 0 where there are none, and of all
+    some : which of the n steps these are, all by default
     """
-    dt = lengths[2:]
+    two, one, dt = (lengths[first:][: lengths.size - 2][some] for first in range(3))
     # where a run begins, the step after tells whether steps are constant
-    one = np.where(lengths[1:-1] > 0.0, lengths[1:-1], np.append(dt[1:], 0.0))
-    two = np.where(lengths[:-2] > 0.0, lengths[:-2], one)
+    one = np.where(one > 0.0, one, np.append(lengths[3:], 0.0)[some])
+    two = np.where(two > 0.0, two, one)
     equal = (np.abs(one - dt) <= EQUAL * dt) & (np.abs(two - dt) <= EQUAL * dt) & (dt > 0.0)
-    approach, before = approach[some], before[some]
-    return np.asarray(equal[some, None] & (-approach <= OPEN_FOR * (before - approach)))
+    return np.asarray(equal[:, None] & (-approach <= OPEN_FOR * (before - approach)))
 
 
 def _last(a: Mapping[str, Array], rate: Array, last: Array | None) -> Array:
@@ -266,13 +277,20 @@ def _last(a: Mapping[str, Array], rate: Array, last: Array | None) -> Array:
     return np.concatenate([np.zeros((2, steps.shape[1])) if last is None else last, steps])[-2:]
 
 
+def _extremes(name: str, values: Array) -> tuple[float, float, float]:
+    """The least, the largest and the last value of an energy; of losses, which are cumulative, the last one alone."""
+    end = values[-1]
+    return (end, end, end) if name.startswith("loss_") else (np.min(values), np.max(values), end)
+
+
 def _impacts(
-    t: Array, a: Mapping[str, Array], system: System, jumps: NDArray[np.bool_],
+    a: Mapping[str, NDArray[Any]], system: System, jumps: NDArray[np.bool_],
     lasting: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None,
 ) -> Array:  # fmt: skip
     """Impacts of rows (k, 7), with what they transmit to contacts that are closed; `jumps`: those without collision.
 
-    `lasting`: which contacts of requested rows last. They have no impact, unless another contact is hit as well.
+    `lasting`: which contacts last at some of the rows at which velocities jump. They have no impact, unless another
+    contact is hit as well.
     """
     struck = a["P_N_impact"] > 0.0
     some = np.flatnonzero(any_of_each(struck))
@@ -285,23 +303,31 @@ def _impacts(
     row, contact = np.nonzero(struck)
     row = some[row]
     parts = (a["P_N_impact"], tangential_size(a["P_T_impact"], system), a["gamma_minus"], a["gamma_plus"], jumps)
-    return np.column_stack([t[row], contact, *(part[row, contact] for part in parts)])
+    return np.column_stack([a["t"][a["row"][row]], contact, *(part[row, contact] for part in parts)])
 
 
 def _lasting(
-    a: Mapping[str, Array], seen: Seen, nc: int, last: Array | None, jumps: NDArray[np.bool_], some: NDArray[np.intp]
+    a: Mapping[str, NDArray[Any]], seen: Seen, last: Array | None, jumps: NDArray[np.bool_], some: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """Whether contacts last (k, nc) in which some rows of constant steps have an impulse of an impact.
+    """Whether contacts last (k, nc) at some of the rows of constant steps at which velocities jump.
 
     Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
     its normal turns they may omit some and make up for them. Of steps that end where an impact is, equal ones are equal
     flights.
     """
+    row, nc = a["row"][some], a["P_N"].shape[1]
     before = np.zeros((2, 1 + 2 * nc)) if last is None else last[:, : 1 + 2 * nc]
-    dt = np.concatenate([before[:, 0], a["dt"]])
-    P_N = np.concatenate([before[:, 1 : 1 + nc], a["P_N"]])
-    rate = np.concatenate([before[1:, 1 + nc :], seen.rate])[:-1]
-    first, second, third = (dt[some + k] for k in range(3))
+
+    def back(values: Array, known: Array, k: int) -> Array:
+        """Those of k steps earlier, of which the two before all rows are known."""
+        found: Array = values[np.maximum(row - k, 0)]
+        found[row < k] = known[2 + row[row < k] - k]
+        return found
+
+    first, second, third = (back(a["dt"], before[:, 0], k) for k in (2, 1, 0))
+    P_first, P_second, P_third = (back(a["P_N"], before[:, 1 : 1 + nc], k) for k in (2, 1, 0))
+    rate = back(seen.rate, before[:, 1 + nc :], 1)
     equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
-    makes_up = equal[:, None] & (P_N[some + 2] <= LASTS * np.maximum(P_N[some + 1], P_N[some]))
-    return np.asarray(~jumps[some] & (makes_up | loaded(seen.rate_left, rate, dt, some)))
+    makes_up = equal[:, None] & (P_third <= LASTS * np.maximum(P_second, P_first))
+    dt = np.concatenate([before[:, 0], a["dt"]])
+    return np.asarray(~jumps[some] & (makes_up | loaded(seen.rate_left[some], rate, dt, row)))

@@ -5,33 +5,94 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nonsmooth import MoreauJean, simulate
-from nonsmooth.engine.rows import Rows, joined
+from nonsmooth import ErrorControl, EventDriven, GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
+from nonsmooth.engine.rows import AT_JUMPS, Rows, cut, joined, without_jumps
+from nonsmooth.engine.tables import Tables
 from nonsmooth.exceptions import ModelError
 from nonsmooth.trajectory.store import Store
-from nonsmooth_problems import bouncing_ball, slider_rod
+from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod
 
 
 def room(rows):
     return {"t": np.arange(float(rows)), "q": np.arange(2.0 * rows).reshape(rows, 2)}
 
 
+def jumping(*rows):
+    """Tables of the rows at which velocities jump, with their numbers."""
+    found = {name: np.array([[10.0 * row] for row in rows]).reshape(len(rows), 1) for name in AT_JUMPS}
+    return found | {"row": np.array(rows, dtype=int)}
+
+
+def a_start(rows):
+    return {"t": -np.ones(rows), "q": -np.ones((rows, 2))} | jumping()
+
+
 @pytest.mark.parametrize("apart", [False, True])
 def test_rows_behind_each_other_are_joined_without_a_copy(apart):
-    one, start = room(9), {"t": np.array([-1.0]), "q": np.array([[-2.0, -3.0]])}
-    parts = [start, Rows(one, 1, 3), Rows(one, 3, 4), Rows(one, 5 if apart else 4, 8)]
+    one, start = room(9), a_start(1)
+    parts = [
+        start,
+        Rows(one, 1, 3, jumping(1)),
+        Rows(one, 3, 4, jumping()),
+        Rows(one, 5 if apart else 4, 8, jumping(0, 2)),
+    ]
     expected = {name: np.concatenate([part[name].copy() for part in parts]) for name in one}
     found = joined(parts)
+    assert found["row"].tolist() == [2, 4, 6] and found["v_left"].tolist() == [[10.0], [0.0], [20.0]]
     for name, values in expected.items():
         assert found[name].tobytes() == values.tobytes() and np.shares_memory(found[name], one[name]) is not apart
 
 
 def test_rows_of_others_are_joined_by_a_copy():
     """Those of a checkpoint, of which there are several, and of two rooms."""
-    start, one = {"t": np.zeros(2), "q": np.zeros((2, 2))}, room(5)
-    found = joined([start, Rows(one, 1, 3), Rows(room(4), 0, 2)])
-    assert found["t"].tolist() == [0.0, 0.0, 1.0, 2.0, 0.0, 1.0] and one["t"][0] == 0.0
+    start, one = a_start(2), room(5)
+    found = joined([start, Rows(one, 1, 3, jumping(0)), Rows(room(4), 0, 2, jumping(1))])
+    assert found["t"].tolist() == [-1.0, -1.0, 1.0, 2.0, 0.0, 1.0] and one["t"][0] == 0.0
+    assert found["row"].tolist() == [2, 5]
     assert not np.shares_memory(found["t"], one["t"])
+
+
+def test_a_part_of_rows_has_its_jumps():
+    whole = {**room(9), **jumping(0, 3, 4, 8)}
+    part = cut(whole, 3, 8)
+    assert part["t"].tolist() == [3.0, 4.0, 5.0, 6.0, 7.0]
+    assert part["row"].tolist() == [0, 1] and part["v_left"].tolist() == [[30.0], [40.0]]
+    whole["v"] = np.arange(9.0)[:, None]
+    rows = np.array([8, 2, 4])
+    assert without_jumps(whole, "v_left", rows).tolist() == [[80.0], [2.0], [40.0]]
+    assert without_jumps(whole, "reaction_impact", rows).tolist() == [[80.0], [0.0], [40.0]]
+
+
+FRICTION = {impact: Rigid(restitution=0.5, friction=0.1, impact=impact) for impact in ("newton", "poisson")}
+IMPULSES = ("ContactRow", "impact"), ("ReactionRow", "impulse"), ("ReactionRow", "twist")
+
+
+@pytest.mark.parametrize(
+    ("stepper", "dt", "contact"),
+    [
+        (MoreauJean(), 1e-4, FRICTION["newton"]), (MoreauJean(joints="midpoint"), 1e-4, FRICTION["newton"]),
+        (MoreauJean(), 1e-4, FRICTION["poisson"]), (GaussQP(), 1e-4, Rigid(restitution=0.0, friction=0.1)),
+        (GaussQP(), Landing(1e-6, 1e-3), FRICTION["newton"]), (GeneralizedAlpha(), 1e-4, FRICTION["newton"]),
+        (EventDriven(), ErrorControl(1e-6), FRICTION["newton"]),
+    ],
+    ids=["Moreau-Jean", "midpoint", "Poisson", "implicit Euler", "landing", "alpha", "events"],
+)  # fmt: skip
+def test_every_row_with_an_impact_says_so(monkeypatch, stepper, dt, contact):
+    """In the records of each text: without it velocities before the impact, and its impulses, would be lost."""
+    usual, found = Tables.read, [0]
+
+    def read(tables, count, further=0.0):
+        rows, of = usual(tables, count, further), tables.memory.of
+        moved = of["BodyRow"]["v"] != of["BodyRow"]["v_left"]
+        given = (moved, *(of[schema][name] != 0.0 for schema, name in IMPULSES))
+        jump = np.any(np.hstack([one.reshape(len(of["StepRow"]), -1) for one in given])[:count], axis=1)
+        assert set(np.flatnonzero(jump)) <= set(rows["row"])
+        found[0] += np.count_nonzero(jump)
+        return rows
+
+    monkeypatch.setattr(Tables, "read", read)
+    simulate(slider_crank_revolute(contact=contact).build(), stepper, t_end=0.02, dt=dt)
+    assert found[0] > 1
 
 
 def test_steps_stand_in_one_array():
