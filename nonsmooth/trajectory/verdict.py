@@ -185,11 +185,17 @@ def _overlap(system: System, parameters: Array, certificate: Certificate, gap: A
     return float(overlap[i]), f'contact "{system.contact_names[i]}"', size
 
 
+def _largest_radius(system: System, parameters: Array) -> float:
+    """The largest radius of gyration of the bodies that turn [m]."""
+    turns = np.array([unit == "rad/s" for unit in system.names.v_units], dtype=bool)
+    return float(np.max(system.gyration(parameters)[turns], initial=0.0))
+
+
 def displacement(system: System, parameters: Array, q: Array) -> tuple[float, float]:
     """The largest displacement [m] in a run, rotations times the largest radius of gyration, and the size of the
     mechanism [m]: its largest coordinate or radius of gyration."""
     lengths = np.array([unit == "m" for unit in system.names.q_units], dtype=bool)
-    radius = float(np.max(system.gyration(parameters)))
+    radius = _largest_radius(system, parameters)
     least, largest = bounds(q)
     spread, far = largest - least, np.maximum(largest, -least)
     moved = max(np.max(spread[lengths], initial=0.0), radius * np.max(spread[~lengths], initial=0.0))
@@ -227,8 +233,7 @@ def _open(system: System, parameters: Array, certificate: Certificate, t: Array,
     if not CLOSED < most < math.inf:
         return []
     length, name = reference_length(system, parameters, q)
-    turns = np.array([unit == "rad/s" for unit in system.names.v_units])
-    radius = float(np.max(system.gyration(parameters)[turns], initial=0.0))
+    radius = _largest_radius(system, parameters)
     if most * max(radius, 1.0) <= OPEN * length:
         return []
     angles = np.array([unit == "rad" for unit in system.names.constraint_units])
