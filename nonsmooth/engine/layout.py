@@ -320,6 +320,7 @@ class Layout:
             ("contact_views", "ContactView", self.contacts.size), ("views", "View", 1),
         ):  # fmt: skip
             self.content.blank[schema] = self.whole[name] = count * rows
+        self.content.zero = {"BodyRow"}
         memory = Memory(self.content, self.shape)
         ground = memory.start["Body"]
         for group in self.groups:

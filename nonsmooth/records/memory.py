@@ -23,12 +23,14 @@ Values = dict[str, Any]
 class Content:
     """Records before memory is allocated: dictionaries, in which a link is another one and `Many` a list of them.
 
-    `blank` is the number of records of a schema that have no initial values; all records of that schema are then blank.
+    `blank` is the number of records of a schema that have no initial values; all records of that schema are then blank,
+    and those of `zero` are zero: where vectors are read, what they are padded with takes part in sums.
     """
 
     def __init__(self) -> None:
         self.of: dict[str, list[Values]] = defaultdict(list)
         self.blank: dict[str, int] = {}
+        self.zero: set[str] = set()
 
     def add(self, schema: str, **values: Any) -> Values:
         """Add a record; its fields may be set later."""
@@ -55,7 +57,7 @@ class Memory:
         counts = {name: len(items) for name, items in content.of.items()} | content.blank
         sizes = {name: -(-dtype(name, shape).itemsize * count // LINE) * LINE for name, count in counts.items()}
         self.start = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
-        self._counts, self._total = counts, sum(sizes.values())
+        self._counts, self._total, self._zero = counts, sum(sizes.values()), content.zero
         #: bytes before records that begin without values
         self._filled = min((self.start[name] for name in content.blank), default=self._total)
         self._allocate()
@@ -82,10 +84,12 @@ class Memory:
         return other
 
     def copied(self) -> Memory:
-        """Another block of memory with the same records; those that begin without values have any."""
+        """Another block of memory with the same records; those that begin without values have any, or are zero."""
         other = copy.copy(self)
         other._allocate()
         other.raw[: self._filled] = self.raw[: self._filled]
+        for name in self._zero:
+            other.of[name].view(np.uint8)[:] = 0
         return other
 
     def address(self, schema: str, k: int = 0) -> int:
