@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 __all__ = ["AT_JUMPS", "Rows", "cut", "following", "joined", "without_jumps"]
 
-#: tables of the rows at which velocities jump, which are the numbers ``row`` among all rows of the same part
+#: tables of the rows at which velocities jump, or an impulse is that of an impact although they do not, as in implicit
+#: Euler's scheme; these are the numbers ``row`` among all rows of the same part
 AT_JUMPS = (
     "row", "v_left", "P_N_impact", "P_T_impact", "gamma_minus", "gamma_plus", "reaction_impact", "work_drivers_impact",
 )  # fmt: skip
@@ -33,23 +34,33 @@ class Rows(dict[str, NDArray[Any]]):
         """Whether its rows stand right behind the others."""
         return isinstance(other, Rows) and other.room is self.room and other.last == self.first
 
+    def begins(self, group: Sequence[Tables]) -> bool:
+        """Whether these are the first rows of a room, which has a place for the row of the start that the group is."""
+        return len(group) == 1 and not isinstance(group[0], Rows) and len(group[0]["t"]) == self.first
+
 
 def following(parts: Sequence[Tables]) -> list[Tables]:
     """Tables one after the other: those that stand so already as one, and the row of the start before them."""
-    found: list[Tables] = []
+    groups: list[list[Tables]] = []
     for part in parts:
-        last = found[-1] if found else None
-        if last is None or not isinstance(part, Rows):
-            found.append(part)
-        elif part.follows(last):
-            found[-1] = Rows(part.room, last.first, part.last, _jumps([last, part]))
-        elif not isinstance(last, Rows) and len(last["t"]) == part.first == len(found) == 1:
-            for name, values in part.room.items():
-                values[:1] = last[name]
-            found[-1] = Rows(part.room, 0, part.last, _jumps([last, part]))
+        group = groups[-1] if groups else []
+        if isinstance(part, Rows) and group and (part.follows(group[-1]) or (len(groups) == 1 and part.begins(group))):
+            group.append(part)
         else:
-            found.append(part)
-    return found
+            groups.append([part])
+    return [_as_one(group) for group in groups]
+
+
+def _as_one(group: Sequence[Tables]) -> Tables:
+    """Parts that stand behind each other, the first of which may be the row of the start, which is copied."""
+    first, last = group[0], group[-1]
+    if len(group) == 1 or not isinstance(last, Rows):
+        return first
+    if isinstance(first, Rows):
+        return Rows(last.room, first.first, last.last, _jumps(group))
+    for name, values in last.room.items():
+        values[: len(first["t"])] = first[name]
+    return Rows(last.room, 0, last.last, _jumps(group))
 
 
 def joined(parts: Sequence[Tables]) -> Tables:

@@ -252,8 +252,17 @@ class CompiledSteps:
             if not (self._meets() or self._meets_by_others(state, origin)):
                 return None
             self.impact = self._tables(1)
+        elif self._impacts_between and not state.memory:
+            if not self._meets():
+                return None
+            self.impact = self._tables(1) if self._whole["meets"][0] else None
         self._at = begun = self._state()
         return begun
+
+    @property
+    def _impacts_between(self) -> bool:
+        """Whether impacts are between steps that do not locate them: also at the start of a run."""
+        return self.scheme == "moreau_jean" and bool(self._whole["law_of_impact"][0])
 
     def _meets(self) -> bool:
         """Whether the impact at the start is certified."""
@@ -539,8 +548,10 @@ class CompiledSteps:
         """Begin a run at a state that stands in the records; whether that is certified, and without an impact."""
         self._corners_from(state.t)
         self._at = state
-        status = self._begin_at(state, state.t)
-        return status != UNCERTAIN and not (self.scheme == "landing" and self._whole["meets"][0])
+        certified = self._begin_at(state, state.t) != UNCERTAIN
+        if self._impacts_between:
+            certified = certified and self._meets()
+        return certified and not ((self.scheme == "landing" or self._impacts_between) and self._whole["meets"][0])
 
     def _state(self) -> State:
         """The state after the last step, with the internal states for the next one."""

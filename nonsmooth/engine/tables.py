@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.engine.layout import Layout
-from nonsmooth.engine.rows import AT_JUMPS, Rows
+from nonsmooth.engine.rows import Rows
 from nonsmooth.evaluation import Array
 from nonsmooth.records.memory import Memory
 from nonsmooth.records.schema import dtype, offset
@@ -67,10 +67,10 @@ class _Columns:
         size, self.bodies = dtype("BodyRow", self.shape).itemsize // 8, bodies
         #: of motions of many bodies, which are the same numbers of each of them
         self.spans: dict[str, slice] = {}
-        for name, of in (("q", layout.q_places), ("v", layout.v_places), ("v_left", layout.v_places)):
+        places = (("q", layout.q_places, self.rows), ("v", layout.v_places, self.rows))
+        for name, of, tables in (*places, ("v_left", layout.v_places, self.jumps)):
             which, component = np.divmod(of, self.shape.width)
             first = offset("BodyRow", self.shape, name) // 8
-            tables = self.jumps if name in AT_JUMPS else self.rows
             tables[name] = "BodyRow", which * size + first + component
             own = component.size // bodies
             if bodies > MANY and np.array_equal(component, np.tile(np.arange(own), bodies)):
@@ -86,7 +86,8 @@ class _Columns:
 
         #: columns of each table; impulses that records do not have are zero
         self.widths = {name: of.size for name, (_, of) in self.rows.items() if name not in KNOWN}
-        self.widths["P_T"] = self.tangents = (self.shape.dimension - 1) * contacts.size
+        #: tangential components of all contacts
+        self.tangents = self.widths["P_T"] = (self.shape.dimension - 1) * contacts.size
         #: whether contacts of records are those of the mechanism in turn
         self.in_turn = np.array_equal(contacts, np.arange(contacts.size))
         #: of a row of all tables
@@ -126,7 +127,7 @@ class Tables:
         self.memory, self.contacts, self._columns = memory, layout.contacts, layout.columns
         self._room: dict[str, NDArray[Any]] = {}
         self._last = self._room_for = 0
-        self._none: dict[str, NDArray[Any]] | None = None
+        self._none: dict[str, NDArray[Any]] | None = None  # of rows at none of which velocities jump
         count = len(memory.of["StepRow"])
         #: rows of each schema as numbers (rows, numbers of a row)
         self._numbers: dict[str, Array] = {

@@ -84,7 +84,7 @@ class Memory:
         return other
 
     def copied(self) -> Memory:
-        """Another block of memory with the same records; those that begin without values have any, or are zero."""
+        """Another block of memory with the same records; those that begin without values are arbitrary, or zero."""
         other = copy.copy(self)
         other._allocate()
         other.raw[: self._filled] = self.raw[: self._filled]

@@ -43,7 +43,10 @@ class Difference:
 
 @record
 class Body:
-    """A body; the first one is the ground, which is at rest."""
+    """A body; the first one is the ground, which is at rest.
+
+    Fields that a step uses together stand together: long chains are limited by the memory that they go through.
+    """
 
     q = Motion("m, rad", "position at the start of a step; in space a quaternion for the rotation")
     v = Motion("m/s, rad/s", "velocity there; in space the angular velocity in the frame of the body")
@@ -431,8 +434,8 @@ class BodyRow:
 @record
 class ContactRow:
     P = Rows("N s")
-    before = Number("m/s", "rate at the start of a step with an impact")
-    after = Number("m/s", "rate at its end")
+    before = Number("m/s", "rate before the impact, if there is one")
+    after = Number("m/s", "rate after it")
     impact = Rows("N s", "share of P that is an impact's, if there is one")
     mode = Count()
 

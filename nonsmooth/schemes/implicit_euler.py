@@ -164,7 +164,7 @@ def write_row(system):
 
 @piece
 def write_impact(system, k):
-    """The impulses of the impact in the step, which other rows do not have; velocities do not jump in it."""
+    """The impulses of the impact in the step, which other rows do not have. In this scheme velocities do not jump."""
     n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
     for i in range(n):
         system.body_rows[k * n + i].v_left = system.bodies[i].v_next

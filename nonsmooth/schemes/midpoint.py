@@ -64,14 +64,14 @@ def write_node_reaction(system, reaction, row):
     smooth = 0.0 * reaction.joints[0].wrench[0]
     for joint in reaction.joints:
         smooth += joint.P_b @ joint.wrench
-    smooth = (1.0 / system.dt) * smooth
+    smooth = (1.0 / system.dt if system.dt > 0.0 else 0.0) * smooth
     row.force, row.torque = force_of(smooth), moment_of(smooth)
 
 
 @kernel
 def write_body_reaction(system, reaction, row):
     """Force and torque on the second body, as means over the step, without those of an impact."""
-    per_dt, point = 1.0 / system.dt, reaction.point
+    per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
     body = reaction.joints[0].b.body
     smooth = 0.0 * body.q
     for joint in reaction.joints:

@@ -16,7 +16,7 @@ tests; accept.
 
 import math
 
-from nonsmooth.compile.kernels import by_modes, kernel, piece
+from nonsmooth.compile.kernels import by_modes, by_option, kernel, piece
 from nonsmooth.records.values import dot, total, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
 from nonsmooth.schemes.between import add_impact_to_row, impact_after, without_impact
@@ -66,7 +66,7 @@ from nonsmooth.schemes.program import (
 )
 from nonsmooth.schemes.projection import place, project
 from nonsmooth.schemes.trend import expected, record_impulses, start_again
-from nonsmooth.tolerances import DONE, EPSILON
+from nonsmooth.tolerances import DONE, EPSILON, UNCERTAIN
 from nonsmooth.tolerances.moreau_jean import CLOSED, CONVERGED, NEAR, PASSES
 
 # ---- before the program
@@ -470,7 +470,46 @@ def restore(system):
     system.ground.v_next = zeros_like(system.ground.v_next)  # values that are not finite would change it
 
 
-run = run_of(step_of(attempt, restore, accept))
+take_steps = kernel(run_of(step_of(attempt, restore, accept)))
+
+
+@kernel
+def no_impact(system):
+    return DONE
+
+
+@piece
+def impact_at_start(system):
+    """The impact at the start of a run, as at the end of a step without length, with its row if there is one."""
+    system.meets = 0
+    if system.law_of_impact == 0:
+        return DONE
+    system.dt, system.t_next = 0.0, system.t
+    for body in system.bodies:
+        body.u = body.v_next = body.v
+        body.projected = body.q
+    for contact in system.contacts:
+        contact.on, contact.P = 0, zeros_like(contact.P)
+    for joint in system.joints:
+        joint.P = joint.P_a = joint.P_b = zeros_like(joint.P)
+    system.residual = system.law = system.complementarity = 0.0
+    if not impact_after(system):
+        return UNCERTAIN
+    if system.meets:
+        write_row(system, False)
+        add_impact_to_row(system, 0)
+        for joint in system.joints:
+            joint.P = zeros_like(joint.P)
+    system.dt = system.longest
+    return DONE
+
+
+start_by_impact = by_option(no_impact, impact_at_start)  # (system): in steps impacts by Newton's law are theirs
+
+
+def run(system, steps):
+    """Up to this number of steps; of none, the impact at the start of a run that is not one of its steps."""
+    return take_steps(system, steps) if steps > 0 else start_by_impact(system)
 
 
 def begin(system):

@@ -54,20 +54,19 @@ def with_jumps(
     some = np.any(leaps & rough, axis=1)
     if not np.any(some):
         return a, none
-    m, booked = Mechanism(system, parameters, 1.0), dict[int, NDArray[np.bool_]]()
+    m, booked = Mechanism(system, parameters, 1.0), dict[int, tuple[NDArray[np.bool_], Array]]()
     for row, leap in zip(rows[some].tolist(), leaps[some], strict=True):
         v_start = a["v"][row - 1] if row else (None if last is None else last[-1, 1 + 2 * system.nc :])
         if v_start is not None and _is_jump(m, a, row, np.flatnonzero(leap), v_start):
-            booked[row] = leap
+            booked[row] = leap, v_start
     if not booked:
         return a, none
     every = np.union1d(a["row"], np.array(list(booked), dtype=np.intp))
     jumps = {name: without_jumps(a, name, every) for name in AT_JUMPS if name != "row"}
     a = {**a, **jumps, "row": every} | {name: a[name].copy() for name in ("loss_friction", "reaction")}
     which = np.zeros(a["P_N_impact"].shape, dtype=bool)
-    for row, leap in booked.items():
+    for row, (leap, v_start) in booked.items():
         which[np.searchsorted(every, row)] = leap
-        v_start = a["v"][row - 1] if row or last is None else last[-1, 1 + 2 * system.nc :]
         _book(m, a, row, np.flatnonzero(leap), v_start)
     return a, which
 

@@ -74,7 +74,7 @@ class Thinned:
     least_gap
         Smallest gap of each contact (nc,) [m].
     extremes
-        Smallest, largest and last value of each energy (3, energies) [J]; of losses the last one only.
+        Smallest, largest and last value of each energy (3, energies) [J]; of losses the last one alone counts.
     balance
         From which the balance of energy is continued.
     last
@@ -278,7 +278,7 @@ def _last(a: Mapping[str, Array], rate: Array, last: Array | None) -> Array:
 
 
 def _extremes(name: str, values: Array) -> tuple[float, float, float]:
-    """The least, the largest and the last value of an energy; of losses, which are cumulative, the last one alone."""
+    """The least, the largest and the last value of an energy; of losses, which verdicts take at the end, the last."""
     end = values[-1]
     return (end, end, end) if name.startswith("loss_") else (np.min(values), np.max(values), end)
 

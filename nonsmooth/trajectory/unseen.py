@@ -108,8 +108,8 @@ def _farthest(run: Trajectory, system: System) -> float:
     columns, spin, dt = columns[columns >= 0], 0.0, 0.0
     for first in range(0, len(run.t), AT_ONCE):
         part = slice(first, first + AT_ONCE + 1)
-        dt = max(dt, float(np.max(np.diff(run.t[part]), initial=0.0)))
-        spin = max(spin, float(np.max(np.abs(run.v.array[part, columns]), initial=0.0)))
+        dt = float(np.maximum(dt, np.max(np.diff(run.t[part]), initial=0.0)))
+        spin = float(np.maximum(spin, np.max(np.abs(run.v.array[part, columns]), initial=0.0)))
     both = 2.0 * math.sqrt(3.0) * spin  # each of two bodies has up to three of these
     farthest = dt * (1.0 + 0.125 * both * dt)
     return farthest if math.isfinite(farthest) else math.inf

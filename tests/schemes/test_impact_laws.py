@@ -185,3 +185,35 @@ def test_an_impact_is_recorded_as_two_contacts_share_it(impact):
     assert list(run.impacts["contact"]) == ["left", "right"] and np.ptp(run.impacts["t"]) == 0.0
     assert run.certificate.energy.loss_impacts > 0.0
     assert run.certificate.motion_residual <= 1e-12 and run.certificate.complementarity <= 1e-12
+
+
+def falling_door(impact, **options):
+    """A rod in a hinge whose tip is on the floor and approaches it as the run begins."""
+    law = Rigid(restitution=0.5, friction=0.3, impact=impact, **options)
+    elements = [
+        Ground(),
+        PlanarBody("rod", mass=2.0, inertia=0.02, position=(0.2, 0.1), angle=-0.4636476090008061,
+                   velocity=(-0.15, -0.3), angular_velocity=-1.5),
+        Revolute("hinge", "ground", "rod", at_a=(0.0, 0.2), at_b=(-0.22360679774997896, 0.0)),
+        PointPlane("floor", "ground", "rod", at_b=(0.22360679774997896, 0.0), contact=law, size=1e-3),
+        Gravity(acceleration=(0.0, -9.81)),
+    ]  # fmt: skip
+    return Model(elements)
+
+
+@pytest.mark.parametrize("impact", ["newton", "poisson", "routh", "stronge"])
+@pytest.mark.parametrize("joints", ["rattle", "midpoint"])
+def test_a_run_of_moreau_and_jean_that_begins_with_an_impact(impact, joints):
+    """By the law, with its row, as in steps that land; the step does not take it for a contact that lasts."""
+    system = falling_door(impact).build()
+    run = simulate(system, MoreauJean(joints=joints), t_end=0.01, dt=1e-4)
+    lands = simulate(system, GaussQP(), t_end=0.01, dt=Landing(1e-6, 1e-3))
+    assert run.impacts["contact"].tolist() == ["floor"]
+    k = 1 if impact == "newton" else 0  # Newton's impact is that of the first step, in which loads act as well
+    tolerance = 3e-3 if k else 1e-12  # g dt / v
+    assert run.v.array[k] == pytest.approx(lands.v.array[0], rel=tolerance, abs=tolerance)
+    assert run.impacts["P_N"] == pytest.approx(lands.impacts["P_N"], rel=tolerance)
+    assert run.reaction_impact.array[k] == pytest.approx(lands.reaction_impact.array[0], rel=tolerance, abs=tolerance)
+    assert np.all(np.isfinite(run.reaction.array))
+    ends = simulate_batch(system, MoreauJean(joints=joints), {"rod.mass": [2.0, 2.0]}, t_end=0.01, dt=1e-4)
+    assert ends["q"].values[0].tobytes() == run.q.array[-1].tobytes()

@@ -7,6 +7,7 @@ import pytest
 
 from nonsmooth import ErrorControl, EventDriven, GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
 from nonsmooth.engine.rows import AT_JUMPS, Rows, cut, joined, without_jumps
+from nonsmooth.engine.tables import Tables
 from nonsmooth.exceptions import ModelError
 from nonsmooth.records.memory import Memory
 from nonsmooth.trajectory.store import Store
@@ -69,6 +70,29 @@ STEPPERS = {
     "landing": (GaussQP(), Landing(1e-6, 1e-3), "newton"), "alpha": (GeneralizedAlpha(), 1e-4, "newton"),
     "events": (EventDriven(), ErrorControl(1e-6), "newton"),
 }  # fmt: skip
+
+
+IMPULSES = ("ContactRow", "impact"), ("ReactionRow", "impulse"), ("ReactionRow", "twist")
+
+
+@pytest.mark.parametrize("name", ["landing", "alpha", "events"])
+def test_every_row_with_an_impact_says_so(monkeypatch, name):
+    """In records of texts that write everything in each row: without it, what is before the impact would be lost."""
+    (stepper, dt, _), usual, found = STEPPERS[name], Tables.read, [0]
+
+    def read(tables, count, further=0.0):
+        rows, of = usual(tables, count, further), tables.memory.of
+        moved = of["BodyRow"]["v"] != of["BodyRow"]["v_left"]
+        given = (moved, *(of[schema][name] != 0.0 for schema, name in IMPULSES))
+        jump = np.any(np.hstack([one.reshape(len(of["StepRow"]), -1) for one in given])[:count], axis=1)
+        assert np.flatnonzero(jump).tolist() == rows["row"].tolist()
+        found[0] += np.count_nonzero(jump)
+        return rows
+
+    monkeypatch.setattr(Tables, "read", read)
+    contact = Rigid(restitution=0.5, friction=0.1)
+    simulate(slider_crank_revolute(contact=contact).build(), stepper, t_end=0.02, dt=dt)
+    assert found[0] > 1
 
 
 @pytest.mark.parametrize("name", STEPPERS)
