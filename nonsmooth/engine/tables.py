@@ -67,12 +67,14 @@ class _Columns:
         size, self.bodies = dtype("BodyRow", self.shape).itemsize // 8, bodies
         #: of motions of many bodies, which are the same numbers of each of them
         self.spans: dict[str, slice] = {}
-        places = (("q", layout.q_places, self.rows), ("v", layout.v_places, self.rows))
-        for name, of, tables in (*places, ("v_left", layout.v_places, self.jumps)):
+        for name, of in (("q", layout.q_places), ("v", layout.v_places), ("v_left", layout.v_places)):
             which, component = np.divmod(of, self.shape.width)
-            first = offset("BodyRow", self.shape, name) // 8
-            tables[name] = "BodyRow", which * size + first + component
-            own = component.size // bodies
+            first, own = offset("BodyRow", self.shape, name) // 8, component.size // bodies
+            stands = "BodyRow", which * size + first + component
+            if name == "v_left":
+                self.jumps[name] = stands
+                continue
+            self.rows[name] = stands
             if bodies > MANY and np.array_equal(component, np.tile(np.arange(own), bodies)):
                 self.spans[name] = slice(first, first + own)
         #: derived quantities of a row, and those before the jump of one

@@ -211,6 +211,11 @@ class System:
                 columns[contact, side, : len(own)] = own
         return columns
 
+    @cached_property
+    def turning(self) -> NDArray[np.intp]:
+        """Columns of v that are angular velocities of bodies in contact."""
+        return np.unique(self.angular_velocities[self.angular_velocities >= 0])
+
     @property
     def M(self) -> ca.Function:
         return self.equations.M

@@ -183,6 +183,8 @@ class Thinned:
             found: Array = a[name][rows]
             found[np.searchsorted(rows, into)] -= a[f"{name}_impact"]
             return found
+        if not rows.size:
+            return np.zeros((0, a[name].shape[1]))
         smooth = a[name].copy()
         smooth[a["row"]] -= a[f"{name}_impact"]
         return _summed(smooth, kept)[rows]

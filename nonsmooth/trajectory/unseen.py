@@ -104,8 +104,7 @@ def _turning_back(
 def _farthest(run: Trajectory, system: System) -> float:
     """By how much, at most, tangents and the turning of bodies lower a gap between two rows, as a share of the change
     of its velocity [s]: the longest step, and of it an eighth of the largest angle that both bodies turn by within."""
-    columns = np.unique(system.angular_velocities)
-    columns, spin, dt = columns[columns >= 0], 0.0, 0.0
+    columns, spin, dt = system.turning, 0.0, 0.0
     for first in range(0, len(run.t), AT_ONCE):
         part = slice(first, first + AT_ONCE + 1)
         dt = float(np.maximum(dt, np.max(np.diff(run.t[part]), initial=0.0)))
