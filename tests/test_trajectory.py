@@ -33,6 +33,7 @@ class Ball:
     contact_names = ("floor",)
     reaction_names = ("rail.x",)
     parameter_values = np.array([M])
+    angular = np.zeros(2, dtype=bool)
     dimension, nv, nc, nt, nr, compliant = 2, 2, 1, 1, 1, False
     #: size [m] of the contact's gap
     elementwise = SimpleNamespace(

@@ -80,7 +80,7 @@ def options_of(system: System) -> int:
 
 
 def layout_of(system: System, values: Array, stepper: Any) -> Layout:
-    """What follows from a mechanism alone, such as its compiled form, made once for all runs."""
+    """The compiled form of a mechanism, made once for all runs."""
     rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
     options = max(options_of(system), 1 if is_balanced(stepper) or is_associated(stepper) else 0)
     make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)

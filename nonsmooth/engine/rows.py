@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AT_JUMPS", "Rows", "cut", "following", "joined", "without_jumps"]
+__all__ = ["AT_JUMPS", "Rows", "at_rows", "cut", "following", "joined"]
 
 #: tables of the rows at which velocities jump, or an impulse is that of an impact although they do not, as in implicit
 #: Euler's scheme; these are the numbers ``row`` among all rows of the same part
@@ -79,10 +79,10 @@ def cut(table: Tables, first: int, last: int) -> Tables:
     return found | {"row": found["row"] - first}
 
 
-def without_jumps(table: Tables, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
-    """Requested rows (k, width) of a table of `AT_JUMPS` without values of its own at other rows: there nothing jumps.
+def at_rows(table: Tables, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
+    """One of the tables `AT_JUMPS` at any rows (k, width).
 
-    Velocities before a jump are then those after it, and what an impact has given is zero.
+    Where nothing jumps, velocities before a jump are those after it, and impulses of impacts are zero.
     """
     at = np.searchsorted(table["row"], rows)
     known = np.append(table["row"], -1)[at] == rows

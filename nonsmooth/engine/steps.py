@@ -25,7 +25,7 @@ from nonsmooth.engine.compiled_form import (
 from nonsmooth.engine.door import Door, Outside, why_no_programs
 from nonsmooth.engine.kept import TREND, Numbers, kept, varying
 from nonsmooth.engine.layout import STOPS, Layout
-from nonsmooth.engine.rows import without_jumps
+from nonsmooth.engine.rows import at_rows
 from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
 from nonsmooth.evaluation import Array
@@ -107,8 +107,7 @@ def _certified(system: System, stepper: Any, values: Array) -> float:
 def _size(system: System) -> float:
     """The largest length of the mechanism as built, or radius of gyration; 1 m at most, and if it has none [m]."""
     lengths = [abs(x) for e in system.elements for label, x in e.numbers().items() if e.quantity(label).unit == "m"]
-    turning = np.array([unit == "rad/s" for unit in system.names.v_units], dtype=bool)
-    radii = system.gyration(system.parameter_values)[turning]
+    radii = system.gyration(system.parameter_values)[system.angular]
     return min(max([*lengths, *radii.tolist()], default=0.0) or 1.0, 1.0)
 
 
@@ -385,7 +384,7 @@ class CompiledSteps:
         k = np.flatnonzero((np.isin(begins, corners) | np.isin(t, corners)) & np.isnan(rows["work_loads"]))
         if k.size:
             q, v = (np.vstack([getattr(start, name), rows[name]]) for name in ("q", "v"))
-            v_left = without_jumps(rows, "v_left", k)
+            v_left = at_rows(rows, "v_left", k)
             middle = 0.5 * (begins[k] + t[k]), 0.5 * (q[k] + q[k + 1]), 0.5 * (v[k] + v_left)
             rows["work_loads"][k] = (t[k] - begins[k]) * self.system.energies(*middle, self.values)["power_loads"]
         return rows
@@ -548,10 +547,9 @@ class CompiledSteps:
         """Begin a run at a state that stands in the records; whether that is certified, and without an impact."""
         self._corners_from(state.t)
         self._at = state
-        certified = self._begin_at(state, state.t) != UNCERTAIN
-        if self._impacts_between:
-            certified = certified and self._meets()
-        return certified and not ((self.scheme == "landing" or self._impacts_between) and self._whole["meets"][0])
+        if self._begin_at(state, state.t) == UNCERTAIN or (self._impacts_between and not self._meets()):
+            return False
+        return not self._whole["meets"][0]
 
     def _state(self) -> State:
         """The state after the last step, with the internal states for the next one."""

@@ -197,13 +197,17 @@ class System:
         return tuple(e for e in self.elements if isinstance(e, FlexibleBody))
 
     @cached_property
+    def angular(self) -> NDArray[np.bool_]:
+        """Which velocities are angular ones (nv,)."""
+        return np.array([unit == "rad/s" for unit in self.names.v_units], dtype=bool)
+
+    @cached_property
     def angular_velocities(self) -> NDArray[np.intp]:
         """Columns of v that are angular velocities of the two bodies of each contact (nc, 2, 3); -1 for those that a
         body lacks."""
         of_body: dict[str, list[int]] = {}
-        for k, (name, unit) in enumerate(zip(self.names.v, self.names.v_units, strict=True)):
-            if unit == "rad/s":
-                of_body.setdefault(name.rpartition(".")[0], []).append(k)
+        for k in np.flatnonzero(self.angular).tolist():
+            of_body.setdefault(self.names.v[k].rpartition(".")[0], []).append(k)
         columns = np.full((self.nc, 2, 3), -1)
         for contact, element in enumerate(self.contact_elements):
             for side, body in enumerate(element.body_names()):

@@ -133,7 +133,7 @@ class StepPrograms:
         self.equations = StepEquations(system, scheme, rough=m.rough, rank=m.rank)
         #: share of the step in which forces act on u
         self.share = 1.0 if self.constant else 0.5
-        self.reach = np.where(m.angular, TURN / m.longest, np.inf)
+        self.reach = np.where(m.system.angular, TURN / m.longest, np.inf)
         first = system.start
         self._x_scale = m.typical_sizes(first.t, first.q, first.v)[0]
 

@@ -104,7 +104,6 @@ class Mechanism:
         self.stiffness, self.damping = self.numeric.linear_forces(p)
         self.deformable = bool(np.any(self.stiffness) or np.any(self.damping))
         self._implicit: dict[float, MassMetric] = {}
-        self.angular = np.array([unit == "rad/s" for unit in system.names.v_units])
         self.names = system.constraint_names + system.contact_names
         self._met: list[tuple[float, Array, Configuration]] = []
 

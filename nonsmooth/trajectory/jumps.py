@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.engine.rows import AT_JUMPS, without_jumps
+from nonsmooth.engine.rows import AT_JUMPS, at_rows
 from nonsmooth.evaluation import Array
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.trajectory.columns import any_of_each
@@ -62,7 +62,7 @@ def with_jumps(
     if not booked:
         return a, none
     every = np.union1d(a["row"], np.array(list(booked), dtype=np.intp))
-    jumps = {name: without_jumps(a, name, every) for name in AT_JUMPS if name != "row"}
+    jumps = {name: at_rows(a, name, every) for name in AT_JUMPS if name != "row"}
     a = {**a, **jumps, "row": every} | {name: a[name].copy() for name in ("loss_friction", "reaction")}
     which = np.zeros(a["P_N_impact"].shape, dtype=bool)
     for row, (leap, v_start) in booked.items():

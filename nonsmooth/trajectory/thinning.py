@@ -156,18 +156,20 @@ class Thinned:
     ) -> dict[str, NDArray[Any]]:
         """Of what follows from the table in all other rows, those in which it does not: `nonsmooth.trajectory.derived`.
 
-        These are rows that velocities jump at or have jumped before, since the row that was kept before them, and those
-        whose step is not the difference of two times.
+        These are rows at which velocities jump, or have jumped since the row that is kept before; and those whose step
+        is not the difference of two times.
         """
-        into = a["row"] if isinstance(kept, slice) else np.searchsorted(kept, a["row"])
-        rows = np.unique(into) if self.record > 1 else into
-        if self.record == 1:
+        ends: slice | NDArray[np.bool_]
+        if isinstance(kept, slice):
             odd = np.flatnonzero(table["dt"].view(np.int64) != lengths.view(np.int64))
-            rows = np.union1d(rows, odd) if odd.size else rows
+            into, ends = a["row"], slice(None)
+            rows = np.union1d(into, odd) if odd.size else into
+        else:
+            into = np.searchsorted(kept, a["row"])
+            rows, ends = np.unique(into), kept[into] == a["row"]
         v, rate = np.array(table["v"][rows]), np.array(table["rate"][rows])
         impulse = np.zeros((rows.size, a["reaction"].shape[1]))
         at = np.searchsorted(rows, into)
-        ends = slice(None) if isinstance(kept, slice) else kept[into] == a["row"]
         v[at[ends]], rate[at[ends]] = a["v_left"][ends], seen.rate_left[ends]
         np.add.at(impulse, at, a["reaction_impact"])
         forces = (self._smooth(a, name, kept, rows, into) for name in ("P_N", "P_T"))
@@ -326,10 +328,10 @@ def _lasting(
         found[row < k] = known[2 + row[row < k] - k]
         return found
 
-    first, second, third = (back(a["dt"], before[:, 0], k) for k in (2, 1, 0))
+    dt = np.concatenate([before[:, 0], a["dt"]])
+    first, second, third = (dt[row + k] for k in range(3))
     P_first, P_second, P_third = (back(a["P_N"], before[:, 1 : 1 + nc], k) for k in (2, 1, 0))
     rate = back(seen.rate, before[:, 1 + nc :], 1)
     equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
     makes_up = equal[:, None] & (P_third <= LASTS * np.maximum(P_second, P_first))
-    dt = np.concatenate([before[:, 0], a["dt"]])
     return np.asarray(~jumps[some] & (makes_up | loaded(seen.rate_left[some], rate, dt, row)))

@@ -187,8 +187,7 @@ def _overlap(system: System, parameters: Array, certificate: Certificate, gap: A
 
 def _largest_radius(system: System, parameters: Array) -> float:
     """The largest radius of gyration of the bodies that turn [m]."""
-    turns = np.array([unit == "rad/s" for unit in system.names.v_units], dtype=bool)
-    return float(np.max(system.gyration(parameters)[turns], initial=0.0))
+    return float(np.max(system.gyration(parameters)[system.angular], initial=0.0))
 
 
 def displacement(system: System, parameters: Array, q: Array) -> tuple[float, float]:

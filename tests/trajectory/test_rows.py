@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import ErrorControl, EventDriven, GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
-from nonsmooth.engine.rows import AT_JUMPS, Rows, cut, joined, without_jumps
+from nonsmooth.engine.rows import AT_JUMPS, Rows, at_rows, cut, joined
 from nonsmooth.engine.tables import Tables
 from nonsmooth.exceptions import ModelError
 from nonsmooth.records.memory import Memory
@@ -60,8 +60,8 @@ def test_a_part_of_rows_has_its_jumps():
     assert part["row"].tolist() == [0, 1] and part["v_left"].tolist() == [[30.0], [40.0]]
     whole["v"] = np.arange(9.0)[:, None]
     rows = np.array([8, 2, 4])
-    assert without_jumps(whole, "v_left", rows).tolist() == [[80.0], [2.0], [40.0]]
-    assert without_jumps(whole, "reaction_impact", rows).tolist() == [[80.0], [0.0], [40.0]]
+    assert at_rows(whole, "v_left", rows).tolist() == [[80.0], [2.0], [40.0]]
+    assert at_rows(whole, "reaction_impact", rows).tolist() == [[80.0], [0.0], [40.0]]
 
 
 STEPPERS = {
