@@ -233,6 +233,7 @@ layout = Layout(system, rough=False)
 observe, memory = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1), layout.memory(4)
 layout.fill(memory, system.parameter_values)
 memory.of["BodyRow"]["v"][:, 0] = 3.0
+memory.of["View"]["t"], memory.of["View"]["jumps"] = 0.0, 1.0
 observe(memory.address("System"), 4)
 assert list(memory.of["View"]["kinetic"]) == [9.0] * 4
 found = memory.of["View"].tobytes()
