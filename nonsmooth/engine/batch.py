@@ -173,23 +173,24 @@ class _Steps:
 
     def end(self, state: State, sums: bool, observe: bool) -> End | None:
         """A run from its start; None if a step is not certified."""
-        steps, layout, of, t = self._steps, self._steps.layout, self._steps.memory.of, state.t
-        nc, rows, clock = steps.system.nc, layout.shape.rows, of["System"]["t"]
+        steps, layout, t = self._steps, self._steps.layout, state.t
+        nc, rows, clock = steps.system.nc, layout.shape.rows, steps.memory.of["System"]["t"]
         P, complementarity, residual = np.zeros((nc, rows)), 0.0, 0.0
         motion = [(np.array([t]), state.q[None], state.v[None])]
         while clock[0] < self._t_end:
             count, whole = steps.run(state, t, MOST if observe else AT_ONCE)
             if not whole:
                 return None
+            written = steps.tables.written(count)
             if sums:
-                impulses = of["ContactRow"]["P"][: count * nc].reshape(count, nc, rows)
+                tangents = written["P_T"].reshape(count, nc, steps.tangents)
+                impulses = np.concatenate([written["P_N"][:, :, None], tangents], axis=2)[:, :, :rows]
                 # one after the other, as in a single run, whatever the number of rows
-                P = np.cumsum(np.concatenate([P[None], impulses[:, layout.contacts]]), axis=0)[-1]
-                of_steps = of["StepRow"][:count]
-                complementarity = max(complementarity, float(of_steps["complementarity"].max()))
-                residual = max(residual, float(of_steps["residual"].max()))
+                P = np.cumsum(np.concatenate([P[None], impulses]), axis=0)[-1]
+                complementarity = max(complementarity, float(written["complementarity"].max()))
+                residual = max(residual, float(written["residual"].max()))
             if observe:
-                motion.append((of["StepRow"]["t"][:count].copy(), *steps.tables.motion(count)))
+                motion.append((written["t"].copy(), written["q"].copy(), written["v"].copy()))
         q, v = (layout.packed(steps.memory, name).ravel() for name in ("q", "v"))
         if not observe:
             return End(q, v, P, complementarity, residual, 0.0, 0.0)

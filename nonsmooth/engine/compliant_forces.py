@@ -38,7 +38,7 @@ class CompliantForces:
 
     def __init__(self, system: System, values: Array) -> None:
         self.layout = layout = compliant_layout(system)
-        self.memory = memory = layout.memory(1)
+        self.memory = memory = layout.memory()
         layout.fill(memory, values)
         memory.of["System"]["ridge"] = ridge_of(system, values)
         self._rates = entry("nonsmooth.schemes.compliant", "rates", "Integration", layout.shape)

@@ -205,9 +205,8 @@ class CompliantLayout(Layout):
         memory.of["Contact"]["scale"][self.contacts] = self.elementwise.contact_law(values)[3]
         self._points(memory, values)
 
-    def _made(self, rows: int) -> Memory:
-        self.content.blank["WorkRow"] = self.run["work_rows"] = rows
-        memory = super()._made(rows)
+    def _made(self) -> Memory:
+        memory = super()._made()
         for group in self.laws:  # whose first argument does not begin where placements of bodies do
             first = memory.number("Place", group.record["places"][0])
             memory.of["Place"]["a"][first] -= offset("Body", self.shape, "z")

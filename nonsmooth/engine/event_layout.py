@@ -8,7 +8,7 @@ from nonsmooth.engine.kinds import Kind, Kinds, Outputs
 from nonsmooth.engine.layout import Layout
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
-from nonsmooth.records.memory import Memory, Values
+from nonsmooth.records.memory import Values
 from nonsmooth.schemes import event_fields  # noqa: F401  (the schemas)
 from nonsmooth.schemes.event_fields import ALL, DEGREE, INNER
 
@@ -96,7 +96,3 @@ class EventLayout(Layout):
         for one in made:
             one |= {name: self.content.many(*which) for name, which in parts.items()}
         return made
-
-    def _made(self, rows: int) -> Memory:
-        self.content.blank["WorkRow"] = self.run["work_rows"] = rows
-        return super()._made(rows)

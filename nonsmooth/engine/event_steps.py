@@ -127,11 +127,12 @@ class EventSteps(CompiledSteps):
         if "Touch.kept_mode" in state.memory:
             return state
         self._put_motion(state, origin_of(state))
+        self.tables.reach(1)
         if self._run(self.memory.address(self.root), 0) != DONE:
             self._raise()
             return None
         if self._events["impact"][0]:
-            self.impact = self._tables(1)
+            self.impact = self.tables.read(1)
         self._at = begun = self._state()
         return begun
 

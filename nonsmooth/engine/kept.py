@@ -107,10 +107,8 @@ def _kept(layout: Layout, memory: Memory, scheme: str, midpoint: bool, chosen: b
 
 
 def varying(layout: Layout, memory: Memory) -> Numbers:
-    """Everything that changes during a run, but rows, which the recorder keeps, and what is derived from them."""
-    names = [
-        ".".join(path) for schema in memory.of if schema not in layout.content.blank for path in _varying(schema)
-    ]  # fmt: skip
+    """Everything that changes during a run."""
+    names = [".".join(path) for schema in memory.of for path in _varying(schema)]
     places = [(name, _words(memory, *name.split("."))) for name in names]
     return Numbers(places, {name for name in names if isinstance(_field(name), Count)})
 

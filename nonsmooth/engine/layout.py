@@ -90,13 +90,13 @@ class Layout:
         self.elements, self.start, self.functions = system.elements, system.start, system.functions
         self.elementwise, self.content = system.elementwise, Content()
         self.law_of_impact = max(map(LAWS.index, system.impact_laws), default=0)
-        self._memories: dict[int, Memory] = {}
-        #: of the last run with so many rows, with its parameters
-        self._filled: dict[int, tuple[bytes, Memory]] = {}
+        self._memory: Memory | None = None
+        #: of the last run, with its parameters
+        self._filled: tuple[bytes, Memory | None] = b"", None
         #: where the internal states of schemes stand in its memories
         self.kept: dict[Any, Any] = {}
-        #: where its tables stand among rows: `nonsmooth.engine.tables`
-        self.columns: Any = None
+        #: of the tables of its rows: `nonsmooth.engine.tables`
+        self.widths: Any = None
         self.bodies = [e for e in system.elements if isinstance(e, Body)]
         self.index = {name: i for i, name in enumerate(system.parameters)}
         self._joints = [e for e in system.elements if isinstance(e, Joint)]
@@ -116,7 +116,10 @@ class Layout:
             self.content.of[name] = []
         self.whole = self.content.add("System")
         ground, *bodies = (self.content.add("Body") for _ in range(1 + len(self.bodies)))
-        for record in bodies:
+        columns = np.cumsum([(0, 0), *((len(e.q_columns), len(e.v_columns)) for e in self.bodies)], axis=0).tolist()
+        for e, record, (q, v) in zip(self.bodies, bodies, columns[:-1], strict=True):
+            modes = e.count if isinstance(e, FlexibleBody) else 0
+            record |= {"q_column": q, "v_column": v, "modes": modes}
             record["differences"] = self.content.many("Difference", DEPTH)
         self._ground = ground
         self._grounds = [e.name for e in system.elements if isinstance(e, Ground)]
@@ -175,7 +178,11 @@ class Layout:
                 reactions[e.name] = {"joints": made}
         self.joints = np.array([k for e in self._joints for k in places[e.name]], dtype=np.intp)
         self.contacts = np.array([k for e in self._contacts for k in places[e.name]], dtype=np.intp)
-        self.whole["reactions"] = [self.content.add("Reaction", **reactions[e.name]) for e in self._joints]
+        for column, k in enumerate(self.contacts.tolist()):
+            self.whole["contacts"][k]["column"] = column
+        self.whole["reactions"] = [
+            self.content.add("Reaction", **reactions[e.name], column=k) for k, e in enumerate(self._joints)
+        ]
         self._couple(bonds)
         others = self.whole["contacts"] if self.law_of_impact > 0 else []
         self.whole["impacts"] = [self.content.add("Impact", contact=one) for one in others]
@@ -297,30 +304,23 @@ class Layout:
 
     # --------------------------------------------------------------------------------------------------------- memory
 
-    def memory(self, rows: int) -> Memory:
-        """The memory of one run, with room for this number of rows, without values."""
-        if rows not in self._memories:
-            self._memories[rows] = self._made(rows).image()
-        return self._memories[rows].copied()
+    def memory(self) -> Memory:
+        """The memory of one run, without values."""
+        if self._memory is None:
+            self._memory = self._made()
+        return self._memory.copied()
 
-    def filled(self, rows: int, values: Array) -> Memory:
+    def filled(self, values: Array) -> Memory:
         """The same with numbers of parameters, which are copied if the last run had them as well."""
-        key, (known, image) = values.tobytes(), self._filled.get(rows, (b"", None))
+        key, (known, image) = values.tobytes(), self._filled
         if image is not None and known == key:
             return image.copied()
-        memory = self.memory(rows)
+        memory = self.memory()
         self.fill(memory, values)
-        self._filled[rows] = key, memory.image()
+        self._filled = key, memory.copied()
         return memory
 
-    def _made(self, rows: int) -> Memory:
-        for name, schema, count in (
-            ("body_rows", "BodyRow", len(self.bodies)), ("contact_rows", "ContactRow", self.contacts.size),
-            ("reaction_rows", "ReactionRow", len(self._joints)), ("step_rows", "StepRow", 1),
-            ("contact_views", "ContactView", self.contacts.size), ("views", "View", 1),
-        ):  # fmt: skip
-            self.content.blank[schema] = self.whole[name] = count * rows
-        self.content.zero = {"BodyRow"}
+    def _made(self) -> Memory:
         memory = Memory(self.content, self.shape)
         ground = memory.start["Body"]
         for group in self.groups:

@@ -53,8 +53,6 @@ NEAR_ZERO = 1e-3
 CHUNK = 0.1
 #: rows that memory has room for: bytes of all, and their number at least and at most
 ROOM, FEWEST, MOST = 2**21, 16, 2**14
-#: rows that are evaluated at once during a run
-AT_ONCE = 4096
 #: on the diagonal of joints with redundant rows, as a share of the largest entry
 RIDGE = 1e-9
 
@@ -197,15 +195,15 @@ class CompiledSteps:
         self.tangents = system.dimension - 1
         per_row = 8 * (3 * system.nq + 8 * system.nc + 2 * system.nr + 12)
         self.rows = min(max(ROOM // per_row, FEWEST), MOST)
-        self.memory: Memory = layout.filled(self.rows, values)
-        self.tables = Tables(self.memory, self.layout)
+        self.memory: Memory = layout.filled(values)
+        self.tables = Tables(self.memory, self.layout, self.rows)
         self._whole = self.memory.of["System"]
         self._at: State | None = None
         self.kept = kept(layout, self.memory, self.scheme, midpoint=self.midpoint, chosen=bool(self._error))
         self._chunk = 64
         self.outside = Outside()
         #: evaluates rows when no more steps are taken
-        self.observe = Viewer(layout, self.memory, self.tables, self.rows)
+        self.observe = Viewer(layout, self.memory)
 
     def _set(self, stepper: Any, values: Array, t_end: float) -> None:
         system = self.system
@@ -250,11 +248,11 @@ class CompiledSteps:
         if self.scheme == "landing" and self._whole["meets"][0]:
             if not (self._meets() or self._meets_by_others(state, origin)):
                 return None
-            self.impact = self._tables(1)
+            self.impact = self.tables.read(1)
         elif self._impacts_between and not state.memory:
             if not self._meets():
                 return None
-            self.impact = self._tables(1) if self._whole["meets"][0] else None
+            self.impact = self.tables.read(1) if self._whole["meets"][0] else None
         self._at = begun = self._state()
         return begun
 
@@ -266,6 +264,7 @@ class CompiledSteps:
     def _meets(self) -> bool:
         """Whether the impact at the start is certified."""
         self._whole["steps"] = 0
+        self.tables.reach(1)
         return bool(self._run(self.memory.address(self.root), 0) != UNCERTAIN)
 
     def _meets_by_others(self, state: State, origin: float) -> bool:
@@ -356,6 +355,7 @@ class CompiledSteps:
         try:
             self._put(state, origin)
             whole["steps"] = whole["meets"] = 0  # an impact without a step is for the start of a run
+            self.tables.reach(parts, self._left())
             self._run(self.memory.address(self.root), parts)
         finally:
             for name, value in kept.items():
@@ -372,7 +372,7 @@ class CompiledSteps:
             self.chain.counts["fallbacks"] += 1
             whole["chained"] += 1
         self._at = end = self._state()
-        return Taken(done, self._worked(self._tables(done), state, origin), end, True)
+        return Taken(done, self._worked(self.tables.read(done), state, origin), end, True)
 
     def _worked(self, rows: dict[str, NDArray[Any]], start: State, origin: float) -> dict[str, NDArray[Any]]:
         """Rows with the work of loads in steps that begin or end at a corner, where the trapezoidal rule is not valid:
@@ -396,12 +396,12 @@ class CompiledSteps:
             raise raised
 
     def image(self) -> NDArray[np.uint8]:
-        """The records, without rows, which come last."""
-        return self.memory.raw[: self.memory.start["BodyRow"]].copy()
+        """The records."""
+        return self.memory.raw.copy()
 
     def restart(self, image: NDArray[np.uint8], values: Array) -> None:
         """A run of its own with these parameters in the same memory, whose records are then filled."""
-        self.memory.raw[: image.size] = image
+        self.memory.raw[:] = image
         self._at, self.values, self.impact, self._corners = None, values, None, None
         self.__dict__.pop("_mechanism", None)
 
@@ -409,10 +409,10 @@ class CompiledSteps:
         """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
         done, certain = self.run(state, origin, most)
         self._at = end = self._state() if done else state
-        return Taken(done, self._worked(self._tables(done), state, origin) if done else {}, end, certain)
+        return Taken(done, self._worked(self.tables.read(done), state, origin) if done else {}, end, certain)
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
-        """The same, whose rows stand in the memory: how many there are, and whether the next step is one of these too.
+        """The same, whose rows are not read yet: how many there are, and whether the next step is one of these too.
 
         Called again with the same state, it goes on from where it has come to.
         """
@@ -421,6 +421,7 @@ class CompiledSteps:
             self._at = state
         self._put_stops(float(self._whole["t"][0]), origin)
         self._whole["steps"] = 0
+        self.tables.reach(min(self._chunk, most), self._left())
         clock = time.perf_counter()
         status = self._run(self._address, min(self._chunk, self.rows, most))
         seconds, done = time.perf_counter() - clock, int(self._whole["steps"][0])
@@ -464,9 +465,9 @@ class CompiledSteps:
         """The first corner after a time, or the end of the run."""
         return next_after(self._corners_from(origin), t, self._t_end)
 
-    def _tables(self, done: int) -> dict[str, NDArray[Any]]:
-        """Rows that were written."""
-        return self.tables.read(done, max((self._t_end - self._time()) / self.longest, 0.0) + 2.0)
+    def _left(self) -> float:
+        """Steps to the end of the run, if all are the longest; and two."""
+        return max((self._t_end - self._time()) / self.longest, 0.0) + 2.0
 
     def held_outside(self) -> dict[str, Any] | None:
         """What Python has kept for the next step, for a checkpoint; None if nothing."""
@@ -477,9 +478,7 @@ class CompiledSteps:
 
     def viewer(self) -> Viewer:
         """Evaluates rows while steps go on: in a memory of its own."""
-        rows = min(self.rows, AT_ONCE)
-        memory = self.layout.filled(rows, self.values)
-        return Viewer(self.layout, memory, Tables(memory, self.layout), rows)
+        return Viewer(self.layout, self.layout.filled(self.values))
 
     @property
     def counts(self) -> dict[str, int]:

@@ -7,41 +7,53 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
 from nonsmooth.engine.layout import Layout
-from nonsmooth.engine.tables import Tables
+from nonsmooth.engine.tables import Places
 from nonsmooth.evaluation import Array
 from nonsmooth.model.seen import Seen
 from nonsmooth.records.memory import Memory
 
 __all__ = ["Viewer"]
 
+#: rows that are evaluated at once: some milliseconds of a small mechanism
+AT_ONCE = 2**14
+
 
 class Viewer:
-    """Evaluates rows in a memory, whose own rows and positions it overwrites.
+    """Evaluates rows in a memory, whose own positions it overwrites.
 
     Parameters
     ----------
     layout : of the mechanism
     memory : with its parameters
-    tables : of this memory
-    rows : number of rows that the memory has room for
     """
 
-    def __init__(self, layout: Layout, memory: Memory, tables: Tables, rows: int) -> None:
-        self.layout, self.memory, self.tables, self.rows = layout, memory, tables, rows
+    def __init__(self, layout: Layout, memory: Memory) -> None:
+        self.memory, self._contacts = memory, layout.contacts.size
+        self._rows, self._views = Places(memory, "rows"), Places(memory, "views")
         self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
 
     def __call__(self, t: Array, q: Array, v: Array, row: NDArray[np.intp], v_left: Array) -> Seen:
         """Of rows at times (n,), with positions (n, nq) and velocities (n, nv) after impacts; at `row` (m,) of them
         velocities jump from `v_left` (m, nv)."""
-        found = self.tables.views(t.size, row.size)
-        for k in range(0, t.size, self.rows):
-            part = slice(k, k + self.rows)
-            first, last = np.searchsorted(row, (k, k + self.rows)).tolist()
-            some = row[first:last] - k
-            self.tables.write_motion(t[part], q[part], v[part], some, v_left[first:last])
+        n, m, nc = t.size, row.size, self._contacts
+        right = {name: np.empty(n) for name in ("closure", "kinetic", "potential", "power", "damping")}
+        right |= {name: np.empty((n, nc)) for name in ("gap", "rate")}
+        left = {f"{name}_left": np.empty(m) for name in ("kinetic", "power", "damping")}
+        left["rate_left"] = np.empty((m, nc))
+        jumps = np.zeros(n)
+        jumps[row] = 1.0
+        given = {"t": t, "q": q, "v": v, "jumps": jumps}
+        given = {name: np.ascontiguousarray(values, dtype=float) for name, values in given.items()}
+        v_left = np.ascontiguousarray(v_left, dtype=float)
+        for k in range(0, n, AT_ONCE):
+            part, before = slice(k, k + AT_ONCE), int(np.searchsorted(row, k))
+            self._rows.set({name: values[part] for name, values in given.items()} | {"v_left": v_left[before:]})
+            self._views.set(
+                {name: values[part] for name, values in right.items()}
+                | {name: values[before:] for name, values in left.items()}
+            )
             self._observe(self.memory.address("System"), t[part].size)
-            self.tables.read_views(found, k, t[part].size, some, first)
-        right = {"kinetic": "kinetic", "potential": "potential", "power_loads": "power", "power_damping": "damping"}
-        left = {name: found[f"{which}_left"] for name, which in right.items() if name != "potential"}
-        energies = {name: found[which] for name, which in right.items()}
-        return Seen(found["gap"], found["rate"], found["closure"], energies, found["rate_left"], left)
+        names = {"kinetic": "kinetic", "power_loads": "power", "power_damping": "damping"}
+        energies = {name: right[which] for name, which in (names | {"potential": "potential"}).items()}
+        energies_left = {name: left[f"{which}_left"] for name, which in names.items()}
+        return Seen(right["gap"], right["rate"], right["closure"], energies, left["rate_left"], energies_left)

@@ -17,10 +17,10 @@ from numba.core.imputils import (
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import models, register_model
 
-from nonsmooth.records.packed import F64, I64, PackedType, join, split
-from nonsmooth.records.schema import SCHEMAS, Count, Inside, Link, Many, dtype
+from nonsmooth.records.packed import F64, I32, I64, PackedType, join, lane, split
+from nonsmooth.records.schema import SCHEMAS, Count, Inside, Link, Many, ModeTable, Table, VelocityTable, dtype
 
-__all__ = ["RecordType", "RecordsType", "attribute"]
+__all__ = ["RecordType", "RecordsType", "TableType", "attribute"]
 
 
 class RecordType(types.Type):
@@ -62,6 +62,22 @@ class RecordsType(types.IterableType):
         return RecordsIteratorType(self.record)
 
 
+class TableType(types.Type):
+    """A table of rows, represented by the address of its first row and the bytes from each row to the next."""
+
+    def __init__(self, schema, name, shape):
+        self.owner, self.shape, self.kind = f"{schema}.{name}", shape, SCHEMAS[schema].fields[name]
+        super().__init__(f"table<{schema}.{name}<{shape}>>")
+
+    @property
+    def value(self):
+        """The numba type of what a text reads and writes."""
+        if isinstance(self.kind, ModeTable):
+            return types.int64
+        shape = self.kind.value(self.shape)
+        return PackedType(shape) if shape else types.float64
+
+
 @register_model(RecordType)
 class _RecordModel(models.PrimitiveModel):
     def __init__(self, manager, kind):
@@ -72,6 +88,12 @@ class _RecordModel(models.PrimitiveModel):
 class _RecordsModel(models.StructModel):
     def __init__(self, manager, kind):
         super().__init__(manager, kind, [("at", types.int64), ("count", types.int64)])
+
+
+@register_model(TableType)
+class _TableModel(models.StructModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, [("at", types.int64), ("step", types.int64)])
 
 
 @register_model(RecordsIteratorType)
@@ -98,6 +120,8 @@ def _type(of, name):
         return RecordType(kind.to if isinstance(kind, Link) else kind.of, of.shape)
     if isinstance(kind, Many):
         return RecordsType(RecordType(kind.to, of.shape))
+    if isinstance(kind, Table):
+        return TableType(of.schema, name, of.shape)
     if isinstance(kind, Count):
         return types.int64
     shape = kind.shape(of.shape)
@@ -109,8 +133,13 @@ def _marked(builder, access, of, name):
     if of.fields[name].constant:
         access.set_metadata("invariant.load", builder.module.add_metadata([]))
         return access
+    return _alone(builder, access, f"{SCHEMAS[of.schema].owner[name]}.{name}")
+
+
+def _alone(builder, access, name):
+    """Tell LLVM that what has this name overlaps nothing that has another one."""
     zero, module = ir.Constant(I64, 0), builder.module
-    node = module.add_metadata([f"{SCHEMAS[of.schema].owner[name]}.{name}", module.add_metadata(["records"]), zero])
+    node = module.add_metadata([name, module.add_metadata(["records"]), zero])
     access.set_metadata("tbaa", module.add_metadata([node, node, zero]))
     return access
 
@@ -138,6 +167,10 @@ def attribute(context, builder, of, at, name):
         none = of.shape.rows < kind.least  # so that loops over them are no code
         many.at, many.count = (at, ir.Constant(I64, 0)) if none else (builder.add(at, loaded(I64)), loaded(I64, 8))
         return many._getvalue()
+    if isinstance(kind, Table):
+        table = cgutils.create_struct_proxy(result)(context, builder)
+        table.at, table.step = loaded(I64), loaded(I64, 8) if kind.column else ir.Constant(I64, kind.size)
+        return table._getvalue()
     if isinstance(result, PackedType):
         return join(builder, result, [loaded(result.part, 8 * result.lanes * i) for i in range(result.parts)])
     return loaded(I64 if result == types.int64 else F64)
@@ -156,6 +189,127 @@ def _set(context, builder, sig, args, name):
         store = builder.store(part, _pointer(builder, at, offset + i * step, part.type))
         store.align = 8
         _marked(builder, store, of, name)
+
+
+# ---- tables
+
+
+def _rows(args):
+    """Whether the arguments are a table, and a row, or a row and the record whose columns are meant."""
+    if not isinstance(args[0], TableType):
+        return False
+    if isinstance(args[1], types.Integer):
+        return not args[0].kind.column
+    of = args[1].types if isinstance(args[1], types.BaseTuple) else ()
+    return bool(args[0].kind.column) and len(of) == 2 and isinstance(of[1], RecordType)
+
+
+@infer_global(operator.getitem)
+class _Entry(AbstractTemplate):
+    def generic(self, args, kws):
+        if _rows(args):
+            return signature(args[0].value, *args)
+
+
+@infer_global(operator.setitem)
+class _SetEntry(AbstractTemplate):
+    def generic(self, args, kws):
+        if _rows(args):
+            return signature(types.none, args[0], args[1], args[0].value)
+
+
+def _first(context, builder, sig, args):
+    """The address of the first number."""
+    of, index, shape = sig.args[0].kind, args[1], sig.args[0].shape
+    at, step = (builder.extract_value(args[0], i) for i in (0, 1))
+    if not of.column:
+        return builder.add(at, builder.mul(index, step))
+    row, record = (builder.extract_value(index, i) for i in (0, 1))
+    column = attribute(context, builder, sig.args[1].types[1], record, of.column)
+    before = builder.mul(column, ir.Constant(I64, of.size * of.width(shape)))
+    return builder.add(builder.add(at, builder.mul(row, step)), before)
+
+
+def _modes(context, builder, sig, args):
+    """Number of modes of the body whose columns are meant; None where there are none."""
+    table = sig.args[0]
+    if not (isinstance(table.kind, VelocityTable) and table.shape.modes):
+        return None
+    return attribute(context, builder, sig.args[1].types[1], builder.extract_value(args[1], 1), "modes")
+
+
+def _further(shape, of):
+    """Components of modes in a value, and numbers stored before them."""
+    return shape.width - shape.modes, len(of.stored(shape))
+
+
+@lower_builtin(operator.getitem, TableType, types.Any)
+def _entry(context, builder, sig, args):
+    table, first = sig.args[0], _first(context, builder, sig, args)
+
+    def loaded(i):
+        value = builder.load(_pointer(builder, first, 8 * i, F64))
+        value.align = 8
+        return _alone(builder, value, table.owner)
+
+    if isinstance(table.kind, ModeTable):
+        value = builder.load(builder.inttoptr(first, ir.IntType(8).as_pointer()))
+        return builder.sext(_alone(builder, value, table.owner), I64)
+    if table.value == types.float64:
+        return loaded(0)
+    kind, zero = table.value, ir.Constant(F64, 0.0)
+    numbers = [zero] * (kind.parts * kind.lanes)
+    for i, component in enumerate(table.kind.stored(table.shape)):
+        numbers[component] = loaded(i)
+    count = _modes(context, builder, sig, args)
+    if count is not None:
+        begin, before = _further(table.shape, table.kind)
+        for i in range(table.shape.modes):
+            number = cgutils.alloca_once_value(builder, zero)
+            with builder.if_then(builder.icmp_signed("<", ir.Constant(I64, i), count)):
+                builder.store(loaded(before + i), number)
+            numbers[begin + i] = builder.load(number)
+    lanes = kind.lanes
+    return join(builder, kind, [_part(builder, numbers[lanes * i :][:lanes]) for i in range(kind.parts)])
+
+
+def _part(builder, numbers):
+    """A part of these numbers."""
+    if len(numbers) == 1:
+        return numbers[0]
+    part = ir.Constant(ir.VectorType(F64, len(numbers)), [0.0] * len(numbers))
+    for i, number in enumerate(numbers):
+        if not isinstance(number, ir.Constant):
+            part = builder.insert_element(part, number, ir.Constant(I32, i))
+    return part
+
+
+@lower_builtin(operator.setitem, TableType, types.Any, types.Any)
+def _set_entry(context, builder, sig, args):
+    table, first, value = sig.args[0], _first(context, builder, sig, args), args[2]
+
+    def put(number, i):
+        store = builder.store(number, _pointer(builder, first, 8 * i, number.type))
+        store.align = 8
+        _alone(builder, store, table.owner)
+
+    if isinstance(table.kind, ModeTable):
+        whole = builder.trunc(value, ir.IntType(8))
+        _alone(builder, builder.store(whole, builder.inttoptr(first, whole.type.as_pointer())), table.owner)
+    elif table.value == types.float64:
+        put(value, 0)
+    else:
+        kind, parts = table.value, split(builder, table.value, value)
+        numbers = [lane(builder, part, i) for part in parts for i in range(4)] if kind.lanes == 4 else parts
+        for i, component in enumerate(table.kind.stored(table.shape)):
+            put(numbers[component], i)
+        count = _modes(context, builder, sig, args)
+        if count is not None:
+            begin, before = _further(table.shape, table.kind)
+            for i in range(table.shape.modes):
+                with builder.if_then(builder.icmp_signed("<", ir.Constant(I64, i), count)):
+                    put(numbers[begin + i], before + i)
+    return context.get_dummy_value()
 
 
 # ---- many

@@ -21,16 +21,10 @@ Values = dict[str, Any]
 
 
 class Content:
-    """Records before memory is allocated: dictionaries, in which a link is another one and `Many` a list of them.
-
-    `blank` is the number of records of a schema that have no initial values; all records of that schema are then blank,
-    and those of `zero` are zero: where vectors are read, what they are padded with takes part in sums.
-    """
+    """Records before memory is allocated: dictionaries, in which a link is another one and `Many` a list of them."""
 
     def __init__(self) -> None:
         self.of: dict[str, list[Values]] = defaultdict(list)
-        self.blank: dict[str, int] = {}
-        self.zero: set[str] = set()
 
     def add(self, schema: str, **values: Any) -> Values:
         """Add a record; its fields may be set later."""
@@ -54,12 +48,10 @@ class Memory:
 
     def __init__(self, content: Content, shape: Shape) -> None:
         self.shape = shape
-        counts = {name: len(items) for name, items in content.of.items()} | content.blank
+        counts = {name: len(items) for name, items in content.of.items()}
         sizes = {name: -(-dtype(name, shape).itemsize * count // LINE) * LINE for name, count in counts.items()}
         self.start = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
-        self._counts, self._total, self._zero = counts, sum(sizes.values()), content.zero
-        #: bytes before records that begin without values
-        self._filled = min((self.start[name] for name in content.blank), default=self._total)
+        self._counts, self._total = counts, sum(sizes.values())
         self._allocate()
         self.raw[:] = 0
         self._place: dict[int, int] = {}
@@ -77,19 +69,11 @@ class Memory:
             for name, count in self._counts.items()
         }
 
-    def image(self) -> Memory:
-        """Its records with values alone, of which copies can be made."""
-        other = copy.copy(self)
-        other.raw, other.of = self.raw[: self._filled].copy(), {}
-        return other
-
     def copied(self) -> Memory:
-        """Another block of memory with the same records; those that begin without values are arbitrary, or zero."""
+        """Another block of memory with the same records."""
         other = copy.copy(self)
         other._allocate()
-        other.raw[: self._filled] = self.raw[: self._filled]
-        for name in self._zero:
-            other.of[name].view(np.uint8)[:] = 0
+        other.raw[:] = self.raw
         return other
 
     def address(self, schema: str, k: int = 0) -> int:

@@ -1,7 +1,8 @@
 """Schemas of records: kinds of fields with their units, and the NumPy data types that they define.
 
 A record is an address, in compiled and in uncompiled code; its attributes are loads and stores. A link is stored as an
-offset from the record that contains it, so that the memory can be copied as a whole.
+offset from the record that contains it, so that the memory can be copied as a whole. Tables of rows alone stand
+elsewhere, by their addresses: whoever runs a text states them before.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -26,11 +27,18 @@ __all__ = [
     "ModalMasses",
     "ModalMotion",
     "Motion",
+    "ModeTable",
+    "MomentTable",
     "Number",
     "Placement",
+    "PositionTable",
     "Rows",
     "Shape",
+    "Table",
+    "TangentTable",
     "Vector",
+    "VectorTable",
+    "VelocityTable",
     "Wrenches",
     "dtype",
     "offset",
@@ -187,6 +195,95 @@ class Many(Field):
         return (2,)
 
 
+# ---- tables of rows
+
+
+@dataclass(frozen=True)
+class Table(Field):
+    """One number per row of a run, or per row and record, in an array outside the memory of records: the address of the
+    first row, and bytes from each row to the next. In a text ``rows.t[k]``, or ``rows.gap[k, contact]``.
+
+    A record states which of the columns is its first one. Only the components that the model has stand there.
+    """
+
+    constant: bool = True
+    #: field of a record that is the number of its first column; "" if a row has one number
+    column: str = ""
+    #: bytes of a number
+    size: ClassVar[int] = 8
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        return (2,)
+
+    def value(self, shape: Shape) -> tuple[int, ...]:
+        """The shape of what a text reads and writes; () for a number."""
+        return ()
+
+    def width(self, shape: Shape) -> int:
+        """Columns from those of a record to those of the next one, of which `column` counts the records before it."""
+        return 1
+
+    def stored(self, shape: Shape) -> list[int]:
+        """Components of the value that have columns, in their order."""
+        return [0]
+
+
+class ModeTable(Table):
+    """An integer of a byte per contact."""
+
+    size = 1
+
+
+class TangentTable(Table):
+    """Tangential components of rows of contacts."""
+
+    def value(self, shape: Shape) -> tuple[int, ...]:
+        return (shape.rows,)
+
+    def width(self, shape: Shape) -> int:
+        return shape.dimension - 1
+
+    def stored(self, shape: Shape) -> list[int]:
+        return list(range(1, shape.dimension)) if shape.rows > 1 else []
+
+
+class VectorTable(Table):
+    """A vector per reaction, whose columns are followed by those of another one."""
+
+    def value(self, shape: Shape) -> tuple[int, ...]:
+        return (4,)
+
+    def width(self, shape: Shape) -> int:
+        return 3 * (shape.dimension - 1)
+
+    def stored(self, shape: Shape) -> list[int]:
+        return list(range(shape.dimension))
+
+
+class MomentTable(VectorTable):
+    """A moment per reaction, in the plane a number."""
+
+    def stored(self, shape: Shape) -> list[int]:
+        return [0] if shape.dimension == 2 else [0, 1, 2]
+
+
+class VelocityTable(Table):
+    """A velocity per body, with as many modes as it has."""
+
+    def value(self, shape: Shape) -> tuple[int, ...]:
+        return (shape.width,)
+
+    def stored(self, shape: Shape) -> list[int]:
+        return [0, 1, 2] if shape.dimension == 2 else [0, 1, 2, 4, 5, 6]
+
+
+class PositionTable(VelocityTable):
+    """A position per body, in space with a quaternion, with as many modes as it has."""
+
+    def stored(self, shape: Shape) -> list[int]:
+        return [0, 1, 2] if shape.dimension == 2 else [0, 1, 2, 4, 5, 6, 7]
+
+
 # ---- schemas
 
 
@@ -251,5 +348,5 @@ def _fields(kind: np.dtype[Any]) -> Any:
 def _format(kind: Field, shape: Shape) -> np.dtype[Any]:
     if isinstance(kind, Inside):
         return dtype(kind.of, shape)
-    whole: Callable[..., Any] = np.int64 if isinstance(kind, Count | Link | Many) else np.float64
+    whole: Callable[..., Any] = np.int64 if isinstance(kind, Count | Link | Many | Table) else np.float64
     return np.dtype((whole, kind.shape(shape)))

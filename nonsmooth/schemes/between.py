@@ -25,6 +25,7 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.moment_arms import keep_directions, update_moment_arms
 from nonsmooth.schemes.motion import moved, placed, see
 from nonsmooth.schemes.program import assemble_diagonal, factor_joints
+from nonsmooth.schemes.rows import write_contact, write_struck_contact
 from nonsmooth.schemes.trend import start_again
 from nonsmooth.schemes.velocity_change import impact
 from nonsmooth.tolerances.moreau_jean import LASTING
@@ -163,31 +164,27 @@ def solve_impact(system):
 @piece
 def add_impact(system, k):
     """Add the impact to the row of the step that it follows, and its change of velocity to the start of the next."""
-    n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
-    row = system.step_rows[k]
-    row.work_drivers += system.work_impact
-    row.work_drivers_impact, row.jumps = system.work_impact, 1.0
-    for i in range(r):
-        of, one = system.reaction_rows[k * r + i], system.reactions[i]
-        of.impulse, of.twist = one.impulse, one.twist
-    for i in range(m):
-        one, of = system.impacts[i], system.contact_rows[k * m + i]
+    rows = system.rows
+    rows.work_drivers[k] += system.work_impact
+    rows.work_drivers_impact[k], rows.jumps[k] = system.work_impact, 1.0
+    for one in system.reactions:
+        rows.impulse[k, one], rows.twist[k, one] = one.impulse, one.twist
+    for one in system.impacts:
         contact = one.contact
         P, on = contact.P, contact.on
         contact.P = P + contact.impact
         contact.on = 1 if on or contact.impact[0] > 0.0 else 0
-        of.P, of.impact, of.mode = contact.P, contact.impact, mode_of(contact)
-        of.before, of.after = one.before[0], one.after[0]
+        write_contact(system, k, contact, contact.P, mode_of(contact))
+        write_struck_contact(system, k, contact, contact.impact, one.before[0], one.after[0])
         contact.P, contact.on = P, on
     for joint in system.joints:
         start_again(joint.trend, joint.trend.last)
         if system.midpoint:
             joint.left += rates_of_jump(joint)
-    for i in range(n):
-        body, at = system.bodies[i], system.body_rows[k * n + i]
-        at.v_left = body.v
+    for body in system.bodies:
+        rows.v_left[k, body] = body.v
         body.v += body.jump
-        at.v = body.v
+        rows.v[k, body] = body.v
 
 
 # ---- as steps call them

@@ -29,6 +29,7 @@ from nonsmooth.schemes.mechanism import (
 )
 from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, moved, placed, see, spin
 from nonsmooth.schemes.program import INFINITE, factor_joints
+from nonsmooth.schemes.rows import write_contact
 from nonsmooth.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
 from nonsmooth.tolerances.compliant import APART, DRIFTED, ITERATIONS, LOCATED, NO_STEP, PARTED, PASSES, UNBALANCED
 
@@ -276,34 +277,28 @@ def natural_map(run):
 @kernel
 def write_contacts(run, k):
     """Impulses, rates and modes of contacts in row k."""
-    system, n = run.system, len(run.overlaps)
-    for i in range(n):
-        overlap, row = run.overlaps[i], system.contact_rows[k * n + i]
-        row.P = rows_of(overlap.impulse.tried - overlap.impulse.last, row.P)
-        row.mode = overlap.mode if overlap.touches else OPEN
+    for overlap in run.overlaps:
+        P = rows_of(overlap.impulse.tried - overlap.impulse.last, overlap.contact.P)
+        write_contact(run.system, k, overlap.contact, P, overlap.mode if overlap.touches else OPEN)
 
 
 @kernel
 def write_row(run, t):
     """A row of the motion as it stands, and of what integrals have gained since the last one."""
-    system, k = run.system, run.system.steps
-    n, r, dt = len(system.bodies), len(run.wrenches), t - run.row_t
-    for i in range(n):
-        body, row = system.bodies[i], system.body_rows[k * n + i]
-        row.q, row.v = body.at, body.u
+    system, k, rows, dt = run.system, run.system.steps, run.system.rows, t - run.row_t
+    for body in system.bodies:
+        rows.q[k, body], rows.v[k, body] = body.at, body.u
     write_contacts(run, k)
-    for i in range(r):
-        wrench, row = run.wrenches[i], system.reaction_rows[k * r + i]
-        mean = (1.0 / dt) * (wrench.impulse.tried - wrench.impulse.last)
-        row.force, row.torque = force_of(mean), moment_of(mean)
+    for wrench in run.wrenches:
+        mean, one = (1.0 / dt) * (wrench.impulse.tried - wrench.impulse.last), wrench.reaction
+        rows.force[k, one], rows.torque[k, one] = force_of(mean), moment_of(mean)
     of_contacts = linear(run.contact_work.tried - run.contact_work.last)
     of_loads = linear(run.load_work.tried - run.load_work.last)
     run.stored += of_contacts[0]
-    row, works = system.step_rows[k], run.work_rows[k]
-    row.t, row.dt, row.residual, row.complementarity = t, dt, system.residual, system.complementarity
-    row.loss_friction, row.work_drivers, row.jumps = of_contacts[2], of_contacts[3], 0.0
-    works.work_loads, works.loss_damping = of_loads[0], -of_loads[1]
-    works.loss_contact, works.stored = of_contacts[1], run.stored
+    rows.t[k], rows.dt[k], rows.residual[k], rows.complementarity[k] = t, dt, system.residual, system.complementarity
+    rows.loss_friction[k], rows.work_drivers[k], rows.jumps[k] = of_contacts[2], of_contacts[3], 0.0
+    rows.work_loads[k], rows.loss_damping[k] = of_loads[0], -of_loads[1]
+    rows.loss_contact[k], rows.stored[k] = of_contacts[1], run.stored
 
 
 @kernel
@@ -418,7 +413,7 @@ def run(run, rows):
     for _ in range(rows):
         if not run.row_t < system.t_end:
             return DONE
-        if system.steps >= len(system.step_rows):
+        if system.steps >= system.rows.room:
             return FULL
         next_stop(system)
         run.limit = system.stops[system.stop].t

@@ -95,16 +95,6 @@ class Wrench:
 
 
 @record
-class WorkRow:
-    """Of a recorded step, what is integrated besides its impulses."""
-
-    work_loads = Number("J")
-    loss_damping = Number("J")
-    loss_contact = Number("J")
-    stored = Number("J", "in contacts at the end of the step")
-
-
-@record
 class Integration:
     """A run with compliant contact."""
 
@@ -165,4 +155,3 @@ class Integration:
     turns = Many(to="Group", note="evaluate spins of tangents and biases of slips")
     working = Many(to="Group", note="evaluate powers of forces without potential")
     accounts = Many(to="Account", note="of these")
-    work_rows = Many(to="WorkRow")

@@ -19,7 +19,6 @@ from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.records.values import dot, largest, zeros_like
 from nonsmooth.schemes.closing import SHORTENED, VISIBLE
 from nonsmooth.schemes.grid import latest_end, pass_stops
-from nonsmooth.schemes.joint_forces import jumps_at
 from nonsmooth.schemes.mechanism import (
     evaluate_all,
     mode_of,
@@ -52,6 +51,7 @@ from nonsmooth.schemes.phase_motion import (
     quadrature,
 )
 from nonsmooth.schemes.program import INFINITE
+from nonsmooth.schemes.rows import jumps_at, write_contact, write_struck_contact
 from nonsmooth.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
 from nonsmooth.tolerances.event_driven import (
     CRAWL,
@@ -338,39 +338,39 @@ def natural_map(run):
 @kernel
 def write_contacts(run, k):
     """Impulses, rates and modes; as in other schemes, a contact that rebounds has the mode of its impact."""
-    n = len(run.touches)
-    for i in range(n):
-        touch, row = run.touches[i], run.system.contact_rows[k * n + i]
-        contact = touch.contact
-        row.P, row.impact, row.mode = touch.smooth + touch.impact, touch.impact, touch.mode
-        row.before = touch.approach if run.kinked else run.left.contacts[i].rates[0]
-        row.after = run.after.contacts[i].rates[0]
-        if touch.mode == OPEN:
+    system = run.system
+    for i in range(len(run.touches)):
+        touch = run.touches[i]
+        contact, mode = touch.contact, touch.mode
+        if mode == OPEN:
             contact.P, contact.on = touch.impact, 1 if touch.impact[0] > 0.0 else 0
-            row.mode = mode_of(contact)
+            mode = mode_of(contact)
+        write_contact(system, k, contact, touch.smooth + touch.impact, mode)
+        before = touch.approach if run.kinked else run.left.contacts[i].rates[0]
+        write_struck_contact(system, k, contact, touch.impact, before, run.after.contacts[i].rates[0])
 
 
 @piece
 def write_row(run):
     """The row of the step, which ends at `left`, with its event at `after`."""
-    system, k = run.system, run.system.steps
-    n, r = len(system.bodies), len(run.means)
-    for i in range(n):
-        row, after = system.body_rows[k * n + i], run.after.bodies[i]
-        row.q, row.v, row.v_left = after.q, after.v, run.left.bodies[i].v
+    system, k, rows = run.system, run.system.steps, run.system.rows
+    for i in range(len(system.bodies)):
+        body, after = system.bodies[i], run.after.bodies[i]
+        rows.q[k, body], rows.v[k, body], rows.v_left[k, body] = after.q, after.v, run.left.bodies[i].v
     write_contacts(run, k)
-    for i in range(r):
-        row, mean, kick = system.reaction_rows[k * r + i], run.means[i], run.kicks[i]
-        row.force, row.torque = mean.force, mean.torque
-        row.impulse = row.twist = zeros_like(mean.force)
-        if run.impact:
-            row.impulse, row.twist = kick.force, kick.torque
+    for i in range(len(run.means)):
+        one, mean, kick = system.reactions[i], run.means[i], run.kicks[i]
+        rows.force[k, one], rows.torque[k, one] = mean.force, mean.torque
+        none = zeros_like(kick.force)
+        rows.impulse[k, one] = kick.force if run.impact else none
+        rows.twist[k, one] = kick.torque if run.impact else none
     system.complementarity = natural_map(run)
-    row, works = system.step_rows[k], run.work_rows[k]
-    row.t, row.dt, row.residual, row.complementarity = run.after.t, run.dt, system.residual, system.complementarity
-    row.loss_friction, row.work_drivers_impact = run.loss_friction, run.work_impact
-    row.work_drivers, row.jumps = run.work_drivers + run.work_impact, jumps_at(system, k)
-    works.work_loads, works.loss_damping, works.loss_contact, works.stored = run.work_loads, run.loss_damping, 0.0, 0.0
+    rows.t[k], rows.dt[k] = run.after.t, run.dt
+    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
+    rows.loss_friction[k], rows.work_drivers_impact[k] = run.loss_friction, run.work_impact
+    rows.work_drivers[k], rows.jumps[k] = run.work_drivers + run.work_impact, jumps_at(system, k)
+    rows.work_loads[k], rows.loss_damping[k] = run.work_loads, run.loss_damping
+    rows.loss_contact[k], rows.stored[k] = 0.0, 0.0
 
 
 @kernel
@@ -618,7 +618,7 @@ def run(run, steps):
     for _ in range(steps):
         if not system.t < system.t_end:
             return DONE
-        if system.steps >= len(system.step_rows):
+        if system.steps >= system.rows.room:
             return FULL
         if not try_step(run):
             return UNCERTAIN

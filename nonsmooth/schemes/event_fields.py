@@ -185,4 +185,3 @@ class EventRun:
     curvatures = Many(to="Group", note="evaluate biases of contacts")
     working = Many(to="Group", note="evaluate powers of forces without potential")
     accounts = Many(to="Account", note="of these")
-    work_rows = Many(to="WorkRow")

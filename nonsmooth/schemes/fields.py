@@ -10,11 +10,18 @@ from nonsmooth.records.schema import (
     Masses,
     ModalMasses,
     ModalMotion,
+    ModeTable,
+    MomentTable,
     Motion,
     Number,
     Placement,
+    PositionTable,
     Rows,
+    Table,
+    TangentTable,
     Vector,
+    VectorTable,
+    VelocityTable,
     Wrenches,
     record,
 )
@@ -102,6 +109,11 @@ class Body:
     off = Motion("m/s, rad/s", "by which it differs from that of the round")
     turning = Motion("N s, N m s", "change of impulses as their directions turn with it")
     differences = Many(to="Difference")
+
+    # of rows
+    q_column = Count("-", "columns of positions of the bodies before it", constant=True)
+    v_column = Count("-", "of velocities", constant=True)
+    modes = Count("-", "number of modes", constant=True)
 
 
 # ---- blocks of rows between two bodies
@@ -196,6 +208,7 @@ class Contact(Bond):
     # of rows that are evaluated
     true_gap = Number("m", "between the surfaces themselves")
     true_rate = Number("m/s")
+    column = Count("-", "in tables of rows", constant=True)
 
 
 @record
@@ -317,6 +330,7 @@ class Reaction:
     impulse = Vector("N s", "of an impact between two steps")
     twist = Vector("N m s")
     start_z = Placement("m, -", "of the body at the start of the step")
+    column = Count("-", "in tables of rows", constant=True)
 
 
 # ---- the whole
@@ -413,48 +427,43 @@ class System:
     powers = Many(to="Group", note="evaluate energies and powers of forces and weights")
     accounts = Many(to="Account")
     reactions = Many(to="Reaction", least=2)
-    body_rows = Many(to="BodyRow")
-    contact_rows = Many(to="ContactRow")
-    reaction_rows = Many(to="ReactionRow")
-    step_rows = Many(to="StepRow")
-    contact_views = Many(to="ContactView")
-    views = Many(to="View")
+    rows = Inside(of="StepTables")
+    views = Inside(of="ViewTables")
 
 
-# ---- rows of a recorded step
+# ---- rows of recorded steps
 
 
 @record
-class BodyRow:
-    q = Motion("m, rad")
-    v = Motion("m/s, rad/s")
-    v_left = Motion("m/s, rad/s", "before the impact at the end of the step, if there is one")
+class StepTables:
+    """What steps record, one row each; the last ones only at rows at which velocities jump, or with an impact."""
 
+    room = Count("-", "rows that may be written", constant=True)
+    t = Table("s")
+    dt = Table("s")
+    residual = Table()
+    complementarity = Table()
+    work_drivers = Table("J")
+    loss_friction = Table("J")
+    q = PositionTable("m, rad", column="q_column")
+    v = VelocityTable("m/s, rad/s", column="v_column")
+    P_N = Table("N s", column="column")
+    P_T = TangentTable("N s", column="column")
+    mode = ModeTable(column="column")
+    force = VectorTable("N", "mean over the step, impacts aside, in the ground frame", column="column")
+    torque = MomentTable("N m", column="column")
+    # of schemes that integrate them
+    work_loads = Table("J")
+    loss_damping = Table("J")
+    loss_contact = Table("J")
+    stored = Table("J", "in contacts at the end of the step")
 
-@record
-class ContactRow:
-    P = Rows("N s")
-    before = Number("m/s", "rate before the impact, if there is one")
-    after = Number("m/s", "rate after it")
-    impact = Rows("N s", "share of P that is an impact's, if there is one")
-    mode = Count()
-
-
-@record
-class ReactionRow:
-    force = Vector("N", "mean over the step, impacts aside, in the ground frame")
-    torque = Vector("N m")
-    impulse = Vector("N s", "of the impact, if there is one")
-    twist = Vector("N m s")
-
-
-@record
-class StepRow:
-    t = Number("s")
-    dt = Number("s")
-    residual = Number()
-    complementarity = Number()
-    work_drivers = Number("J")
-    work_drivers_impact = Number("J", "at the impact, if there is one")
-    loss_friction = Number("J")
-    jumps = Number("-", "1 where velocities jump or an impulse is that of an impact, 0 elsewhere")
+    jumps = Table("-", "1 where velocities jump or an impulse is that of an impact, 0 elsewhere")
+    v_left = VelocityTable("m/s, rad/s", "before the jump", column="v_column")
+    P_N_impact = Table("N s", "share of P_N that is an impact's", column="column")
+    P_T_impact = TangentTable("N s", column="column")
+    gamma_minus = Table("m/s", "rate of the gap before the impact", column="column")
+    gamma_plus = Table("m/s", "after it", column="column")
+    impulse = VectorTable("N s", "of the impact", column="column")
+    twist = MomentTable("N m s", column="column")
+    work_drivers_impact = Table("J")

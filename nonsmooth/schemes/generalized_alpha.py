@@ -42,7 +42,7 @@ from nonsmooth.schemes import rattle
 from nonsmooth.schemes.deformation import take_true_masses
 from nonsmooth.schemes.first_half import place_at_end, restore_directions
 from nonsmooth.schemes.grid import run_of
-from nonsmooth.schemes.joint_forces import CORRECTIONS, jumps_at, respond_to_jump, write_answer
+from nonsmooth.schemes.joint_forces import CORRECTIONS, respond_to_jump
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     apply_all_impulses,
@@ -79,6 +79,7 @@ from nonsmooth.schemes.program import (
     solve,
     solve_joints,
 )
+from nonsmooth.schemes.rows import jumps_at, write_answer, write_contact, write_struck_contact
 from nonsmooth.schemes.secants import change_of_u, extrapolate_u, extrapolated, secant_share, secant_terms
 from nonsmooth.schemes.turning import turning_of
 from nonsmooth.schemes.velocity_change import solve_velocities
@@ -385,58 +386,55 @@ def has_impact(system):
 
 
 @kernel
-def write_joints(system, row):
+def write_joints(system):
     """Reactions as means over the step, those of the impact separately; work of drivers."""
-    k, r, dt, strikes = system.steps, len(system.reactions), system.dt, has_impact(system)
-    row.work_drivers = row.work_drivers_impact = 0.0
+    k, rows, dt, strikes = system.steps, system.rows, system.dt, has_impact(system)
+    work, work_impact = 0.0, 0.0
     for joint in system.joints:
         joint.P_a = (0.5 * dt) * joint.lam
         joint.P_b = (0.5 * dt) * joint.lam_next + joint.P - joint.answer
         rate = joint.rate if strikes else 0.5 * (joint.rate_start + joint.rate)
         smooth = dot(joint.P_a, joint.rate_start) + (0.5 * dt) * dot(joint.lam_next, joint.rate)
-        row.work_drivers -= smooth + dot(joint.P, rate)
-        row.work_drivers_impact -= dot(joint.answer, joint.rate)
+        work -= smooth + dot(joint.P, rate)
+        work_impact -= dot(joint.answer, joint.rate)
+    rows.work_drivers[k], rows.work_drivers_impact[k] = work, work_impact
     if system.ridge > 0.0:
         least_forces(system)
-    for i in range(r):
-        of, one = system.reaction_rows[k * r + i], system.reactions[i]
-        rattle.write_reaction(system, one, of)
-        write_answer(one, of, strikes)
+    for one in system.reactions:
+        rows.force[k, one], rows.torque[k, one] = rattle.mean_reaction(system, one)
+        write_answer(system, k, one, strikes)
 
 
 @kernel
-def write_contacts(system, row):
+def write_contacts(system):
     """Impulses, those of the impact separately, and gap velocities; frictional loss outside impacts."""
-    k, m, loss = system.steps, len(system.contacts), 0.0
-    for i in range(m):
-        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+    k, loss = system.steps, 0.0
+    for contact in system.contacts:
         hit = is_in_impact(contact)
-        of.P, of.mode = contact.P, mode_of(contact)
-        of.before, of.after = contact.before[0], contact.after[0]
         normal = contact.impact[0] if hit else 0.0
         share = 1.0 if contact.struck or hit else 0.0
-        of.impact = normal * normal_axis(contact.P) + share * tangential(contact.P)
+        impact = normal * normal_axis(contact.P) + share * tangential(contact.P)
+        write_contact(system, k, contact, contact.P, mode_of(contact))
+        write_struck_contact(system, k, contact, impact, contact.before[0], contact.after[0])
         if contact.on:
             a, b = contact.a, contact.b
             slip = between(system, contact.start_a, a.along) @ (0.5 * (a.body.v + a.body.v_next))
             slip += between(system, contact.start_b, b.along) @ (0.5 * (b.body.v + b.body.v_next))
             loss -= dot(contact.P - contact.impact, tangential(slip))
-    row.loss_friction = loss
+    system.rows.loss_friction[k] = loss
 
 
 @kernel
 def write_row(system):
     """Row of the step."""
-    k, n = system.steps, len(system.bodies)
-    row = system.step_rows[k]
-    row.t, row.dt = system.t_next, system.dt
-    row.residual, row.complementarity = system.residual, system.complementarity
-    write_joints(system, row)
-    write_contacts(system, row)
-    for i in range(n):
-        body, at = system.bodies[i], system.body_rows[k * n + i]
-        at.q, at.v, at.v_left = body.at, body.v_next, body.left
-    row.jumps = jumps_at(system, k)
+    k, rows = system.steps, system.rows
+    rows.t[k], rows.dt[k] = system.t_next, system.dt
+    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
+    write_joints(system)
+    write_contacts(system)
+    for body in system.bodies:
+        rows.q[k, body], rows.v[k, body], rows.v_left[k, body] = body.at, body.v_next, body.left
+    rows.jumps[k] = jumps_at(system, k)
 
 
 @kernel

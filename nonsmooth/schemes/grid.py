@@ -83,7 +83,7 @@ def run_of(step):
         for _ in range(steps):
             if not system.t < system.t_end:
                 return DONE
-            if system.steps >= len(system.step_rows):
+            if system.steps >= system.rows.room:
                 return FULL
             system.t_next = next_time(system)
             system.dt = system.t_next - system.t

@@ -49,7 +49,8 @@ from nonsmooth.schemes.program import (
     phase,
     solve,
 )
-from nonsmooth.schemes.rattle import write_reaction
+from nonsmooth.schemes.rattle import mean_reaction
+from nonsmooth.schemes.rows import write_answer, write_contact, write_struck_contact
 from nonsmooth.schemes.secants import extrapolate_u, secant_of_step
 from nonsmooth.schemes.turning import turning_of
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, ON_GRID, TINY
@@ -135,29 +136,27 @@ def is_impact(system, contact):
 @kernel
 def write_row(system):
     """Row of the step."""
-    k, n, m, r = system.steps, len(system.bodies), len(system.contacts), len(system.reactions)
-    row = system.step_rows[k]
-    row.t, row.dt, row.residual, row.complementarity = system.t_next, system.dt, system.residual, system.complementarity
+    k, rows = system.steps, system.rows
+    rows.t[k], rows.dt[k] = system.t_next, system.dt
+    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
     work, loss, struck = 0.0, 0.0, False
-    for i in range(r):
-        write_reaction(system, system.reactions[i], system.reaction_rows[k * r + i])
+    for one in system.reactions:
+        rows.force[k, one], rows.torque[k, one] = mean_reaction(system, one)
     for joint in system.joints:
         work -= dot(joint.P, joint.rate)
-    for i in range(m):
-        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+    for contact in system.contacts:
         contact.after, contact.on = rates_after(contact), 1 if touches(contact) else 0
         contact.struck = 1 if contact.P[0] > 0.0 and is_impact(system, contact) else 0
-        of.P, of.mode = contact.P, mode_of(contact)
+        write_contact(system, k, contact, contact.P, mode_of(contact))
         if contact.struck:
             struck = True
         else:
             slip = 0.5 * (contact.start_rates + contact.after)
             loss -= dot(contact.P, tangential(slip))
-    row.work_drivers, row.loss_friction, row.jumps = work, loss, 0.0
-    for i in range(n):
-        body, at = system.bodies[i], system.body_rows[k * n + i]
+    rows.work_drivers[k], rows.loss_friction[k], rows.jumps[k] = work, loss, 0.0
+    for body in system.bodies:
         body.q = moved(body, body.q, body.u, system.dt)
-        at.q, at.v = body.q, body.v_next
+        rows.q[k, body], rows.v[k, body] = body.q, body.v_next
     if struck:
         write_impact(system, k)
 
@@ -165,17 +164,14 @@ def write_row(system):
 @piece
 def write_impact(system, k):
     """The impulses of the impact in the step, which other rows do not have. In this scheme velocities do not jump."""
-    n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
-    for i in range(n):
-        system.body_rows[k * n + i].v_left = system.bodies[i].v_next
-    for i in range(m):
-        contact, of = system.contacts[i], system.contact_rows[k * m + i]
-        of.impact, of.before, of.after = contact.struck * contact.P, contact.start_rate, contact.after[0]
-    for i in range(r):
-        of = system.reaction_rows[k * r + i]
-        of.impulse = of.twist = zeros_like(of.impulse)
-    row = system.step_rows[k]
-    row.work_drivers_impact, row.jumps = 0.0, 1.0
+    rows = system.rows
+    for body in system.bodies:
+        rows.v_left[k, body] = body.v_next
+    for contact in system.contacts:
+        write_struck_contact(system, k, contact, contact.struck * contact.P, contact.start_rate, contact.after[0])
+    for one in system.reactions:
+        write_answer(system, k, one, False)
+    rows.work_drivers_impact[k], rows.jumps[k] = 0.0, 1.0
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Impulses or forces that satisfy the constraints of joints, by least changes of velocities or accelerations."""
 
 from nonsmooth.compile.kernels import by_modes, kernel, piece
-from nonsmooth.records.values import dot, largest, zeros_like
+from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.mechanism import rates_of_jump
 from nonsmooth.schemes.motion import force_of, moment_of, torque_of
 from nonsmooth.schemes.program import solve_joints
@@ -86,30 +86,3 @@ def answer_at_node(reaction):
 
 
 answer_of = by_modes(answer_on_body, answer_at_node)  # (reaction)
-
-
-@kernel
-def jumps_at(system, k):
-    """1 if velocities jump at row k, or an impulse there is that of an impact; 0 otherwise."""
-    n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
-    for i in range(n):
-        at = system.body_rows[k * n + i]
-        if largest(abs(at.v - at.v_left)) > 0.0:
-            return 1.0
-    for i in range(m):
-        if largest(abs(system.contact_rows[k * m + i].impact)) > 0.0:
-            return 1.0
-    for i in range(r):
-        of = system.reaction_rows[k * r + i]
-        if dot(of.impulse, of.impulse) + dot(of.twist, of.twist) > 0.0:
-            return 1.0
-    return 0.0
-
-
-@kernel
-def write_answer(reaction, row, struck):
-    """Impulse and moment of the impact of a step in its row."""
-    if struck:
-        row.impulse, row.twist = answer_of(reaction)
-    else:
-        row.impulse = row.twist = zeros_like(row.impulse)

@@ -21,7 +21,6 @@ from nonsmooth.schemes.closing import VISIBLE, time_of_least
 from nonsmooth.schemes.deformation import end_implicit
 from nonsmooth.schemes.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.grid import latest_end
-from nonsmooth.schemes.joint_forces import jumps_at, write_answer
 from nonsmooth.schemes.locating import locate_first_closing
 from nonsmooth.schemes.mechanism import (
     joint_residual,
@@ -41,7 +40,8 @@ from nonsmooth.schemes.mechanism import (
 )
 from nonsmooth.schemes.motion import inverse_mass, plausible, spin
 from nonsmooth.schemes.program import factor_joints
-from nonsmooth.schemes.rattle import write_reaction
+from nonsmooth.schemes.rattle import mean_reaction
+from nonsmooth.schemes.rows import jumps_at, write_answer, write_contact, write_struck_contact
 from nonsmooth.schemes.velocity_change import (
     change_residual,
     change_velocity_from,
@@ -146,36 +146,31 @@ def natural_map(contact):
 @kernel
 def write_row(system, t):
     """Row of the step."""
-    k, n, m, r = system.steps, len(system.bodies), len(system.contacts), len(system.reactions)
-    row = system.step_rows[k]
-    row.t, row.dt, row.residual = t, system.dt, system.residual
-    row.work_drivers = row.work_drivers_impact = 0.0
-    loss, natural = 0.0, system.law
+    k, rows = system.steps, system.rows
+    rows.t[k], rows.dt[k], rows.residual[k] = t, system.dt, system.residual
+    work, work_impact, loss, natural = 0.0, 0.0, 0.0, system.law
     for contact in system.contacts:
         contact.before, contact.after = rates_left(contact), rates_after(contact)
-    for i in range(r):
-        of, one = system.reaction_rows[k * r + i], system.reactions[i]
-        write_reaction(system, one, of)
-        write_answer(one, of, True)
+    for one in system.reactions:
+        rows.force[k, one], rows.torque[k, one] = mean_reaction(system, one)
+        write_answer(system, k, one, True)
     for joint in system.joints:
-        row.work_drivers_impact -= dot(joint.answer, joint.rate)
-        row.work_drivers -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
-    for i in range(m):
-        contact, of = system.contacts[i], system.contact_rows[k * m + i]
+        work_impact -= dot(joint.answer, joint.rate)
+        work -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
+    for contact in system.contacts:
         smooth = contact.first + contact.second if contact.closed else zeros_like(contact.P)
         contact.P, contact.on = smooth + contact.impact, 1 if touches(contact) else 0
         slip = 0.5 * (contact.start_rates + contact.before)
         loss -= dot(smooth, tangential(slip))
         natural = max(natural, natural_map(contact))
-        of.P, of.mode, of.before, of.after = contact.P, mode_of(contact), contact.before[0], contact.after[0]
-        of.impact = contact.impact
+        write_contact(system, k, contact, contact.P, mode_of(contact))
+        write_struck_contact(system, k, contact, contact.impact, contact.before[0], contact.after[0])
         contact.P = contact.first
-    row.loss_friction, row.complementarity = loss, natural
-    system.complementarity = natural
-    for i in range(n):
-        body, at = system.bodies[i], system.body_rows[k * n + i]
-        at.q, at.v, at.v_left = body.at, body.v_next, body.left
-    row.jumps = jumps_at(system, k)
+    rows.work_drivers[k], rows.work_drivers_impact[k] = work, work_impact
+    rows.loss_friction[k], rows.complementarity[k], system.complementarity = loss, natural, natural
+    for body in system.bodies:
+        rows.q[k, body], rows.v[k, body], rows.v_left[k, body] = body.at, body.v_next, body.left
+    rows.jumps[k] = jumps_at(system, k)
 
 
 @kernel
@@ -385,7 +380,7 @@ def run(system, steps):
     for _ in range(steps):
         if not system.t < system.t_end:
             return DONE
-        if system.steps >= len(system.step_rows):
+        if system.steps >= system.rows.room:
             return FULL
         limit = latest_end(system)
         if system.error > 0.0:

@@ -59,27 +59,27 @@ def error(system):
 
 
 @kernel
-def write_node_reaction(system, reaction, row):
+def mean_reaction_at_node(system, reaction):
     """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
     smooth = 0.0 * reaction.joints[0].wrench[0]
     for joint in reaction.joints:
         smooth += joint.P_b @ joint.wrench
     smooth = (1.0 / system.dt if system.dt > 0.0 else 0.0) * smooth
-    row.force, row.torque = force_of(smooth), moment_of(smooth)
+    return force_of(smooth), moment_of(smooth)
 
 
 @kernel
-def write_body_reaction(system, reaction, row):
+def mean_reaction_on_body(system, reaction):
     """Force and torque on the second body, as means over the step, without those of an impact."""
     per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
     body = reaction.joints[0].b.body
     smooth = 0.0 * body.q
     for joint in reaction.joints:
         smooth += joint.P_b @ joint.b.along
-    row.force, row.torque = per_dt * force_of(smooth), per_dt * torque_of(smooth, body.z, point)
+    return per_dt * force_of(smooth), per_dt * torque_of(smooth, body.z, point)
 
 
-write_reaction = by_modes(write_body_reaction, write_node_reaction)  # (system, reaction, row)
+mean_reaction = by_modes(mean_reaction_on_body, mean_reaction_at_node)  # (system, reaction)
 
 
 @kernel

@@ -33,7 +33,6 @@ from nonsmooth.schemes.deformation import (
 )
 from nonsmooth.schemes.grid import run_of, step_of
 from nonsmooth.schemes.impact_in_step import separate_impact, sum_contact_impulses
-from nonsmooth.schemes.joint_forces import answer_of
 from nonsmooth.schemes.mechanism import (
     add_impulses,
     apply_all_impulses,
@@ -65,6 +64,7 @@ from nonsmooth.schemes.program import (
     solve,
 )
 from nonsmooth.schemes.projection import place, project
+from nonsmooth.schemes.rows import write_answer, write_contact, write_struck_contact
 from nonsmooth.schemes.trend import expected, record_impulses, start_again
 from nonsmooth.tolerances import DONE, EPSILON, UNCERTAIN
 from nonsmooth.tolerances.moreau_jean import CLOSED, CONVERGED, NEAR, PASSES
@@ -348,26 +348,21 @@ def check_residuals(system):
 @kernel
 def write_row(system, struck):
     """Record the row of the step, and set the start of the next one."""
-    dt, k = system.dt, system.steps
-    n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
-    row = system.step_rows[k]
-    row.t, row.dt = system.t_next, dt
-    row.residual, row.complementarity = system.residual, system.complementarity
-    for i in range(r):
-        of, one = system.reaction_rows[k * r + i], system.reactions[i]
+    dt, k, rows = system.dt, system.steps, system.rows
+    rows.t[k], rows.dt[k] = system.t_next, dt
+    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
+    for one in system.reactions:
         if system.midpoint:
-            midpoint.write_reaction(system, one, of)
+            rows.force[k, one], rows.torque[k, one] = midpoint.mean_reaction(system, one)
         else:
-            rattle.write_reaction(system, one, of)
+            rows.force[k, one], rows.torque[k, one] = rattle.mean_reaction(system, one)
     work = 0.0
     for joint in system.joints:
         work -= dot(joint.P_a, joint.rate_start) + dot(joint.P, joint.rate)
     loss, foretold = 0.0, not is_direct(system)
-    i = k * m
     for contact in system.contacts:
-        of, i = system.contact_rows[i], i + 1
         contact.struck = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
-        of.P, of.mode = contact.P, mode_of(contact)
+        write_contact(system, k, contact, contact.P, mode_of(contact))
         if foretold:
             if contact.on and not contact.struck:
                 record_impulses(contact.trend, contact.P)
@@ -376,38 +371,33 @@ def write_row(system, struck):
         if contact.on and not contact.struck:
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, tangential(slip))
-    row.work_drivers, row.loss_friction, row.jumps = work, loss, 0.0
+    rows.work_drivers[k], rows.loss_friction[k], rows.jumps[k] = work, loss, 0.0
     if struck:
         write_impact(system, k)
-    i = k * n
     for body in system.bodies:
-        at, i = system.body_rows[i], i + 1
         v = body.v_next
         if system.midpoint:
             q = moved(body, moved(body, body.q, body.v, 0.5 * dt), v, 0.5 * dt)
         else:
             q = body.projected if system.projected else moved(body, body.q, body.u, dt)
-        at.q, at.v = q, v
+        rows.q[k, body], rows.v[k, body] = q, v
         body.q, body.v = q, v
 
 
 @piece
 def write_impact(system, k):
     """What is before the impact of the step, and its impulses, which other rows do not have."""
-    n, m, r = len(system.bodies), len(system.contacts), len(system.reactions)
-    for i in range(n):
-        system.body_rows[k * n + i].v_left = system.bodies[i].left
-    for i in range(m):
-        contact, of = system.contacts[i], system.contact_rows[k * m + i]
-        of.impact = contact.P if contact.struck else zeros_like(contact.P)
-        of.before, of.after = contact.before[0], contact.after[0]
-    for i in range(r):
-        of = system.reaction_rows[k * r + i]
-        of.impulse, of.twist = answer_of(system.reactions[i])
-    row, work = system.step_rows[k], 0.0
+    rows, work = system.rows, 0.0
+    for body in system.bodies:
+        rows.v_left[k, body] = body.left
+    for contact in system.contacts:
+        impact = contact.P if contact.struck else zeros_like(contact.P)
+        write_struck_contact(system, k, contact, impact, contact.before[0], contact.after[0])
+    for one in system.reactions:
+        write_answer(system, k, one, True)
     for joint in system.joints:
         work -= dot(joint.answer, joint.rate)
-    row.work_drivers_impact, row.jumps = work, 1.0
+    rows.work_drivers_impact[k], rows.jumps[k] = work, 1.0
 
 
 @kernel

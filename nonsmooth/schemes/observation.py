@@ -22,44 +22,43 @@ def measure(system):
 
 
 @kernel
-def evaluate_after_impact(system, k):
-    """Quantities after the impact of row k, if there is one, with bodies at their recorded placements."""
-    n, m, view = len(system.bodies), len(system.contacts), system.views[k]
-    for i in range(n):
-        system.bodies[i].u = system.body_rows[k * n + i].v
-    view.kinetic, view.power, view.damping = measure(system)
-    for j in range(m):
-        at, contact = system.contact_views[k * m + j], system.contacts[j]
-        at.gap, at.rate = contact.true_gap, contact.true_rate
-    view.potential = view.closure = 0.0
+def evaluate_row(system, k):
+    """Quantities of row k after its impact, if there is one, with bodies at their recorded placements."""
+    views, potential, closure = system.views, 0.0, 0.0
+    for body in system.bodies:
+        body.u = system.rows.v[k, body]
+    views.kinetic[k], views.power[k], views.damping[k] = measure(system)
+    for contact in system.contacts:
+        views.gap[k, contact], views.rate[k, contact] = contact.true_gap, contact.true_rate
     for one in system.accounts:
-        view.potential += one.potential
+        potential += one.potential
     evaluate_all(system.closures)
     for joint in system.joints:
-        view.closure = max(view.closure, largest(abs(joint.closure)))
+        closure = max(closure, largest(abs(joint.closure)))
+    views.potential[k], views.closure[k] = potential, closure
 
 
 @kernel
-def evaluate_before_impact(system, k):
-    """Quantities before the impact of row k, at which velocities jump."""
-    n, m, view = len(system.bodies), len(system.contacts), system.views[k]
-    for i in range(n):
-        system.bodies[i].u = system.body_rows[k * n + i].v_left
-    view.kinetic_left, view.power_left, view.damping_left = measure(system)
-    for j in range(m):
-        system.contact_views[k * m + j].rate_left = system.contacts[j].true_rate
+def evaluate_before_jump(system, k):
+    """Quantities before jump number k, at the placements of its row."""
+    views = system.views
+    for body in system.bodies:
+        body.u = system.rows.v_left[k, body]
+    views.kinetic_left[k], views.power_left[k], views.damping_left[k] = measure(system)
+    for contact in system.contacts:
+        views.rate_left[k, contact] = contact.true_rate
 
 
-def observe(system, rows):
-    """This number of rows, whose times, positions and velocities are given."""
-    n = len(system.bodies)
-    for k in range(rows):
-        system.seen = system.views[k].t
-        for i in range(n):
-            body, at = system.bodies[i], system.body_rows[k * n + i]
-            body.at = at.q
-            body.z = placed(at.q)
-        evaluate_after_impact(system, k)
-        if system.views[k].jumps > 0.0:
-            evaluate_before_impact(system, k)
+def observe(system, count):
+    """This number of rows, whose times, positions and velocities are given, and velocities before jumps at some."""
+    rows, jump = system.rows, 0
+    for k in range(count):
+        system.seen = rows.t[k]
+        for body in system.bodies:
+            body.at = rows.q[k, body]
+            body.z = placed(body.at)
+        evaluate_row(system, k)
+        if rows.jumps[k] > 0.0:
+            evaluate_before_jump(system, jump)
+            jump += 1
     return DONE

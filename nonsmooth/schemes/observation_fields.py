@@ -1,24 +1,21 @@
-"""The fields of quantities derived from a recorded row, one per line, with their units."""
+"""The fields of quantities derived from recorded rows, one per line, with their units."""
 
-from nonsmooth.records.schema import Number, record
-
-
-@record
-class ContactView:
-    gap = Number("m")
-    rate = Number("m/s")
-    rate_left = Number("m/s", "before the impact of the row, where velocities jump")
+from nonsmooth.records.schema import Table, record
 
 
 @record
-class View:
-    t = Number("s")
-    closure = Number("m, rad", "largest constraint violation")
-    potential = Number("J")
-    kinetic = Number("J")
-    power = Number("W", "of loads")
-    damping = Number("W")
-    jumps = Number("-", "1 where velocities jump, 0 elsewhere")
-    kinetic_left = Number("J", "before the jump, as the next two")
-    power_left = Number("W")
-    damping_left = Number("W")
+class ViewTables:
+    """Quantities derived from rows, one row each; the last ones before the jumps of velocities, one row per jump."""
+
+    gap = Table("m", column="column")
+    rate = Table("m/s", column="column")
+    closure = Table("m, rad", "largest constraint violation")
+    potential = Table("J")
+    kinetic = Table("J")
+    power = Table("W", "of loads")
+    damping = Table("W")
+
+    rate_left = Table("m/s", column="column")
+    kinetic_left = Table("J")
+    power_left = Table("W")
+    damping_left = Table("W")

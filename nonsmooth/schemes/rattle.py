@@ -230,18 +230,18 @@ def choose_least_impulses(system):
 
 
 @kernel
-def write_node_reaction(system, reaction, row):
+def mean_reaction_at_node(system, reaction):
     """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
     per_dt, first = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.joints[0]
     smooth = 0.0 * first.wrench[0]
     for joint in reaction.joints:
         smooth += joint.P_a @ joint.wrench_start + joint.P_b @ joint.wrench
     smooth = per_dt * smooth
-    row.force, row.torque = force_of(smooth), moment_of(smooth)
+    return force_of(smooth), moment_of(smooth)
 
 
 @kernel
-def write_body_reaction(system, reaction, row):
+def mean_reaction_on_body(system, reaction):
     """Force and torque on the second body, as means of both ends of the step, without those of an impact."""
     per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
     body = reaction.joints[0].b.body
@@ -250,11 +250,11 @@ def write_body_reaction(system, reaction, row):
         at_start += joint.P_a @ joint.along_b
         at_end += joint.P_b @ joint.b.along
     z = reaction.start_z
-    row.force = per_dt * (force_of(at_start) + force_of(at_end))
-    row.torque = per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
+    force = per_dt * (force_of(at_start) + force_of(at_end))
+    return force, per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
 
 
-write_reaction = by_modes(write_body_reaction, write_node_reaction)  # (system, reaction, row)
+mean_reaction = by_modes(mean_reaction_on_body, mean_reaction_at_node)  # (system, reaction)
 
 
 @kernel
