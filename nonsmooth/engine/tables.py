@@ -22,7 +22,7 @@ KNOWN = ("t", "dt", "residual", "complementarity", "work_drivers", "loss_frictio
 UNKNOWN, STORED = ("work_loads", "loss_damping"), ("loss_contact", "stored")
 
 #: bytes of rows, and rows, for which there is room at most behind those that are read
-ROOM, MOST = 2**26, 2**14
+ROOM, MOST = 2**26, 2**16
 
 #: tables of which texts write parts: the first numbers of each record, and the others
 PARTS = {"reaction": ("force", "torque"), "reaction_impact": ("impulse", "twist")}

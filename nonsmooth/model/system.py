@@ -367,6 +367,17 @@ class System:
 
     def gyration(self, parameters: Array) -> Array:
         """Radius of gyration (nv,) [m] of each angular velocity's body about its axis, 1 for displacements."""
+        known, key = self._gyration, parameters.tobytes()
+        if key not in known:
+            known.clear()  # of other parameters
+            known[key] = self._gyrations(parameters)
+        return known[key]
+
+    @cached_property
+    def _gyration(self) -> dict[bytes, Array]:
+        return {}
+
+    def _gyrations(self, parameters: Array) -> Array:
         at = self.elementwise.placed(self.start.q, self.start.v, parameters)
         mass = self.elementwise.in_order(np.ascontiguousarray(np.diagonal(at.masses, axis1=1, axis2=2)))
         linear = np.array([unit == "m/s" for unit in self.names.v_units])

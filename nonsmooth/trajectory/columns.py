@@ -19,6 +19,8 @@ __all__ = ["Columns", "UnknownName", "any_of_each", "bounds", "where"]
 AT_ONCE = 1 << 17
 #: columns up to which NumPy goes faster through columns than through rows
 NARROW = 16
+#: columns up to which an array is turned to have long rows, and numbers of those that are made of several short ones
+SHORT, LONG = 8, 1024
 
 
 class UnknownName(InputError, KeyError):
@@ -119,11 +121,25 @@ def bounds(array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The least and the largest number of each column (k,) of an array (n, k), of which little is in memory at once."""
     least, largest = array[0].copy(), array[0].copy()
     for k in range(0, len(array), AT_ONCE):
-        part = array[k : k + AT_ONCE]
-        rows = np.ascontiguousarray(part.T)  # NumPy compares long rows far faster than short ones
-        least, largest = np.minimum(least, np.min(rows, axis=1)), np.maximum(largest, np.max(rows, axis=1))
+        below, above = _bounds(array[k : k + AT_ONCE])
+        least, largest = np.minimum(least, below), np.maximum(largest, above)
         forget_pages(array)
     return least, largest
+
+
+def _bounds(part: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same by long rows, which NumPy compares far faster than short ones."""
+    n, k = part.shape
+    if k < SHORT:
+        columns = np.ascontiguousarray(part.T)
+        return np.min(columns, axis=1), np.max(columns, axis=1)
+    together = max(LONG // k, 1)
+    whole = n // together * together
+    if not whole:
+        return np.min(part, axis=0), np.max(part, axis=0)
+    rows, rest = part[:whole].reshape(-1, together, k), part[whole:]
+    below, above = np.min(rows, axis=0), np.max(rows, axis=0)
+    return np.min(np.concatenate([below, rest]), axis=0), np.max(np.concatenate([above, rest]), axis=0)
 
 
 def any_of_each(found: NDArray[np.bool_]) -> NDArray[np.bool_]:

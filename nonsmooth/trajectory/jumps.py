@@ -94,12 +94,24 @@ def _leaps(
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Rows of steps without impact in which a contact has a mean force much larger than in both steps before, and which
     contacts these are (n, nc)."""
-    before = np.zeros((2, 1 + system.nc)) if last is None else last[:, : 1 + system.nc]
-    force = means(np.concatenate([before[:, 1:], a["P_N"]]), np.concatenate([before[:, 0], a["dt"]]))
-    leaps = force[2:] > LEAP * np.maximum(force[1:-1], force[:-2])
-    rows = np.flatnonzero(any_of_each(leaps))
+    P_N, dt = a["P_N"], a["dt"]
+    known = np.zeros((2, 1 + system.nc)) if last is None else last[:, : 1 + system.nc]
+    # of the few steps with an impulse that is much larger than the one before, forces tell
+    shortest, longest = np.min(dt[1:], initial=np.inf), np.max(dt[1:], initial=0.0)
+    larger = P_N[2:] > 0.5 * LEAP * (shortest / longest if longest > 0.0 else 0.0) * P_N[1:-1]
+    rows = np.concatenate([np.arange(min(2, len(P_N))), 2 + np.flatnonzero(any_of_each(larger))])
     rows = np.setdiff1d(rows, a["row"][np.any(a["P_N_impact"] > 0.0, axis=1)], assume_unique=True)
-    return rows, leaps[rows]
+
+    def force(steps: int) -> Array:
+        """The mean forces of so many steps before."""
+        impulse, length = P_N[np.maximum(rows - steps, 0)], dt[np.maximum(rows - steps, 0)]
+        early = rows < steps
+        impulse[early], length[early] = known[rows[early] - steps, 1:], known[rows[early] - steps, 0]
+        return means(impulse, length)
+
+    leaps = force(0) > LEAP * np.maximum(force(1), force(2))
+    some = np.any(leaps, axis=1)
+    return rows[some], leaps[some]
 
 
 class _Change:

@@ -38,7 +38,7 @@ ROUND_OFF = 1e-9
 
 #: rows that wait, at least, until they are evaluated and those between the recorded ones are omitted; rows evaluated at
 #: once
-WAITING, AT_ONCE = 1000, 16384
+WAITING, AT_ONCE = 1000, 2**15
 #: parts that do not follow each other in memory, of which more are joined before they are evaluated
 SCATTERED = 64
 #: bytes that are set aside for the end of a run, which lack of memory may cause; half of it where there is no more
