@@ -127,7 +127,7 @@ class EventSteps(CompiledSteps):
         if "Touch.kept_mode" in state.memory:
             return state
         self._put_motion(state, origin_of(state))
-        self.tables.reach(1)
+        self.tables.reach(1, self._left())
         if self._run(self.memory.address(self.root), 0) != DONE:
             self._raise()
             return None

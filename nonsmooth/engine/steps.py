@@ -264,7 +264,7 @@ class CompiledSteps:
     def _meets(self) -> bool:
         """Whether the impact at the start is certified."""
         self._whole["steps"] = 0
-        self.tables.reach(1)
+        self.tables.reach(1, self._left())
         return bool(self._run(self.memory.address(self.root), 0) != UNCERTAIN)
 
     def _meets_by_others(self, state: State, origin: float) -> bool:
@@ -355,7 +355,7 @@ class CompiledSteps:
         try:
             self._put(state, origin)
             whole["steps"] = whole["meets"] = 0  # an impact without a step is for the start of a run
-            self.tables.reach(parts, self._left())
+            self.tables.reach(parts, max(parts, self._left()))
             self._run(self.memory.address(self.root), parts)
         finally:
             for name, value in kept.items():

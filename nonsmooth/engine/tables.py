@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.rows import AT_JUMPS, Rows
 from nonsmooth.records.memory import Memory
-from nonsmooth.records.schema import SCHEMAS, Shape, Table, offset
+from nonsmooth.records.schema import Shape, offset
 
 __all__ = ["Places", "Tables"]
 
@@ -23,6 +23,9 @@ UNKNOWN, STORED = ("work_loads", "loss_damping"), ("loss_contact", "stored")
 
 #: bytes of rows, and rows, for which there is room at most behind those that are read
 ROOM, MOST = 2**26, 2**16
+
+#: of an address and the bytes from each row to the next what a row further changes
+FIRST = np.array([1, 0])
 
 #: tables of which texts write parts: the first numbers of each record, and the others
 PARTS = {"reaction": ("force", "torque"), "reaction_impact": ("impulse", "twist")}
@@ -39,33 +42,33 @@ class Places:
 
     def __init__(self, memory: Memory, record: str) -> None:
         self._words = memory.raw[memory.start["System"] :].view(np.int64)
-        self._within, self._at = memory.shape.dimension, _words(memory.shape, record)
+        self._shape, self._record = memory.shape, record
 
-    def of(self, tables: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-        """The words that are addresses of these tables, the addresses, and bytes from each row to the next."""
-        found = []
-        for name, values in tables.items():
-            at, step = values.__array_interface__["data"][0], values.strides[0]
-            for i, part in enumerate(PARTS.get(name, (name,))):
-                found.append((self._at[part], at + 8 * i * self._within, step))
-        words, addresses, steps = np.array(found, dtype=np.int64).T
-        return words.astype(np.intp), addresses, steps
+    def of(self, tables: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        """The words (n, 2) of these tables, whose columns are contiguous, and what they are to be: the address of the
+        first row, and bytes from each row to the next."""
+        words, which, further = _words(self._shape, self._record, tuple(tables))
+        found = [(one.__array_interface__["data"][0], one.strides[0]) for one in tables.values()]
+        places = np.array(found, dtype=np.int64)[which]
+        places[:, 0] += further
+        return words, places
 
-    def set(self, tables: Mapping[str, NDArray[Any]]) -> None:
-        """State where these tables stand, whose columns are contiguous."""
-        self.put(*self.of(tables))
-
-    def put(self, words: NDArray[np.intp], addresses: NDArray[np.int64], steps: NDArray[np.int64]) -> None:
-        """The same of places."""
-        self._words[words], self._words[words + 1] = addresses, steps
+    def put(self, words: NDArray[np.intp], places: NDArray[np.int64]) -> None:
+        """State where such tables stand."""
+        self._words[words] = places
 
 
 @functools.cache
-def _words(shape: Shape, record: str) -> dict[str, int]:
-    """Where the address of each table stands, in words of eight bytes behind the beginning of the system."""
-    fields = SCHEMAS[{"rows": "StepTables", "views": "ViewTables"}[record]].fields
-    names = [name for name, kind in fields.items() if isinstance(kind, Table)]
-    return {name: offset("System", shape, record, name) // 8 for name in names}
+def _words(shape: Shape, record: str, names: tuple[str, ...]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Of tables and their parts: words behind the beginning of the system, which table it is, and bytes from its first
+    column to the first one of the part."""
+    found = []
+    for k, name in enumerate(names):
+        for i, part in enumerate(PARTS.get(name, (name,))):
+            word = offset("System", shape, record, part) // 8
+            found.append((word, word + 1, k, 8 * i * shape.dimension))
+    words = np.array(found, dtype=np.intp)
+    return words[:, :2], words[:, 2], words[:, 3]
 
 
 class _Widths:
@@ -123,8 +126,9 @@ class Tables:
             layout.widths = _Widths(layout)
         self.widths: _Widths = layout.widths
         self._places, self._whole, self._most = Places(memory, "rows"), memory.of["System"]["rows"], most
-        self._jumps = self.widths.room_of_jumps(most)
-        self._of_jumps = self._places.of(self._jumps)
+        #: in all rows of a call, also those without a jump
+        self.of_jumps = self.widths.room_of_jumps(most)
+        self._places_of_jumps = self._places.of(self.of_jumps)
         self._room: dict[str, NDArray[Any]] = {}
         self._last = self._room_for = 0
         self._none = self._at_jumps(np.zeros(0, dtype=np.intp))
@@ -132,19 +136,19 @@ class Tables:
     def reach(self, count: int, further: float = 0.0) -> None:
         """Let steps write the next rows, so many at most; `further` are likely to follow in all."""
         count = min(count, self._most)
-        if self._last + min(count, further) > self._room_for or not self._room:
+        if self._last + max(1, min(count, further)) > self._room_for:
             first = 1 - min(self._last, 1)  # the row of the start has its place before those of all steps
-            self._room_for = first + max(1, int(min(further, max(count, min(ROOM // self.widths.bytes, MOST)))))
+            self._room_for = first + max(count, int(min(further, ROOM // self.widths.bytes, MOST)))
             self._room, self._last = self.widths.room(self._room_for), first
-            self._of_room = self._places.of(self._room)
-        words, addresses, steps = self._of_room
-        self._places.put(words, addresses + self._last * steps, steps)
-        self._places.put(*self._of_jumps)
+            self._places_of_room = self._places.of(self._room)
+        words, places = self._places_of_room
+        self._places.put(words, places + self._last * places[:, 1:] * FIRST)
+        self._places.put(*self._places_of_jumps)
         self._whole["room"] = min(count, self._room_for - self._last)
 
     def written(self, count: int) -> Rows:
         """So many rows, as a `Recorder` keeps them, over which the next ones are written."""
-        row = np.flatnonzero(self._jumps["jumps"][:count])
+        row = np.flatnonzero(self.of_jumps["jumps"][:count])
         jumps = self._at_jumps(row) if row.size else self._none
         return Rows(self._room, self._last, self._last + count, jumps)
 
@@ -157,4 +161,4 @@ class Tables:
 
     def _at_jumps(self, row: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
         """Tables of the rows at which velocities jump."""
-        return {name: row if name == "row" else self._jumps[name][row] for name in AT_JUMPS}
+        return {name: row if name == "row" else self.of_jumps[name][row] for name in AT_JUMPS}

@@ -47,11 +47,11 @@ class Viewer:
         v_left = np.ascontiguousarray(v_left, dtype=float)
         for k in range(0, n, AT_ONCE):
             part, before = slice(k, k + AT_ONCE), int(np.searchsorted(row, k))
-            self._rows.set({name: values[part] for name, values in given.items()} | {"v_left": v_left[before:]})
-            self._views.set(
-                {name: values[part] for name, values in right.items()}
-                | {name: values[before:] for name, values in left.items()}
-            )
+            rows = {name: values[part] for name, values in given.items()} | {"v_left": v_left[before:]}
+            views = {name: values[part] for name, values in right.items()}
+            views |= {name: values[before:] for name, values in left.items()}
+            self._rows.put(*self._rows.of(rows))
+            self._views.put(*self._views.of(views))
             self._observe(self.memory.address("System"), t[part].size)
         names = {"kinetic": "kinetic", "power_loads": "power", "power_damping": "damping"}
         energies = {name: right[which] for name, which in (names | {"potential": "potential"}).items()}

@@ -51,7 +51,12 @@ class Memory:
         counts = {name: len(items) for name, items in content.of.items()}
         sizes = {name: -(-dtype(name, shape).itemsize * count // LINE) * LINE for name, count in counts.items()}
         self.start = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
-        self._counts, self._total = counts, sum(sizes.values())
+        self._total = sum(sizes.values())
+        kinds = {name: dtype(name, shape) for name in counts}
+        self._records = [
+            (name, self.start[name], self.start[name] + kinds[name].itemsize * count, kinds[name])
+            for name, count in counts.items()
+        ]
         self._allocate()
         self.raw[:] = 0
         self._place: dict[int, int] = {}
@@ -64,10 +69,7 @@ class Memory:
     def _allocate(self) -> None:
         room = np.empty(self._total + LINE, dtype=np.uint8)
         self.raw: NDArray[np.uint8] = room[-room.ctypes.data % LINE :][: self._total]
-        self.of = {
-            name: self.raw[self.start[name] :][: dtype(name, self.shape).itemsize * count].view(dtype(name, self.shape))
-            for name, count in self._counts.items()
-        }
+        self.of = {name: self.raw[first:last].view(kind) for name, first, last, kind in self._records}
 
     def copied(self) -> Memory:
         """Another block of memory with the same records."""

@@ -26,19 +26,16 @@ def test_the_wrapper_fits_the_pointers_of_old_and_new_llvm():
 OBSERVE = """
 import sys
 import numpy as np
-from nonsmooth import GaussQP, Ground, Model, PlanarBody
+from nonsmooth import Ground, Model, PlanarBody
 from nonsmooth.compile import shipped
-from nonsmooth.compile.objects import entry
 from nonsmooth.engine.layout import Layout
+from nonsmooth.engine.viewer import Viewer
 shipped.TARGETS = ()
 system = Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build()
 layout = Layout(system, rough=False)
-observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
-memory = layout.memory(4)
-layout.fill(memory, system.parameter_values)
-memory.of["BodyRow"]["v"][:, 0] = 3.0
-observe(memory.address("System"), 4)
-assert np.array_equal(memory.of["View"]["kinetic"], [9.0] * 4), memory.of["View"]["kinetic"]
+view, moving = Viewer(layout, layout.filled(system.parameter_values)), np.tile([3.0, 0.0, 0.0], (4, 1))
+seen = view(np.arange(4.0), np.zeros((4, 3)), moving, np.zeros(0, dtype=int), moving[:0])
+assert np.array_equal(seen.energies["kinetic"], [9.0] * 4), seen.energies["kinetic"]
 print("numba.core.compiler" in sys.modules)
 """
 

@@ -225,18 +225,17 @@ shipped.TARGETS = tuple(target for target in shipped.TARGETS if target.name in s
 """
 #: the least of what is compiled: the kinetic energy of 2 kg at 3 m/s
 OBSERVE = """
+import numpy as np
 from nonsmooth import Ground, Model, PlanarBody
-from nonsmooth.compile.objects import entry
 from nonsmooth.engine.layout import Layout
+from nonsmooth.engine.viewer import Viewer
 system = Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build()
 layout = Layout(system, rough=False)
-observe, memory = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1), layout.memory(4)
-layout.fill(memory, system.parameter_values)
-memory.of["BodyRow"]["v"][:, 0] = 3.0
-memory.of["View"]["t"], memory.of["View"]["jumps"] = 0.0, 1.0
-observe(memory.address("System"), 4)
-assert list(memory.of["View"]["kinetic"]) == [9.0] * 4
-found = memory.of["View"].tobytes()
+view, still = Viewer(layout, layout.filled(system.parameter_values)), np.zeros((4, 3))
+moving = np.tile([3.0, 0.0, 0.0], (4, 1))
+seen = view(np.arange(4.0), still, moving, np.arange(4), still)
+assert list(seen.energies["kinetic"]) == [9.0] * 4 and list(seen.energies_left["kinetic"]) == [0.0] * 4
+found = b"".join(one.tobytes() for one in (*seen.energies.values(), *seen.energies_left.values(), seen.gap))
 """
 #: impacts with friction, 2000 steps
 RUN = """

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from nonsmooth import ErrorControl, EventDriven, GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
+from nonsmooth.engine import tables as engine_tables
 from nonsmooth.engine.rows import AT_JUMPS, Rows, at_rows, cut, joined
 from nonsmooth.engine.tables import Tables
 from nonsmooth.exceptions import ModelError
-from nonsmooth.records.memory import Memory
 from nonsmooth.trajectory.store import Store
 from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod
 
@@ -72,19 +72,16 @@ STEPPERS = {
 }  # fmt: skip
 
 
-IMPULSES = ("ContactRow", "impact"), ("ReactionRow", "impulse"), ("ReactionRow", "twist")
-
-
 @pytest.mark.parametrize("name", ["landing", "alpha", "events"])
 def test_every_row_with_an_impact_says_so(monkeypatch, name):
-    """In records of texts that write everything in each row: without it, what is before the impact would be lost."""
+    """In tables of texts that write everything in each row: without it, what is before the impact would be lost."""
     (stepper, dt, _), usual, found = STEPPERS[name], Tables.read, [0]
 
-    def read(tables, count, further=0.0):
-        rows, of = usual(tables, count, further), tables.memory.of
-        moved = of["BodyRow"]["v"] != of["BodyRow"]["v_left"]
-        given = (moved, *(of[schema][name] != 0.0 for schema, name in IMPULSES))
-        jump = np.any(np.hstack([one.reshape(len(of["StepRow"]), -1) for one in given])[:count], axis=1)
+    def read(tables, count):
+        rows, every = usual(tables, count), {name: table[:count] for name, table in tables.of_jumps.items()}
+        moved = rows["v"] != every["v_left"]
+        impulses = (every[name] != 0.0 for name in ("P_N_impact", "P_T_impact", "reaction_impact"))
+        jump = np.any(np.hstack([moved, *impulses]), axis=1)
         assert np.flatnonzero(jump).tolist() == rows["row"].tolist()
         found[0] += np.count_nonzero(jump)
         return rows
@@ -98,18 +95,19 @@ def test_every_row_with_an_impact_says_so(monkeypatch, name):
 @pytest.mark.parametrize("name", STEPPERS)
 def test_what_stood_in_memory_before_a_run_leaves_no_trace(monkeypatch, name):
     """Rows of steps without an impact do not have what others have; none of it is read."""
-    (stepper, dt, impact), usual = STEPPERS[name], Memory._allocate
+    stepper, dt, impact = STEPPERS[name]
     contact = Rigid(restitution=0.0 if name == "implicit Euler" else 0.5, friction=0.1, impact=impact)
     system = slider_crank_revolute(contact=contact).build()
 
     found = []
     for before in (0x00, 0x3F, 0xFF):  # of which the last one is not a number
 
-        def allocate(memory, before=before):
-            usual(memory)
-            memory.raw[:] = before
+        def filled(shape, kind=float, before=before):
+            table = np.empty(shape, kind)
+            table.view(np.uint8)[...] = before
+            return table
 
-        monkeypatch.setattr(Memory, "_allocate", allocate)
+        monkeypatch.setattr(engine_tables, "empty", filled)
         run = simulate(system, stepper, t_end=0.02, dt=dt)
         tables = (run.q, run.v, run.left.v, run.left.gap_rate, run.lam_N, run.reaction, run.reaction_impact, run.energy)
         found.append([table.array.tobytes() for table in tables] + [run.impacts.tobytes()])
