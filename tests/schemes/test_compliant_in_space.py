@@ -152,6 +152,7 @@ def test_the_text_runs_uncompiled(make):
     steps._chunk = rows
     end = steps.advance(start, 0.0).end
     plain._put(start, 0.0)
+    plain.tables.reach(rows)
     view = Record("Integration", plain.layout.shape, plain.memory.address("Integration"))
     assert compliant.run(view, rows) == compliant.DONE
     for name, expected in (("q", end.q), ("v", end.v)):

@@ -61,8 +61,9 @@ def test_compiled_and_uncompiled_steps_are_the_same(make):
     for run in (lambda: steps._run(address, 3), lambda: event_driven.run(Record("EventRun", shape, address), 3)):
         steps.memory.raw[:] = before
         steps._whole["steps"] = 0
+        steps.tables.reach(3)
         assert run() == DONE
-        found.append(steps._tables(3))
+        found.append(steps.tables.read(3))
     for name in found[0]:
         one, other = (tables[name] for tables in found)
         known = ~np.isnan(one)
