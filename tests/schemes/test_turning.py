@@ -89,6 +89,7 @@ def test_the_text_runs_uncompiled():
     system, steps = loaded_journal(100.0).build(), 6
     plain = CompiledSteps(system, GaussQP(), ConstantStep(DT), system.parameter_values, steps * DT)
     plain.start(system.start)
+    plain.tables.reach(steps)
     view = Record("System", plain.layout.shape, plain.memory.address("System"))
     assert implicit_euler.run(view, steps) == DONE
     run = simulate(system, GaussQP(), t_end=steps * DT, dt=DT)
