@@ -52,7 +52,7 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     missed: dict[int, float] = {}
     pressed, open_ = P_N > 0.0, gap > 0.0
     forced = any_of_each(pressed)
-    if not system.compliant:
+    if not (system.compliant or run.certificate.gap_violation <= FREE * np.min(size)):
         # steps of velocities overlap a little; in steps with forces another contact may turn the motion
         deep = any_of_each(gap[1:-1] < -FREE * np.min(size))
         row = np.flatnonzero(deep & ~(forced[:-1] | forced[1:]))
@@ -82,23 +82,19 @@ def _turning_back(
     """Intervals between rows, and contacts that are free in them (n - 1, nc), which close at the beginning and open at
     the end, and whose tangents may meet below zero, see `_farthest`."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.table
-    lower = np.minimum(gap[:-1], gap[1:])
-
-    def found(k: slice | NDArray[np.intp], ends: Array) -> NDArray[np.bool_]:
-        begins = right[:-1][k]
-        turning: NDArray[np.bool_] = farthest * (ends - begins) > lower[k]
-        turning &= begins < 0.0
-        turning &= ends > 0.0
-        turning &= free[k]
-        return turning
-
-    if not isinstance(left, Mostly):
-        return where(found(slice(None), run.left.gap_rate.array[1:]))
-    turning = found(slice(None), right[1:])
-    jumps = left.at > 0
-    before = left.at[jumps] - 1
-    turning[before] = found(before, left.values[jumps])
-    return where(turning)
+    if isinstance(left, Mostly):
+        opens = right > 0.0
+        opens[left.at] = left.values > 0.0
+        k, i = where((right[:-1] < 0.0) & opens[1:] & free)
+        ends, at = right[k + 1, i], np.searchsorted(left.at, k + 1)
+        jumps = np.append(left.at, -1)[at] == k + 1
+        ends[jumps] = left.values[at[jumps], i[jumps]]
+    else:
+        every = run.left.gap_rate.array
+        k, i = where((right[:-1] < 0.0) & (every[1:] > 0.0) & free)
+        ends = every[k + 1, i]
+    low = farthest * (ends - right[k, i]) > np.minimum(gap[k, i], gap[k + 1, i])
+    return k[low], i[low]
 
 
 def _farthest(run: Trajectory, system: System) -> float:
