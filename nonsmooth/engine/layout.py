@@ -201,15 +201,19 @@ class Layout:
     def _couple(self, bonds: Sequence[tuple[Values, tuple[int, int]]]) -> None:
         """Couplings of bonds in the order of elimination, their common bodies, and their fill-in."""
         add, near = self.content.add, couplings([pair for _, pair in bonds])
+        joints = range(len(self.whole["joints"]))
         coupled = {(k, j): add("Coupling", other=bonds[j][0]) for k in range(len(bonds)) for j in near[k]}
         for (k, j), coupling in coupled.items():
             (mine, my_bodies), (its, its_bodies) = bonds[k], bonds[j]
             both = [(m, i) for m in (0, 1) for i in (0, 1) if my_bodies[m] == its_bodies[i] != 0]
             coupling["shares"] = [add("Share", mine=mine["ab"[m]], its=its["ab"[i]]) for m, i in both]
-            met = [h for h in near[k] if h in set(near[j])]
-            coupling["meetings"] = [add("Meeting", mine=coupled[k, h], its=coupled[j, h]) for h in met]
+            met = set(near[k]).intersection(near[j])
+            for name, some in (("joints", met.intersection(joints)), ("contacts", met.difference(joints))):
+                coupling[name] = [add("Meeting", mine=coupled[k, h], its=coupled[j, h]) for h in sorted(some)]
         for k, (bond, _) in enumerate(bonds):
             bond["couplings"] = [coupled[k, j] for j in near[k]]
+            first = sum(j in joints for j in near[k])
+            bond["to_joints"], bond["to_contacts"] = bond["couplings"][:first], bond["couplings"][first:]
 
     # ------------------------------------------------------------------------------------------------------- elements
 

@@ -156,7 +156,8 @@ class Bond:
     W = Block("1/kg")
     b0 = Rows("m/s", "rates without impulses")
     u = Rows("m/s", "rates")
-    couplings = Many(to="Coupling")
+    couplings = Many(to="Coupling", note="with joints, then with contacts")
+    to_joints = Many(to="Coupling", least=2)
     # its elimination
     G = Block("-", "of the linearised law: G u + H P = ...")
     pivot = Block("kg", "inverse of the diagonal block after elimination of earlier bonds")
@@ -168,6 +169,11 @@ class Bond:
 class Contact(Bond):
     """A contact: a normal row, and tangential ones if there is friction."""
 
+    to_contacts = Many(to="Coupling")
+    # the program within joints, which answer: rates u_within + within (P - P_within) + couplings
+    within = Block("1/kg")
+    u_within = Rows("m/s")
+    P_within = Rows("N s")
     g = Number("m", "gap in the middle of the step")
     scale = Number("m", "its clearance or another typical length", constant=True)
     restitution = Number(constant=True)
@@ -250,8 +256,10 @@ class Coupling:
 
     other = Link(to="Bond")
     shares = Many(to="Share")
-    meetings = Many(to="Meeting")
+    joints = Many(to="Meeting", least=2, note="with which both bonds are coupled")
+    contacts = Many(to="Meeting", note="eliminated before both contacts, with which they are coupled")
     W = Block("1/kg")
+    within = Block("1/kg", "of two contacts, within joints")
     lower = Block()
     upper = Block()
 
@@ -395,6 +403,7 @@ class System:
     law_start = Number("-", "of the laws of contacts in the first half of a step")
     complementarity = Number("-", "natural map of gaps and impulses")
     size = Number("(kg)^.5 m/s", "magnitude of the velocities of the step")
+    rate_size = Number("m/s", "of rates of the program")
     passes = Count("-", "iterations of the run")
     solves = Count("-", "programs of the run")
     rounds = Count("-", "of Newton's method in these")

@@ -48,10 +48,14 @@ from nonsmooth.schemes.program import (
     assemble_couplings,
     assemble_diagonal,
     backward,
+    backward_to_joints,
+    block,
     eliminate,
     factor_joints,
     forward,
+    forward_contact,
     motionless_component,
+    reduce_to_contacts,
 )
 from nonsmooth.schemes.runge_kutta import A, B, C, E, F, blended, weight_within
 from nonsmooth.tolerances import EPSILON, FLOOR, GAINING, OPEN, PROJECTED, SLIPPING, STICKING, TINY
@@ -84,19 +88,19 @@ normalised = by_dimension(normalised_in_plane, normalised_in_space)  # (q): with
 
 
 @kernel
-def linearise_phase(touch, what):
+def linearise_phase(touch, within, what):
     """Rows of a closed contact: its gap stays closed, it sticks, or has friction -mu P_N along its slip."""
     contact = touch.contact
     P, W = contact.P, contact.W
     N, one = normal_axis(P), identity(P)
     if touch.mode == STICKING and what != GAPS:
-        contact.G, contact.pivot = one, W
+        contact.G, contact.pivot = one, within
         return
     normal = outer(N, N)
     H = one - normal
     if touch.mode == SLIPPING and what == FORCES:
         H += contact.friction * outer(touch.along, N)
-    contact.G, contact.pivot = normal, normal @ W + max(trace(W) - W[0][0], W[0][0]) * H
+    contact.G, contact.pivot = normal, normal @ within + max(trace(W) - W[0][0], W[0][0]) * H
 
 
 @kernel
@@ -138,11 +142,16 @@ def factor_phase(run, what):
             if contact.on:
                 assemble_diagonal(contact)
                 assemble_couplings(contact)
-                linearise_phase(touch, what)
+        if len(system.joints):
+            reduce_to_contacts(system)
+        for touch in run.touches:
+            contact = touch.contact
+            if contact.on:
+                linearise_phase(touch, block(system, contact), what)
                 if run.shared == RAISED:
                     raise_diagonal(run, touch, what)
                 contact.y = zeros_like(contact.y)
-                eliminate(contact)
+                eliminate(system, contact)
                 worst = max(worst, reduced(contact))
     run.dependence = worst
 
@@ -162,17 +171,18 @@ def respond_in_phase(run):
         for contact in contacts:
             if contact.on:
                 contact.y = -(contact.G @ (rates_of_jump(contact) + contact.shift))
-                forward(contact)
+                forward_contact(contact)
         for k in range(len(contacts) - 1, -1, -1):
             contact = contacts[k]
             if contact.on:
                 backward(contact)
+                backward_to_joints(contact, contact.y)
                 contact.P = contact.P + contact.y
                 contact.a.body.jump += contact.y @ contact.a.moves
                 contact.b.body.jump += contact.y @ contact.b.moves
     for k in range(len(joints) - 1, -1, -1):
         joint = joints[k]
-        backward(joint)
+        backward_to_joints(joint, joint.y)
         joint.P = joint.P + joint.y
         joint.a.body.jump += joint.y @ joint.a.moves
         joint.b.body.jump += joint.y @ joint.b.moves

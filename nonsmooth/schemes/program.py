@@ -83,7 +83,7 @@ def linearise_joint(joint, ridge):
 
 
 @piece
-def linearise_friction(contact, least):
+def linearise_friction(contact, within, least):
     """Newton's row of a contact whose normal impulse is the least one; returns the residual as `linearise_contact`."""
     W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
     N, one = normal_axis(P), identity(P)
@@ -93,19 +93,20 @@ def linearise_friction(contact, least):
     length, reach = math.sqrt(dot(y_T, y_T)), mu * least
     if length <= reach and (mu > 0.0 or trace(tangential) == 0.0):  # sticks; without tangential rows: none
         off = tangential @ u
-        contact.G, contact.pivot, contact.y = tangential, tangential @ W + normal, -off - off_N * N
+        contact.G, contact.pivot, contact.y = tangential, tangential @ within + normal, -off - off_N * N
         return largest(abs(off + (W[0][0] * off_N) * N))
     d = (1.0 / max(length, TINY)) * y_T
     turn = (reach / max(length, TINY)) * (tangential - outer(d, d))
     off = (1.0 / per_T) * (tangential @ P - reach * d)
     contact.G, contact.y = turn, -off - off_N * N
-    contact.pivot = turn @ W + (1.0 / per_T) * (tangential - turn) + normal
+    contact.pivot = turn @ within + (1.0 / per_T) * (tangential - turn) + normal
     return largest(abs(off + (W[0][0] * off_N) * N))
 
 
 @kernel
-def linearise_contact(contact):
-    """Newton's row of a contact for the change of its impulses; returns the residual of its laws as a velocity."""
+def linearise_contact(contact, within):
+    """Newton's row of a contact for the change of its impulses, of which `within` is the effect on its rates; returns
+    the residual of its laws as a velocity."""
     W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
     N, one = normal_axis(P), identity(P)
     per_N = 1.0 / W[0][0]
@@ -115,20 +116,20 @@ def linearise_contact(contact):
         return largest(abs(P)) * W[0][0]
     tangential = one - outer(N, N)
     if trace(tangential) == 0.0:  # closed
-        contact.G, contact.pivot, contact.y = one, W, -u
+        contact.G, contact.pivot, contact.y = one, within, -u
         return largest(abs(u))
     per_T = trace(tangential) / max(trace(W) - W[0][0], TINY)
     y_T = tangential @ (P - per_T * u)
     length, reach = math.sqrt(dot(y_T, y_T)), mu * y_N
     if length <= reach and mu > 0.0:  # sticks
-        contact.G, contact.pivot, contact.y = one, W, -u
+        contact.G, contact.pivot, contact.y = one, within, -u
         return largest(abs(u))
     d = (1.0 / max(length, TINY)) * y_T
     turn, tilt = (reach / max(length, TINY)) * (tangential - outer(d, d)), mu * outer(d, N)
     G = outer(N, N) + turn + (per_N / per_T) * tilt
     H = (1.0 / per_T) * (tangential - turn - tilt)
     off = u[0] * N + (1.0 / per_T) * (tangential @ P - reach * d)
-    contact.G, contact.pivot, contact.y = G, G @ W + H, -off
+    contact.G, contact.pivot, contact.y = G, G @ within + H, -off
     return largest(abs(off))
 
 
@@ -136,19 +137,54 @@ def linearise_contact(contact):
 
 
 @kernel
-def eliminate(bond, bilateral=False):
-    """Its row of the block LU; its y is the right-hand side, those of earlier bonds are already eliminated.
+def past_joints(coupling):
+    """The block of two bonds without what joints that are eliminated before both transmit."""
+    W = coupling.W
+    for meeting in coupling.joints:
+        W -= meeting.mine.lower @ meeting.its.upper
+    return W
 
-    `bilateral`: it is a joint, and so are these, whose G is 1.
-    """
-    G, left, y = bond.G, bond.pivot, bond.y
-    for coupling in bond.couplings:
+
+@kernel
+def eliminate_joints(bond, W):
+    """Its couplings with joints that are eliminated before it, in the block LU, whose blocks are symmetric there; what
+    these leave of W."""
+    for coupling in bond.to_joints:
+        lower = past_joints(coupling)
+        upper = coupling.other.pivot @ transposed(lower)
+        W -= lower @ upper
+        coupling.lower, coupling.upper = lower, upper
+    return W
+
+
+@piece
+def reduce_to_contacts(system):
+    """The program of contacts within joints, which answer their impulses."""
+    for contact in system.contacts:
+        if contact.on:
+            contact.within = eliminate_joints(contact, contact.W)
+            for coupling in contact.to_contacts:
+                if coupling.other.on:
+                    coupling.within = past_joints(coupling)
+
+
+@kernel
+def block(system, one):
+    """Of a contact, or of the coupling of two, within joints if there are any."""
+    return one.within if len(system.joints) else one.W
+
+
+@kernel
+def eliminate(system, contact):
+    """Its row of the block LU of contacts; its y is the right-hand side, those of earlier ones are already
+    eliminated."""
+    G, left, y = contact.G, contact.pivot, contact.y
+    for coupling in contact.to_contacts:
         other = coupling.other
         if other.on:
-            lower, upper = coupling.W, transposed(coupling.W)
-            if not bilateral:
-                lower, upper = G @ lower, other.G @ upper
-            for meeting in coupling.meetings:
+            W = block(system, coupling)
+            lower, upper = G @ W, other.G @ transposed(W)
+            for meeting in coupling.contacts:
                 mine, its = meeting.mine, meeting.its
                 if mine.other.on:
                     lower -= mine.lower @ its.upper
@@ -157,27 +193,52 @@ def eliminate(bond, bilateral=False):
             left -= lower @ upper
             y -= lower @ other.y
             coupling.lower, coupling.upper = lower, upper
-    bond.pivot = inverse(left)
-    bond.y = bond.pivot @ y
+    contact.pivot = inverse(left)
+    contact.y = contact.pivot @ y
 
 
 @kernel
-def forward(bond):
+def answer_of_joints(contact):
+    """Its rates as joints close theirs, whose right-hand sides are substituted forward."""
+    answer = zeros_like(contact.y)
+    for coupling in contact.to_joints:
+        answer += coupling.lower @ coupling.other.y
+    return answer
+
+
+@kernel
+def forward(joint):
     """Forward substitution of another right-hand side with the existing block LU."""
-    y = bond.y
-    for coupling in bond.couplings:
+    y = joint.y
+    for coupling in joint.to_joints:
+        y -= coupling.lower @ coupling.other.y
+    joint.y = joint.pivot @ y
+
+
+@kernel
+def forward_contact(contact):
+    """The same of a contact."""
+    y = contact.y - contact.G @ answer_of_joints(contact)
+    for coupling in contact.to_contacts:
         if coupling.other.on:
             y -= coupling.lower @ coupling.other.y
-    bond.y = bond.pivot @ y
+    contact.y = contact.pivot @ y
 
 
 @kernel
-def backward(bond):
-    """Back substitution: its y becomes the solution, and is eliminated from earlier bonds."""
-    for coupling in bond.couplings:
+def backward(contact):
+    """Back substitution: its y becomes the solution, and is eliminated from earlier contacts."""
+    for coupling in contact.to_contacts:
         other = coupling.other
         if other.on:
-            other.y -= coupling.upper @ bond.y
+            other.y -= coupling.upper @ contact.y
+
+
+@kernel
+def backward_to_joints(bond, y):
+    """The same from joints, of its solution."""
+    for coupling in bond.to_joints:
+        coupling.other.y -= coupling.upper @ y
 
 
 @piece
@@ -187,8 +248,7 @@ def factor_joints(system):
         assemble_diagonal(joint)
         assemble_couplings(joint)
         linearise_joint(joint, system.ridge)
-        joint.y = zeros_like(joint.y)
-        eliminate(joint, True)
+        joint.pivot = inverse(eliminate_joints(joint, joint.pivot))
 
 
 @kernel
@@ -198,7 +258,7 @@ def substitute_joints(system):
     for joint in joints:
         forward(joint)
     for k in range(len(joints) - 1, -1, -1):
-        backward(joints[k])
+        backward_to_joints(joints[k], joints[k].y)
 
 
 @piece
@@ -276,11 +336,11 @@ def rates(system):
 
 
 @kernel
-def linearise_along(contact, one):
+def linearise_along(contact, within, one):
     """Newton's row of a contact in an impact integrated along its impulse: normal impulses are given, and so is the
     friction of contacts that slip; others stick, or begin to slip."""
     if not one.slips:
-        return linearise_friction(contact, one.push)
+        return linearise_friction(contact, within, one.push)
     unit = identity(contact.P)
     contact.G, contact.pivot, contact.y = 0.0 * unit, unit, one.given_P - contact.P
     return largest(abs(contact.y)) * contact.W[0][0]
@@ -293,7 +353,8 @@ def no_course(system, k):
 
 @kernel
 def linearise_course(system, k):
-    return linearise_along(system.contacts[k], system.impacts[k])
+    contact = system.contacts[k]
+    return linearise_along(contact, block(system, contact), system.impacts[k])
 
 
 linearised_along = by_option(no_course, linearise_course, 2)  # (system, number of the contact)
@@ -301,11 +362,12 @@ linearised_along = by_option(no_course, linearise_course, 2)  # (system, number 
 
 @kernel
 def linearise_outside_impacts(system, k):
-    return linearise_contact(system.contacts[k])
+    contact = system.contacts[k]
+    return linearise_contact(contact, block(system, contact))
 
 
 @kernel
-def linearise_edges(contact):
+def linearise_edges(contact, within):
     """Newton's row of a contact in the plane whose friction is associated, without De Saxce's correction: along both
     edges of the cone ::
 
@@ -315,12 +377,12 @@ def linearise_edges(contact):
     """
     W, P, u, mu = contact.W, contact.P, contact.u, contact.friction
     if not mu > 0.0:
-        return linearise_contact(contact)
+        return linearise_contact(contact, within)
     N, T, one, own = normal_axis(P), last_axis(P), identity(P), W[0][0]
     forward = 0.5 * own * dot(N + (1.0 / mu) * T, P) > dot(N + mu * T, u)
     backward = 0.5 * own * dot(N - (1.0 / mu) * T, P) > dot(N - mu * T, u)
     if forward and backward:
-        contact.G, contact.pivot, contact.y = one, W, -u
+        contact.G, contact.pivot, contact.y = one, within, -u
         return largest(abs(u))
     if not (forward or backward):
         contact.G, contact.pivot, contact.y = 0.0 * one, one, -P
@@ -329,7 +391,7 @@ def linearise_edges(contact):
     edge, across = N + signed * T, T - signed * N
     off = dot(edge, u) * N + (own * dot(across, P)) * T
     contact.G, contact.y = outer(N, edge), -off
-    contact.pivot = contact.G @ W + own * outer(T, across)
+    contact.pivot = contact.G @ within + own * outer(T, across)
     return largest(abs(off))
 
 
@@ -337,14 +399,15 @@ def linearise_edges(contact):
 def linearise_in_phase(system, k):
     """In expansion normal impulses are at least those that it returns."""
     contact = system.contacts[k]
+    within = block(system, contact)
     if system.phase_of_impact == CONVEX:
-        return linearise_edges(contact)
+        return linearise_edges(contact, within)
     if system.phase_of_impact == 2:
         return linearised_along(system, k)
     expands = system.phase_of_impact == 1 and contact.least > 0.0
     if expands and contact.P[0] - contact.u[0] / contact.W[0][0] <= contact.least:
-        return linearise_friction(contact, contact.least)
-    return linearise_contact(contact)
+        return linearise_friction(contact, within, contact.least)
+    return linearise_contact(contact, within)
 
 
 linearised_row = by_option(linearise_outside_impacts, linearise_in_phase)  # (system, number of the contact)
@@ -358,12 +421,21 @@ def linearise(system):
         joint.y = -joint.u
         off = max(off, largest(abs(joint.u)))
         size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ (joint.P + joint.base))))
-    for k in range(len(system.contacts)):
-        contact = system.contacts[k]
+    for contact in system.contacts:
         if contact.on:
-            off = max(off, linearised_row(system, k))
             size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
-    return off / size
+    system.rate_size = size
+    return max(off / size, linearise_contacts(system))
+
+
+@kernel
+def linearise_contacts(system):
+    """The same of contacts alone."""
+    off = 0.0
+    for k in range(len(system.contacts)):
+        if system.contacts[k].on:
+            off = max(off, linearised_row(system, k))
+    return off / system.rate_size
 
 
 @kernel
@@ -380,25 +452,68 @@ phase = by_option(none, phase_of_impact)  # (system)
 
 
 @kernel
-def update_impulses(system):
-    """Update the impulses by the solution of the linearised program; whether they satisfy the laws already: all closed
-    contacts remain closed, and none has friction."""
-    joints, contacts, stays = system.joints, system.contacts, True
-    for joint in joints:
-        forward(joint)
+def update_contacts(system):
+    """Update the impulses of contacts by the solution of the linearised program; whether they satisfy the laws already:
+    all closed contacts remain closed, and none has friction."""
+    contacts, stays = system.contacts, True
     for contact in contacts:
         if contact.on:
-            eliminate(contact)
+            eliminate(system, contact)
     for k in range(len(contacts) - 1, -1, -1):
         contact = contacts[k]
         if contact.on:
             backward(contact)
             P = contact.P = contact.P + contact.y
             stays = stays and contact.friction == 0.0 and contact.G[0][0] == 1.0 and P[0] >= 0.0
-    for k in range(len(joints) - 1, -1, -1):
-        backward(joints[k])
-        joints[k].P = joints[k].P + joints[k].y
     return stays
+
+
+@piece
+def begin_within_joints(system):
+    """Rates of contacts at the present impulses as joints answer, in the linearised program."""
+    for joint in system.joints:
+        forward(joint)
+    for contact in system.contacts:
+        if contact.on:
+            answer = answer_of_joints(contact)
+            contact.u_within, contact.P_within = contact.u + answer, contact.P
+            contact.y = contact.y - contact.G @ answer
+
+
+@piece
+def settles_within_joints(system):
+    """Whether impulses of contacts satisfy the laws within joints, after further rounds."""
+    before = 0.0
+    for k in range(ROUNDS):
+        for contact in system.contacts:
+            if contact.on:
+                change = contact.y = contact.P - contact.P_within
+                u = contact.u_within + contact.within @ change
+                for coupling in contact.to_contacts:
+                    other = coupling.other
+                    if other.on:
+                        u += coupling.within @ other.y
+                        other.u += change @ coupling.within
+                contact.u = u
+        off = linearise_contacts(system)
+        if off <= SOLVED or (k > 0 and off >= before and off <= ENOUGH):
+            return True
+        system.rounds += 1
+        before = off
+        update_contacts(system)
+    return False
+
+
+@piece
+def update_joints(system):
+    """Impulses of joints that answer the changes of those of contacts."""
+    joints = system.joints
+    for contact in system.contacts:
+        if contact.on:
+            backward_to_joints(contact, contact.P - contact.P_within)
+    for k in range(len(joints) - 1, -1, -1):
+        backward_to_joints(joints[k], joints[k].y)
+        joints[k].P = joints[k].P + joints[k].y
 
 
 solve_outside = solved_outside("solver")
@@ -462,12 +577,21 @@ def newton(system):
     before = 0.0
     for k in range(ROUNDS):
         rates(system)
+        if k == 0 and len(system.joints):
+            reduce_to_contacts(system)
         off = linearise(system)
         if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
             remove_tension(system)
             return is_finite(system)
         system.rounds += 1
         before = off
-        if update_impulses(system) and k == 0 and not phase(system):
+        if len(system.joints):
+            begin_within_joints(system)
+        stays = update_contacts(system)
+        if len(system.joints):
+            if not (stays or settles_within_joints(system)):
+                return False
+            update_joints(system)
+        if stays and k == 0 and not phase(system):
             return True
     return False
