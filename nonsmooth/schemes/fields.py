@@ -403,7 +403,6 @@ class System:
     law_start = Number("-", "of the laws of contacts in the first half of a step")
     complementarity = Number("-", "natural map of gaps and impulses")
     size = Number("(kg)^.5 m/s", "magnitude of the velocities of the step")
-    rate_size = Number("m/s", "of rates of the program")
     passes = Count("-", "iterations of the run")
     solves = Count("-", "programs of the run")
     rounds = Count("-", "of Newton's method in these")

@@ -414,28 +414,26 @@ linearised_row = by_option(linearise_outside_impacts, linearise_in_phase)  # (sy
 
 
 @kernel
-def linearise(system):
-    """Linearise the laws at the present impulses; returns their residual relative to the velocities."""
+def linearise_joints(system):
+    """Right-hand sides of joints; returns their largest rate, and the size of rates."""
     off, size = 0.0, TINY
     for joint in system.joints:
         joint.y = -joint.u
         off = max(off, largest(abs(joint.u)))
         size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ (joint.P + joint.base))))
-    for contact in system.contacts:
-        if contact.on:
-            size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
-    system.rate_size = size
-    return max(off / size, linearise_contacts(system))
+    return off, size
 
 
 @kernel
-def linearise_contacts(system):
-    """The same of contacts alone."""
-    off = 0.0
+def linearise_contacts(system, off, size):
+    """Linearise the laws at the present impulses; returns their residual relative to the rates, with those of
+    joints."""
     for k in range(len(system.contacts)):
-        if system.contacts[k].on:
+        contact = system.contacts[k]
+        if contact.on:
             off = max(off, linearised_row(system, k))
-    return off / system.rate_size
+            size = max(size, largest(abs(contact.b0)) + contact.W[0][0] * abs(contact.P[0]))
+    return off / size
 
 
 @kernel
@@ -480,28 +478,19 @@ def begin_within_joints(system):
             contact.y = contact.y - contact.G @ answer
 
 
-@piece
-def settles_within_joints(system):
-    """Whether impulses of contacts satisfy the laws within joints, after further rounds."""
-    before = 0.0
-    for k in range(ROUNDS):
-        for contact in system.contacts:
-            if contact.on:
-                change = contact.y = contact.P - contact.P_within
-                u = contact.u_within + contact.within @ change
-                for coupling in contact.to_contacts:
-                    other = coupling.other
-                    if other.on:
-                        u += coupling.within @ other.y
-                        other.u += change @ coupling.within
-                contact.u = u
-        off = linearise_contacts(system)
-        if off <= SOLVED or (k > 0 and off >= before and off <= ENOUGH):
-            return True
-        system.rounds += 1
-        before = off
-        update_contacts(system)
-    return False
+@kernel
+def rates_within_joints(system):
+    """u of contacts as joints answer."""
+    for contact in system.contacts:
+        if contact.on:
+            change = contact.y = contact.P - contact.P_within
+            u = contact.u_within + contact.within @ change
+            for coupling in contact.to_contacts:
+                other = coupling.other
+                if other.on:
+                    u += coupling.within @ other.y
+                    other.u += change @ coupling.within
+            contact.u = u
 
 
 @piece
@@ -572,26 +561,33 @@ def remove_tension(system):
 
 @piece
 def newton(system):
-    """Whether impulses that satisfy the laws were found, starting from the present ones."""
+    """Whether impulses that satisfy the laws were found, starting from the present ones; joints answer each change of
+    those of contacts."""
     system.solves += 1
-    before = 0.0
+    rates(system)
+    if len(system.joints):
+        reduce_to_contacts(system)
+    off, size = linearise_joints(system)
+    off = linearise_contacts(system, off, size)
+    if off <= SOLVED:
+        remove_tension(system)
+        return is_finite(system)
+    if len(system.joints):
+        begin_within_joints(system)
     for k in range(ROUNDS):
-        rates(system)
-        if k == 0 and len(system.joints):
-            reduce_to_contacts(system)
-        off = linearise(system)
-        if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
+        system.rounds += 1
+        stays = update_contacts(system) and k == 0 and not phase(system)
+        if not stays:
+            if len(system.joints):
+                rates_within_joints(system)
+            else:
+                rates(system)
+            before, off = off, linearise_contacts(system, 0.0, size)
+        if stays or off <= SOLVED or (k > 0 and off >= before and off <= ENOUGH):
+            if len(system.joints):
+                update_joints(system)
+            if stays:
+                return True
             remove_tension(system)
             return is_finite(system)
-        system.rounds += 1
-        before = off
-        if len(system.joints):
-            begin_within_joints(system)
-        stays = update_contacts(system)
-        if len(system.joints):
-            if not (stays or settles_within_joints(system)):
-                return False
-            update_joints(system)
-        if stays and k == 0 and not phase(system):
-            return True
     return False
