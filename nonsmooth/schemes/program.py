@@ -159,7 +159,7 @@ def eliminate_joints(bond, W):
 
 @piece
 def reduce_to_contacts(system):
-    """The program of contacts within joints, which answer their impulses."""
+    """Blocks of the program of contacts within joints, which answer their impulses."""
     for contact in system.contacts:
         if contact.on:
             contact.within = eliminate_joints(contact, contact.W)
@@ -310,29 +310,65 @@ def make_consistent(system):
 
 
 @kernel
-def rate(bond):
-    """u at the present impulses; later bonds add their contributions."""
-    P = bond.P
-    u = bond.W @ P + bond.b0
-    for coupling in bond.couplings:
-        other = coupling.other
-        if other.on:
-            u += coupling.W @ other.P
-            other.u += P @ coupling.W
-    bond.u = u
+def rates(system):
+    """u of contacts at their impulses."""
+    for contact in system.contacts:
+        if contact.on:
+            P = contact.P
+            u = contact.W @ P + contact.b0
+            for coupling in contact.to_contacts:
+                other = coupling.other
+                if other.on:
+                    u += coupling.W @ other.P
+                    other.u += P @ coupling.W
+            contact.u = u
+
+
+@piece
+def answer_impulses(system):
+    """Right-hand sides of joints, which answer the present impulses of contacts, and the rates of these then."""
+    for joint in system.joints:
+        joint.y = -joint.b0
+    if system.ridge > 0.0:
+        for joint in system.joints:
+            joint.y = joint.y + system.ridge * joint.P_near
+    for contact in system.contacts:
+        if contact.on:
+            for coupling in contact.to_joints:
+                coupling.other.y -= contact.P @ coupling.W
+    for joint in system.joints:
+        forward(joint)
+    for contact in system.contacts:
+        if contact.on:
+            contact.u = contact.u_within = contact.u + answer_of_joints(contact)
+            contact.P_within = contact.P
 
 
 @kernel
-def rates(system):
-    """u of all bonds in the program; of redundant joints including their proximal term."""
-    for joint in system.joints:
-        rate(joint)
+def rates_within_joints(system):
+    """u of contacts at their impulses, which joints answer."""
     for contact in system.contacts:
         if contact.on:
-            rate(contact)
-    if system.ridge > 0.0:
-        for joint in system.joints:
-            joint.u = joint.u + system.ridge * (joint.P - joint.P_near)
+            change = contact.y = contact.P - contact.P_within
+            u = contact.u_within + contact.within @ change
+            for coupling in contact.to_contacts:
+                other = coupling.other
+                if other.on:
+                    u += coupling.within @ other.y
+                    other.u += change @ coupling.within
+            contact.u = u
+
+
+@piece
+def update_joints(system):
+    """Impulses of joints that answer those of contacts."""
+    joints = system.joints
+    for contact in system.contacts:
+        if contact.on:
+            backward_to_joints(contact, contact.P - contact.P_within)
+    for k in range(len(joints) - 1, -1, -1):
+        backward_to_joints(joints[k], joints[k].y)
+        joints[k].P = joints[k].y
 
 
 @kernel
@@ -414,20 +450,19 @@ linearised_row = by_option(linearise_outside_impacts, linearise_in_phase)  # (sy
 
 
 @kernel
-def linearise_joints(system):
-    """Right-hand sides of joints; returns their largest rate, and the size of rates."""
-    off, size = 0.0, TINY
+def size_of_joints(system):
+    """Size of their rates."""
+    size = TINY
     for joint in system.joints:
-        joint.y = -joint.u
-        off = max(off, largest(abs(joint.u)))
-        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ (joint.P + joint.base))))
-    return off, size
+        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.base)))
+    return size
 
 
 @kernel
-def linearise_contacts(system, off, size):
-    """Linearise the laws at the present impulses; returns their residual relative to the rates, with those of
-    joints."""
+def linearise(system, size):
+    """Linearise the laws at the present impulses; returns their residual relative to the rates, whose size is at least
+    this."""
+    off = 0.0
     for k in range(len(system.contacts)):
         contact = system.contacts[k]
         if contact.on:
@@ -464,45 +499,6 @@ def update_contacts(system):
             P = contact.P = contact.P + contact.y
             stays = stays and contact.friction == 0.0 and contact.G[0][0] == 1.0 and P[0] >= 0.0
     return stays
-
-
-@piece
-def begin_within_joints(system):
-    """Rates of contacts at the present impulses as joints answer, in the linearised program."""
-    for joint in system.joints:
-        forward(joint)
-    for contact in system.contacts:
-        if contact.on:
-            answer = answer_of_joints(contact)
-            contact.u_within, contact.P_within = contact.u + answer, contact.P
-            contact.y = contact.y - contact.G @ answer
-
-
-@kernel
-def rates_within_joints(system):
-    """u of contacts as joints answer."""
-    for contact in system.contacts:
-        if contact.on:
-            change = contact.y = contact.P - contact.P_within
-            u = contact.u_within + contact.within @ change
-            for coupling in contact.to_contacts:
-                other = coupling.other
-                if other.on:
-                    u += coupling.within @ other.y
-                    other.u += change @ coupling.within
-            contact.u = u
-
-
-@piece
-def update_joints(system):
-    """Impulses of joints that answer the changes of those of contacts."""
-    joints = system.joints
-    for contact in system.contacts:
-        if contact.on:
-            backward_to_joints(contact, contact.P - contact.P_within)
-    for k in range(len(joints) - 1, -1, -1):
-        backward_to_joints(joints[k], joints[k].y)
-        joints[k].P = joints[k].P + joints[k].y
 
 
 solve_outside = solved_outside("solver")
@@ -561,33 +557,30 @@ def remove_tension(system):
 
 @piece
 def newton(system):
-    """Whether impulses that satisfy the laws were found, starting from the present ones; joints answer each change of
-    those of contacts."""
+    """Whether impulses that satisfy the laws were found, starting from the present ones of contacts; those of joints
+    answer them."""
     system.solves += 1
     rates(system)
     if len(system.joints):
         reduce_to_contacts(system)
-    off, size = linearise_joints(system)
-    off = linearise_contacts(system, off, size)
-    if off <= SOLVED:
-        remove_tension(system)
-        return is_finite(system)
-    if len(system.joints):
-        begin_within_joints(system)
+        answer_impulses(system)
+    before, size = 0.0, size_of_joints(system)
     for k in range(ROUNDS):
-        system.rounds += 1
-        stays = update_contacts(system) and k == 0 and not phase(system)
-        if not stays:
-            if len(system.joints):
-                rates_within_joints(system)
-            else:
-                rates(system)
-            before, off = off, linearise_contacts(system, 0.0, size)
-        if stays or off <= SOLVED or (k > 0 and off >= before and off <= ENOUGH):
+        off = linearise(system, size)
+        if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
             if len(system.joints):
                 update_joints(system)
-            if stays:
-                return True
             remove_tension(system)
             return is_finite(system)
+        system.rounds += 1
+        before = off
+        stays = update_contacts(system)
+        if stays and k == 0 and not phase(system):
+            if len(system.joints):
+                update_joints(system)
+            return True
+        if len(system.joints):
+            rates_within_joints(system)
+        else:
+            rates(system)
     return False
