@@ -170,10 +170,9 @@ class Contact(Bond):
     """A contact: a normal row, and tangential ones if there is friction."""
 
     to_contacts = Many(to="Coupling")
-    # the program within joints, which answer: rates u_within + within (P - P_within) + couplings
+    # the program within joints, which answer: rates u_within + within P + couplings
     within = Block("1/kg")
     u_within = Rows("m/s")
-    P_within = Rows("N s")
     g = Number("m", "gap in the middle of the step")
     scale = Number("m", "its clearance or another typical length", constant=True)
     restitution = Number(constant=True)

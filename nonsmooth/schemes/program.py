@@ -1,8 +1,13 @@
 """The program of a step: u = W P + b with u = 0 in the rows of joints, and in those of contacts Signorini's condition
 0 <= u_N ⟂ P_N >= 0 and Coulomb's law; and its solver.
 
-Semismooth Newton method on the equations of Alart and Curnier (1991), with block elimination: the same source for one
-row (no friction), two (plane) and three (space). Bonds are eliminated in their order, joints first, with all fill-in.
+Joints are eliminated first, with all fill-in. This leaves the program of contacts within joints, which answer their
+impulses (c: contacts, j: joints) ::
+
+    u_c = (W_cc - W_cj W_jj^-1 W_jc) P_c + b_c - W_cj W_jj^-1 b_j
+
+It is solved by the semismooth Newton method on the equations of Alart and Curnier (1991), with block elimination in the
+order of contacts: the same source for one row (no friction), two (plane) and three (space).
 """
 
 import math
@@ -309,63 +314,43 @@ def make_consistent(system):
 # ---- its solution
 
 
-@kernel
-def rates(system):
-    """u of contacts at their impulses."""
-    for contact in system.contacts:
-        if contact.on:
-            P = contact.P
-            u = contact.W @ P + contact.b0
-            for coupling in contact.to_contacts:
-                other = coupling.other
-                if other.on:
-                    u += coupling.W @ other.P
-                    other.u += P @ coupling.W
-            contact.u = u
-
-
 @piece
-def answer_impulses(system):
-    """Right-hand sides of joints, which answer the present impulses of contacts, and the rates of these then."""
+def begin_within_joints(system):
+    """The program of contacts within joints: its blocks, and its rates without impulses of contacts."""
+    reduce_to_contacts(system)
     for joint in system.joints:
         joint.y = -joint.b0
-    if system.ridge > 0.0:
-        for joint in system.joints:
+        if system.ridge > 0.0:
             joint.y = joint.y + system.ridge * joint.P_near
-    for contact in system.contacts:
-        if contact.on:
-            for coupling in contact.to_joints:
-                coupling.other.y -= contact.P @ coupling.W
-    for joint in system.joints:
         forward(joint)
     for contact in system.contacts:
         if contact.on:
-            contact.u = contact.u_within = contact.u + answer_of_joints(contact)
-            contact.P_within = contact.P
+            contact.u_within = contact.b0 + answer_of_joints(contact)
 
 
 @kernel
-def rates_within_joints(system):
+def rates(system):
     """u of contacts at their impulses, which joints answer."""
     for contact in system.contacts:
         if contact.on:
-            change = contact.y = contact.P - contact.P_within
-            u = contact.u_within + contact.within @ change
+            P = contact.P
+            u = block(system, contact) @ P + (contact.u_within if len(system.joints) else contact.b0)
             for coupling in contact.to_contacts:
                 other = coupling.other
                 if other.on:
-                    u += coupling.within @ other.y
-                    other.u += change @ coupling.within
+                    W = block(system, coupling)
+                    u += W @ other.P
+                    other.u += P @ W
             contact.u = u
 
 
-@piece
-def update_joints(system):
+@kernel
+def answer_impulses(system):
     """Impulses of joints that answer those of contacts."""
     joints = system.joints
     for contact in system.contacts:
         if contact.on:
-            backward_to_joints(contact, contact.P - contact.P_within)
+            backward_to_joints(contact, contact.P)
     for k in range(len(joints) - 1, -1, -1):
         backward_to_joints(joints[k], joints[k].y)
         joints[k].P = joints[k].y
@@ -557,30 +542,21 @@ def remove_tension(system):
 
 @piece
 def newton(system):
-    """Whether impulses that satisfy the laws were found, starting from the present ones of contacts; those of joints
-    answer them."""
+    """Whether impulses that satisfy the laws were found, starting from the present ones of contacts."""
     system.solves += 1
-    rates(system)
     if len(system.joints):
-        reduce_to_contacts(system)
-        answer_impulses(system)
+        begin_within_joints(system)
     before, size = 0.0, size_of_joints(system)
     for k in range(ROUNDS):
+        rates(system)
         off = linearise(system, size)
         if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
-            if len(system.joints):
-                update_joints(system)
             remove_tension(system)
+            answer_impulses(system)
             return is_finite(system)
         system.rounds += 1
         before = off
-        stays = update_contacts(system)
-        if stays and k == 0 and not phase(system):
-            if len(system.joints):
-                update_joints(system)
+        if update_contacts(system) and k == 0 and not phase(system):
+            answer_impulses(system)
             return True
-        if len(system.joints):
-            rates_within_joints(system)
-        else:
-            rates(system)
     return False
