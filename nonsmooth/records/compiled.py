@@ -231,16 +231,20 @@ def _first(context, builder, sig, args):
 
 
 def _modes(context, builder, sig, args):
-    """Number of modes of the body whose columns are meant; None where there are none."""
-    table = sig.args[0]
+    """Of a table of motions of flexible bodies: memory for the modes of a value, the number of modes of the body, and
+    the address of the first one in the row; None for other tables."""
+    table, (row, of) = sig.args[0], (args[1], sig.args[1])
     if not (isinstance(table.kind, VelocityTable) and table.shape.modes):
         return None
-    return attribute(context, builder, sig.args[1].types[1], builder.extract_value(args[1], 1), "modes")
+    count = attribute(context, builder, of.types[1], builder.extract_value(row, 1), "modes")
+    room = cgutils.alloca_once(builder, ir.ArrayType(ir.VectorType(F64, 4), table.shape.modes // 4))
+    rigid = ir.Constant(I64, 8 * len(table.kind.stored(table.shape)))
+    return room, count, builder.add(_first(context, builder, sig, args), rigid)
 
 
-def _further(shape, of):
-    """Components of modes in a value, and numbers stored before them."""
-    return shape.width - shape.modes, len(of.stored(shape))
+def _four(builder, room, i):
+    """The place of four modes in such memory."""
+    return builder.gep(room, [ir.Constant(I32, 0), ir.Constant(I32, i)])
 
 
 @lower_builtin(operator.getitem, TableType, types.Any)
@@ -257,20 +261,29 @@ def _entry(context, builder, sig, args):
         return builder.sext(_alone(builder, value, table.owner), I64)
     if table.value == types.float64:
         return loaded(0)
-    kind, zero = table.value, ir.Constant(F64, 0.0)
-    numbers = [zero] * (kind.parts * kind.lanes)
+    kind, lanes, modes = table.value, table.value.lanes, _modes(context, builder, sig, args)
+    numbers = [ir.Constant(F64, 0.0)] * (kind.parts * lanes - (table.shape.modes if modes else 0))
     for i, component in enumerate(table.kind.stored(table.shape)):
         numbers[component] = loaded(i)
-    count = _modes(context, builder, sig, args)
-    if count is not None:
-        begin, before = _further(table.shape, table.kind)
-        for i in range(table.shape.modes):
-            number = cgutils.alloca_once_value(builder, zero)
-            with builder.if_then(builder.icmp_signed("<", ir.Constant(I64, i), count)):
-                builder.store(loaded(before + i), number)
-            numbers[begin + i] = builder.load(number)
-    lanes = kind.lanes
-    return join(builder, kind, [_part(builder, numbers[lanes * i :][:lanes]) for i in range(kind.parts)])
+    parts = [_part(builder, numbers[i : i + lanes]) for i in range(0, len(numbers), lanes)]
+    if modes:
+        room, count, begin = modes
+        fours = [_four(builder, room, i) for i in range(table.shape.modes // 4)]
+        for four in fours:
+            builder.store(ir.Constant(kind.part, [0.0] * 4), four)
+        with cgutils.for_range(builder, count) as loop:
+            _copied(builder, begin, builder.ptrtoint(room, I64), loop.index)
+        parts += [builder.load(four) for four in fours]
+    return join(builder, kind, parts)
+
+
+def _copied(builder, source, target, i):
+    """Copy a number of a row, or to one."""
+    before = builder.mul(i, ir.Constant(I64, 8))
+    places = (builder.inttoptr(builder.add(at, before), F64.as_pointer()) for at in (source, target))
+    value = builder.load(next(places))
+    store = builder.store(value, next(places))
+    value.align = store.align = 8
 
 
 def _part(builder, numbers):
@@ -299,16 +312,17 @@ def _set_entry(context, builder, sig, args):
     elif table.value == types.float64:
         put(value, 0)
     else:
-        kind, parts = table.value, split(builder, table.value, value)
+        kind, parts, modes = table.value, split(builder, table.value, value), _modes(context, builder, sig, args)
         numbers = [lane(builder, part, i) for part in parts for i in range(4)] if kind.lanes == 4 else parts
         for i, component in enumerate(table.kind.stored(table.shape)):
             put(numbers[component], i)
-        count = _modes(context, builder, sig, args)
-        if count is not None:
-            begin, before = _further(table.shape, table.kind)
-            for i in range(table.shape.modes):
-                with builder.if_then(builder.icmp_signed("<", ir.Constant(I64, i), count)):
-                    put(numbers[begin + i], before + i)
+        if modes:
+            room, count, begin = modes
+            fours = table.shape.modes // 4
+            for i, part in enumerate(parts[-fours:]):
+                builder.store(part, _four(builder, room, i))
+            with cgutils.for_range(builder, count) as loop:
+                _copied(builder, builder.ptrtoint(room, I64), begin, loop.index)
     return context.get_dummy_value()
 
 

@@ -344,7 +344,7 @@ def rates(system):
             contact.u = u
 
 
-@kernel
+@piece
 def answer_impulses(system):
     """Impulses of joints that answer those of contacts."""
     joints = system.joints
