@@ -76,7 +76,10 @@ def pack(objects: Mapping[str, bytes]) -> bytes:
 
     head = json.dumps({name: len(data) for name, data in objects.items()})
     data = b"\n".join([head.encode(), b"".join(objects.values())])
-    return lzma.compress(data, check=lzma.CHECK_SHA256, preset=6 | lzma.PRESET_EXTREME)
+    # instructions of x86-64 begin anywhere, those of arm64 are words of four bytes
+    ways = ({"lp": 0, "lc": 4, "pb": 0}, {"lp": 2, "lc": 2, "pb": 2})
+    best = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}
+    return min((lzma.compress(data, check=lzma.CHECK_SHA256, filters=[best | way]) for way in ways), key=len)
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
