@@ -250,14 +250,14 @@ def test_an_interpreted_run_does_not_go_on_from_a_compiled_one(tmp_path):
         simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path, interpreted=True)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_checkpoints_of_former_versions_are_refused(tmp_path, monkeypatch, version):
     """Their records are those of other steps, their states those of other fields."""
     system, path = slider_rod(case=2).build(), tmp_path / "run.nc"
     with monkeypatch.context() as former:
         former.setattr("nonsmooth.run.checkpoints.CHECKPOINT", f"nonsmooth-checkpoint-{version}")
         simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
-    with pytest.raises(InputError, match="is not a checkpoint of this package.*nonsmooth-checkpoint-4"):
+    with pytest.raises(InputError, match="is not a checkpoint of this package.*nonsmooth-checkpoint-5"):
         simulate(system, GaussQP(), t_end=1e-3, dt=1e-4, checkpoint=path)
 
 

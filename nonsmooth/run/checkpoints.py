@@ -28,7 +28,7 @@ from nonsmooth.settings import is_number, shown
 
 __all__ = ["CHECKPOINT", "EVERY", "Checkpoint", "RunKeeper", "call_of", "incomplete", "stored"]
 
-CHECKPOINT = "nonsmooth-checkpoint-4"
+CHECKPOINT = "nonsmooth-checkpoint-5"
 #: [s] between two checkpoints
 EVERY = 60.0
 #: writing takes at most this fraction of the time, inverted
