@@ -62,9 +62,10 @@ def test_every_fact_but_those_of_long_searches():
 def test_friction_of_loose_joints_from_torque():
     """mu R within 3 % of 1 mm, first moments nearer to the truth than without friction in the model.
 
-    Half a period, integrated less accurately than in the document, determines first moments a tenth as well.
+    Half a period, integrated less accurately than in the document, determines first moments a tenth as well. With a
+    tolerance of 1e-4 journals bounce as round-off has it, and mu R is found within 1 or within 7 %.
     """
-    control = dataclasses.replace(COMPLIANT[1], rtol=1e-4, atol=1e-6)
+    control = dataclasses.replace(COMPLIANT[1], rtol=3e-5, atol=1e-6)
     found = loose_estimates(loose_run(t_end=0.5 * published_motion().period, control=control))
     loose, truth = found["loose"], found["truth"]
     assert loose.values[-2:] == pytest.approx([1e-3, 1e-3], rel=0.03)
