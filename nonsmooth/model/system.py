@@ -367,17 +367,19 @@ class System:
 
     def gyration(self, parameters: Array) -> Array:
         """Radius of gyration (nv,) [m] of each angular velocity's body about its axis, 1 for displacements."""
-        known, key = self._gyration, parameters.tobytes()
-        if key not in known:
+        known, key = self._known_gyration, parameters.tobytes()
+        found = known.get(key)
+        if found is None:
+            found = self._found_gyration(parameters)
             known.clear()  # of other parameters
-            known[key] = self._gyrations(parameters)
-        return known[key]
+            known[key] = found
+        return found
 
     @cached_property
-    def _gyration(self) -> dict[bytes, Array]:
+    def _known_gyration(self) -> dict[bytes, Array]:
         return {}
 
-    def _gyrations(self, parameters: Array) -> Array:
+    def _found_gyration(self, parameters: Array) -> Array:
         at = self.elementwise.placed(self.start.q, self.start.v, parameters)
         mass = self.elementwise.in_order(np.ascontiguousarray(np.diagonal(at.masses, axis1=1, axis2=2)))
         linear = np.array([unit == "m/s" for unit in self.names.v_units])
