@@ -113,6 +113,7 @@ class Integration:
     always = Count("-", "1: it takes all steps, otherwise those of stiff phases", constant=True)
     outside = Count("-", "1: it takes the next step, otherwise Dormand and Prince's pair")
     limited = Count("-", "steps of the pair whose length stability limits, less those after them that it does not")
+    free = Count("-", "steps of the pair in a row that it does not")
     short = Count("-", "steps of the integrator outside in a row that are too short for what they cost")
     implicit = Count("-", "steps that it has taken in stiff phases")
     asks = Count("-", "what is requested of it")

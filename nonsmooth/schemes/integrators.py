@@ -16,6 +16,8 @@ from nonsmooth.tolerances.compliant import PAUSE
 
 #: steps that stability limits, after which the integrator outside takes over
 PATIENCE = 500
+#: steps in a row that it does not limit, after which such steps count against others: at the limit both alternate
+BETWEEN = 6
 #: its steps are worth so many others, or it hands back after some that are shorter
 WORTH, TRIALS = 40.0, 12
 
@@ -63,10 +65,12 @@ def next_step(run):
 def hand_over(run):
     """Begin anew with the integrator outside, if stability has limited many steps."""
     if dormand_prince.is_limited_by_stability(run):
-        run.limited += 1
+        run.limited, run.free = run.limited + 1, 0
         if run.limited == PATIENCE:
             run.restart = 1
-    elif run.limited > 0:
+        return
+    run.free += 1
+    if run.free > BETWEEN and run.limited > 0:
         run.limited -= 1
 
 

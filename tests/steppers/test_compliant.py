@@ -44,6 +44,7 @@ from nonsmooth import (
 from nonsmooth.citations import cited
 from nonsmooth.laws import Flores, Karnopp, KelvinVoigt, LankaraniNikravesh, LuGre, RegularisedCoulomb
 from nonsmooth_problems import block_on_incline, slider_rod
+from nonsmooth_problems.xy_pointing_facts import loose_run
 
 INTEGRATORS = (Radau(), Dop853(), Lsoda(), Bdf(), Cvodes())
 TIGHT = ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)
@@ -91,6 +92,13 @@ def test_stiff_phases_are_integrated_implicitly(contact):
     assert 0 < run.counts["implicit"] < run.counts["steps"] < 30_000
     assert abs(run.q.array[-1] - other.q.array[-1]).max() <= 1e-8
     assert {"solver Dop853", "solver Radau"} <= set(cited(run))
+
+
+def test_a_phase_at_the_limit_of_stability_is_stiff():
+    """There steps that let errors grow alternate with others, and if these count as much: 471 000 rows in 0.6 s."""
+    control = ErrorControl(rtol=9.5e-5, atol=1e-6, dt_min=1e-9, dt_max=1e-2)
+    run = loose_run(t_end=0.6, control=control)
+    assert run.counts["implicit"] > 0 and run.counts["steps"] < 5000
 
 
 def test_other_phases_are_not():
