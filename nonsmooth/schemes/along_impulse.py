@@ -15,7 +15,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, identity, largest, normal_axis, outer, zeros_like
 from nonsmooth.schemes.impact_fields import LAWS
-from nonsmooth.schemes.mechanism import apply_impulses, norm, rates_after, tangential, zero_rate
+from nonsmooth.schemes.mechanism import apply_impulses, norm, rates_after, tangential, terms_of, zero_rate
 from nonsmooth.schemes.program import assemble_couplings, assemble_diagonal, newton
 from nonsmooth.tolerances import PROXIMAL, TINY
 from nonsmooth.tolerances.impacts import ALIKE, CORNERS, DIED, ROUNDS, ZERO
@@ -178,14 +178,14 @@ def prefer_present(contact, share):
 def add_terms(system):
     """Sums of the sizes of the terms of u, in y."""
     for joint in system.joints:
-        terms_of(joint)
+        add_terms_of(joint)
     for contact in system.contacts:
         if contact.on:
-            terms_of(contact)
+            add_terms_of(contact)
 
 
 @kernel
-def terms_of(bond):
+def add_terms_of(bond):
     size = abs(bond.P)
     y = abs(bond.W) @ size
     for coupling in bond.couplings:
@@ -310,8 +310,7 @@ def check_round(system):
             restitution = abs(one.P[0] - (1.0 + one.e) * one.stopping) / size
             if system.law_of_impact != ROUTH:
                 restitution = abs(one.given + one.e * one.e * one.taken) / (size * speed)
-            a, b = contact.a, contact.b
-            terms = largest(abs(a.along) @ a.body.sizes + abs(b.along) @ b.body.sizes)
+            terms = largest(terms_of(contact, contact.a.body.sizes, contact.b.body.sizes))
             drift = largest(abs(rates_after(contact) - one.rates)) / (speed + terms)
             worst = max(worst, max(max(drift, one.off / speed), restitution))
     system.law = max(system.law, max(worst, energy / (size * speed)))

@@ -26,6 +26,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_jump,
     rates_of_u,
     squared_length,
+    terms_of,
 )
 from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, moved, placed, see, spin
 from nonsmooth.schemes.program import INFINITE, factor_joints
@@ -209,8 +210,7 @@ def error_of_motion(run):
     system.size = math.sqrt(moving) + math.sqrt(applied)
     for joint in system.joints:
         add_impulses(joint, joint.a.along, joint.b.along)
-        a, b = joint.a, joint.b
-        terms = abs(a.along) @ abs(a.body.jump) + abs(b.along) @ abs(b.body.jump) + abs(joint.shift)
+        terms = terms_of(joint, joint.a.body.jump, joint.b.body.jump) + abs(joint.shift)
         floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
         error = largest(abs(rates_of_jump(joint) + joint.shift)) / max(largest(terms) + floor, TINY)
         worst = max(worst, error)

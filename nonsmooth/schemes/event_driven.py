@@ -26,6 +26,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     set_impulse_scales,
     tangential,
+    terms_of,
 )
 from nonsmooth.schemes.motion import placed, see
 from nonsmooth.schemes.phase_changes import change_by_impact, change_phase, zero_rate
@@ -471,8 +472,7 @@ def is_kinked(run):
     place_at(run, run.left)
     evaluate_all(system.constraints)
     for joint in system.joints:
-        a, b = joint.a, joint.b
-        terms = abs(a.along) @ abs(a.body.u) + abs(b.along) @ abs(b.body.u) + abs(joint.rate)
+        terms = terms_of(joint, joint.a.body.u, joint.b.body.u) + abs(joint.rate)
         size = terms + (system.reach / system.longest + TINY)
         stops = run.left.t >= run.ends and not largest(abs(joint.rate)) > 0.0
         if not stops and largest(abs(rates_of_u(joint) + joint.rate) / size) > KINK:

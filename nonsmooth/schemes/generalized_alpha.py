@@ -64,6 +64,7 @@ from nonsmooth.schemes.mechanism import (
     start_contacts,
     start_joints,
     tangential,
+    terms_of,
     touches,
     zero_rate,
 )
@@ -266,7 +267,7 @@ def acceleration_error(system, joint):
     """Second derivative of a joint's rows at the end, contacts left aside, as a rate over the step."""
     dt, a, b = system.dt, joint.a, joint.b
     by_a, by_b, bend = dt * a.body.smooth_next, dt * b.body.smooth_next, dt * joint.bend
-    terms = abs(a.along) @ abs(by_a) + abs(b.along) @ abs(by_b) + abs(bend)
+    terms = terms_of(joint, by_a, by_b) + abs(bend)
     floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
     return largest(abs(a.along @ by_a + b.along @ by_b + bend)) / max(largest(terms) + floor, TINY)
 

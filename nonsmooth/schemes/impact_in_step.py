@@ -4,7 +4,7 @@ without them."""
 from nonsmooth.compile.kernels import kernel
 from nonsmooth.records.values import weighed, zeros_like
 from nonsmooth.schemes.between import impacts_between
-from nonsmooth.schemes.mechanism import leave_out, round_off, squared_length
+from nonsmooth.schemes.mechanism import leave_out, round_off, squared_length, terms_of
 from nonsmooth.schemes.motion import inverse_mass
 from nonsmooth.schemes.program import factor_joints
 from nonsmooth.tolerances.moreau_jean import LASTING
@@ -33,9 +33,8 @@ def approaches(system, contact):
     lasts = contact.P[0] > 0.0 and contact.P[0] <= LASTING * contact.P_before[0]
     if lasts or not contact.on or contact.before[0] >= 0.0:
         return False
-    a, b = contact.a, contact.b
-    terms = (abs(a.along) @ abs(a.body.v) + abs(b.along) @ abs(b.body.v))[0]
-    return contact.before[0] < -round_off(system, contact, terms)
+    terms = terms_of(contact, contact.a.body.v, contact.b.body.v)
+    return contact.before[0] < -round_off(system, contact, terms[0])
 
 
 @kernel

@@ -86,6 +86,12 @@ def rates_after(bond):
 
 
 @kernel
+def terms_of(bond, a, b):
+    """Sums of the magnitudes of the terms of its rates, where its bodies move by a and b."""
+    return rates_of_two(abs(bond.a.along), abs(a), abs(bond.b.along), abs(b))
+
+
+@kernel
 def apply_impulses(bond, P):
     """Velocities at the end of the step changed by the impulses P of a bond."""
     bond.a.body.v_next += P @ bond.a.moves
@@ -244,8 +250,7 @@ def round_off(system, contact, terms):
 @kernel
 def zero_rate(system, contact):
     """Round-off of a gap velocity at the end."""
-    a, b = contact.a, contact.b
-    return round_off(system, contact, rates_of_two(abs(a.along), a.body.sizes, abs(b.along), b.body.sizes)[0])
+    return round_off(system, contact, terms_of(contact, contact.a.body.sizes, contact.b.body.sizes)[0])
 
 
 @kernel
@@ -265,14 +270,14 @@ def law_residual(system, contact, rates, least=0.0):
 
     The normal impulse is at least `least`, see `program`.
     """
-    a, b, P, W = contact.a, contact.b, contact.P, contact.W
+    P, W = contact.P, contact.W
     N, rate = normal_axis(P), rates + contact.shift
     own = W[0][0] * P[0]
     error = abs(min(rate[0], own - W[0][0] * least if least > 0.0 else own))
     if is_frictional(P):
         push = on_disc(tangential(W[0][0] * P - rate), contact.friction * max(own, 0.0))
         error = max(error, largest(abs((W[0][0] * P - own * N) - push)))
-    terms = rates_of_two(abs(a.along), abs(a.body.v_next), abs(b.along), abs(b.body.v_next))
+    terms = terms_of(contact, contact.a.body.v_next, contact.b.body.v_next)
     floor = FLOOR * math.sqrt(W[0][0]) * system.size
     return error / max(largest(terms + abs(contact.shift)) + abs(own) + floor, TINY)
 
@@ -334,7 +339,6 @@ def momentum_residual(system):
 @kernel
 def joint_residual(system, joint, asked):
     """Relative difference of the velocities of a joint from the required ones."""
-    a, b = joint.a, joint.b
-    terms = rates_of_two(abs(a.along), abs(a.body.v_next), abs(b.along), abs(b.body.v_next)) + abs(asked)
+    terms = terms_of(joint, joint.a.body.v_next, joint.b.body.v_next) + abs(asked)
     floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
     return largest(abs(rates_after(joint) - asked)) / max(largest(terms) + floor, TINY)

@@ -29,6 +29,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     squared_length,
     tangential,
+    terms_of,
 )
 from nonsmooth.schemes.phase_events import admissible, may_be_raised
 from nonsmooth.schemes.phase_motion import (
@@ -153,12 +154,6 @@ def response_residual(system):
     for joint in system.joints:
         worst = max(worst, joint_residual(system, joint, -joint.rate))
     return worst
-
-
-@kernel
-def terms_of(bond, a, b):
-    """Sums of the magnitudes of terms of a rate, of what its bodies move by."""
-    return abs(bond.a.along) @ a + abs(bond.b.along) @ b
 
 
 @kernel

@@ -41,6 +41,7 @@ from nonsmooth.schemes.mechanism import (
     rates_of_u,
     squared_length,
     tangential,
+    terms_of,
 )
 from nonsmooth.schemes.motion import moved, placed, rates_of_position, see
 from nonsmooth.schemes.program import (
@@ -307,8 +308,8 @@ def project(run):
 @kernel
 def has_direction(run, touch, slip):
     """Whether a slip is beyond the tolerance of velocities; in the plane its sign is known on either side of zero."""
-    a, b, contact = touch.contact.a, touch.contact.b, touch.contact
-    terms = abs(a.along) @ abs(a.body.u) + abs(b.along) @ abs(b.body.u)
+    contact = touch.contact
+    terms = terms_of(contact, contact.a.body.u, contact.b.body.u)
     least = run.slip_atol + run.slip_rtol * (largest(tangential(terms)) + contact.scale / run.system.longest)
     return norm(slip) > least
 
@@ -417,10 +418,9 @@ def note_contacts(run, instant):
     for k in range(len(instant.contacts)):
         touch, of = run.touches[k], instant.contacts[k]
         contact = touch.contact
-        a, b = contact.a, contact.b
         of.gap, of.rates, of.P = contact.g, rates_of_u(contact), contact.P
         of.bend = rates_of_jump(contact) + touch.bias
-        of.terms = abs(a.along) @ abs(a.body.u) + abs(b.along) @ abs(b.body.u)
+        of.terms = terms_of(contact, contact.a.body.u, contact.b.body.u)
         of.mobility = contact.W[0][0]
         power += dot(of.P, tangential(of.rates))
     instant.friction = power
@@ -499,10 +499,10 @@ def closure_of(run, dt):
 
 @kernel
 def terms_with_loads(bond, dt):
-    a, b = bond.a, bond.b
-    of_a = abs(a.body.u) + abs(weighed(dt * a.body.force, a.body.inverse_mass))
-    of_b = abs(b.body.u) + abs(weighed(dt * b.body.force, b.body.inverse_mass))
-    return abs(a.along) @ of_a + abs(b.along) @ of_b
+    a, b = bond.a.body, bond.b.body
+    of_a = abs(a.u) + abs(weighed(dt * a.force, a.inverse_mass))
+    of_b = abs(b.u) + abs(weighed(dt * b.force, b.inverse_mass))
+    return terms_of(bond, of_a, of_b)
 
 
 #: share of the applied forces below which the resultant is regarded as zero, and share of the velocity that the applied

@@ -230,8 +230,9 @@ class Mechanism:
 
     def amplified(self, *directions: Array) -> float:
         """Amplification of the joints' round-off near a singular position, by their directions at instants of a step;
-        1 elsewhere."""
-        return max(1.0, NEAR_SINGULAR / max(min(map(self.smallest, directions)), TINY))
+        1 elsewhere. At its end these are no numbers if flexible bodies would be bent by more than their length."""
+        least = min(self.smallest(W_g) for W_g in directions if np.isfinite(W_g).all())
+        return max(1.0, NEAR_SINGULAR / max(least, TINY))
 
     def lost_rank(self, t: float, q: Array) -> str:
         """A sentence, after a blank, that names the joints that lose their rank near this position; empty if there are

@@ -3,7 +3,17 @@
 import pytest
 from kept import beyond
 
-from nonsmooth import ErrorControl, GaussQP, GeneralizedAlpha, Landing, MoreauJean, Rigid, simulate
+from nonsmooth import (
+    ErrorControl,
+    GaussQP,
+    GeneralizedAlpha,
+    Landing,
+    MoreauJean,
+    Rigid,
+    SimulationFailed,
+    ValidityWarning,
+    simulate,
+)
 from nonsmooth_problems import beam_on_stop, flexible_slider_crank, six_rss
 
 ROUGH = Rigid(restitution=0.5, friction=0.1)
@@ -65,3 +75,10 @@ def test_generalised_alpha_keeps_the_grid():
     run = simulate(beam_on_stop().build(), GeneralizedAlpha(), t_end=1e-3, dt=1e-5)
     assert len(run.t) == 101 and run.counts["shortened"] == 0
     assert run.certificate.motion_residual <= 1e-12
+
+
+def test_a_step_that_would_bend_a_body_by_more_than_its_length_is_too_long():
+    """There its positions are no numbers: the rod's modes move at metres a second, and may for 1 ms."""
+    shorten = r"the iterates of the step diverge.* Shorten the step"
+    with pytest.warns(ValidityWarning, match="taken as small"), pytest.raises(SimulationFailed, match=shorten):
+        simulate(flexible_slider_crank().build(), GaussQP(), t_end=0.05, dt=Landing(1e-6, 1e-3))
