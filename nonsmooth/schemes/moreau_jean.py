@@ -10,8 +10,8 @@ on the contacts that are closed at the midpoint configuration, q moved by v for 
 are closed at the end of the step in positions and velocities, as in RATTLE; or, if the system requests it, by one
 impulse along their directions at the midpoint, see `midpoint`.
 
-A step: evaluate contacts; iterate (loads, joints, program, solution, velocities) until u no longer changes; residual
-tests; accept.
+A step: evaluate contacts; iterate (loads, joints, program, solution, velocities) until u no longer changes or residuals
+are small enough; residual tests; accept.
 """
 
 import math
@@ -67,7 +67,7 @@ from nonsmooth.schemes.projection import place, project
 from nonsmooth.schemes.rows import write_answer, write_contact, write_struck_contact
 from nonsmooth.schemes.trend import expected, record_impulses, start_again
 from nonsmooth.tolerances import DONE, EPSILON, UNCERTAIN
-from nonsmooth.tolerances.moreau_jean import CLOSED, CONVERGED, NEAR, PASSES
+from nonsmooth.tolerances.moreau_jean import CLOSED, CONVERGED, NEAR, PASSES, PROMISING, SETTLED
 
 # ---- before the program
 
@@ -286,42 +286,7 @@ def one_pass(system, kept):
     return True, update_velocities(system)
 
 
-@piece
-def evaluate_again(system):
-    """The same after a pass that has changed u by more than round-off."""
-    evaluate(system)
-
-
-@kernel
-def iterate(system):
-    """Iterate until u no longer changes, or joints are closed by it and nothing else depends on it; whether this
-    converged."""
-    before, further, kept = 0.0, further_passes(system), False
-    for k in range(PASSES):
-        evaluate(system)
-        if kept and not system.varying and rattle.are_closed(system):
-            return True
-        solved, change = one_pass(system, kept)
-        if not (solved and change + system.size < INFINITE):
-            return False
-        if is_direct(system):
-            return True
-        noise, off = system.noise / system.dt, CONVERGED * system.size
-        enough = system.acceptable * (system.size + noise / CONVERGED)
-        if change <= off + noise or (k > 0 and change >= before and change <= enough):
-            if kept and rattle.error(system) > CLOSED:
-                kept, before = False, change
-                continue
-            if further == 0:
-                if change > off or further_passes(system):
-                    evaluate_again(system)
-                return True
-            further -= 1
-        kept, before = rattle.keeps_factors(system), change
-    return False
-
-
-# ---- the end of a step
+# ---- residuals
 
 
 @kernel
@@ -343,6 +308,55 @@ def check_residuals(system):
             natural = max(natural, natural_map(system, contact))
     system.residual, system.law, system.complementarity = max(worst, momentum_residual(system)), law, natural
     return system.residual <= system.certified and law <= system.certified
+
+
+@piece
+def is_settled(system):
+    """Whether joints are closed to round-off by what the last pass has found, and its residuals are small enough."""
+    if rattle.largest_violation(system) > EPSILON or not check_residuals(system):
+        return False
+    return max(system.residual, system.law) <= SETTLED
+
+
+# ---- passes
+
+
+@piece
+def evaluate_again(system):
+    """The same after a pass that has changed u by more than round-off."""
+    evaluate(system)
+
+
+@kernel
+def iterate(system):
+    """Iterate until u no longer changes, or residuals are small enough; whether this converged, and whether these were
+    evaluated already."""
+    before, further, kept = 0.0, further_passes(system), False
+    for k in range(PASSES):
+        evaluate(system)
+        if kept and len(system.joints) and before <= PROMISING * system.size and is_settled(system):
+            return True, True
+        solved, change = one_pass(system, kept)
+        if not (solved and change + system.size < INFINITE):
+            return False, False
+        if is_direct(system):
+            return True, False
+        noise, off = system.noise / system.dt, CONVERGED * system.size
+        enough = system.acceptable * (system.size + noise / CONVERGED)
+        if change <= off + noise or (k > 0 and change >= before and change <= enough):
+            if kept and rattle.error(system) > CLOSED:
+                kept, before = False, change
+                continue
+            if further == 0:
+                if change > off or further_passes(system):
+                    evaluate_again(system)
+                return True, False
+            further -= 1
+        kept, before = rattle.keeps_factors(system), change
+    return False, False
+
+
+# ---- the end of a step
 
 
 @kernel
@@ -440,7 +454,8 @@ def attempt(system):
     evaluate_contacts(system)
     if not is_direct(system):
         guess(system)
-    if not (iterate(system) and check_residuals(system)) or leaves_rest(system):
+    converged, checked = iterate(system)
+    if not (converged and (checked or check_residuals(system))) or leaves_rest(system):
         return False
     if system.projected and not project(system):
         return False

@@ -24,7 +24,6 @@ from nonsmooth.schemes.mechanism import (
 from nonsmooth.schemes.motion import force_of, inverse_mass, moment_of, torque_of
 from nonsmooth.schemes.program import factor_joints, least_impulses, motionless_component, solve_joints
 from nonsmooth.schemes.trend import record_impulses, start_again
-from nonsmooth.tolerances import EPSILON
 from nonsmooth.tolerances.moreau_jean import CLOSED
 
 
@@ -88,24 +87,18 @@ def largest_violation(system):
     return worst
 
 
-@kernel
-def are_closed(system):
-    """Whether joints are closed there in positions and velocities, to round-off."""
-    return largest_violation(system) <= EPSILON and error(system) <= CLOSED
-
-
 @piece
 def solve_along_start(system):
     """Impulses y along the directions at the start that change rates at the end by -b0.
 
     By the matrix of the directions at the end; if positions would change by more than round-off, what that leaves is
-    solved for once more, without closed contacts: in turns with their program that converges more slowly, or not.
+    solved for once more.
     """
     solve_joints(system)
     worst = 0.0
     for joint in system.joints:
         worst = max(worst, largest(abs(joint.b0)))
-    if not (keeps_factors(system) and is_free(system) and system.dt * worst > CLOSED * system.reach):
+    if not (keeps_factors(system) and system.dt * worst > CLOSED * system.reach):
         return
     system.ground.jump = zeros_like(system.ground.jump)
     for body in system.bodies:
