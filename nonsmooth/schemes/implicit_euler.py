@@ -7,7 +7,7 @@ with Coulomb's law between P_T and the slip W_T(q+)' v+: equations (10)-(14) of 
 gaps close at the end of the step in positions; impacts are plastic.
 
 A step iterates on u, the velocity at its end: evaluate forces, gaps and directions at q moved by u for dt; linearise
-joints and gaps there; solve; update velocities. When u no longer changes, residuals are evaluated again and the step is
+joints and gaps there; solve; update velocities. When u no longer changes or residuals are small enough, the step is
 accepted. The normal of a contact turns with the motion that its own impulse changes, by the fraction P dt / (m c) of
 the change in a clearance c; a secant through two iterations compensates for that, and `turning` where it does not.
 """
@@ -54,7 +54,7 @@ from nonsmooth.schemes.rows import write_answer, write_contact, write_struck_con
 from nonsmooth.schemes.secants import extrapolate_u, secant_of_step
 from nonsmooth.schemes.turning import turning_of
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE, ON_GRID, TINY
-from nonsmooth.tolerances.gauss import CONVERGED, PASSES
+from nonsmooth.tolerances.gauss import CONVERGED, PASSES, PROMISING, SETTLED
 
 
 @kernel
@@ -101,7 +101,7 @@ def map_of_edges(system, contact):
 map_of_laws = by_option(map_of_coulomb, map_of_edges)  # (system, contact)
 
 
-@kernel
+@piece
 def check_residuals(system):
     """Residuals of the step, from all its impulses and from forces, gaps and directions evaluated at its end.
 
@@ -324,13 +324,16 @@ def evaluate_solution(system):
 
 @piece
 def iterate(system, patience):
-    """Iterate until u no longer changes, or by no less for so many passes; whether this converged."""
+    """Iterate until u no longer changes, or by no less for so many passes, or residuals are small enough; whether this
+    converged."""
     if system.advance != 0:
         system.trial = system.dt
         return advance_outside(system) == 1 and evaluate_solution(system)
-    before, dt, further, stalled = 0.0, system.dt, further_passes(system), 0
+    before, dt, further, stalled, found = 0.0, system.dt, further_passes(system), 0, False
     for k in range(PASSES):
         evaluate_end(system)
+        if found and before <= PROMISING * system.size and check_residuals(system) and system.residual <= SETTLED:
+            return True
         if not solve_pass(system):
             return False
         change, share = update_velocities(system, system.dt)
@@ -346,14 +349,15 @@ def iterate(system, patience):
         along_secants = k > 0 and system.proximal == 0.0 and not system.turns
         if along_secants:
             share = secant_of_step(system, k, share)
-        extrapolate_u(system, share if along_secants and not done else 0.0)
+        along = share if along_secants and not done else 0.0
+        extrapolate_u(system, along)
         if done and further > 0:
             further -= 1
         elif done:
             if change > CONVERGED * system.size or further_passes(system):
                 evaluate_end(system)
             return True
-        before = change
+        before, found = change, along == 0.0 and further == 0
     return False
 
 

@@ -6,6 +6,9 @@ from nonsmooth.tolerances import CLOSED_GAP
 PASSES = 100
 #: change of u, as a share of its size, that ends iterations
 CONVERGED = 1e-13
+#: residual of a step up to which no further pass is taken, and the change of u by the last pass, as a share of its
+#: size, from which on it is evaluated
+SETTLED, PROMISING = 1e-11, 1e-7
 #: largest rotation of a body by contacts and joints per step [rad]
 TURN = 1.5
 #: trial sizes at most of a step that ends when a gap closes, and closings at most that are located for one
