@@ -1,7 +1,7 @@
 """Constants of Moreau and Jean's scheme."""
 
 #: iterations of a step at most, and programs at most of the projection of its end
-PASSES = 50
+PASSES = 100
 #: change of the velocity from iteration to iteration, as a share of its size, that ends them: round-off
 CONVERGED = 1e-14
 #: residual of the velocities of joints above which a pass is repeated with their matrix at the end of the step
