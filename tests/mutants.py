@@ -49,8 +49,8 @@ from nonsmooth.engine.steps import CompiledSteps
 #: residual of the reference, or of a certificate, above which a mistake is found; change of a row, relative to the
 #: column, below which it is the same
 FOUND, SAME = 1e-9, 1e-9
-#: modules that hold how programs are solved and begun, and the times of steps, not what a scheme is
-SOLUTION = ("program", "secants", "trend", "grid")
+#: modules that hold how programs are solved and begun, the times of steps, and energies of rows, not what a scheme is
+SOLUTION = ("program", "secants", "trend", "grid", "observation")
 #: seconds after which a mutated run is ended
 PATIENCE = 30
 #: columns of a run that are compared

@@ -127,7 +127,8 @@ def test_all_columns_are_those_of_another_implementation(name):
     # joints know velocities to round-off over dt, forces to round-off over its square
     looser = {"P_N": 100.0, "P_T": 100.0, "reaction_impact": 100.0, "reaction": 1e3, "lam_N": 1e3, "account": 1e3}
     looser |= {"impacts P_N": 100.0, "impacts P_T": 100.0}
-    assert beyond(run, f"impact {name}", 1e-9 if isinstance(dt, Landing) else 1e-11, looser) == {}
+    # passes of MoreauJean end where residuals are below 1e-11
+    assert beyond(run, f"impact {name}", 1e-9 if isinstance(dt, Landing) else 1e-10, looser) == {}
     assert run.certificate.motion_residual <= 1e-10 and run.certificate.complementarity <= 1e-10
 
 

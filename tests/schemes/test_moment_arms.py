@@ -87,8 +87,9 @@ def test_all_columns_are_those_of_another_implementation(name, stepper):
     assert np.count_nonzero(run.P_N.array) >= 2 and run.counts["fallbacks"] == 0
     # joints know velocities to round-off over dt
     looser = {name: 1e2 for name in ("reaction", "reaction_impact", "account", "lam_N")}
-    assert beyond(run, f"balanced {name}, {stepper}", 1e-11, looser) == {}
-    assert run.certificate.motion_residual <= 1e-12 and run.certificate.complementarity <= 1e-11
+    # passes end where residuals are below 1e-11
+    assert beyond(run, f"balanced {name}, {stepper}", 1e-10, looser) == {}
+    assert run.certificate.motion_residual <= 1e-11 and run.certificate.complementarity <= 1e-11
 
 
 @pytest.mark.parametrize("theta", [0.7, 1.0])
