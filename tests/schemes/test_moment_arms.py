@@ -89,7 +89,7 @@ def test_all_columns_are_those_of_another_implementation(name, stepper):
     looser = {name: 1e2 for name in ("reaction", "reaction_impact", "account", "lam_N")}
     # passes end where residuals are below 1e-11
     assert beyond(run, f"balanced {name}, {stepper}", 1e-10, looser) == {}
-    assert run.certificate.motion_residual <= 1e-11 and run.certificate.complementarity <= 1e-11
+    assert run.certificate.motion_residual <= 1e-11 and run.certificate.complementarity <= 1e-10
 
 
 @pytest.mark.parametrize("theta", [0.7, 1.0])
