@@ -814,8 +814,7 @@ settles = by_modes(is_settled, is_not_balanced)  # (system)
 
 @kernel
 def iterate(system):
-    """Iterate until the motion no longer changes, or residuals are small enough; whether this converged, and whether
-    these were evaluated already."""
+    """Iterate until the motion no longer changes, or residuals are small enough; whether the step is certified."""
     moved, before, least = math.inf, math.inf, math.inf
     stuck, along_secants, led = 0, False, False
     for k in range(2 * PASSES if system.turns else PASSES):
@@ -826,21 +825,20 @@ def iterate(system):
         led = led or along_secants
         solved, change = one_pass(system, k, along_secants)
         if not (solved and change + system.size < INFINITE):
-            return False, False
+            return False
         if k == 0:
             continue
         before, moved = moved, change
         if moved <= PROMISING and not along_secants and settles(system):
-            return True, True
+            return True
         # what is left shrinks from pass to pass as the change does
         fine = led or moved <= FINEST or (k > 2 and moved * moved <= FINEST * before) or moved >= 0.5 * before
-        if moved <= CONVERGED and fine and not along_secants:
-            return True, False
         stuck = 0 if moved < 0.5 * least else stuck + 1
         least = min(least, moved)
-        if stuck >= STUCK and moved <= acceptable and not along_secants:
-            return True, False
-    return False, False
+        done = (moved <= CONVERGED and fine) or (stuck >= STUCK and moved <= acceptable)
+        if done and not along_secants:
+            return balance(system) and check_residuals(system)
+    return False
 
 
 @kernel
@@ -879,10 +877,7 @@ def initialise(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     initialise(system)
-    found, checked = iterate(system)
-    if not checked:
-        found = found and balance(system) and check_residuals(system)
-    return found and separate_impact(system) and not leaves_rest(system)
+    return iterate(system) and separate_impact(system) and not leaves_rest(system)
 
 
 @kernel

@@ -325,21 +325,22 @@ def evaluate_solution(system):
 @piece
 def iterate(system, patience):
     """Iterate until u no longer changes, or by no less for so many passes, or residuals are small enough; whether this
-    converged."""
+    converged, and whether the step is certified."""
     if system.advance != 0:
         system.trial = system.dt
-        return advance_outside(system) == 1 and evaluate_solution(system)
+        found = advance_outside(system) == 1 and evaluate_solution(system)
+        return found, found and check_residuals(system)
     before, dt, further, stalled, found = 0.0, system.dt, further_passes(system), 0, False
     for k in range(PASSES):
         evaluate_end(system)
         if found and before <= PROMISING * system.size and check_residuals(system) and system.residual <= SETTLED:
-            return True
+            return True, True
         if not solve_pass(system):
-            return False
+            return False, False
         change, share = update_velocities(system, system.dt)
         system.passes += 1
         if not change + system.size < INFINITE:
-            return False
+            return False, False
         noise = system.noise / dt
         enough = system.acceptable * (system.size + TINY) + NOISE * noise + gap_round_off(system) / dt
         stalled += 1 if k > 0 and change >= before else 0
@@ -356,9 +357,9 @@ def iterate(system, patience):
         elif done:
             if change > CONVERGED * system.size or further_passes(system):
                 evaluate_end(system)
-            return True
+            return True, check_residuals(system)
         before, found = change, along == 0.0 and further == 0
-    return False
+    return False, False
 
 
 # ---- a step
@@ -378,12 +379,11 @@ def restore(system):
 def attempt(system):
     """A step of length dt; whether it is certified."""
     guess(system)
-    if not iterate(system, 1):
-        return False
-    # a pass along a secant may leave the surface of closed joints and gaps, so that the next one changes more
-    if not check_residuals(system) and not (system.advance == 0 and iterate(system, 3) and check_residuals(system)):
-        return False
-    return not leaves_rest(system)
+    found, certified = iterate(system, 1)
+    if found and not certified and system.advance == 0:
+        # a pass along a secant may leave the surface of closed joints and gaps, so that the next one changes more
+        _, certified = iterate(system, 3)
+    return certified and not leaves_rest(system)
 
 
 @piece
