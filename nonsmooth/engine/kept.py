@@ -27,7 +27,9 @@ FIELDS = {
         "Contact.P", "Contact.y_scale", "Contact.closed", "Contact.left_at",
     ),
     "landing": ("System.proximal", "Contact.P", "Contact.y_scale", "Contact.closed", "Contact.left_at"),
-    "generalized_alpha": ("System.proximal", "Body.smooth", "Body.pseudo", "Joint.lam", "Joint.P", "Contact.P"),
+    "generalized_alpha": (
+        "System.proximal", "Body.smooth", "Body.pseudo", "Body.smooth_gained", "Joint.lam", "Joint.P", "Contact.P",
+    ),
     "event_driven": (
         "EventRun.length", "EventRun.stall_since", "EventRun.stall_count", "EventRun.kept_shared", "Contact.y_scale",
         "Touch.kept_mode", "Touch.kept_share", "Touch.kept_direction", "Touch.kept_reference", "Joint.lam_next",

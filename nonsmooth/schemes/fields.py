@@ -95,6 +95,7 @@ class Body:
     # of generalised alpha: accelerations without contacts, and pseudo-accelerations, which follow them
     smooth = Motion("m/s^2, rad/s^2", "acceleration at the start of the step")
     smooth_next = Motion("m/s^2, rad/s^2", "at its end")
+    smooth_gained = Motion("m/s^2, rad/s^2", "change of acceleration in the previous step; 0 after an impact")
     pseudo = Motion("m/s^2, rad/s^2", "pseudo-acceleration at the start of the step")
     pseudo_next = Motion("m/s^2, rad/s^2", "at its end")
     way = Motion("m/s, rad/s", "u, while elements are evaluated with the velocity at the end")

@@ -458,7 +458,9 @@ def start_next_step(system):
         joint.lam = joint.lam_next
         joint.P = (0.0 if strikes else 1.0) * joint.P
     for body in system.bodies:
-        body.q, body.v, body.smooth = body.at, body.v_next, body.smooth_next
+        body.q, body.v = body.at, body.v_next
+        body.smooth_gained = zeros_like(body.v) if strikes else body.smooth_next - body.smooth
+        body.smooth = body.smooth_next
         body.pseudo = body.smooth_next if strikes else body.pseudo_next
     system.t, system.last_dt = system.t_next, system.dt
     system.steps += 1
@@ -847,7 +849,7 @@ def initialise(system):
     for body in system.bodies:
         body.sizes = abs(body.v)
         body.u = body.reached = body.v
-        body.smooth_next = body.smooth
+        body.smooth_next = body.smooth + body.smooth_gained
         body.drag = body.lag = zeros_like(body.drag)
     system.mean = 1
     for joint in system.joints:
@@ -909,6 +911,7 @@ def evaluate_start(system):
         accelerate(system, False)
     for body in system.bodies:
         body.smooth = body.pseudo = body.smooth_next
+        body.smooth_gained = zeros_like(body.v)
     for joint in system.joints:
         joint.lam = joint.lam_next
 
