@@ -112,13 +112,19 @@ def newmark_weights(system):
 
 
 @kernel
-def extrapolate_velocities(system, old, new):
-    """v_next from the old and new pseudo-accelerations with these weights."""
+def update_pseudo_accelerations(system):
+    """Those at the end, from the accelerations there."""
     of_pseudo, of_old, of_new = pseudo_weights(system)
-    dt = system.dt
     for body in system.bodies:
         body.pseudo_next = of_pseudo * body.pseudo + of_old * body.smooth + of_new * body.smooth_next
-        body.v_next = body.v + dt * (old * body.pseudo + new * body.pseudo_next)
+
+
+@kernel
+def extrapolate_velocities(system, old, new):
+    """v_next from the old and new pseudo-accelerations with these weights."""
+    update_pseudo_accelerations(system)
+    for body in system.bodies:
+        body.v_next = body.v + system.dt * (old * body.pseudo + new * body.pseudo_next)
 
 
 @kernel
@@ -295,6 +301,7 @@ def natural_map(system, contact):
 @kernel
 def check_residuals(system):
     """Residuals of the step, from forces and directions at its end and from all impulses; whether it is certified."""
+    update_pseudo_accelerations(system)
     worst, law, natural = max(max(velocity_error(system), displacement_error(system)), smooth_error(system)), 0.0, 0.0
     for joint in system.joints:
         worst = max(worst, joint_residual(system, joint, -joint.rate), acceleration_error(system, joint))
