@@ -608,9 +608,8 @@ FINEST = 1e-15
 #: passes without gain that stop them, passes that are many; from which pass on it is noted which contacts close, and
 #: after which one these stay closed
 STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
-#: a pass that leaves more than this share of the change is followed by secants, from so many passes on; with flexible
-#: bodies, where passes converge at several rates and one secant for all slows them down, from so many
-SLOW, SECANT, SECANT_OF_MODES = 0.1, 3, 12
+#: a pass that leaves more than this share of the change is followed by secants, from so many passes on
+SLOW, SECANT = 0.1, 3
 
 
 # ---- displacements
@@ -793,19 +792,6 @@ def one_pass(system, k, along_secants):
     return True, moved + faster / max(size + dt * math.sqrt(kick), TINY)
 
 
-@kernel
-def first_secant(system):
-    return SECANT
-
-
-@kernel
-def first_secant_of_modes(system):
-    return SECANT_OF_MODES
-
-
-passes_without_secants = by_modes(first_secant, first_secant_of_modes)  # (system)
-
-
 @piece
 def is_settled(system):
     """Whether all residuals of what the last pass has found are small enough."""
@@ -813,12 +799,19 @@ def is_settled(system):
 
 
 @kernel
-def is_not_balanced(system):
-    """With flexible bodies residuals are those of the step once momentum is balanced."""
+def never(system):
     return False
 
 
-settles = by_modes(is_settled, is_not_balanced)  # (system)
+@kernel
+def does_not_turn(system):
+    return not system.turns
+
+
+# with flexible bodies residuals are those of the step once momentum is balanced; and their passes converge at several
+# rates, where one secant for all makes them diverge
+settles = by_modes(is_settled, never)  # (system)
+takes_secants = by_modes(does_not_turn, never)  # (system)
 
 
 @kernel
@@ -829,8 +822,8 @@ def iterate(system):
     for k in range(2 * PASSES if system.turns else PASSES):
         acceptable = ACCEPTABLE if k <= LATE else STALLED
         ends = moved <= FINEST or (stuck >= STUCK and moved <= acceptable)
-        slow = k > passes_without_secants(system) and (along_secants or moved > SLOW * before)
-        along_secants = slow and not ends and not system.turns
+        slow = k > SECANT and (along_secants or moved > SLOW * before)
+        along_secants = takes_secants(system) and slow and not ends
         led = led or along_secants
         solved, change = one_pass(system, k, along_secants)
         if not (solved and change + system.size < INFINITE):
