@@ -28,7 +28,8 @@ FIELDS = {
     ),
     "landing": ("System.proximal", "Contact.P", "Contact.y_scale", "Contact.closed", "Contact.left_at"),
     "generalized_alpha": (
-        "System.proximal", "Body.smooth", "Body.pseudo", "Body.smooth_gained", "Joint.lam", "Joint.P", "Contact.P",
+        "System.last_dt", "System.proximal", "Body.smooth", "Body.pseudo", "Body.smooth_gained", "Joint.lam", "Joint.P",
+        "Contact.P",
     ),
     "event_driven": (
         "EventRun.length", "EventRun.stall_since", "EventRun.stall_count", "EventRun.kept_shared", "Contact.y_scale",

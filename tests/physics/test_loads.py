@@ -286,10 +286,11 @@ def test_a_load_on_three_bodies_and_angles_beyond_a_full_turn(
     ]).build()  # fmt: skip
     dt = CLOSE if isinstance(stepper, EventDriven) else 1e-3
     run = simulate(system, stepper, t_end=0.2, dt=dt)
-    # rounding of sums in another order; passes of GaussQP end at a residual of 1e-12
-    assert run.q["a.angle"][-1] == pytest.approx(angle, abs=1e-11)
-    assert run.q["c.y"][-1] == pytest.approx(height, abs=1e-11)
-    assert run.energy["work_loads"][-1] == pytest.approx(work, abs=1e-9)
+    # rounding of sums in another order; a residual of 1e-12 ends passes, before round-off those of GeneralizedAlpha
+    within = 1e-9 if isinstance(stepper, GeneralizedAlpha) else 1e-11
+    assert run.q["a.angle"][-1] == pytest.approx(angle, abs=within)
+    assert run.q["c.y"][-1] == pytest.approx(height, abs=within)
+    assert run.energy["work_loads"][-1] == pytest.approx(work, abs=max(1e-9, 10 * within))
 
 
 def test_potential_and_loss_of_a_bushing_are_booked_apart() -> None:

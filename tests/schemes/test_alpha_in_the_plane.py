@@ -126,11 +126,12 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_all_columns_are_those_of_another_implementation(name):
-    """Which closed joints and gaps to 1e-13 of their terms, which velocities see divided by dt."""
+    """Which closed joints and gaps to 1e-13 of their terms, which velocities see divided by dt; here residuals of 1e-12
+    end the passes of each step, which energies add up."""
     model, dt, steps, radius, record = CASES[name]
     run = simulate(model.build(), GeneralizedAlpha(radius), t_end=steps * dt, dt=dt, record=record)
     # joints know forces to round-off over dt
-    looser = {"q": 0.1, "v": 0.1, "left": 0.1, "reaction": 1e2, "account": 1e2}
+    looser = {"q": 0.1, "v": 0.2, "left": 0.2, "reaction": 1e2, "account": 1e2, "energy": 20.0}
     assert beyond(run, f"alpha {name}", 1e-10, looser) == {}
 
 
