@@ -26,7 +26,10 @@ FIELDS = {
         "System.last_dt", "System.proximal", "System.secant", "Body.gained", "Body.gained_second", "Body.gained_third",
         "Contact.P", "Contact.y_scale", "Contact.closed", "Contact.left_at",
     ),
-    "landing": ("System.proximal", "Contact.P", "Contact.y_scale", "Contact.closed", "Contact.left_at"),
+    "landing": (
+        "System.last_dt", "System.proximal", "Body.gained", "Body.gained_second", "Contact.P", "Contact.y_scale",
+        "Contact.closed", "Contact.left_at",
+    ),
     "generalized_alpha": (
         "System.last_dt", "System.proximal", "Body.smooth", "Body.pseudo", "Body.smooth_gained", "Joint.lam", "Joint.P",
         "Contact.P",

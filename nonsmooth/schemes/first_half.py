@@ -213,7 +213,9 @@ def solve_first_half(system, dt):
             return False
         noise = system.noise / dt
         enough = system.acceptable * (size + TINY) + NOISE * noise + gap_round_off(system) / dt
-        done = change <= SETTLED * size + noise or (k > 0 and change >= before and change <= enough)
+        # what is left shrinks from pass to pass as the change does
+        fine = change <= SETTLED * size + noise or (k > 0 and change * change <= SETTLED * size * before)
+        done = fine or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
         if done and further > 0:

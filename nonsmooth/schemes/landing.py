@@ -57,6 +57,8 @@ from nonsmooth.tolerances.gauss import AT_LEAST, LONGER, ORDER
 
 #: how often a step that is not certified is repeated with half its size
 HALVINGS = 9
+#: square of the share by which an acceleration has changed from which on it is not extrapolated
+SMOOTH = 1e-2
 
 
 # ---- the second half, and the impact
@@ -188,13 +190,28 @@ def begin_step(system):
 
 
 @kernel
+def has_impact(system):
+    """Whether a contact has an impulse of an impact."""
+    for contact in system.contacts:
+        if contact.impact[0] > 0.0:
+            return True
+    return False
+
+
+@kernel
 def accept(system, dt, t):
     """Accept the step: its end is the start of the next one."""
     system.dt = dt
     write_row(system, t)
     system.t = t
     begin_step(system)
+    strikes, ratio = has_impact(system), dt / system.last_dt
+    if dt > 0.0:
+        system.last_dt = dt
     for body in system.bodies:
+        # the change of velocity by an impact is not extrapolated
+        gained = zeros_like(body.v) if strikes else body.v_next - body.v
+        body.gained_second, body.gained = gained - ratio * body.gained, gained
         body.q, body.v, body.u = body.at, body.v_next, body.v_next
     system.steps += 1
 
@@ -247,10 +264,16 @@ def plan(system, dt, limit):
 
 
 @kernel
-def start_over(system, binding):
-    """Contacts that bind in the first momentum update, and their initial impulses."""
+def start_over(system, binding, dt):
+    """Contacts that bind in the first momentum update, their initial impulses, and the initial u of a step of this
+    length, from the acceleration of the previous one if that has hardly changed."""
+    first, second = 0.0, 0.0
     for body in system.bodies:
-        body.u = body.v
+        first += squared_length(body.gained, body.mass)
+        second += squared_length(body.gained_second, body.mass)
+    share = 0.5 * dt / system.last_dt if second < SMOOTH * first else 0.0
+    for body in system.bodies:
+        body.u = body.v + share * body.gained
     for contact in system.contacts:
         contact.on = 1 if contact.closed or binding else 0
         contact.P = contact.first if contact.on else zeros_like(contact.P)
@@ -272,15 +295,15 @@ def unseen(system, dt):
 def attempt(system, limit):
     """A step to the time `limit` at most, committed if it is certified; whether it is."""
     system.solved = 0
-    start_over(system, False)
+    start_over(system, False, limit - system.t)
     dt = locate_first_closing(system, limit - system.t)
     if not dt < math.inf:
         return False
     t = limit if dt == limit - system.t else system.t + dt
     crossing = comes_back_early(system, t)
     if crossing:
-        start_over(system, True)
         dt = min(system.shortest, limit - system.t)
+        start_over(system, True, dt)
         t = limit if dt == limit - system.t else system.t + dt
         if not solve_first_half(system, dt):
             return False
@@ -336,12 +359,13 @@ def step(system, limit):
 
 @kernel
 def restore(system):
-    """Remove values that are not finite."""
+    """Remove values that are not finite; the step is tried again from the velocity at its start."""
     system.ground.v_next = zeros_like(system.ground.v_next)
     for contact in system.contacts:
         contact.first = contact.P = zeros_like(contact.P)
     for body in system.bodies:
         body.v_next = body.u = body.v
+        body.gained = zeros_like(body.v)
 
 
 @piece
