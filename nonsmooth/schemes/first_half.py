@@ -42,6 +42,8 @@ from nonsmooth.tolerances import EPSILON, TINY
 #: iterations of a momentum update at most, and relative change of u that ends them: a located gap, from which the step
 #: size follows, is more accurate than the end of a step of constant size has to be
 PASSES, SETTLED = 60, 1e-15
+#: relative change of u up to which what is left is expected from how it has shrunk
+SMALL = 1e-12
 #: multiple of the round-off of joints that suffices as a change of u if iterations no longer reduce it
 NOISE = 1e3
 #: share of its clearance that is a gap's round-off
@@ -214,8 +216,9 @@ def solve_first_half(system, dt):
         noise = system.noise / dt
         enough = system.acceptable * (size + TINY) + NOISE * noise + gap_round_off(system) / dt
         # what is left shrinks from pass to pass as the change does
-        fine = change <= SETTLED * size + noise or (k > 0 and change * change <= SETTLED * size * before)
-        done = fine or (k > 0 and change >= before and change <= enough)
+        shrinks = change <= SMALL * size and change * change <= SETTLED * size * before
+        done = change <= SETTLED * size + noise or (k > 0 and shrinks)
+        done = done or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
         if done and further > 0:
