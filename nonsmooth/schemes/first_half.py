@@ -191,6 +191,21 @@ def balance_momentum(system, dt):
 balance = by_modes(nothing, balance_momentum)
 
 
+@kernel
+def shrinks_evenly(system, change, before):
+    """Whether less than the tolerance is left of u, which shrinks from pass to pass as its change does."""
+    return change <= SMALL * system.size and change * change <= SETTLED * system.size * before
+
+
+@kernel
+def unknown(system, change, before):
+    """Passes with flexible bodies converge at several rates."""
+    return False
+
+
+shrinks_enough = by_modes(shrinks_evenly, unknown)  # (system, change, before)
+
+
 @piece
 def solve_first_half(system, dt):
     """u, and gaps at the end of the motion by u for dt; whether the iteration, which begins with the present u,
@@ -215,9 +230,7 @@ def solve_first_half(system, dt):
             return False
         noise = system.noise / dt
         enough = system.acceptable * (size + TINY) + NOISE * noise + gap_round_off(system) / dt
-        # what is left shrinks from pass to pass as the change does
-        shrinks = change <= SMALL * size and change * change <= SETTLED * size * before
-        done = change <= SETTLED * size + noise or (k > 0 and shrinks)
+        done = change <= SETTLED * size + noise or (k > 0 and shrinks_enough(system, change, before))
         done = done or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)

@@ -298,7 +298,7 @@ def natural_map(system, contact):
     return found
 
 
-@kernel
+@piece
 def check_residuals(system):
     """Residuals of the step, from forces and directions at its end and from all impulses; whether it is certified."""
     update_pseudo_accelerations(system)
@@ -792,7 +792,7 @@ def one_pass(system, k, along_secants):
     return True, moved + faster / max(size + dt * math.sqrt(kick), TINY)
 
 
-@piece
+@kernel
 def is_settled(system):
     """Whether all residuals of what the last pass has found are small enough, up to round-off of positions."""
     if not check_residuals(system):

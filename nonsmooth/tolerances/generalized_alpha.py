@@ -4,7 +4,8 @@
 PASSES = 50
 #: relative change of the motion per iteration at which a step is solved
 CONVERGED = 1e-13
-#: residuals of a step up to which no further iteration is made, and the relative change from which on they are evaluated
+#: residuals of a step up to which no further iteration is made, and the relative change from which on they are
+#: evaluated
 SETTLED, PROMISING = 1e-12, 1e-7
 #: relative change at which it may end if iterations no longer reduce it, where joints amplify round-off
 ACCEPTABLE = 1e-11
