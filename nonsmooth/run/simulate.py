@@ -151,8 +151,8 @@ def simulate(
     >>> from nonsmooth_problems import slider_rod
     >>> system = slider_rod(case=1).build()
     >>> trajectory = simulate(system, GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-3))
-    >>> float(trajectory.q["slider.y"][-1])
-    -1e-05
+    >>> print(f"{trajectory.q['slider.y'][-1]:.6g} m")
+    -1e-05 m
 
     With chosen steps and an estimate of their error:
 
