@@ -29,7 +29,7 @@ from nonsmooth import (
     SimulationFailed,
     simulate,
 )
-from nonsmooth.engine.compiled_form import is_balanced, is_rough
+from nonsmooth.engine.compiled_form import is_rough
 from nonsmooth.registry import find_problems
 
 PROBLEMS = find_problems()
@@ -56,7 +56,7 @@ def worst_of(system, stepper, control, t_end):
 
     Balanced moment arms without friction run uncompiled: nothing else needs their machine code.
     """
-    rare = is_balanced(stepper) and not is_rough(system, system.parameter_values)
+    rare = stepper.scheme(control).balanced and not is_rough(system, system.parameter_values)
     try:
         run = simulate(system, stepper, t_end=t_end, dt=control, interpreted=rare)
     except InputError:

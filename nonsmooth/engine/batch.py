@@ -46,8 +46,9 @@ class End:
 
 def calls_outside(stepper: Any) -> bool:
     """Whether solvers outside the compiled text take part in each step, so that runs gain nothing by threads."""
-    requested = stepper.solver is not None or getattr(stepper, "cone", "coulomb") == "convex"
-    return requested or steps_of(stepper) is not CompiledSteps
+    return (
+        stepper.solver is not None or getattr(stepper, "cone", "") == "convex" or steps_of(stepper) is not CompiledSteps
+    )
 
 
 def run_to_ends(
@@ -164,7 +165,7 @@ class _Steps:
         else:
             words, numbers = self._changes
             steps.memory.raw.view(np.float64)[words] = numbers[k - self._first]
-        if self._changes is None or steps.alpha or steps.system.redundant:
+        if self._changes is None or steps.scheme.accelerations or steps.system.redundant:
             steps.set_scales(values)
         if self._laid:
             return first if steps.begin(first) else None

@@ -12,20 +12,10 @@ from nonsmooth.engine.layout import Layout
 from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
 from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.step_control import Landing, StepControl
-from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
-from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth.step_control import StepControl
+from nonsmooth.steppers.base import Scheme
 
-__all__ = [
-    "is_associated",
-    "is_balanced",
-    "is_rough",
-    "layout_of",
-    "made_once",
-    "options_of",
-    "rules_of",
-    "scheme_of",
-]
+__all__ = ["is_rough", "layout_of", "made_once", "options_of", "rules_of"]
 
 L = TypeVar("L")
 
@@ -53,24 +43,9 @@ def rules_of(system: System, stepper: Any, control: StepControl) -> dict[str, An
     return rules
 
 
-def scheme_of(stepper: Any, control: StepControl) -> str:
-    """The module of `schemes` with the source of the scheme."""
-    if isinstance(control, Landing):
-        return "landing"
-    return {MoreauJean: "moreau_jean", GeneralizedAlpha: "generalized_alpha"}.get(type(stepper), "implicit_euler")
-
-
 def is_rough(system: System, values: Array) -> bool:
     """Whether there is friction."""
     return system.nc > 0 and bool(np.any(system.elementwise.contact_law(values)[1] > 0))
-
-
-def is_balanced(stepper: Any) -> bool:
-    return getattr(stepper, "moment_arms", "predicted") == "balanced"
-
-
-def is_associated(stepper: Any) -> bool:
-    return getattr(stepper, "cone", "coulomb") == "convex"
 
 
 def options_of(system: System) -> int:
@@ -79,9 +54,10 @@ def options_of(system: System) -> int:
     return 2 if impacts & set(LAWS[INCREMENTAL:]) else 1 if impacts - {"newton"} else 0
 
 
-def layout_of(system: System, values: Array, stepper: Any) -> Layout:
+def layout_of(system: System, values: Array, scheme: Scheme) -> Layout:
     """The compiled form of a mechanism, made once for all runs."""
-    rough, accelerations = is_rough(system, values), type(stepper) is GeneralizedAlpha
-    options = max(options_of(system), 1 if is_balanced(stepper) or is_associated(stepper) else 0)
-    make = partial(Layout, system, rough=rough, accelerations=accelerations, options=options)
-    return made_once(system, (rough, accelerations, options), make)
+    rough, options = is_rough(system, values), options_of(system)
+    if scheme.balanced or scheme.convex:
+        options = max(options, 1)
+    make = partial(Layout, system, rough=rough, accelerations=scheme.accelerations, options=options)
+    return made_once(system, (rough, scheme.accelerations, options), make)

@@ -74,7 +74,7 @@ class CompliantSteps(CompiledSteps):
     def __init__(
         self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
     ) -> None:  # fmt: skip
-        self.system, self.stepper, self.scheme, self._t_end = system, stepper, "compliant", t_end
+        self.system, self.stepper, self.scheme, self._t_end = system, stepper, stepper.scheme(control), t_end
         constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
         self.validity = Validity(system, values, constants)
         self._allocate(compliant_layout(system), values)

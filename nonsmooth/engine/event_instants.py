@@ -15,6 +15,7 @@ from nonsmooth.schemes.event_fields import MODES, PROJECT
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step_control import ErrorControl
+from nonsmooth.steppers.base import Scheme
 from nonsmooth.steppers.event_driven import EventDriven
 from nonsmooth.tolerances import DONE, OPEN
 
@@ -49,7 +50,10 @@ class EventInstants(EventSteps):
         If an element has no compiled form.
     """
 
-    text = "instant"
+    @staticmethod
+    def scheme_of(stepper: EventDriven, control: ErrorControl) -> Scheme:
+        """The text that is run, which has no state."""
+        return Scheme(text="instant")
 
     def __init__(self, system: System, values: Array, longest: float) -> None:
         stepper, control = EventDriven(simultaneity=0.0), ErrorControl(RTOL, ATOL, longest, longest)

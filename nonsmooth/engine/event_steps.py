@@ -17,6 +17,7 @@ from nonsmooth.schemes.event_fields import INNER, ORDER
 from nonsmooth.schemes.impact_fields import INCREMENTAL
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ErrorControl, StepControl
+from nonsmooth.steppers.base import Scheme
 from nonsmooth.steppers.event_driven import EventDriven, check_control, stated_rules, window_of
 from nonsmooth.steppers.supported import SHARING, check_impact_laws
 from nonsmooth.tolerances import DONE
@@ -59,8 +60,11 @@ class EventSteps(CompiledSteps):
 
     layout: EventLayout
     root = "EventRun"
-    #: the module of `schemes` that is run
-    text = "event_driven"
+
+    @staticmethod
+    def scheme_of(stepper: EventDriven, control: ErrorControl) -> Scheme:
+        """The text that is run, and its state."""
+        return stepper.scheme(control)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -75,7 +79,7 @@ class EventSteps(CompiledSteps):
     ) -> None:  # fmt: skip
         check_control(control)
         assert control.dt_min is not None and control.dt_max is not None
-        self.system, self.scheme, self.control = system, self.text, control
+        self.system, self.scheme, self.control = system, self.scheme_of(stepper, control), control
         self.longest, self.shortest, self._t_end = control.dt_max, control.dt_min, t_end
         self._requested = stepper.solver is not None
         self._check(stepper, control, values)

@@ -14,41 +14,6 @@ from nonsmooth.records.schema import SCHEMAS, Count, Field, Inside, Link, Many, 
 
 __all__ = ["Numbers", "kept", "varying"]
 
-#: fields of a trend
-TREND = tuple(SCHEMAS["Trend"].fields)
-#: by scheme, the fields with which the next step begins; all of them keep the start of the grid of steps
-FIELDS = {
-    "moreau_jean": (
-        "System.t", "System.last_dt", "System.proximal", "Body.force", "Contact.P", "Contact.y_scale",
-        *(f"{bond}.trend.{name}" for bond in ("Joint", "Contact") for name in TREND),
-    ),
-    "implicit_euler": (
-        "System.last_dt", "System.proximal", "System.secant", "Body.gained", "Body.gained_second", "Body.gained_third",
-        "Contact.P", "Contact.y_scale", "Contact.closed", "Contact.left_at",
-    ),
-    "landing": (
-        "System.last_dt", "System.proximal", "Body.gained", "Body.gained_second", "Contact.P", "Contact.y_scale",
-        "Contact.closed", "Contact.left_at",
-    ),
-    "generalized_alpha": (
-        "System.last_dt", "System.proximal", "Body.smooth", "Body.pseudo", "Body.smooth_gained", "Joint.lam", "Joint.P",
-        "Contact.P",
-    ),
-    "event_driven": (
-        "EventRun.length", "EventRun.stall_since", "EventRun.stall_count", "EventRun.kept_shared", "Contact.y_scale",
-        "Touch.kept_mode", "Touch.kept_share", "Touch.kept_direction", "Touch.kept_reference", "Joint.lam_next",
-    ),
-    "compliant": (
-        "Integration.step", "Integration.stored", "Integration.impulse", "Overlap.touches", "Overlap.approach",
-        "Overlap.bristle_row",
-    ),
-    "instant": (),
-}  # fmt: skip
-#: joints closed in the middle of the step
-MIDPOINT = ("Joint.left", "Joint.bend_before", "Joint.P")
-#: steps of chosen length
-CHOSEN = ("System.planned",)
-
 
 class Numbers:
     """Some fields of the records of a mechanism as one array, integers as floating-point numbers.
@@ -96,20 +61,15 @@ class Numbers:
                 words[place] = values if name in self._counts else np.ascontiguousarray(values).view(np.int64)
 
 
-def kept(layout: Layout, memory: Memory, scheme: str, *, midpoint: bool, chosen: bool) -> Numbers:
-    """The internal states of a scheme, in the order of the model."""
-    key = scheme, midpoint, chosen, tuple(memory.start.values())
-    if key not in layout.kept:
-        layout.kept[key] = _kept(layout, memory, scheme, midpoint, chosen)
-    found: Numbers = layout.kept[key]
+def kept(layout: Layout, memory: Memory, state: Sequence[str]) -> Numbers:
+    """The internal states of a scheme, in the order of the model; all of them keep the start of the grid of steps."""
+    names, known = ("System.origin", *state), layout.kept
+    key = names, tuple(memory.start.values())
+    if key not in known:
+        counts = {name for name in names if isinstance(_field(name), Count)}
+        known[key] = Numbers([(name, _places(layout, memory, *name.split("."))) for name in names], counts)
+    found: Numbers = known[key]
     return found
-
-
-def _kept(layout: Layout, memory: Memory, scheme: str, midpoint: bool, chosen: bool) -> Numbers:
-    names = ("System.origin", *FIELDS[scheme], *(MIDPOINT if midpoint else ()), *(CHOSEN if chosen else ()))
-    found = {name: _places(layout, memory, *name.split(".")) for name in names}
-    counts = {name for name in names if isinstance(_field(name), Count)}
-    return Numbers(list(found.items()), counts)
 
 
 def varying(layout: Layout, memory: Memory) -> Numbers:

@@ -75,11 +75,11 @@ class MPCCSteps(CompiledSteps):
     def _check(self, stepper: Any, control: StepControl, values: Array) -> None:
         self._requested = False  # its solver is not one of the programs of impacts
 
-    def _set(self, stepper: Any, values: Array, t_end: float) -> None:
-        super()._set(stepper, values, t_end)
+    def _set(self, values: Array, t_end: float) -> None:
+        super()._set(values, t_end)
         self._whole["many"] = NEVER  # whether bodies remain at rest is decided by `StepPrograms.rested`
         self._whole["advance"] = self.outside.address(self._advance)
-        if self.scheme == "landing" and self._optimises:
+        if self.scheme.locates and self._optimises:
             self._whole["land"] = self.outside.address(self._land)
 
     def failure(self, state: State) -> str:

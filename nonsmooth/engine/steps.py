@@ -13,17 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.objects import entry
-from nonsmooth.engine.compiled_form import (
-    is_associated,
-    is_balanced,
-    is_rough,
-    layout_of,
-    made_once,
-    rules_of,
-    scheme_of,
-)
+from nonsmooth.engine.compiled_form import is_rough, layout_of, made_once, rules_of
 from nonsmooth.engine.door import Door, Outside, why_no_programs
-from nonsmooth.engine.kept import TREND, Numbers, kept, varying
+from nonsmooth.engine.kept import Numbers, kept, varying
 from nonsmooth.engine.layout import STOPS, Layout
 from nonsmooth.engine.rows import at_rows
 from nonsmooth.engine.tables import Tables
@@ -37,7 +29,7 @@ from nonsmooth.records.memory import Memory
 from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
-from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
+from nonsmooth.steppers.base import Scheme
 from nonsmooth.steppers.mechanism import Mechanism
 from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
 from nonsmooth.tolerances import ACCEPTABLE, EPSILON, MOST_AMPLIFIED, PROXIMAL, UNCERTAIN
@@ -62,8 +54,6 @@ PARTS = (2, 4, 8, 16, 32, 64, 128, 256)
 REPEATED = ("shortened", "divided", "chained")
 #: more contacts than there are
 NEVER = 2**40
-#: internal states that are not those of a step which begins at another time
-STALE = {"Body.force"} | {f"{bond}.trend.{name}" for bond in ("Joint", "Contact") for name in TREND if name != "last"}
 #: fields of bodies from which implicit Euler extrapolates velocities
 GAINS = ("gained", "gained_second", "gained_third")
 
@@ -95,9 +85,9 @@ def ridge_of(system: System, values: Array) -> float:
     return RIDGE * float(np.max(np.sum(W_g * m.metric.change(W_g), axis=0)))
 
 
-def _certified(system: System, stepper: Any, values: Array) -> float:
-    """Largest residual of an accepted step; `GeneralizedAlpha` has gaps among its residuals, with their round-off."""
-    if not isinstance(stepper, GeneralizedAlpha):
+def _certified(system: System, scheme: Scheme, values: Array) -> float:
+    """Largest residual of an accepted step; gaps among the residuals have their round-off."""
+    if not scheme.accelerations:
         return CERTIFIED
     return max(CERTIFIED, gap_round_off(system.elementwise.contact_law(values)[3], system.start.q))
 
@@ -137,38 +127,37 @@ class CompiledSteps:
     impact: Mapping[str, NDArray[Any]] | None = None
     #: start of the run and corners of its loads and drivers
     _corners: tuple[float, Array] | None = None
-    #: whether these solve all programs, and whether those are convex
-    _requested = _associated = False
-    #: joints closed in the middle of a step; tolerated local error
-    midpoint, _error = False, 0.0
+    #: whether these solve all programs
+    _requested = False
+    #: tolerated local error
+    _error = 0.0
     #: longest step, where it is stated [s]
     longest = math.inf
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
         """Stated rules and tolerances of a run."""
-        return {"certified residual": _certified(system, stepper, values)} | rules_of(system, stepper, control)
+        return {"certified residual": _certified(system, stepper.scheme(control), values)} | rules_of(
+            system, stepper, control
+        )
 
     def __init__(self, system: System, stepper: Any, control: StepControl, values: Array, t_end: float) -> None:
         assert isinstance(control, ConstantStep | Landing)
-        self.system, self.scheme = system, scheme_of(stepper, control)
+        self.system, self.scheme = system, stepper.scheme(control)
         self.longest, self._t_end = control.dt_max if isinstance(control, Landing) else control.dt, t_end
         self.shortest = control.dt_min if isinstance(control, Landing) else 0.0
         self._error = (control.error or 0.0) if isinstance(control, Landing) else 0.0
-        self.alpha, self._requested = self.scheme == "generalized_alpha", stepper.solver is not None
+        self._requested = stepper.solver is not None
         self._check(stepper, control, values)
-        self.midpoint = getattr(stepper, "joints", "") == "midpoint" and system.ng > 0
-        self._stepper = stepper
-        self._allocate(layout_of(system, values, stepper), values)
-        self._set(stepper, values, t_end)
+        self._allocate(layout_of(system, values, self.scheme), values)
+        self._set(values, t_end)
         self._begin, self._run = self._entry("begin"), self._entry("run", 1)  # compiled before the clock runs
 
     def _check(self, stepper: Any, control: StepControl, values: Array) -> None:
         """Raise InputError for a solver that does not solve the programs of the scheme."""
-        self._associated = is_associated(stepper)
         if stepper.solver is None:
             return
-        rough = is_rough(self.system, values) and not is_associated(stepper)
+        rough = is_rough(self.system, values) and not self.scheme.convex
         lacks = why_no_programs(stepper.solver, self.system.dimension, rough)
         if lacks is not None:
             raise InputError(
@@ -199,53 +188,51 @@ class CompiledSteps:
         self.tables = Tables(self.memory, self.layout, self.rows)
         self._whole = self.memory.of["System"]
         self._at: State | None = None
-        self.kept = kept(layout, self.memory, self.scheme, midpoint=self.midpoint, chosen=bool(self._error))
+        self.kept = kept(layout, self.memory, self.scheme.state)
         self._chunk = 64
         self.outside = Outside()
         #: evaluates rows when no more steps are taken
         self.observe = Viewer(layout, self.memory)
 
-    def _set(self, stepper: Any, values: Array, t_end: float) -> None:
-        system = self.system
-        balanced = is_balanced(stepper)
+    def _set(self, values: Array, t_end: float) -> None:
+        system, scheme = self.system, self.scheme
         # impulses of redundant joints are corrected from iteration to iteration
-        varying = system.dimension == 3 or balanced or bool(system.redundant) or bool(self.layout.whole["loads"])
+        varying = system.dimension == 3 or scheme.balanced or system.redundant or self.layout.whole["loads"]
         rubs = system.dimension == 2 and is_rough(system, values)  # in space, rest is not tried first
-        associated = is_associated(stepper)  # whose velocities are unique, at rest as well
-        many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not associated else NEVER
-        for name, value in (
-            ("t_end", t_end), ("longest", self.longest), ("shortest", self.shortest),
-            ("theta", getattr(stepper, "theta", 0.5)), ("radius", getattr(stepper, "spectral_radius", 0.0)),
-            ("reach", reach_of(system)), ("midpoint", self.midpoint),
-            ("projected", getattr(stepper, "projection", None) is not None),
-            ("many", many), ("balanced", balanced), ("law_of_impact", self.layout.law_of_impact),
-            ("varying", varying), ("error", self._error), ("planned", self.longest),
-            ("phase_of_impact", CONVEX if associated else 0), ("acceptable", ACCEPTABLE),
-        ):  # fmt: skip
+        # convex programs have unique velocities, at rest as well
+        many = (3 * len(self.layout.bodies) + 3 - system.ng) // 2 if rubs and not scheme.convex else NEVER
+        for name, value in {
+            "t_end": t_end, "longest": self.longest, "shortest": self.shortest, "reach": reach_of(system),
+            "theta": 0.5, "radius": 0.0, "projected": False, **scheme.settings,
+            "midpoint": scheme.midpoint and system.ng > 0, "many": many, "balanced": scheme.balanced,
+            "law_of_impact": self.layout.law_of_impact, "varying": bool(varying), "error": self._error,
+            "planned": self.longest, "phase_of_impact": CONVEX if scheme.convex else 0, "acceptable": ACCEPTABLE,
+        }.items():  # fmt: skip
             self._whole[name] = value
         self.set_scales(values)
 
     def set_scales(self, values: Array) -> None:
         """Numbers of the whole mechanism that depend on parameters."""
         whole, noise = self._whole, 0.0
-        if self.system.ng or self.alpha:  # joints determine positions, hence velocities to their round-off over dt
+        # joints determine positions, hence velocities to their round-off over dt
+        if self.system.ng or self.scheme.accelerations:
             heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
             noise = EPSILON * float(whole["reach"][0]) * heaviest
         whole["noise"], whole["ridge"] = noise, ridge_of(self.system, values)
-        whole["certified"] = _certified(self.system, self._stepper, values)
+        whole["certified"] = _certified(self.system, self.scheme, values)
 
     def start(self, state: State) -> State | None:
         """The start of a run with the data of its first step, after the impact there, if closed contacts approach.
 
         None if that is not certified.
         """
-        if self.scheme == "landing" and "Contact.closed" in state.memory:
+        if self.scheme.locates and "Contact.closed" in state.memory:
             return state  # of a run that goes on
         origin = origin_of(state)
         self._corners_from(origin)
         if self._put(state, origin) == UNCERTAIN:
             return None
-        if self.scheme == "landing" and self._whole["meets"][0]:
+        if self.scheme.locates and self._whole["meets"][0]:
             if not (self._meets() or self._meets_by_others(state, origin)):
                 return None
             self.impact = self.tables.read(1)
@@ -259,7 +246,7 @@ class CompiledSteps:
     @property
     def _impacts_between(self) -> bool:
         """Whether impacts are between steps that do not locate them: also at the start of a run."""
-        return self.scheme == "moreau_jean" and bool(self._whole["law_of_impact"][0])
+        return self.scheme.between and bool(self._whole["law_of_impact"][0])
 
     def _meets(self) -> bool:
         """Whether the impact at the start is certified."""
@@ -297,11 +284,11 @@ class CompiledSteps:
             return None
         self._at = None
         # event-locating steps shorten themselves
-        in_parts = [] if self.scheme == "landing" else [n for n in PARTS if n <= self.rows]
+        in_parts = [] if self.scheme.locates else [n for n in PARTS if n <= self.rows]
         acceptable = self._acceptable(state)
         singular = acceptable > ACCEPTABLE
         ways = [(parts, False) for parts in ([1] if singular else []) + in_parts]
-        ways += [] if self._associated else [(parts, True) for parts in (1, *in_parts)]
+        ways += [] if self.scheme.convex else [(parts, True) for parts in (1, *in_parts)]
         self._whole["acceptable"], self._whole["close"] = acceptable, self._closing if singular else 0
         try:
             for parts, chained in ways:
@@ -490,7 +477,7 @@ class CompiledSteps:
         return {name: int(self._whole[which][0]) for name, which in names.items()}
 
     def _entry(self, name: str, integers: int = 0) -> Any:
-        return entry(f"nonsmooth.schemes.{self.scheme}", name, self.root, self.layout.shape, integers)
+        return entry(f"nonsmooth.schemes.{self.scheme.text}", name, self.root, self.layout.shape, integers)
 
     # ---------------------------------------------------------------------------------------------------------- states
 
@@ -504,9 +491,9 @@ class CompiledSteps:
         """Internal states of it that are not those of the step which begins there."""
         if not state.memory:
             return set()
-        if self.alpha and "Body.smooth" not in state.memory:
+        if self.scheme.accelerations and "Body.smooth" not in state.memory:
             return {"Joint.P"}  # with which its first iteration begins
-        return STALE if self.scheme == "moreau_jean" and not self._is_fresh(state) else set()
+        return set() if self._is_fresh(state) else set(self.scheme.stale)
 
     def _is_fresh(self, state: State) -> bool:
         """Whether its internal states are those of its time."""
@@ -522,9 +509,8 @@ class CompiledSteps:
         whole["secant"] = contact["P"] = 0.0
         for name in GAINS:
             memory.of["Body"][name] = 0.0
-        for trend in (contact["trend"], joint["trend"]):
-            for name in TREND:
-                trend[name] = 0
+        for bond in (contact, joint):
+            bond["trend"] = np.zeros((), bond["trend"].dtype)
         self.kept.put(memory, state.memory, self._lost(state))
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
@@ -534,7 +520,7 @@ class CompiledSteps:
         """`DONE` if the compiled scheme can begin a run at a state that stands in the records."""
         memory, whole = self.memory, self._whole
         status = self._begin(self._address_of_system)
-        if not self.alpha:
+        if not self.scheme.accelerations:
             memory.of["Joint"]["P"] = 0.0
         self.kept.put(memory, state.memory, self._lost(state))
         if not self._is_fresh(state):

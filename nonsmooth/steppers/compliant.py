@@ -21,6 +21,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ErrorControl, StepControl
+from nonsmooth.steppers.base import Scheme
 from nonsmooth.tolerances.compliant import TOUCHED
 
 __all__ = ["CompliantDae", "place_tolerance", "stated_rules"]
@@ -86,6 +87,16 @@ class CompliantDae:
         feedback = self.baumgarte
         if feedback is not None and not (len(feedback) == 2 and all(0.0 <= x < np.inf for x in feedback)):
             raise InputError(f"CompliantDae: baumgarte must be two numbers >= 0 [1/s], or None, got {feedback!r}.")
+
+    def scheme(self, control: StepControl) -> Scheme:
+        """What compiled steps have to know of it."""
+        return Scheme(
+            text="compliant",
+            state=(
+                "Integration.step", "Integration.stored", "Integration.impulse", "Overlap.touches", "Overlap.approach",
+                "Overlap.bristle_row",
+            ),
+        )  # fmt: skip
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:
         """Raise InputError for steps that the scheme does not support, or a solver that does not integrate."""

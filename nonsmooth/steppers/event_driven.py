@@ -25,6 +25,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ErrorControl, StepControl
+from nonsmooth.steppers.base import Scheme
 from nonsmooth.steppers.supported import check_impact_laws
 from nonsmooth.tolerances.event_driven import CLOSED_GAP, LANDED, LOWEST, ORDERS, TOGETHER
 
@@ -88,6 +89,17 @@ class EventDriven:
             raise InputError(
                 f"EventDriven: simultaneity must be a time >= 0 in seconds, or None, got {self.simultaneity!r}."
             )
+
+    def scheme(self, control: StepControl) -> Scheme:
+        """What compiled steps have to know of it."""
+        return Scheme(
+            text="event_driven",
+            state=(
+                "EventRun.length", "EventRun.stall_since", "EventRun.stall_count", "EventRun.kept_shared",
+                "Contact.y_scale", "Touch.kept_mode", "Touch.kept_share", "Touch.kept_direction",
+                "Touch.kept_reference", "Joint.lam_next",
+            ),
+        )  # fmt: skip
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:
         """Raise InputError for steps, or laws of contacts, that the scheme does not support."""

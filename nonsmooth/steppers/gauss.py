@@ -26,11 +26,25 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import INCREMENTAL
 from nonsmooth.model.system import System
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.steppers.base import Scheme
 from nonsmooth.steppers.supported import REST, SHARING, check_impact_laws, check_plastic
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE
 from nonsmooth.tolerances.gauss import LANDED
 
-__all__ = ["check_gauss", "gauss_rules"]
+__all__ = ["check_gauss", "gauss_rules", "gauss_scheme"]
+
+
+#: fields with which the next step begins, of both
+STATE = ("System.last_dt", "System.proximal", "Body.gained", "Body.gained_second", "Contact.P", "Contact.y_scale",
+         "Contact.closed", "Contact.left_at")  # fmt: skip
+
+
+def gauss_scheme(control: StepControl, *, convex: bool = False) -> Scheme:
+    """What compiled steps have to know of steps with this control."""
+    if isinstance(control, Landing):
+        chosen = ("System.planned",) if control.error else ()
+        return Scheme(text="landing", state=(*STATE, *chosen), locates=True)
+    return Scheme(text="implicit_euler", state=(*STATE, "System.secant", "Body.gained_third"), convex=convex)
 
 
 def check_gauss(system: System, parameters: Array, control: StepControl, name: str) -> None:

@@ -16,9 +16,9 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, FrictionContact, Solution, associated_lcp_from_friction_contact
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, Landing, StepControl
-from nonsmooth.steppers.base import Ask
+from nonsmooth.steppers.base import Ask, Scheme
 from nonsmooth.steppers.equations import HALF_KICK, IMPLICIT_EULER, StepEquations
-from nonsmooth.steppers.gauss import check_gauss, gauss_rules
+from nonsmooth.steppers.gauss import check_gauss, gauss_rules, gauss_scheme
 from nonsmooth.steppers.mechanism import Mechanism, contact_modes
 from nonsmooth.tolerances import AT_REST, CERTAIN, SLIPPING
 from nonsmooth.tolerances.gauss import TURN
@@ -75,6 +75,10 @@ class GaussMPCC:
     default_solver: ClassVar[str] = "IpoptMPCC"
     rescuing_solver: ClassVar[str] = "IpoptMPCC"
     compiled: ClassVar[str] = "mpcc_steps.MPCCSteps"
+
+    def scheme(self, control: StepControl) -> Scheme:
+        """What compiled steps have to know of it."""
+        return gauss_scheme(control)
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:
         """Raise InputError for steps, or laws of contacts, that the scheme does not support."""

@@ -10,7 +10,8 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
-from nonsmooth.steppers.gauss import check_gauss, gauss_rules
+from nonsmooth.steppers.base import Scheme
+from nonsmooth.steppers.gauss import check_gauss, gauss_rules, gauss_scheme
 
 __all__ = ["GaussQP"]
 
@@ -63,6 +64,10 @@ class GaussQP:
     def __post_init__(self) -> None:
         if self.cone not in ("coulomb", "convex"):
             raise InputError(f'GaussQP: cone must be "coulomb" or "convex", got {self.cone!r}.')
+
+    def scheme(self, control: StepControl) -> Scheme:
+        """What compiled steps have to know of it."""
+        return gauss_scheme(control, convex=self.cone == "convex")
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:
         """Raise InputError for steps, or laws of contacts, that the scheme does not support."""

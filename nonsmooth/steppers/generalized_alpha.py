@@ -10,6 +10,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.steppers.base import Scheme
 from nonsmooth.steppers.supported import REST, check_newton
 from nonsmooth.tolerances import CLOSED_GAP, CLOSED_RATE
 
@@ -71,6 +72,17 @@ class GeneralizedAlpha:
     def __post_init__(self) -> None:
         if not 0.0 <= self.spectral_radius <= 1.0:
             raise InputError(f"GeneralizedAlpha: spectral_radius must lie in [0, 1], got {self.spectral_radius!r}.")
+
+    def scheme(self, control: StepControl) -> Scheme:
+        """What compiled steps have to know of it."""
+        return Scheme(
+            text="generalized_alpha",
+            state=(
+                "System.last_dt", "System.proximal", "Body.smooth", "Body.pseudo", "Body.smooth_gained", "Joint.lam",
+                "Joint.P", "Contact.P",
+            ),
+            settings={"radius": self.spectral_radius}, accelerations=True,
+        )  # fmt: skip
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:
         """Raise InputError for steps, or laws of contacts, that the scheme does not support."""

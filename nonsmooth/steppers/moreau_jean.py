@@ -11,6 +11,7 @@ from nonsmooth.laws.rigid import INCREMENTAL, Rigid
 from nonsmooth.model.system import System
 from nonsmooth.settings import settings
 from nonsmooth.step_control import ConstantStep, StepControl
+from nonsmooth.steppers.base import Scheme
 from nonsmooth.steppers.supported import REST, SHARING, check_impact_laws
 from nonsmooth.tolerances import CLOSED_GAP
 
@@ -115,6 +116,21 @@ class MoreauJean:
                 f'MoreauJean: joints="midpoint" requires theta=0.5 and projection=None, got theta={self.theta!r} and '
                 f'projection={self.projection!r}; use joints="rattle" for others.'
             )
+
+    def scheme(self, control: StepControl) -> Scheme:
+        """What compiled steps have to know of it."""
+        midpoint, trend = self.joints == "midpoint", ("last", "first", "second", "third", "known")
+        trends = tuple(f"{bond}.trend.{name}" for bond in ("Joint", "Contact") for name in trend)
+        return Scheme(
+            text="moreau_jean",
+            state=(
+                "System.t", "System.last_dt", "System.proximal", "Body.force", "Contact.P", "Contact.y_scale", *trends,
+                *(("Joint.left", "Joint.bend_before", "Joint.P") if midpoint else ()),
+            ),
+            stale=("Body.force", *(name for name in trends if not name.endswith(".last"))),
+            settings={"theta": self.theta, "projected": self.projection is not None},
+            balanced=self.moment_arms == "balanced", midpoint=midpoint, between=True,
+        )  # fmt: skip
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:
         """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
