@@ -6,26 +6,113 @@ compiled code, it is compiled and inlined there.
 
 from __future__ import annotations
 
+import ast
 import ctypes
+import functools
+import inspect
 import math
+import textwrap
 from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
-from nonsmooth.records.compiled import attribute
+from nonsmooth.records.compiled import RecordType, attribute
 from nonsmooth.records.packed import I64, OPT, function
 from nonsmooth.records.schema import offset
 
 __all__ = [
-    "by_dimension", "by_modes", "by_option", "code_of_body", "evaluate", "kernel", "piece", "sine_cosine",
-    "solved_outside",
+    "by_dimension", "code_of_body", "evaluate", "has_incremental_laws", "has_other_laws", "is_flexible", "kernel",
+    "piece", "sine_cosine", "solved_outside",
 ]  # fmt: skip
 
-kernel: Any = register_jitable(**OPT)
-#: the same for a larger function, which is compiled once and not inlined
-piece: Any = register_jitable(**{**OPT, "forceinline": False})
+#: functions of a record that are constants of its shape, and what they are of it
+CONSTANTS: dict[Any, Any] = {}
+
+
+def constant(function):
+    """A function of a record that is known where its shape is: branches on it are compiled for that shape only."""
+
+    def known(record):
+        return function(record._shape)
+
+    CONSTANTS[known] = function
+    return known
+
+
+is_flexible = constant(lambda shape: shape.modes > 0)  # (record): the mechanism has flexible bodies
+has_other_laws = constant(lambda shape: shape.options >= 1)  # (record): of impacts, or balanced moment arms
+has_incremental_laws = constant(lambda shape: shape.options >= 2)  # (record): of impacts
+
+
+class _Pruned(ast.NodeTransformer):
+    """A function without the branches that a shape does not take."""
+
+    def __init__(self, names, shape):
+        self.names, self.shape = names, shape
+
+    def visit_Call(self, node):
+        known = CONSTANTS.get(self.names.get(getattr(node.func, "id", None)))
+        return self.generic_visit(node) if known is None else ast.Constant(bool(known(self.shape)))
+
+    def visit_UnaryOp(self, node):
+        node = self.generic_visit(node)
+        constant = isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Constant)
+        return ast.Constant(not node.operand.value) if constant else node
+
+    def visit_BoolOp(self, node):
+        node, ends = self.generic_visit(node), isinstance(node.op, ast.Or)
+        values = [one for one in node.values if not (isinstance(one, ast.Constant) and one.value is not ends)]
+        if any(isinstance(one, ast.Constant) and one.value is ends for one in values):
+            return ast.Constant(ends)
+        return values[0] if len(values) == 1 else ast.BoolOp(node.op, values) if values else ast.Constant(not ends)
+
+    def visit_IfExp(self, node):
+        node = self.generic_visit(node)
+        return (node.body if node.test.value else node.orelse) if isinstance(node.test, ast.Constant) else node
+
+    def visit_If(self, node):
+        node = self.generic_visit(node)
+        if not isinstance(node.test, ast.Constant):
+            return node
+        return (node.body if node.test.value else node.orelse) or ast.Pass()
+
+
+@functools.cache
+def _pruned(function, shape):
+    names = function.__globals__
+    if function.__closure__ or not any(
+        names.get(name) in CONSTANTS
+        for name in function.__code__.co_names
+        if getattr(names.get(name), "__hash__", None)
+    ):
+        return function
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    tree.body[0].decorator_list = []
+    tree = ast.fix_missing_locations(_Pruned(names, shape).visit(tree))
+    found = {}
+    exec(compile(tree, function.__code__.co_filename, "exec"), names, found)
+    return found[function.__name__]
+
+
+def _kernel(function, options):
+    @overload(function, jit_options=options, strict=False)
+    def chosen(*kinds):
+        shape = next((kind.shape for kind in kinds if isinstance(kind, RecordType)), None)
+        return function if shape is None else _pruned(function, shape)
+
+    return function
+
+
+def kernel(function):
+    """A function of records that is inlined in compiled code."""
+    return _kernel(function, OPT)
+
+
+def piece(function):
+    """The same for a larger function, which is compiled once and not inlined."""
+    return _kernel(function, {**OPT, "forceinline": False})
 
 
 def by_dimension(plane, space):
@@ -38,32 +125,6 @@ def by_dimension(plane, space):
     @overload(either, jit_options=OPT, strict=False)
     def chosen(x, *others):
         return plane if x.shape[0] % 8 == 4 else space
-
-    return either
-
-
-def by_modes(rigid, flexible):
-    """One function of a record from two, the second one for mechanisms with flexible bodies."""
-
-    def either(record, *others):
-        return (flexible if record._shape.modes else rigid)(record, *others)
-
-    @overload(either, jit_options=OPT, strict=False)
-    def chosen(record, *others):
-        return flexible if record.shape.modes else rigid
-
-    return either
-
-
-def by_option(plain, optional, least=1):
-    """One function of a system from two; the second is compiled for shapes with these options only."""
-
-    def either(system, *others):
-        return (optional if system._shape.options >= least else plain)(system, *others)
-
-    @overload(either, jit_options=OPT, strict=False)
-    def chosen(system, *others):
-        return optional if system.shape.options >= least else plain
 
     return either
 

@@ -6,7 +6,7 @@ impact, with directions there, if one of them approaches that has not merely las
 direction is no approach.
 """
 
-from nonsmooth.compile.kernels import by_option, kernel, piece
+from nonsmooth.compile.kernels import has_other_laws, kernel, piece
 from nonsmooth.records.values import dot, zeros_like
 from nonsmooth.schemes.deformation import end_implicit
 from nonsmooth.schemes.impact_fields import INCREMENTAL
@@ -29,14 +29,6 @@ from nonsmooth.schemes.rows import write_contact, write_struck_contact
 from nonsmooth.schemes.trend import start_again
 from nonsmooth.schemes.velocity_change import impact
 from nonsmooth.tolerances.moreau_jean import LASTING
-
-
-@kernel
-def make_plastic(system):
-    """Contacts of a step are plastic."""
-    if system.law_of_impact > 0:
-        for contact in system.contacts:
-            contact.shift = zeros_like(contact.shift)
 
 
 @kernel
@@ -191,44 +183,30 @@ def add_impact(system, k):
 
 
 @kernel
-def nothing(system):
-    pass
+def without_impact(system):
+    """Contacts of a step are plastic."""
+    if has_other_laws(system):
+        if system.law_of_impact > 0:
+            for contact in system.contacts:
+                contact.shift = zeros_like(contact.shift)
 
 
 @kernel
-def no_row(system, k):
-    pass
-
-
-@kernel
-def never(system):
+def impacts_between(system):
+    if has_other_laws(system):
+        return system.law_of_impact > 0
     return False
 
 
 @kernel
-def always(system):
+def impact_after(system):
+    if has_other_laws(system):
+        return solve_impact(system) if system.law_of_impact > 0 else True
     return True
 
 
 @kernel
-def is_between(system):
-    return system.law_of_impact > 0
-
-
-@kernel
-def solve_impact_by_law(system):
-    return solve_impact(system) if system.law_of_impact > 0 else True
-
-
-@kernel
-def add_impact_if_any(system, k):
-    if system.meets:
-        add_impact(system, k)
-
-
-without_impact = by_option(nothing, make_plastic)  # (system)
-impacts_between = by_option(never, is_between)  # (system): whether impacts are not those of the steps
-impact_after = by_option(
-    always, solve_impact_by_law
-)  # (system): whether the impact after the step, if any, is certified
-add_impact_to_row = by_option(no_row, add_impact_if_any)  # (system, row)
+def add_impact_to_row(system, k):
+    if has_other_laws(system):
+        if system.meets:
+            add_impact(system, k)

@@ -9,13 +9,8 @@ whose right-hand side changes with u only by what is not stiff. Both have the sa
 zero for rigid bodies.
 """
 
-from nonsmooth.compile.kernels import by_modes, kernel
+from nonsmooth.compile.kernels import is_flexible, kernel
 from nonsmooth.records.values import weighed
-
-
-@kernel
-def nothing(system, h):
-    pass
 
 
 @kernel
@@ -33,47 +28,17 @@ def take_true_masses(system, h):
 
 
 @kernel
-def force_of_rigid_body(body, h):
-    return body.force
-
-
-@kernel
-def force_of_flexible_body(body, h):
-    return body.force + weighed(body.u - body.v, h * body.stiffness + body.damping)
-
-
-@kernel
-def end_velocity_of_rigid_body(body, h):
-    return 2.0 * body.u - body.v
-
-
-@kernel
-def growth_of_flexible_body(body, h):
-    """The change of velocity of a mode does not grow with h as that of a body of the same force: its stiffness counts
-    with h^2."""
-    change = body.u - body.v - weighed(body.u, h * h * body.stiffness)
-    return body.u + weighed(weighed(change, body.mass), body.implicit)
-
-
-@kernel
 def decrease_of_force(body, u, h):
     """What the forces of deformation become less by if u is added to the velocity of the step."""
     return weighed(u, h * body.stiffness + body.damping)
 
 
 @kernel
-def move_deformation_by_u(system, dt):
+def deform_by_u(system, dt):
     """Forces of deformation at the middle of a step with velocity u, where bodies were placed by v."""
-    for body in system.bodies:
-        body.force -= weighed(body.u - body.v, (0.5 * dt) * body.stiffness)
-
-
-deform_by_u = by_modes(nothing, move_deformation_by_u)  # (system, dt)
-
-
-@kernel
-def none(system):
-    return 0
+    if is_flexible(system):
+        for body in system.bodies:
+            body.force -= weighed(body.u - body.v, (0.5 * dt) * body.stiffness)
 
 
 @kernel
@@ -82,22 +47,52 @@ def one(system):
 
 
 #: (system): passes after one that changes velocities by their round-off only: those of single modes may be smaller
-further_passes = by_modes(none, one)
 
 
 @kernel
-def never(body):
+def further_passes(system):
+    if is_flexible(system):
+        return 1
+    return 0
+
+
+@kernel
+def is_implicit(body):
+    if is_flexible(body):
+        return True
     return False
 
 
 @kernel
-def always(body):
-    return True
+def begin_implicit(system, h):
+    """The inverse masses of a step whose forces act at its point h."""
+    if is_flexible(system):
+        take_implicit(system, h)
 
 
-is_implicit = by_modes(never, always)  # (body)
-begin_implicit = by_modes(nothing, take_implicit)  # (system, h)
-end_implicit = by_modes(nothing, take_true_masses)  # (system, 0.0)
-implicit_force = by_modes(force_of_rigid_body, force_of_flexible_body)  # (body, h): f(u) + (h K + D) (u - v)
+@kernel
+def end_implicit(system, h):
+    """The inverse masses of velocity changes at an instant."""
+    if is_flexible(system):
+        take_true_masses(system, h)
+
+
+@kernel
+def implicit_force(body, h):
+    if is_flexible(body):
+        return body.force + weighed(body.u - body.v, h * body.stiffness + body.damping)
+    return body.force
+
+
 #: (body, h): derivative of the displacement 2 h u with respect to the size 2 h of the step
-growth = by_modes(end_velocity_of_rigid_body, growth_of_flexible_body)
+
+
+@kernel
+def growth(body, h):
+    """The change of velocity of a mode does not grow with h as that of a body of the same force: its stiffness counts
+    with h^2.
+    """
+    if is_flexible(body):
+        change = body.u - body.v - weighed(body.u, h * h * body.stiffness)
+        return body.u + weighed(weighed(change, body.mass), body.implicit)
+    return 2.0 * body.u - body.v

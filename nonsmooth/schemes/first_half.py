@@ -11,7 +11,7 @@ residuals certify it like its own.
 
 import math
 
-from nonsmooth.compile.kernels import by_modes, kernel, piece, solved_outside
+from nonsmooth.compile.kernels import is_flexible, kernel, piece, solved_outside
 from nonsmooth.records.values import largest, normal_axis, products, weighed, zeros_like
 from nonsmooth.schemes.deformation import begin_implicit, further_passes, implicit_force
 from nonsmooth.schemes.mechanism import (
@@ -173,37 +173,25 @@ def evaluate_solution(system, dt):
     return plausible(system, dt)
 
 
-@kernel
-def nothing(system, dt):
-    pass
-
-
-@kernel
-def balance_momentum(system, dt):
-    """u once more, from the forces at u and the present impulses."""
-    apply_forces(system, dt)
-    apply_all_impulses(system)
-    for body in system.bodies:
-        body.u = body.v_next
-
-
 #: (system, dt): round-off of joints, in positions, moves single modes by more than their residual may be
-balance = by_modes(nothing, balance_momentum)
 
 
 @kernel
-def shrinks_evenly(system, change, before):
-    """Whether less than the tolerance is left of u, which shrinks from pass to pass as its change does."""
-    return change <= SMALL * system.size and change * change <= SETTLED * system.size * before
+def balance(system, dt):
+    """u once more, from the forces at u and the present impulses."""
+    if is_flexible(system):
+        apply_forces(system, dt)
+        apply_all_impulses(system)
+        for body in system.bodies:
+            body.u = body.v_next
 
 
 @kernel
-def unknown(system, change, before):
+def shrinks_enough(system, change, before):
     """Passes with flexible bodies converge at several rates."""
-    return False
-
-
-shrinks_enough = by_modes(shrinks_evenly, unknown)  # (system, change, before)
+    if is_flexible(system):
+        return False
+    return change <= SMALL * system.size and change * change <= SETTLED * system.size * before
 
 
 @piece

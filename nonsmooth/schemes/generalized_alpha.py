@@ -36,7 +36,7 @@ equations of the scheme. K and D are diagonal, and zero for rigid bodies.
 
 import math
 
-from nonsmooth.compile.kernels import by_modes, kernel, piece
+from nonsmooth.compile.kernels import is_flexible, kernel, piece
 from nonsmooth.records.values import dot, largest, normal_axis, products, trace, weighed, zeros_like
 from nonsmooth.schemes import rattle
 from nonsmooth.schemes.deformation import take_true_masses
@@ -128,16 +128,10 @@ def extrapolate_velocities(system, old, new):
 
 
 @kernel
-def force_of_rigid_body(body):
+def force_of(body):
+    if is_flexible(body):
+        return body.force + body.hold
     return body.force
-
-
-@kernel
-def force_of_flexible_body(body):
-    return body.force + body.hold
-
-
-force_of = by_modes(force_of_rigid_body, force_of_flexible_body)
 
 
 @kernel
@@ -506,12 +500,6 @@ def by_accelerations(system, body):
 # ---- displacements
 
 
-@kernel
-def add_drag_on_rigid_bodies(system):
-    for body in system.bodies:
-        body.v_next += weighed(body.drag, inverse_mass(body))
-
-
 @piece
 def add_drag_on_flexible_bodies(system):
     """With all impulses at hand, but those that are in the program without their effect there; its inverse masses."""
@@ -579,27 +567,50 @@ def balance_momentum(system):
 
 
 @kernel
-def nothing(system):
-    pass
+def add_drag(system):
+    """With all impulses at hand, but those that are in the program without their effect there; its inverse masses."""
+    if is_flexible(system):
+        add_drag_on_flexible_bodies(system)
+    else:
+        for body in system.bodies:
+            body.v_next += weighed(body.drag, inverse_mass(body))
 
 
 @kernel
-def nothing_to_balance(system):
+def factor_at_end(system):
+    """True masses; impulses S of joints, of what joints in the program changed, which accelerations did in part."""
+    if is_flexible(system):
+        separate_joint_impulses(system)
+    else:
+        factor_joints(system)
+
+
+@kernel
+def begin_accelerations(system):
+    """Their inverse masses, and `hold`, what of the forces of deformation is taken along."""
+    if is_flexible(system):
+        begin_flexible_accelerations(system)
+
+
+@kernel
+def balance(system):
+    """True masses; displacements once more, from the accelerations and impulses that the passes found, and velocities;
+    whether these were found.
+
+    Programs close joints to their round-off in positions, which as a displacement over the step moves single modes by
+    more than their residual may be.
+    """
+    if is_flexible(system):
+        return balance_momentum(system)
     return True
 
 
 @kernel
-def hold_nothing(system):
-    take_true_masses(system, 0.0)
-    for body in system.bodies:
-        body.hold = zeros_like(body.hold)
-
-
-add_drag = by_modes(add_drag_on_rigid_bodies, add_drag_on_flexible_bodies)  # (system): to v_next, of displacements
-factor_at_end = by_modes(factor_joints, separate_joint_impulses)  # (system)
-begin_accelerations = by_modes(nothing, begin_flexible_accelerations)  # (system)
-balance = by_modes(nothing_to_balance, balance_momentum)  # (system)
-start_accelerations = by_modes(nothing, hold_nothing)  # (system): those of given positions and velocities
+def start_accelerations(system):
+    if is_flexible(system):
+        take_true_masses(system, 0.0)
+        for body in system.bodies:
+            body.hold = zeros_like(body.hold)
 
 
 #: relative change of the motion that ends the passes at once; a larger one does if they converge so quickly that less
@@ -792,9 +803,15 @@ def one_pass(system, k, along_secants):
     return True, moved + faster / max(size + dt * math.sqrt(kick), TINY)
 
 
+# with flexible bodies residuals are those of the step once momentum is balanced; and their passes converge at several
+# rates, where one secant for all makes them diverge
+
+
 @kernel
-def is_settled(system):
+def settles(system):
     """Whether all residuals of what the last pass has found are small enough, up to round-off of positions."""
+    if is_flexible(system):
+        return False
     if not check_residuals(system):
         return False
     noise = system.noise / max(system.dt * system.size, TINY)
@@ -802,19 +819,10 @@ def is_settled(system):
 
 
 @kernel
-def never(system):
-    return False
-
-
-@kernel
-def does_not_turn(system):
+def takes_secants(system):
+    if is_flexible(system):
+        return False
     return not system.turns
-
-
-# with flexible bodies residuals are those of the step once momentum is balanced; and their passes converge at several
-# rates, where one secant for all makes them diverge
-settles = by_modes(is_settled, never)  # (system)
-takes_secants = by_modes(does_not_turn, never)  # (system)
 
 
 @kernel

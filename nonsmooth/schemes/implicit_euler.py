@@ -14,7 +14,7 @@ the change in a clearance c; a secant through two iterations compensates for tha
 
 import math
 
-from nonsmooth.compile.kernels import by_option, kernel, piece
+from nonsmooth.compile.kernels import has_other_laws, kernel, piece
 from nonsmooth.records.values import dot, largest, last_axis, normal_axis, weighed, zeros_like
 from nonsmooth.schemes import landing
 from nonsmooth.schemes.deformation import begin_implicit, further_passes, implicit_force
@@ -87,18 +87,17 @@ def map_of_coulomb(system, contact):
 
 
 @kernel
-def map_of_edges(system, contact):
+def map_of_laws(system, contact):
     """Residual of the laws: of both edges of the cone if friction is associated."""
-    if phase(system) != CONVEX:
-        return map_of_coulomb(system, contact)
-    P, mu = contact.P, contact.friction
-    slip, share = dot(last_axis(P), rates_after(contact)), dot(last_axis(P), P) / (mu if mu > 0.0 else 1.0)
-    gap, opened, push = contact.g / contact.scale, system.longest * mu * slip / contact.scale, 0.5 / contact.y_scale
-    forward = abs(min(gap + opened, push * (P[0] + share)))
-    return max(forward, abs(min(gap - opened, push * (P[0] - share))))
-
-
-map_of_laws = by_option(map_of_coulomb, map_of_edges)  # (system, contact)
+    if has_other_laws(system):
+        if phase(system) != CONVEX:
+            return map_of_coulomb(system, contact)
+        P, mu = contact.P, contact.friction
+        slip, share = dot(last_axis(P), rates_after(contact)), dot(last_axis(P), P) / (mu if mu > 0.0 else 1.0)
+        gap, opened, push = contact.g / contact.scale, system.longest * mu * slip / contact.scale, 0.5 / contact.y_scale
+        forward = abs(min(gap + opened, push * (P[0] + share)))
+        return max(forward, abs(min(gap - opened, push * (P[0] - share))))
+    return map_of_coulomb(system, contact)
 
 
 @piece

@@ -1,6 +1,6 @@
 """Impulses or forces that satisfy the constraints of joints, by least changes of velocities or accelerations."""
 
-from nonsmooth.compile.kernels import by_modes, kernel, piece
+from nonsmooth.compile.kernels import is_flexible, kernel, piece
 from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.mechanism import rates_of_jump
 from nonsmooth.schemes.motion import force_of, moment_of, torque_of
@@ -63,26 +63,24 @@ def reaction_on_body(reaction):
     return force_of(push), torque_of(push, body.z, reaction.point)
 
 
-reaction_of = by_modes(reaction_on_body, reaction_at_node)  # (reaction)
+@kernel
+def reaction_of(reaction):
+    """The same from wrenches of forces of one, which act at nodes of flexible bodies as well."""
+    if is_flexible(reaction):
+        return reaction_at_node(reaction)
+    return reaction_on_body(reaction)
 
 
 @kernel
-def answer_on_body(reaction):
-    """Impulse and moment on the second body from the response of its joints to an impact."""
+def answer_of(reaction):
+    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
+    if is_flexible(reaction):
+        wrench = 0.0 * reaction.joints[0].wrench[0]
+        for joint in reaction.joints:
+            wrench += joint.answer @ joint.wrench
+        return force_of(wrench), moment_of(wrench)
     body = reaction.joints[0].b.body
     push = 0.0 * body.q
     for joint in reaction.joints:
         push += joint.answer @ joint.b.along
     return force_of(push), torque_of(push, body.z, reaction.point)
-
-
-@kernel
-def answer_at_node(reaction):
-    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
-    wrench = 0.0 * reaction.joints[0].wrench[0]
-    for joint in reaction.joints:
-        wrench += joint.answer @ joint.wrench
-    return force_of(wrench), moment_of(wrench)
-
-
-answer_of = by_modes(answer_on_body, answer_at_node)  # (reaction)

@@ -6,7 +6,7 @@ all at the midpoint configuration, q moved by v for dt/2; s are the constraint v
 own midpoint, k0 its k, dt0 its length.
 """
 
-from nonsmooth.compile.kernels import by_modes, kernel, piece
+from nonsmooth.compile.kernels import is_flexible, kernel, piece
 from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.mechanism import evaluate_all, joint_residual, place_by_v, rates_after, rates_before
 from nonsmooth.schemes.motion import force_of, moment_of, torque_of
@@ -59,27 +59,20 @@ def error(system):
 
 
 @kernel
-def mean_reaction_at_node(system, reaction):
+def mean_reaction(system, reaction):
     """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
-    smooth = 0.0 * reaction.joints[0].wrench[0]
-    for joint in reaction.joints:
-        smooth += joint.P_b @ joint.wrench
-    smooth = (1.0 / system.dt if system.dt > 0.0 else 0.0) * smooth
-    return force_of(smooth), moment_of(smooth)
-
-
-@kernel
-def mean_reaction_on_body(system, reaction):
-    """Force and torque on the second body, as means over the step, without those of an impact."""
+    if is_flexible(system):
+        smooth = 0.0 * reaction.joints[0].wrench[0]
+        for joint in reaction.joints:
+            smooth += joint.P_b @ joint.wrench
+        smooth = (1.0 / system.dt if system.dt > 0.0 else 0.0) * smooth
+        return force_of(smooth), moment_of(smooth)
     per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
     body = reaction.joints[0].b.body
     smooth = 0.0 * body.q
     for joint in reaction.joints:
         smooth += joint.P_b @ joint.b.along
     return per_dt * force_of(smooth), per_dt * torque_of(smooth, body.z, point)
-
-
-mean_reaction = by_modes(mean_reaction_on_body, mean_reaction_at_node)  # (system, reaction)
 
 
 @kernel

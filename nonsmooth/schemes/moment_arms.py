@@ -5,7 +5,7 @@ Gaps and their directions W are evaluated at q moved by v for dt/2. With s the d
 there, the moment of a direction is reduced by s_x W_y - s_y W_x.
 """
 
-from nonsmooth.compile.kernels import by_dimension, by_option, kernel, piece
+from nonsmooth.compile.kernels import by_dimension, has_other_laws, kernel, piece
 from nonsmooth.records.values import normal_axis, outer, planar_motion, vector, zeros_like
 from nonsmooth.schemes.mechanism import rates_before, tangential
 from nonsmooth.schemes.program import assemble_couplings, assemble_diagonal
@@ -61,16 +61,14 @@ def predicted(system):
 
 
 @kernel
-def update_by_option(system):
-    if system.balanced:
-        update_balanced(system)
+def update_moment_arms(system):
+    if has_other_laws(system):
+        if system.balanced:
+            update_balanced(system)
 
 
 @kernel
-def keep_by_option(system):
-    if system.balanced:
-        keep_directions(system)
-
-
-update_moment_arms = by_option(predicted, update_by_option)  # (system)
-keep_balanced = by_option(predicted, keep_by_option)  # (system): what it begins with
+def keep_balanced(system):
+    if has_other_laws(system):
+        if system.balanced:
+            keep_directions(system)

@@ -16,7 +16,7 @@ are small enough; residual tests; accept.
 
 import math
 
-from nonsmooth.compile.kernels import by_modes, by_option, kernel, piece
+from nonsmooth.compile.kernels import has_other_laws, is_flexible, kernel, piece
 from nonsmooth.records.values import dot, total, weighed, zeros_like
 from nonsmooth.schemes import midpoint, rattle
 from nonsmooth.schemes.between import add_impact_to_row, impact_after, without_impact
@@ -141,38 +141,32 @@ def evaluate_forces(system):
 
 
 @kernel
-def free_velocities(system):
-    """Velocities at the end without the impulses of contacts and of joints there."""
-    dt = system.dt
-    for body in system.bodies:
-        body.v_next = body.v + weighed(dt * body.force + body.hold, inverse_mass(body))
-
-
-@kernel
-def free_velocities_of_flexible_bodies(system):
+def free(system):
     """The same, such that the program has the velocities at the end that the present impulses of contacts lead to.
 
     They change u, and with it the forces in the second part of the step: together as if the whole step were implicit.
     Impulses of joints at the end change velocities at an instant. `jump` is the difference of both for contacts.
     """
-    dt, h = system.dt, system.theta * system.dt
-    if system.midpoint:
+    if is_flexible(system):
+        dt, h = system.dt, system.theta * system.dt
+        if system.midpoint:
+            for body in system.bodies:
+                body.v_next = body.v + weighed(dt * implicit_force(body, h) + body.hold, body.implicit)
+            return
+        take_true_masses(system, h)
+        factor_joints(system)
+        take_implicit(system, h)
         for body in system.bodies:
-            body.v_next = body.v + weighed(dt * implicit_force(body, h) + body.hold, body.implicit)
-        return
-    take_true_masses(system, h)
-    factor_joints(system)
-    take_implicit(system, h)
-    for body in system.bodies:
-        u = velocity_of_positions(system, body)
-        force = body.force - decrease_of_force(body, u - body.u, h)
-        second = (1.0 - system.theta) * (dt * force + body.push)
-        by_contacts = weighed(body.push, body.implicit)
-        body.v_next = u + weighed(second, body.inverse_mass) - by_contacts
-        body.jump = by_contacts - weighed(body.push, body.inverse_mass)
-
-
-free = by_modes(free_velocities, free_velocities_of_flexible_bodies)  # (system)
+            u = velocity_of_positions(system, body)
+            force = body.force - decrease_of_force(body, u - body.u, h)
+            second = (1.0 - system.theta) * (dt * force + body.push)
+            by_contacts = weighed(body.push, body.implicit)
+            body.v_next = u + weighed(second, body.inverse_mass) - by_contacts
+            body.jump = by_contacts - weighed(body.push, body.inverse_mass)
+    else:
+        dt = system.dt
+        for body in system.bodies:
+            body.v_next = body.v + weighed(dt * body.force + body.hold, inverse_mass(body))
 
 
 @kernel
@@ -420,8 +414,18 @@ def nothing(system):
 
 
 #: (system): corrections of joints, with flexible bodies in the next pass; the joints factored with masses of the step
-correct_joints = by_modes(rattle.correct_impulses, nothing)
-factor_again = by_modes(nothing, factor_joints)
+
+
+@kernel
+def correct_joints(system):
+    if not is_flexible(system):
+        rattle.correct_impulses(system)
+
+
+@kernel
+def factor_again(system):
+    if is_flexible(system):
+        factor_joints(system)
 
 
 @kernel
@@ -478,11 +482,6 @@ def restore(system):
 take_steps = kernel(run_of(step_of(attempt, restore, accept)))
 
 
-@kernel
-def no_impact(system):
-    return DONE
-
-
 @piece
 def impact_at_start(system):
     """The impact at the start of a run, as at the end of a step without length, with its row if there is one."""
@@ -509,7 +508,12 @@ def impact_at_start(system):
     return DONE
 
 
-start_by_impact = by_option(no_impact, impact_at_start)  # (system): in steps impacts by Newton's law are theirs
+@kernel
+def start_by_impact(system):
+    """The impact at the start of a run, as at the end of a step without length, with its row if there is one."""
+    if has_other_laws(system):
+        return impact_at_start(system)
+    return DONE
 
 
 def run(system, steps):

@@ -1,6 +1,6 @@
 """Placements of bodies and effects of impulses on them, in the plane and in space."""
 
-from nonsmooth.compile.kernels import by_dimension, by_modes, code_of_body, kernel, sine_cosine
+from nonsmooth.compile.kernels import by_dimension, code_of_body, is_flexible, kernel, sine_cosine
 from nonsmooth.records.values import (
     angular,
     cross,
@@ -86,49 +86,35 @@ displace, rate = code_of_body("mover"), code_of_body("rater")
 
 
 @kernel
-def moved_rigid_body(body, q, v, dt):
-    return moved_rigidly(q, v, dt)
-
-
-@kernel
-def moved_flexible_body(body, q, v, dt):
-    if body.mover == 0:
-        return moved_rigidly(q, v, dt)
-    body.begun, body.going, body.lasting = q, v, dt
-    displace(body)
-    return body.moved
-
-
-@kernel
-def rates_of_rigid_body(body, q, v):
+def rates_of_position(body, q, v):
+    if is_flexible(body):
+        if body.rater == 0:
+            return rates_of_rigid_position(q, v)
+        body.begun, body.going = q, v
+        rate(body)
+        return body.moved
     return rates_of_rigid_position(q, v)
 
 
 @kernel
-def rates_of_flexible_body(body, q, v):
-    if body.rater == 0:
-        return rates_of_rigid_position(q, v)
-    body.begun, body.going = q, v
-    rate(body)
-    return body.moved
-
-
-rates_of_position = by_modes(rates_of_rigid_body, rates_of_flexible_body)  # (body, q, v): of coordinates
-moved = by_modes(moved_rigid_body, moved_flexible_body)  # (body, q, v, dt): position after dt with velocity v
-
-
-@kernel
-def inverse_mass_of_body(body):
-    return body.inverse_mass
-
-
-@kernel
-def inverse_mass_of_step(body):
-    return body.implicit
+def moved(body, q, v, dt):
+    if is_flexible(body):
+        if body.mover == 0:
+            return moved_rigidly(q, v, dt)
+        body.begun, body.going, body.lasting = q, v, dt
+        displace(body)
+        return body.moved
+    return moved_rigidly(q, v, dt)
 
 
 #: (body): inverse mass, of a flexible body that of its present step, see `deformation`
-inverse_mass = by_modes(inverse_mass_of_body, inverse_mass_of_step)
+
+
+@kernel
+def inverse_mass(body):
+    if is_flexible(body):
+        return body.implicit
+    return body.inverse_mass
 
 
 @kernel

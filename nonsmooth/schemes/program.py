@@ -12,7 +12,7 @@ order of contacts: the same source for one row (no friction), two (plane) and th
 
 import math
 
-from nonsmooth.compile.kernels import by_option, kernel, piece, solved_outside
+from nonsmooth.compile.kernels import has_incremental_laws, has_other_laws, kernel, piece, solved_outside
 from nonsmooth.records.values import (
     diagonal,
     dot,
@@ -368,23 +368,11 @@ def linearise_along(contact, within, one):
 
 
 @kernel
-def no_course(system, k):
+def linearised_along(system, k):
+    if has_incremental_laws(system):
+        contact = system.contacts[k]
+        return linearise_along(contact, block(system, contact), system.impacts[k])
     return 0.0
-
-
-@kernel
-def linearise_course(system, k):
-    contact = system.contacts[k]
-    return linearise_along(contact, block(system, contact), system.impacts[k])
-
-
-linearised_along = by_option(no_course, linearise_course, 2)  # (system, number of the contact)
-
-
-@kernel
-def linearise_outside_impacts(system, k):
-    contact = system.contacts[k]
-    return linearise_contact(contact, block(system, contact))
 
 
 @kernel
@@ -417,21 +405,21 @@ def linearise_edges(contact, within):
 
 
 @kernel
-def linearise_in_phase(system, k):
+def linearised_row(system, k):
     """In expansion normal impulses are at least those that it returns."""
+    if has_other_laws(system):
+        contact = system.contacts[k]
+        within = block(system, contact)
+        if system.phase_of_impact == CONVEX:
+            return linearise_edges(contact, within)
+        if system.phase_of_impact == 2:
+            return linearised_along(system, k)
+        expands = system.phase_of_impact == 1 and contact.least > 0.0
+        if expands and contact.P[0] - contact.u[0] / contact.W[0][0] <= contact.least:
+            return linearise_friction(contact, within, contact.least)
+        return linearise_contact(contact, within)
     contact = system.contacts[k]
-    within = block(system, contact)
-    if system.phase_of_impact == CONVEX:
-        return linearise_edges(contact, within)
-    if system.phase_of_impact == 2:
-        return linearised_along(system, k)
-    expands = system.phase_of_impact == 1 and contact.least > 0.0
-    if expands and contact.P[0] - contact.u[0] / contact.W[0][0] <= contact.least:
-        return linearise_friction(contact, within, contact.least)
-    return linearise_contact(contact, within)
-
-
-linearised_row = by_option(linearise_outside_impacts, linearise_in_phase)  # (system, number of the contact)
+    return linearise_contact(contact, block(system, contact))
 
 
 @kernel
@@ -466,7 +454,11 @@ def phase_of_impact(system):
     return system.phase_of_impact
 
 
-phase = by_option(none, phase_of_impact)  # (system)
+@kernel
+def phase(system):
+    if has_other_laws(system):
+        return phase_of_impact(system)
+    return 0
 
 
 @kernel

@@ -8,7 +8,7 @@ a step passes a singular position they diverge along directions that are nearly 
 found outside, with W_g(q+)' M^-1 W_g(q).
 """
 
-from nonsmooth.compile.kernels import by_modes, kernel, piece, solved_outside
+from nonsmooth.compile.kernels import is_flexible, kernel, piece, solved_outside
 from nonsmooth.records.values import largest, weighed, zeros_like
 from nonsmooth.schemes.deformation import implicit_force
 from nonsmooth.schemes.mechanism import (
@@ -37,19 +37,15 @@ def add_start_impulses(joint, P):
 close_outside = solved_outside("close")
 
 
-@kernel
-def are_independent(system):
-    """Whether rows are not redundant."""
-    return not system.midpoint and system.ridge == 0.0
-
-
-@kernel
-def never(system):
-    return False
-
-
 #: (system): whether passes keep the matrix of the first one; with flexible bodies each pass has two
-keeps_factors = by_modes(are_independent, never)
+
+
+@kernel
+def keeps_factors(system):
+    """Whether rows are not redundant."""
+    if is_flexible(system):
+        return False
+    return not system.midpoint and system.ridge == 0.0
 
 
 @kernel
@@ -153,34 +149,6 @@ def correct_impulses(system):
 
 
 @kernel
-def assemble_rows(system, kept):
-    """Their rows of the program, whose matrix was factored by `close`.
-
-    With a matrix that is kept, the program is one for changes of the impulses `base`, which act along the directions at
-    hand, as do the present impulses of contacts.
-    """
-    for joint in system.joints:
-        joint.base = joint.P if kept else zeros_like(joint.P)
-    if kept:
-        for joint in system.joints:
-            a, b = joint.a, joint.b
-            a.body.v_next += weighed(joint.base @ a.along, inverse_mass(a.body))
-            b.body.v_next += weighed(joint.base @ b.along, inverse_mass(b.body))
-            joint.P = zeros_like(joint.P)
-        for contact in system.contacts:
-            if contact.on:
-                apply_impulses(contact, contact.P)
-    for joint in system.joints:
-        joint.b0 = rates_after(joint) + joint.rate
-    if kept:
-        for contact in system.contacts:
-            if contact.on:
-                apply_impulses(contact, -contact.P)
-                for coupling in contact.couplings:
-                    coupling.other.b0 -= contact.P @ coupling.W
-
-
-@kernel
 def add_base(system):
     """The whole impulses, of which the program found a change."""
     for joint in system.joints:
@@ -188,13 +156,31 @@ def add_base(system):
 
 
 @kernel
-def assemble_rows_of_flexible_bodies(system, kept):
+def assemble(system, kept):
     """The same, in which impulses of contacts have their effect at an instant."""
-    for joint in system.joints:
-        joint.b0 = rates_after(joint) + joint.rate + rates_of_jump(joint)
-
-
-assemble = by_modes(assemble_rows, assemble_rows_of_flexible_bodies)  # (system, kept)
+    if is_flexible(system):
+        for joint in system.joints:
+            joint.b0 = rates_after(joint) + joint.rate + rates_of_jump(joint)
+    else:
+        for joint in system.joints:
+            joint.base = joint.P if kept else zeros_like(joint.P)
+        if kept:
+            for joint in system.joints:
+                a, b = joint.a, joint.b
+                a.body.v_next += weighed(joint.base @ a.along, inverse_mass(a.body))
+                b.body.v_next += weighed(joint.base @ b.along, inverse_mass(b.body))
+                joint.P = zeros_like(joint.P)
+            for contact in system.contacts:
+                if contact.on:
+                    apply_impulses(contact, contact.P)
+        for joint in system.joints:
+            joint.b0 = rates_after(joint) + joint.rate
+        if kept:
+            for contact in system.contacts:
+                if contact.on:
+                    apply_impulses(contact, -contact.P)
+                    for coupling in contact.couplings:
+                        coupling.other.b0 -= contact.P @ coupling.W
 
 
 @kernel
@@ -223,19 +209,15 @@ def choose_least_impulses(system):
 
 
 @kernel
-def mean_reaction_at_node(system, reaction):
+def mean_reaction(system, reaction):
     """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
-    per_dt, first = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.joints[0]
-    smooth = 0.0 * first.wrench[0]
-    for joint in reaction.joints:
-        smooth += joint.P_a @ joint.wrench_start + joint.P_b @ joint.wrench
-    smooth = per_dt * smooth
-    return force_of(smooth), moment_of(smooth)
-
-
-@kernel
-def mean_reaction_on_body(system, reaction):
-    """Force and torque on the second body, as means of both ends of the step, without those of an impact."""
+    if is_flexible(system):
+        per_dt, first = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.joints[0]
+        smooth = 0.0 * first.wrench[0]
+        for joint in reaction.joints:
+            smooth += joint.P_a @ joint.wrench_start + joint.P_b @ joint.wrench
+        smooth = per_dt * smooth
+        return force_of(smooth), moment_of(smooth)
     per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
     body = reaction.joints[0].b.body
     at_start, at_end = 0.0 * body.q, 0.0 * body.q
@@ -245,9 +227,6 @@ def mean_reaction_on_body(system, reaction):
     z = reaction.start_z
     force = per_dt * (force_of(at_start) + force_of(at_end))
     return force, per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
-
-
-mean_reaction = by_modes(mean_reaction_on_body, mean_reaction_at_node)  # (system, reaction)
 
 
 @kernel

@@ -6,7 +6,7 @@ on the contacts in the program, with directions at the end of the step. By Poiss
 compression with e = 0, whose impulses are P_c, and expansion with e = 0 and P_N >= e P_c in the place of P_N >= 0.
 """
 
-from nonsmooth.compile.kernels import by_option, kernel, piece
+from nonsmooth.compile.kernels import has_incremental_laws, has_other_laws, kernel, piece
 from nonsmooth.records.values import zeros_like
 from nonsmooth.schemes.along_impulse import follow
 from nonsmooth.schemes.impact_fields import INCREMENTAL
@@ -27,16 +27,15 @@ from nonsmooth.schemes.program import assemble_contact, assemble_couplings, asse
 
 
 @kernel
-def nothing_returned(system, contact):
-    return 0.0
-
-
-@kernel
 def returned(system, contact):
     return contact.least if system.phase_of_impact else 0.0
 
 
-least_of = by_option(nothing_returned, returned)  # (system, contact): normal impulse that an expansion returns
+@kernel
+def least_of(system, contact):
+    if has_other_laws(system):
+        return returned(system, contact)
+    return 0.0
 
 
 @kernel
@@ -201,34 +200,39 @@ def impact_by_poisson(system):
 
 
 @kernel
-def impact_by_law(system):
-    """The same by the law of the system; `left` of bodies is the velocity before it."""
-    for body in system.bodies:
-        body.reached = body.v_next
-    if system.law_of_impact == 0:
-        found = impact_by_newton(system)
-    elif system.law_of_impact < INCREMENTAL:
-        found = impact_by_poisson(system)
-    else:
-        found = impact_with_course(system)
-    for body in system.bodies:
-        body.left = body.reached
-    return found
-
-
-@kernel
-def nothing_within(system):
-    return True
-
-
-@kernel
-def not_compiled(system):
+def impact_with_course(system):
+    """The same by a law that is integrated along the impulse; decayed rounds end with a plastic impact."""
+    if has_incremental_laws(system):
+        return impact_along(system)
     return False
 
 
-impact_with_course = by_option(not_compiled, impact_along, 2)  # (system)
-impact = by_option(impact_by_newton, impact_by_law)  # (system)
-rebound_within = by_option(nothing_within, expand_within)  # (system)
+@kernel
+def impact(system):
+    """The same by the law of the system; `left` of bodies is the velocity before it."""
+    if has_other_laws(system):
+        for body in system.bodies:
+            body.reached = body.v_next
+        if system.law_of_impact == 0:
+            found = impact_by_newton(system)
+        elif system.law_of_impact < INCREMENTAL:
+            found = impact_by_poisson(system)
+        else:
+            found = impact_with_course(system)
+        for body in system.bodies:
+            body.left = body.reached
+        return found
+    return impact_by_newton(system)
+
+
+@kernel
+def rebound_within(system):
+    """The expansion of contacts that have closed within the step, whose compression is the whole step; whether it was
+    found.
+    """
+    if has_other_laws(system):
+        return expand_within(system)
+    return True
 
 
 @kernel
