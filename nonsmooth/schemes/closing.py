@@ -63,6 +63,30 @@ def first_root(start, a, b, c):
 
 
 @kernel
+def first_below(start, rate, end, rate_end, dt, tolerance):
+    """Time within dt at which the cubic through values and rates at both ends becomes negative; infinite if it does
+    not, by more than a tolerance. One that begins at zero leaves it first: its cubic is divided by s."""
+    leaves = start <= tolerance
+    start = 0.0 if leaves else start
+    a, slope, rise = dt * rate, dt * rate_end, end - start
+    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
+    if not lowest(start, a, b, c) < -tolerance:
+        return math.inf
+    return dt * (first_root(a, b, c, 0.0) if leaves else first_root(start, a, b, c))
+
+
+@kernel
+def bracketed(low, high, x, value, rate):
+    """The next bracket and point of Newton's method for what is positive at `low` and not at `high`."""
+    if value > 0.0:
+        low = x
+    else:
+        high = x
+    new = x - value / rate if rate < 0.0 else math.inf
+    return low, high, new if low < new < high else 0.5 * (low + high)
+
+
+@kernel
 def time_of_least(gap, rate, gap_end, rate_end, dt, turn, bend):
     """When a gap that first closes and then opens may be negative within a step of length dt; infinite if it is not.
 

@@ -12,7 +12,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, first_four, largest, linear, trace, weighed, zeros_like
 from nonsmooth.schemes import integrators
-from nonsmooth.schemes.closing import SHORTENED, VISIBLE, first_root, lowest, time_of_least
+from nonsmooth.schemes.closing import SHORTENED, VISIBLE, bracketed, first_below, time_of_least
 from nonsmooth.schemes.compliant_motion import accelerate, place_trial, rates_at, rows_of
 from nonsmooth.schemes.dormand_prince import STAGES, after
 from nonsmooth.schemes.grid import next_stop
@@ -55,19 +55,10 @@ def side(overlap):
 
 @kernel
 def changes_at(run, overlap, dt):
-    """When contact begins or ends between two evaluations, by the cubic through both; infinite if it does not.
-
-    One that has just begun or ended leaves zero: its cubic is divided by s.
-    """
-    sign, tolerance = side(overlap), run.touched * overlap.contact.scale
-    g0, g1 = sign * overlap.seen_gap, sign * overlap.contact.g
-    leaves = g0 <= tolerance
-    start = 0.0 if leaves else g0
-    a, slope, rise = dt * sign * overlap.seen_rate, dt * sign * overlap.rates[0], g1 - start
-    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
-    if not lowest(start, a, b, c) < -tolerance:
-        return math.inf
-    return dt * (first_root(a, b, c, 0.0) if leaves else first_root(start, a, b, c))
+    """When contact begins or ends between two evaluations, by the cubic through both; infinite if it does not."""
+    sign, contact = side(overlap), overlap.contact
+    start, rate, tolerance = sign * overlap.seen_gap, sign * overlap.seen_rate, run.touched * contact.scale
+    return first_below(start, rate, sign * contact.g, sign * overlap.rates[0], dt, tolerance)
 
 
 @kernel
@@ -89,13 +80,7 @@ def locate(run, overlap, low, high, guess):
         go_to(run, run.moving, t)
         evaluate_gaps(run)
         gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
-        if gap > 0.0:
-            low = t
-        else:
-            high = t
-        new = t - gap / rate if rate < 0.0 else math.inf
-        if not low < new < high:
-            new = 0.5 * (low + high)
+        low, high, new = bracketed(low, high, t, gap, rate)
         if abs(gap) <= LOCATED or new == low or new == high:
             break
         t = new

@@ -3,7 +3,7 @@
 import math
 
 from nonsmooth.compile.kernels import kernel, solved_outside
-from nonsmooth.schemes.closing import first_root, lowest
+from nonsmooth.schemes.closing import bracketed, first_below
 from nonsmooth.schemes.deformation import growth
 from nonsmooth.schemes.first_half import (
     apply_forces,
@@ -26,15 +26,10 @@ def end_rate(contact, dt):
 @kernel
 def closes_at(contact, dt):
     """Time within dt at which a gap closes, by cubic interpolation; infinite if it does not."""
-    tolerance, start = DIPPED * contact.scale, contact.start_g
-    leaves = start <= tolerance
-    start = 0.0 if leaves else start
-    a, slope = dt * contact.start_rate, dt * end_rate(contact, dt)
-    rise = contact.g - start
-    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
-    if contact.closed or not lowest(start, a, b, c) < -tolerance:
+    if contact.closed:
         return math.inf
-    return dt * (first_root(a, b, c, 0.0) if leaves else first_root(start, a, b, c))
+    end = end_rate(contact, dt)
+    return first_below(contact.start_g, contact.start_rate, contact.g, end, dt, DIPPED * contact.scale)
 
 
 @kernel
@@ -58,14 +53,7 @@ def locate_closing(system, contact, at, beyond):
         last = dt
         if not solve_first_half(system, dt):
             return math.inf
-        slope = end_rate(contact, dt)
-        if contact.g > 0.0:
-            low = dt
-        else:
-            high = dt
-        step = dt - contact.g / slope if slope < 0.0 else math.inf
-        if not low < step < high:
-            step = 0.5 * (low + high)
+        low, high, step = bracketed(low, high, dt, contact.g, end_rate(contact, dt))
         if abs(contact.g) <= LANDED * contact.scale or step == low or step == high:
             break
         dt = step

@@ -15,7 +15,7 @@ import numpy as np
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.records.values import dot, largest
-from nonsmooth.schemes.closing import first_root, lowest, time_of_least
+from nonsmooth.schemes.closing import bracketed, first_below, time_of_least
 from nonsmooth.schemes.event_fields import DEGREE, REFERRED
 from nonsmooth.schemes.mechanism import norm, tangential
 from nonsmooth.schemes.motion import spin
@@ -263,13 +263,7 @@ def closing_of(run, k):
     for _ in range(BISECTIONS):
         value = quintic(x, c0 - origin, c1, c2, c3, c4, c5)
         rate = c1 + x * (2.0 * c2 + x * (3.0 * c3 + x * (4.0 * c4 + x * 5.0 * c5)))
-        if value > 0.0:
-            low = x
-        else:
-            high = x
-        new = x - value / rate if rate < 0.0 else -1.0
-        if not low < new < high:
-            new = 0.5 * (low + high)
+        low, high, new = bracketed(low, high, x, value, rate)
         if abs(new - x) <= EPSILON:
             break
         x = new
@@ -304,16 +298,10 @@ def reversal_of(run, k):
     a, slope = dt * dot(s, start.bend), dt * dot(s, end.bend)
     if min(min(g0 + a / 3.0, g1 - slope / 3.0), g1) >= -level:
         return math.inf
-    leaves = g0 <= level
-    first = 0.0 if leaves else g0
-    rise = g1 - first
-    b, c = 3.0 * rise - 2.0 * a - slope, a + slope - 2.0 * rise
-    x = math.inf
-    if lowest(first, a, b, c) < -level:
-        x = first_root(a, b, c, 0.0) if leaves else first_root(first, a, b, c)
-    if not x < math.inf:
-        return 0.0 if g1 < -level else math.inf
-    return dt * x
+    time = first_below(g0, dot(s, start.bend), g1, dot(s, end.bend), dt, level)
+    if time < math.inf:
+        return time
+    return 0.0 if g1 < -level else math.inf
 
 
 # ---- the first event
