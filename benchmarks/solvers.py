@@ -43,8 +43,8 @@ from nonsmooth import (
     ValidityWarning,
     simulate,
 )
-from nonsmooth.engine.door import Door
-from nonsmooth.engine.mpcc_steps import MPCCSteps
+from nonsmooth.engine.external_solver import Door
+from nonsmooth.schemes.gauss.mpcc_steps import MPCCSteps
 
 #: calls at the beginning of a run that build what it needs
 FIRST = 3

@@ -13,8 +13,8 @@ import numpy as np
 
 from nonsmooth import ActiveSet, CasadiQP, Conic, GaussMPCC, GaussQP, IpoptMPCC, Landing, Osqp, simulate
 from nonsmooth.programs import QP
-from nonsmooth.step_control import ConstantStep
-from nonsmooth.steppers.gauss_mpcc import StepPrograms
+from nonsmooth.schemes.gauss.gauss_mpcc import StepPrograms
+from nonsmooth.step.control import ConstantStep
 from nonsmooth_problems import slider_rod
 
 REPEATS = 7

@@ -14,7 +14,7 @@ from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.joints import Joint
-from nonsmooth.units import NAMES
+from nonsmooth.quantities import NAMES
 
 HEAD = '''\
 # Mechanisms without Python

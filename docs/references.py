@@ -1,4 +1,4 @@
-"""Writes docs/references.md, the list of `nonsmooth.citations` as text: ``python docs/references.py``."""
+"""Writes docs/references.md, the list of `nonsmooth.report.citations` as text: ``python docs/references.py``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from nonsmooth import laws, solvers, steppers
-from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PROBLEMS, STUDIES, quoted
+from nonsmooth.report.citations import CITED, ELEMENTS, ENTRIES, PROBLEMS, STUDIES, quoted
 
 HEAD = """\
 # References
@@ -16,7 +16,7 @@ laws, the problem and the libraries. From Python:
 
 ```python
 >>> from nonsmooth import GaussQP, simulate
->>> from nonsmooth.citations import bibtex
+>>> from nonsmooth.report.citations import bibtex
 >>> from nonsmooth_problems import slider_rod
 >>> run = simulate(slider_rod(case=1).build(), GaussQP(), t_end=2e-3, dt=1e-3)
 >>> print(bibtex(run).splitlines()[1])

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         SolverMissing,
         ValidityWarning,
     )
-    from nonsmooth.fits import Fit, Toleranced
     from nonsmooth.laws.compliant import Compliant
     from nonsmooth.laws.rigid import Rigid
     from nonsmooth.model.bodies import Ground, PlanarBody, SpatialBody
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from nonsmooth.model.clearances import PrismaticClearance, RevoluteClearance
     from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointBox, PointPlane
     from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
+    from nonsmooth.model.fits import Fit, Toleranced
     from nonsmooth.model.flexible_bodies import PlanarFlexibleBody, SpatialFlexibleBody
     from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
     from nonsmooth.model.joints import Fixed, PointOnLine, Prismatic, Revolute
@@ -62,9 +62,15 @@ if TYPE_CHECKING:
     )
     from nonsmooth.model.state import State
     from nonsmooth.model.torsion import TorsionDamper, TorsionSpring
-    from nonsmooth.notebook import explore
+    from nonsmooth.report.notebook import explore
     from nonsmooth.run.batch import simulate_batch
     from nonsmooth.run.simulate import simulate
+    from nonsmooth.schemes.compliant.settings import CompliantDae
+    from nonsmooth.schemes.event_driven.settings import EventDriven
+    from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
+    from nonsmooth.schemes.gauss.gauss_qp import GaussQP
+    from nonsmooth.schemes.generalized_alpha.settings import GeneralizedAlpha
+    from nonsmooth.schemes.moreau_jean.settings import MoreauJean
     from nonsmooth.solvers.active_set import ActiveSet
     from nonsmooth.solvers.admm import Admm
     from nonsmooth.solvers.casadi_qp import CasadiQP
@@ -77,13 +83,7 @@ if TYPE_CHECKING:
     from nonsmooth.solvers.projected_gauss_seidel import ProjectedGaussSeidel
     from nonsmooth.solvers.semismooth_newton import SemismoothNewton
     from nonsmooth.solvers.smoothing_newton import SmoothingNewton
-    from nonsmooth.step_control import ErrorControl, Landing
-    from nonsmooth.steppers.compliant import CompliantDae
-    from nonsmooth.steppers.event_driven import EventDriven
-    from nonsmooth.steppers.gauss_mpcc import GaussMPCC
-    from nonsmooth.steppers.gauss_qp import GaussQP
-    from nonsmooth.steppers.generalized_alpha import GeneralizedAlpha
-    from nonsmooth.steppers.moreau_jean import MoreauJean
+    from nonsmooth.step.control import ErrorControl, Landing
     from nonsmooth.trajectory import Instants, States, Trajectory
 
 __version__ = "0.2.0"
@@ -215,7 +215,7 @@ _NAMES_OF = {
         "ModelWarning",
         "ValidityWarning",
     ),
-    "fits": ("Fit", "Toleranced"),
+    "model.fits": ("Fit", "Toleranced"),
     "laws.compliant": ("Compliant",),
     "laws.rigid": ("Rigid",),
     "model.bodies": ("Ground", "PlanarBody", "SpatialBody"),
@@ -250,7 +250,7 @@ _NAMES_OF = {
     ),
     "model.state": ("State",),
     "model.torsion": ("TorsionDamper", "TorsionSpring"),
-    "notebook": ("explore",),
+    "report.notebook": ("explore",),
     "run.batch": ("simulate_batch",),
     "run.simulate": ("simulate",),
     "solvers.active_set": ("ActiveSet",),
@@ -265,13 +265,13 @@ _NAMES_OF = {
     "solvers.semismooth_newton": ("SemismoothNewton",),
     "solvers.smoothing_newton": ("SmoothingNewton",),
     "solvers.osqp": ("Osqp",),
-    "step_control": ("ErrorControl", "Landing"),
-    "steppers.compliant": ("CompliantDae",),
-    "steppers.event_driven": ("EventDriven",),
-    "steppers.gauss_mpcc": ("GaussMPCC",),
-    "steppers.gauss_qp": ("GaussQP",),
-    "steppers.generalized_alpha": ("GeneralizedAlpha",),
-    "steppers.moreau_jean": ("MoreauJean",),
+    "step.control": ("ErrorControl", "Landing"),
+    "schemes.compliant.settings": ("CompliantDae",),
+    "schemes.event_driven.settings": ("EventDriven",),
+    "schemes.gauss.gauss_mpcc": ("GaussMPCC",),
+    "schemes.gauss.gauss_qp": ("GaussQP",),
+    "schemes.generalized_alpha.settings": ("GeneralizedAlpha",),
+    "schemes.moreau_jean.settings": ("MoreauJean",),
     "trajectory": ("Instants", "States", "Trajectory"),
 }
 _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _NAMES_OF.items() for name in names}

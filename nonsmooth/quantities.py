@@ -7,21 +7,242 @@ compiled function.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import functools
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from nonsmooth.settings import Called
-from nonsmooth.units import Wrong, has_unit, in_own_unit, in_unit, open_unit
 
 __all__ = [
-    "AXES", "VALUE", "Declared", "InUnits", "Length", "Point", "PositiveLength", "Quantity", "Stated",
-    "Text", "Unit", "converted", "declarations", "field_units", "own_unit", "parts_of",
-]  # fmt: skip
+    "AXES",
+    "Declared",
+    "InUnits",
+    "Length",
+    "Parsed",
+    "Point",
+    "PositiveLength",
+    "Quantity",
+    "Stated",
+    "Text",
+    "Unit",
+    "VALUE",
+    "Wrong",
+    "converted",
+    "declarations",
+    "field_units",
+    "has_unit",
+    "in_own_unit",
+    "in_unit",
+    "open_unit",
+    "own_unit",
+    "parse_unit",
+    "parts_of",
+    "such_as",
+]
+
+#: dimensions, in order
+BASES = ("m", "kg", "s", "rad")
+PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459")
+PREFIXES = {"n": -9, "u": -6, "µ": -6, "μ": -6, "m": -3, "c": -2, "k": 3, "M": 6, "G": 9}
+#: name -> value in base units, powers of these, usual prefixes
+NAMES: dict[str, tuple[Fraction, tuple[int, int, int, int], str]] = {
+    "m": (Fraction(1), (1, 0, 0, 0), "nuµμmck"),
+    "g": (Fraction(1, 1000), (0, 1, 0, 0), "mk"),
+    "t": (Fraction(1000), (0, 1, 0, 0), ""),
+    "s": (Fraction(1), (0, 0, 1, 0), "nuµμm"),
+    "min": (Fraction(60), (0, 0, 1, 0), ""),
+    "h": (Fraction(3600), (0, 0, 1, 0), ""),
+    "rad": (Fraction(1), (0, 0, 0, 1), "m"),
+    "deg": (PI / 180, (0, 0, 0, 1), ""),
+    "°": (PI / 180, (0, 0, 0, 1), ""),
+    "rev": (2 * PI, (0, 0, 0, 1), ""),
+    "rpm": (PI / 30, (0, 0, -1, 1), ""),
+    "Hz": (Fraction(1), (0, 0, -1, 0), "kM"),
+    "N": (Fraction(1), (1, 1, -2, 0), "mkM"),
+    "Pa": (Fraction(1), (-1, 1, -2, 0), "kMG"),
+    "bar": (Fraction(100_000), (-1, 1, -2, 0), ""),
+    "J": (Fraction(1), (2, 1, -2, 0), "mk"),
+    "W": (Fraction(1), (2, 1, -3, 0), "mk"),
+    "%": (Fraction(1, 100), (0, 0, 0, 0), ""),
+    "1": (Fraction(1), (0, 0, 0, 0), ""),
+    "-": (Fraction(1), (0, 0, 0, 0), ""),
+}
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+FACTOR = re.compile(r"\s*([*·/]?)\s*([A-Za-zµμ]+|%|°|[1-])(?:\^(-?[0-9]{1,2}(?:\.[0-9]{1,3})?)|(⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2}))?")
+
+
+class Wrong(ValueError):
+    """A value that cannot be used; the message is the rest of a sentence that begins with its key."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A unit: its value in SI units and the powers of metre, kilogram, second and radian."""
+
+    value: Fraction
+    powers: tuple[Fraction, ...]
+
+
+class Named(NamedTuple):
+    """A named unit."""
+
+    value: Fraction
+    powers: tuple[int, int, int, int]
+
+
+def _named() -> dict[str, Named]:
+    """All names, with their prefixes."""
+    found = {name: Named(value, powers) for name, (value, powers, _) in NAMES.items()}
+    for name, (value, powers, prefixes) in NAMES.items():
+        found |= {prefix + name: Named(value * Fraction(10) ** PREFIXES[prefix], powers) for prefix in prefixes}
+    return found
+
+
+KNOWN = _named()
+
+
+def parse_unit(text: str) -> Parsed:
+    """The unit named by a text.
+
+    Raises
+    ------
+    Wrong
+        For an unknown name, with the most similar units, or a text of another form.
+
+    >>> parse_unit("N s/m") == parse_unit("kg/s")
+    True
+    """
+    value, powers, end = Fraction(1), [Fraction(0)] * len(BASES), 0
+    text = text.strip()
+    while end < len(text):
+        found = FACTOR.match(text, end)
+        if found is None or end and not (found[1] or text[end].isspace()):
+            raise Wrong(f'has the unit "{text}", which is not of the form "kg m^2" or "N s/m"')
+        sign, name = (-1 if found[1] == "/" else 1), found[2]
+        if name not in KNOWN:
+            apart = [f"{name[:i]} {name[i:]}" for i in range(1, len(name)) if {name[:i], name[i:]} <= NAMES.keys()]
+            close = apart[:1] or difflib.get_close_matches(name, KNOWN, n=2)
+            hint = f" Did you mean {' or '.join(close)}?" if close else f" Known: {', '.join(NAMES)}, with prefixes."
+            raise Wrong(f'has the unknown unit "{name}".{hint}')
+        power = sign * Fraction(found[3] or (found[4] or "1").translate(SUPERSCRIPTS))
+        value *= _power(KNOWN[name].value, power)
+        powers = [p + power * q for p, q in zip(powers, KNOWN[name].powers, strict=True)]
+        end = found.end()
+    return Parsed(value, tuple(powers))
+
+
+def open_unit(unit: str) -> bool:
+    """Whether a declared unit is not fully determined, such as ``rad or m`` and ``N/m^n``."""
+    return " or " in unit or "^n" in unit
+
+
+def in_unit(text: str, unit: str) -> float:
+    """The value in SI units of a text such as ``"0.5 mm"``, whose dimension must be that of the declared `unit`.
+
+    Raises
+    ------
+    Wrong
+        For a text other than a number with a unit, or a unit of another dimension.
+
+    >>> in_unit("0.3 mm", "m"), in_unit("120 rpm", "rad/s") == 4 * math.pi, in_unit("1e-4 kg m^2", "kg m^2")
+    (0.0003, True, 0.0001)
+    """
+    stripped = text.strip().replace("−", "-")
+    found = NUMBER.match(stripped)
+    if found is None:
+        raise Wrong(f'must be a number, got "{text}"')
+    rest = stripped[found.end() :].strip()
+    if re.match(r",\s*\d", rest):
+        raise Wrong(f'"{text}" has a decimal comma; write a point')
+    if not rest and _has_dimension(unit):
+        raise Wrong(f'"{text}" has no unit; write a number without quotes [{unit}], or {such_as(unit)}')
+    if not rest:
+        raise Wrong(f'"{text}" is a number in quotes; write {text} without them')
+    try:
+        given = parse_unit(rest)
+    except Wrong as error:
+        raise Wrong(f'"{text}" {error} Write a number [{unit}], or {such_as(unit)}') from None
+    if not any(_fits(given, one) for one in unit.split(" or ")):
+        remedy = f"write a number [{unit}], or {such_as(unit)}" if _has_dimension(unit) else "write a plain number"
+        wanted = "a number without unit" if unit == "-" else unit
+        raise Wrong(f'"{text}" is of another dimension than {wanted}; {remedy}')
+    number = float(found[0])
+    if number == 0.0 or not math.isfinite(number):  # also that of a non-integer exponent
+        return number
+    try:
+        return float(Fraction(found[0].replace("_", "")) * given.value)
+    except OverflowError:
+        return math.inf
+
+
+def in_own_unit(text: str) -> float:
+    """The value in SI units of a text such as ``"900 rpm"``, whatever its dimension.
+
+    Raises
+    ------
+    Wrong
+        For a text other than a number with a unit.
+
+    >>> in_own_unit("0.3 mm")
+    0.0003
+    """
+    found = NUMBER.match(text.strip().replace("−", "-"))
+    own = text.strip()[found.end() :] if found is not None else ""
+    try:
+        parse_unit(own)
+    except Wrong as error:
+        raise Wrong(f'"{text}" {error} Write a number in SI units, or {such_as("rad/s")}') from None
+    return in_unit(text, own or "-")
+
+
+def has_unit(value: object) -> bool:
+    """Whether a value is a text of a number with something behind it.
+
+    >>> has_unit("30 um"), has_unit("30"), has_unit(30)
+    (True, False, False)
+    """
+    found = NUMBER.match(value.strip()) if isinstance(value, str) else None
+    return isinstance(value, str) and found is not None and found.end() < len(value.strip())
+
+
+def such_as(unit: str) -> str:
+    """An example of a string in a unit, in words."""
+    wanted = _powers(unit)
+    for name in ("mm", "g", "ms", "deg", "rpm", "kN", "GPa", "%"):
+        if [tuple(map(Fraction, KNOWN[name].powers))] == wanted[:1]:
+            return f'a string such as "2 {name}"'
+    example = re.sub(r"\^n", "^1.5", unit.split(" or ")[0])
+    return f'a string such as "2 {example}"'
+
+
+def _has_dimension(unit: str) -> bool:
+    return any(power for powers in _powers(unit) for power in powers)
+
+
+def _powers(unit: str) -> list[tuple[Fraction, ...]]:
+    """The alternatives of a declared unit."""
+    return [parse_unit(re.sub(r"\^n", "", one)).powers for one in unit.split(" or ")]
+
+
+def _fits(given: Parsed, wanted: str) -> bool:
+    """Whether a unit has the dimension of a declared one; ``m^n`` is any power."""
+    if "^n" not in wanted:
+        return given.powers == parse_unit(wanted).powers
+    without = parse_unit(re.sub(r"[/ ]m\^n", "", wanted)).powers
+    return given.powers[1:] == without[1:] and given.powers[0] < without[0]
+
+
+def _power(value: Fraction, power: Fraction) -> Fraction:
+    return value**power.numerator if power.denominator == 1 else Fraction(math.pow(value, power))
+
 
 AXES = ("x", "y", "z")
 #: unit of a field whose dimension is that of what the object is given for, as the motion of a driver

@@ -19,16 +19,17 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.facts import Facts
-from nonsmooth.fits import looks_stated
+from nonsmooth.model.fits import looks_stated
+from nonsmooth.quantities import Wrong, has_unit, in_unit
 from nonsmooth.settings import hint
-from nonsmooth.units import Wrong, has_unit, in_unit
 
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
 
 __all__ = [
     "ComparisonDefaults",
+    "Fact",
+    "Facts",
     "Measure",
     "Problem",
     "Provenance",
@@ -38,6 +39,49 @@ __all__ = [
     "get_problem",
     "problem",
 ]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One known number of a mechanism.
+
+    Parameters
+    ----------
+    name
+    unit
+        Display unit, ``"mm"``, ``"N"``, ``"-"`` for none.
+    expected
+        The known value, in this unit.
+    tolerance
+        Largest difference that counts as agreement, in this unit.
+    note
+        Origin and meaning of the number.
+    """
+
+    name: str
+    unit: str
+    expected: float
+    tolerance: float
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """Numbers that are measured together.
+
+    Parameters
+    ----------
+    name
+        Their subject.
+    measure
+        Function without arguments that returns the numbers by name, in their units.
+    entries
+    """
+
+    name: str
+    measure: Callable[[], Mapping[str, float]]
+    entries: tuple[Fact, ...]
+
 
 GROUP = "nonsmooth.problems"
 

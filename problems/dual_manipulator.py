@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.friction.regularised import Bai
@@ -22,8 +22,8 @@ from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
 from nonsmooth.model.signals import Harmonic
 from nonsmooth.registry import Measure, Provenance, Published, problem
-from nonsmooth.step_control import Landing
-from nonsmooth.steppers.gauss_mpcc import GaussMPCC
+from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
+from nonsmooth.step.control import Landing
 
 __all__ = ["COMPLIANT", "RIGID", "dual_manipulator"]
 

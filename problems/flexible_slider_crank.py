@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.flexible.beam import beam
 from nonsmooth.flexible.modes import Modes

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.friction.regularised import SineCosine
 from nonsmooth.laws.normal.elastic import ElasticLaw
@@ -21,7 +21,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.spatial_clearances import SpatialPrismaticClearance
 from nonsmooth.model.spatial_joints import Universal, UniversalPrismatic
 from nonsmooth.registry import Measure, Provenance, Published, problem
-from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth_problems.polishing_robot_facts import DURATION, FACTS
 from nonsmooth_problems.polishing_robot_motion import LEGS, MIDDLE, Circle, Dimensions, Motion
 from nonsmooth_problems.robot_data import (

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import SolverFailed
-from nonsmooth.facts import Fact, Facts
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.registry import Fact, Facts
 from nonsmooth_problems.robot_dynamics import jacobian, row_forces
 from nonsmooth_problems.robot_dynamics import states as ideal_states
 
 if TYPE_CHECKING:
-    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.step.scheme import Stepper
     from nonsmooth.trajectory import Trajectory
 
 __all__ = ["FACTS", "compared", "deviation", "drifted", "reach", "states"]
@@ -110,9 +110,9 @@ def drifted(state: State, system: System) -> tuple[State, float]:
 
     Steps are taken here, since no run is started from a state whose drives do not move as prescribed.
     """
-    from nonsmooth.engine.compliant_steps import CompliantSteps
-    from nonsmooth.step_control import ErrorControl
-    from nonsmooth.steppers.compliant import CompliantDae
+    from nonsmooth.schemes.compliant.settings import CompliantDae
+    from nonsmooth.schemes.compliant.steps import CompliantSteps
+    from nonsmooth.step.control import ErrorControl
 
     control = ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-6, dt_max=1e-2)
     scheme = CompliantDae(baumgarte=BAUMGARTE)
@@ -137,8 +137,8 @@ def compared(system: System, intervals: tuple[tuple[float, float], ...] = INTERV
         is of first order in them.
     """
     from nonsmooth.run.simulate import simulate
-    from nonsmooth.steppers.gauss_qp import GaussQP
-    from nonsmooth.steppers.moreau_jean import MoreauJean
+    from nonsmooth.schemes.gauss.gauss_qp import GaussQP
+    from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 
     def whole(stepper: Stepper) -> Array:
         state, parts = system.start, []
@@ -208,7 +208,7 @@ def _held() -> Mapping[str, float]:
     from nonsmooth.laws.compliant import Compliant
     from nonsmooth.laws.friction.regularised import RegularisedCoulomb
     from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
-    from nonsmooth.steppers.gauss_qp import GaussQP
+    from nonsmooth.schemes.gauss.gauss_qp import GaussQP
     from nonsmooth_problems.polishing_robot import ORIGINS
     from nonsmooth_problems.robot_data import COMPLIANT
 

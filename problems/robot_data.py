@@ -11,8 +11,8 @@ from nonsmooth.laws.compliant import Compliant, FrictionLaw
 from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.registry import Measure, Provenance
-from nonsmooth.step_control import ErrorControl
-from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.step.control import ErrorControl
 
 __all__ = ["COMPLIANT", "ERROR_PANELS", "contact_law", "inertias", "numbers", "origins_of", "platform_errors"]
 

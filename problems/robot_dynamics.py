@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.bodies import SpatialBody
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 
 __all__ = ["Pose", "axes", "evaluated", "quaternion_of", "starts", "unit"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.friction.regularised import Ambrosio
@@ -23,7 +23,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
 from nonsmooth.registry import Provenance, Published, problem
-from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth_problems.robot_data import (
     COMPLIANT,
     ERROR_PANELS,

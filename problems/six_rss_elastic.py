@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth_problems.six_rss import VALUE
 from nonsmooth_problems.six_rss_structure import OWN, RAYLEIGH, Matrices, Structure

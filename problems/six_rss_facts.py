@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
-from nonsmooth.facts import Fact, Facts
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.system import System
+from nonsmooth.registry import Fact, Facts
 from nonsmooth_problems.robot_dynamics import jacobian, reactions, states
 from nonsmooth_problems.robot_poses import evaluated
 from nonsmooth_problems.six_rss_elastic_facts import ELASTIC_FACTS
@@ -116,7 +116,7 @@ def _ideal() -> Mapping[str, float]:
 
 def _run(clearance: float) -> Mapping[str, float]:
     from nonsmooth.run.simulate import simulate
-    from nonsmooth.steppers.moreau_jean import MoreauJean
+    from nonsmooth.schemes.moreau_jean.settings import MoreauJean
     from nonsmooth_problems.six_rss import six_rss
 
     run = simulate(six_rss(clearance=clearance).build(), MoreauJean(), t_end=DURATION, dt=DT)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth_problems.six_rss_elastic import DT, DURATION, elastic
 from nonsmooth_problems.six_rss_structure import Structure

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import node_positions
-from nonsmooth.evaluation import Array
 from nonsmooth_problems.robot_dynamics import reactions, states
 from nonsmooth_problems.six_rss import VALUE, motion, six_rss
 from nonsmooth_problems.six_rss_facts import SETTLED, deviation

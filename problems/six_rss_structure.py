@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.flexible.elements import BeamElement, quintic
 from nonsmooth.flexible.sections import Material, Rectangle, Tube
 from nonsmooth_problems.six_rss import INERTIA, VALUE, motion

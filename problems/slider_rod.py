@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import Flores
@@ -18,8 +18,8 @@ from nonsmooth.model.clearances import PrismaticClearance
 from nonsmooth.model.forces import Gravity, PointForce
 from nonsmooth.model.model import Model
 from nonsmooth.registry import ComparisonDefaults, Measure, Provenance, Published, StepSizeDefaults, problem
-from nonsmooth.step_control import Landing
-from nonsmooth.steppers.gauss_mpcc import GaussMPCC
+from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
+from nonsmooth.step.control import Landing
 
 if TYPE_CHECKING:
     from nonsmooth_problems.slider_rod_exact import SliderRod

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.fourier import Fourier
 from nonsmooth.laws.compliant import Compliant, FrictionLaw
@@ -26,8 +26,8 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.spatial_clearances import CylindricalClearance
 from nonsmooth.model.spatial_joints import PointInPlane
 from nonsmooth.registry import Measure, Provenance, Published, problem
-from nonsmooth.step_control import ErrorControl
-from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.step.control import ErrorControl
 from nonsmooth_problems.xy_pointing_facts import FACTS
 
 __all__ = ["COMPLIANT", "DRIVES", "TABLE_1", "TABLE_3", "published_motion", "xy_pointing"]

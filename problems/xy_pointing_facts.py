@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
-from nonsmooth.facts import Fact, Facts
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.registry import Fact, Facts
 
 __all__ = ["BASIS", "FACTS", "INERTIAS", "JOINTS", "bees", "loose_estimates", "loose_run", "measured_means"]
 

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile import machine, shipped
-from nonsmooth.compile.objects import SOURCES_AT_START, entry, name_of
-from nonsmooth.compile.ship import SCHEMAS, SHAPES, entries, texts_of
+from nonsmooth.compile.digests import SOURCES_AT_START, digest_of
+from nonsmooth.compile.objects import entry, name_of
+from nonsmooth.compile.records.schema import Shape
+from nonsmooth.compile.ship import SHAPES, entries, texts_of
 from nonsmooth.programs import QP, FrictionContact
-from nonsmooth.records.schema import Shape
 from nonsmooth.solvers import ActiveSet, Lemke, ModeEnumeration, SemismoothNewton, SmoothingNewton, kernels
 from nonsmooth.solvers.smoothing_newton import SmoothingNewtonSession
 
@@ -96,7 +97,7 @@ def comes_along(text: str, shape: Shape) -> bool:
     """Whether the package has the machine code of a text, for this processor."""
     try:
         for module, name, schema, _, integers in entry_points(text, shape):
-            shipped.code(SOURCES_AT_START, str(shape), name_of(module, name, schema, shape, integers))
+            shipped.code(module, digest_of(module), name_of(module, name, schema, shape, integers))
     except shipped.NotShipped:
         return False
     return True
@@ -104,8 +105,6 @@ def comes_along(text: str, shape: Shape) -> bool:
 
 def compile_shape(shape: Shape, texts: list[str]) -> None:
     """Make or load the entry points of some texts for a shape."""
-    for module in SCHEMAS:
-        importlib.import_module(f"nonsmooth.schemes.{module}")
     for text in texts:
         for one in entry_points(text, shape):
             entry(*one)
@@ -113,4 +112,8 @@ def compile_shape(shape: Shape, texts: list[str]) -> None:
 
 def entry_points(text: str, shape: Shape) -> list[tuple[str, str, str, Shape, int]]:
     """As `ship` has them, and that of `Trajectory.instant`, which does not come with the package."""
-    return [("nonsmooth.schemes.instant", "run", "EventRun", shape, 1)] if text == "instant" else entries(text, shape)
+    return (
+        [("nonsmooth.schemes.event_driven.instant_text", "run", "EventRun", shape, 1)]
+        if text == "instant"
+        else entries(text, shape)
+    )

@@ -43,8 +43,8 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.compile import objects
-from nonsmooth.engine.event_steps import EventSteps
 from nonsmooth.engine.steps import CompiledSteps
+from nonsmooth.schemes.event_driven.steps import EventSteps
 
 #: residual of the reference, or of a certificate, above which a mistake is found; change of a row, relative to the
 #: column, below which it is the same

@@ -50,7 +50,7 @@ from nonsmooth import (
 )
 from nonsmooth.cli import main
 from nonsmooth.laws import Flores
-from nonsmooth.step_control import ConstantStep, step_control
+from nonsmooth.step.control import ConstantStep, step_control
 from nonsmooth.trajectory import Trajectory
 from nonsmooth_problems import slider_rod
 

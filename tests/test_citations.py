@@ -27,12 +27,23 @@ from nonsmooth import (
     solvers,
     steppers,
 )
-from nonsmooth.citations import CITED, ELEMENTS, ENTRIES, PACKAGE, PROBLEMS, STUDIES, VARIANTS, bibtex, cited, quoted
 from nonsmooth.cli import main
 from nonsmooth.laws import Bai, Flores, Johnson, Material
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.registry import Provenance, find_problems, problem
+from nonsmooth.report.citations import (
+    CITED,
+    ELEMENTS,
+    ENTRIES,
+    PACKAGE,
+    PROBLEMS,
+    STUDIES,
+    VARIANTS,
+    bibtex,
+    cited,
+    quoted,
+)
 from nonsmooth_problems import beam_on_stop, slider_rod
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,14 +64,16 @@ def doi(text: str) -> set[str]:
 @each("name", NAMES)
 def test_every_stepper_solver_and_law_has_an_entry_or_is_stated_to_have_none(name: str) -> None:
     assert name in CITED or quoted(name), (
-        f"give {name} a section References in its docstring, or say in nonsmooth.citations.CITED what it is based on; "
-        "() if nothing"
+        f"give {name} a section References in its docstring, or say in nonsmooth.report.citations.CITED on what it "
+        "is based; () if on nothing"
     )
 
 
 def test_every_ready_problem_likewise() -> None:
     missing = set(BUILTIN) - set(PROBLEMS)
-    assert not missing, f"say in nonsmooth.citations.PROBLEMS where {', '.join(missing)} comes from; () if from nowhere"
+    assert not missing, (
+        f"say in nonsmooth.report.citations.PROBLEMS where {', '.join(missing)} comes from; () if from nowhere"
+    )
 
 
 @each("name", BUILTIN)
@@ -71,7 +84,7 @@ def test_the_source_of_a_problem_is_the_one_that_is_cited(name: str) -> None:
 
 
 def test_every_entry_is_used_and_every_key_is_there() -> None:
-    from nonsmooth.citations import ALWAYS, IMPACTS
+    from nonsmooth.report.citations import ALWAYS, IMPACTS
 
     tables = (CITED, ELEMENTS, IMPACTS, PROBLEMS, STUDIES, VARIANTS)
     used = {key for table in tables for keys in table.values() for key in keys}

@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from nonsmooth.evaluation import OPERATIONS, Columnwise, Evaluator
+from nonsmooth.compile.casadi_call import OPERATIONS, Columnwise, Evaluator
 
 
 def function() -> ca.Function:

@@ -239,7 +239,7 @@ def test_a_long_file_whose_tables_do_not_fit_is_refused(tmp_path, monkeypatch, a
 
 def test_the_separate_process_needs_nothing_of_the_package():
     """It is started as a script, wherever the package is; a file that is none ends it with an error."""
-    from nonsmooth import inspection
+    from nonsmooth.files import hdf5_check as inspection
 
     done = subprocess.run(
         [sys.executable, "-P", "-I", inspection.__file__, os.devnull, "", ""],

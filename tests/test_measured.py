@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.files.csv_data import read_table
 from nonsmooth.identification import Measurement
-from nonsmooth.measured import read_table
 
 
 def written(tmp_path, text):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nonsmooth.evaluation import Array
-from nonsmooth.sets import Box, Disk, HalfLine, SecondOrderCone
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.programs.projections import Box, Disk, HalfLine, SecondOrderCone
 
 CONTACTS = 40
 

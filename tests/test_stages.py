@@ -12,14 +12,14 @@ import time
 
 import pytest
 
-from nonsmooth import GaussQP, progress, simulate, stages
+from nonsmooth import GaussQP, progress, simulate
+from nonsmooth import progress as stages
 from nonsmooth.cli import main
 from nonsmooth.cli.progress import line
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import excite, fit_motion
-from nonsmooth.progress import Share, told
+from nonsmooth.progress import Share, collected, current, spent, stage, told
 from nonsmooth.solvers.kernels import Told
-from nonsmooth.stages import collected, current, spent, stage
 from nonsmooth.studies import (
     allocate,
     bifurcation,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import ErrorControl, InputError, Landing
-from nonsmooth.step_control import ConstantStep, StepControl, finer, step_control
+from nonsmooth.step.control import ConstantStep, StepControl, finer, step_control
 
 
 def times(control: StepControl, t_start: float, t_end: float) -> list[float]:

@@ -13,7 +13,7 @@ import pytest
 from loops import each
 
 from nonsmooth.compile import machine, objects
-from nonsmooth.records.schema import Shape
+from nonsmooth.compile.records.schema import Shape
 
 CASES = """
 import pytest
@@ -65,7 +65,7 @@ def test_a_sample_is_run_and_everything_on_request(options: list[str], cases: di
 
 NOT_IN_THE_PACKAGE = """
 from nonsmooth.compile.objects import entry
-from nonsmooth.records.schema import Shape
+from nonsmooth.compile.records.schema import Shape
 
 def test_scheme():
     entry("nonsmooth.schemes.nowhere", "run", "System", Shape(2, 1))

@@ -31,7 +31,7 @@ from nonsmooth import (
 from nonsmooth.cli import main
 from nonsmooth.laws import Ambrosio, KelvinVoigt, LankaraniNikravesh, Material
 from nonsmooth.model.signals import FourierSignal
-from nonsmooth.step_control import ConstantStep, step_control
+from nonsmooth.step.control import ConstantStep, step_control
 from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 LAW = Rigid(restitution=0.5, friction=0.0)

@@ -29,8 +29,8 @@ from nonsmooth import (
     read_model,
     simulate,
 )
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import mode_timeline, spectrum
-from nonsmooth.evaluation import Array
 from nonsmooth.studies import Case, bifurcation, periodic_section, sensitivity, step_size, tolerance
 from nonsmooth_problems import slider_crank_revolute, slider_crank_translational, slider_rod
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from nonsmooth import ErrorControl, EventDriven, Rigid, simulate
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.trajectory import Trajectory
 from nonsmooth_problems import slider_crank_revolute
 

@@ -16,7 +16,7 @@ from nonsmooth.cli.commands import add_command, add_measures
 from nonsmooth.cli.progress import line
 from nonsmooth.cli.signals import BEGIN, stoppable
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
-from nonsmooth.stages import collected, stage
+from nonsmooth.progress import collected, stage
 
 #: message after Ctrl-C where nothing was computed
 INTERRUPTED = "Interrupted; files written before are complete, and nothing else was written."

@@ -16,9 +16,9 @@ from nonsmooth.cli.report_page import conclude
 from nonsmooth.cli.values import by_name, example_values, number_of, units_of, values_of, varied
 from nonsmooth.declarative import read
 from nonsmooth.exceptions import InputError
-from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.base import Stepper
-from nonsmooth.steppers.moreau_jean import MoreauJean
+from nonsmooth.schemes.moreau_jean.settings import MoreauJean
+from nonsmooth.step.control import StepControl
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies import Bifurcation
 
 #: share of the range of all points within which points are regarded as equal

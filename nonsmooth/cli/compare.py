@@ -21,12 +21,12 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.schemes.gauss.gauss_qp import GaussQP
 from nonsmooth.settings import kebab
 from nonsmooth.solvers.initial_value import Integrator
-from nonsmooth.step_control import ErrorControl
-from nonsmooth.steppers.compliant import CompliantDae
-from nonsmooth.steppers.event_driven import EventDriven
-from nonsmooth.steppers.gauss_qp import GaussQP
+from nonsmooth.step.control import ErrorControl
 from nonsmooth.studies import Case
 from nonsmooth.studies.schemes import landing_case, rigid_cases, scheme
 

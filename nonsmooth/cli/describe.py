@@ -19,11 +19,11 @@ from nonsmooth.cli.options import Problem
 from nonsmooth.cli.report import grid, print_object, show, table_of
 from nonsmooth.cli.report_page import draw
 from nonsmooth.exceptions import InputError
-from nonsmooth.fits import Fit, Toleranced
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.shapes import Shape

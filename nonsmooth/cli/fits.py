@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from nonsmooth.cli.report import print_object, show, table_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.fits import Fit, stated
+from nonsmooth.model.fits import Fit, stated
 
 UM = 1e-6
 #: which clearance a fit gives

@@ -18,7 +18,7 @@ from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.cli.values import by_name, number_of, units_of, values_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.measured import read_table
+from nonsmooth.files.csv_data import read_table
 from nonsmooth.model.drivers import PrescribedMotion
 
 

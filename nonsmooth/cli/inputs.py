@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 from nonsmooth.cli.files import PythonFile, check_file, is_file, laws_of, python_problem, stated_problem
 from nonsmooth.cli.options import Runs
 from nonsmooth.exceptions import InputError, ModelWarning
-from nonsmooth.fits import Scatter, looks_stated, stated
+from nonsmooth.model.fits import Scatter, looks_stated, stated
+from nonsmooth.quantities import NUMBER, Wrong, has_unit, in_unit, parse_unit
 from nonsmooth.settings import is_number, kebab, shown
-from nonsmooth.units import NUMBER, Wrong, has_unit, in_unit, parse_unit
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
     from nonsmooth.model.system import System
     from nonsmooth.registry import Problem, Provenance
-    from nonsmooth.step_control import StepControl
-    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.step.control import StepControl
+    from nonsmooth.step.scheme import Stepper
 
 Value = int | float | bool | str
 
@@ -126,7 +126,7 @@ class Request(Runs):
 
     def step(self) -> StepControl | None:
         """The constant step, `Landing` between bounds, or with tolerances `ErrorControl`; None to have it chosen."""
-        from nonsmooth.step_control import ErrorControl, Landing, step_control
+        from nonsmooth.step.control import ErrorControl, Landing, step_control
 
         bounds = {"--dt-min": self.dt_min, "--dt-max": self.dt_max}
         tolerances = {"--rtol": self.rtol, "--atol": self.atol}

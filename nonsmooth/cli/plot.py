@@ -8,14 +8,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.citations import bibtex
 from nonsmooth.cli.files import FIGURE_FORMATS, check_writable
 from nonsmooth.cli.options import Saved, Seconds
 from nonsmooth.cli.report import show, table_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
+from nonsmooth.progress import stage
 from nonsmooth.registry import get_problem
-from nonsmooth.stages import stage
+from nonsmooth.report.citations import bibtex
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

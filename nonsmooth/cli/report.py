@@ -15,8 +15,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from nonsmooth.files import plain
+from nonsmooth.progress import spent, stage, staged
 from nonsmooth.settings import kebab
-from nonsmooth.stages import spent, stage, staged
 
 if TYPE_CHECKING:
     from nonsmooth.cli.inputs import Mechanism

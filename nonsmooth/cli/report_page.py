@@ -14,7 +14,7 @@ from nonsmooth.cli.options import Shown
 from nonsmooth.cli.report import print_object, show
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
-from nonsmooth.stages import stage
+from nonsmooth.progress import stage
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

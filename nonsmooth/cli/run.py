@@ -17,11 +17,11 @@ from nonsmooth.cli.progress import progress_bar
 from nonsmooth.cli.resume import OUTPUTS, Kept, kept_by, request_of
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure
+from nonsmooth.progress import stage
 from nonsmooth.run.checkpoints import EVERY
 from nonsmooth.run.simulate import ACCURACY, simulate
-from nonsmooth.stages import stage
-from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.control import StepControl
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.trajectory import Trajectory
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from nonsmooth.cli.files import PythonFile
 from nonsmooth.cli.inputs import Mechanism, Request
 from nonsmooth.exceptions import InputError
-from nonsmooth.fits import looks_stated, stated
+from nonsmooth.model.fits import looks_stated, stated
 from nonsmooth.model.given import unit_of_argument
-from nonsmooth.units import Wrong, has_unit, in_own_unit, in_unit
+from nonsmooth.quantities import Wrong, has_unit, in_own_unit, in_unit
 
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from nonsmooth.units import Wrong, in_unit
+from nonsmooth.quantities import Wrong, in_unit
 
 
 def duration(text: str) -> float:

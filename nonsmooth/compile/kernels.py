@@ -18,9 +18,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import overload
 
-from nonsmooth.records.compiled import RecordType, attribute
-from nonsmooth.records.packed import I64, OPT, function
-from nonsmooth.records.schema import offset
+from nonsmooth.compile.records.compiled import RecordType, attribute
+from nonsmooth.compile.records.packed import I64, OPT, function
+from nonsmooth.compile.records.schema import offset
 
 __all__ = [
     "by_dimension", "code_of_body", "evaluate", "has_incremental_laws", "has_other_laws", "is_flexible", "kernel",

@@ -26,9 +26,20 @@ import casadi as ca
 
 from nonsmooth.compile.emit import EMITTER, Code, emit
 from nonsmooth.compile.shipped import NotShipped
-from nonsmooth.stages import stage
+from nonsmooth.progress import stage
 
-__all__ = ["Kernel", "alone", "cache_folder", "compilations", "functions", "keeps", "kernel", "module_of"]
+__all__ = [
+    "Kernel",
+    "alone",
+    "cache_folder",
+    "compilations",
+    "functions",
+    "keeps",
+    "kernel",
+    "module_of",
+    "read",
+    "write",
+]
 
 #: [s] longest wait for another process that compiles the same code
 PATIENCE = 300.0
@@ -183,7 +194,7 @@ def _linked(
     import llvmlite.binding as llvm
 
     engine, path, why = _engine(), cache_folder() / f"{key}.o", ""
-    data = _read(path)
+    data = read(path)
     if data is None and shipped is not None:
         try:
             data = shipped()
@@ -191,12 +202,12 @@ def _linked(
             why = f"; {reason}"
     if data is None:
         with alone(key):
-            data = _read(path)  # another process may have compiled it meanwhile
+            data = read(path)  # another process may have compiled it meanwhile
             if data is None:
                 what = "a time loop, some 10 to 30 s" if optimised else "an element"
                 with stage("compiling", f"{what}, once per machine{why}"):
                     data = _compiled(text(), optimised)
-                _write(path, data)
+                write(path, data)
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
     return [int(engine.get_function_address(name)) for name in names]
@@ -301,8 +312,8 @@ def _dialect(text: str, version: int) -> str:
     return re.sub(r"store (volatile )?<4 x double> (.+), ptr %(\w+)", vector, text)
 
 
-def _read(path: Path) -> bytes | None:
-    """Object code, if the hash at the beginning of the file is correct; None if others may write into the folder."""
+def read(path: Path) -> bytes | None:
+    """What `write` has written, if the hash at its beginning is correct; None if others may write into the folder."""
     if not _own(path.parent):
         return None
     try:
@@ -312,7 +323,7 @@ def _read(path: Path) -> bytes | None:
     return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
 
 
-def _write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
     """Write a temporary file and rename it, so that the file is complete; a read-only folder is not an error."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Entry points of compiled code: from the cache, from the package, or compiled by numba and LLVM.
 
-In the cache object code is stored under a hash of its sources, of the versions, of the processor and of the shapes;
-that of the package, see `shipped`, under a hash of its sources. Both are loaded without importing numba, which would
+In the cache object code is stored under the digest of its text, the versions, the processor and the shape; that of the
+package, see `shipped`, under the digest of its text. Both are loaded without importing numba, which would
 take longer than a short run.
 """
 
@@ -15,39 +15,22 @@ import importlib
 import importlib.metadata
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth.compile import machine, shipped
+from nonsmooth.compile.digests import SOURCES_AT_START, digest_of, source_digest
 from nonsmooth.compile.lower import RAISED, lowered
 from nonsmooth.exceptions import NonsmoothError
 
 if TYPE_CHECKING:
-    from nonsmooth.records.schema import Shape
+    from nonsmooth.compile.records.schema import Shape
 
-__all__ = ["SOURCES_AT_START", "compiled_text", "entry", "interpreted", "name_of", "symbol_of"]
+__all__ = ["compiled_text", "entry", "interpreted", "name_of", "symbol_of"]
 
 #: to be increased with every change of how functions are compiled
 VERSION = 1
-ROOT = Path(__file__).resolve().parent.parent
-#: source files of compiled code
-SOURCES = ("tolerances/*.py", "records/*.py", "compile/*.py", "schemes/*.py")
-
-
-def _digest(root: Path = ROOT) -> str:
-    """Hash of the source files of compiled code, and of what compiles it."""
-    digest = hashlib.sha256()
-    for pattern in SOURCES:
-        for file in sorted(root.glob(pattern)):
-            digest.update(f"{file.relative_to(root).as_posix()}\n".encode() + file.read_bytes())
-    return digest.hexdigest()
-
-
-#: hash of the sources that this process imports
-SOURCES_AT_START = _digest()
-
 
 _interpreted = ContextVar("interpreted", default=False)
 
@@ -79,7 +62,7 @@ def entry(module: str, name: str, schema: str, shape: Shape, integers: int = 0) 
 
 def _text(module: str, name: str, schema: str, shape: Shape) -> Callable[..., int]:
     """The kernel itself."""
-    from nonsmooth.records.views import Record
+    from nonsmooth.compile.records.views import Record
 
     text = getattr(importlib.import_module(module), name)
     return lambda address, *numbers: int(text(Record(schema, shape, address), *numbers) or 0)
@@ -89,12 +72,13 @@ def _text(module: str, name: str, schema: str, shape: Shape) -> Callable[..., in
 def _compiled(module: str, name: str, schema: str, shape: Shape, integers: int) -> Callable[..., int]:
     found = name_of(module, name, schema, shape, integers)
     versions = [VERSION, *(importlib.metadata.version(package) for package in ("numba", "llvmlite"))]
-    key = "\n".join(map(str, (*versions, SOURCES_AT_START, found)))
+    digest = digest_of(module)
+    key = "\n".join(map(str, (*versions, digest, found)))
     (address,) = machine.functions(
         key,
         lambda: compiled_text(module, name, schema, shape, integers),
         [symbol_of(found)],
-        lambda: shipped.code(SOURCES_AT_START, str(shape), found),
+        lambda: shipped.code(module, digest, found),
     )
     compiled: Any = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (integers + 2))(address)
 
@@ -123,12 +107,12 @@ def symbol_of(found: str) -> str:
 
 def compiled_text(module: str, name: str, schema: str, shape: Shape, integers: int) -> str:
     """LLVM code of the function and of its entry point."""
-    if _digest() != SOURCES_AT_START:  # code must not be stored under the hash of another version
+    if source_digest() != SOURCES_AT_START:  # code must not be stored under the hash of another version
         raise NonsmoothError("The source files of nonsmooth have changed since this process started; start it again.")
     import numba
 
-    from nonsmooth.records.compiled import RecordType
+    from nonsmooth.compile.records.compiled import RecordType
 
+    text = getattr(importlib.import_module(module), name)  # which defines the schema
     kinds = (RecordType(schema, shape), *[numba.types.int64] * integers)
-    symbol = symbol_of(name_of(module, name, schema, shape, integers))
-    return lowered(symbol, getattr(importlib.import_module(module), name), kinds)
+    return lowered(symbol_of(name_of(module, name, schema, shape, integers)), text, kinds)

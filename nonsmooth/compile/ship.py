@@ -1,14 +1,14 @@
 """Make the machine code that comes with the package: ``python -m nonsmooth.compile.ship``.
 
-With ``--check`` it says whether that is current. Each text is lowered by numba once for each
-shape of records, and emitted by LLVM for each target. Nothing in it depends on the interpreter, on numba or on this
-machine: the only functions that it calls are those of the C library.
+Only texts that have changed are compiled; with ``--check`` it says whether all are current. Each text is lowered by
+numba once for each shape of records, and emitted by LLVM for each target. Nothing in it depends on the interpreter, on
+numba or on this machine: the only functions that it calls are those of the C library.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import json
 import os
 import sys
 import time
@@ -20,38 +20,37 @@ from pathlib import Path
 from typing import Any
 
 from nonsmooth.compile import machine, shipped
-from nonsmooth.compile.objects import SOURCES_AT_START, compiled_text, name_of, symbol_of
+from nonsmooth.compile.digests import INDEX, SOURCES_AT_START, digest_of
+from nonsmooth.compile.objects import compiled_text, name_of, symbol_of
+from nonsmooth.compile.records.schema import Shape
 from nonsmooth.compile.shipped import NotShipped
 from nonsmooth.exceptions import NonsmoothError
-from nonsmooth.records.schema import Shape
 
-__all__ = ["SHAPES", "TEXTS", "Text", "main", "make", "texts_of", "why_not_current"]
+__all__ = ["SHAPES", "TEXTS", "Text", "main", "make", "stale_texts", "texts_of"]
 
 
 @dataclass(frozen=True)
 class Text:
-    """A scheme: the schema of the record that its entry points take, their names, and numbers of further integers."""
+    """A text: its module, the schema of the record that its entry points take, their names, and numbers of further
+    integers."""
 
-    schema: str
-    entries: tuple[tuple[str, int], ...]
+    module: str
+    schema: str = "System"
+    entries: tuple[tuple[str, int], ...] = (("begin", 0), ("run", 1))
 
 
-STEPS = Text("System", (("begin", 0), ("run", 1)))
-#: modules of `nonsmooth.schemes`
 TEXTS = {
-    "event_driven": Text("EventRun", (("run", 1),)),
-    "landing": STEPS,
-    "generalized_alpha": STEPS,
-    "moreau_jean": STEPS,
-    "implicit_euler": STEPS,
-    "compliant": Text("Integration", (("begin", 0), ("run", 1), ("rates", 0))),
-    "observation": Text("System", (("observe", 1),)),
+    "event_driven": Text("nonsmooth.schemes.event_driven.text", "EventRun", (("run", 1),)),
+    "landing": Text("nonsmooth.schemes.gauss.landing"),
+    "generalized_alpha": Text("nonsmooth.schemes.generalized_alpha.text"),
+    "moreau_jean": Text("nonsmooth.schemes.moreau_jean.text"),
+    "implicit_euler": Text("nonsmooth.schemes.gauss.implicit_euler"),
+    "compliant": Text("nonsmooth.schemes.compliant.text", "Integration", (("begin", 0), ("run", 1), ("rates", 0))),
+    "observation": Text("nonsmooth.step.observation", entries=(("observe", 1),)),
 }
 #: those of the ready problems: rigid bodies with Newton's impact law, without and with friction or joints, and flexible
 #: bodies of up to 16 modes; those that take longest first
 SHAPES = (Shape(2, 2, 0, 16), Shape(3, 3), Shape(3, 1), Shape(2, 2), Shape(2, 1))
-#: modules that define the schemas of records
-SCHEMAS = ("fields", "observation_fields", "impact_fields", "event_fields", "compliant_fields")
 #: functions of the C library that machine code may call
 LIBRARY = frozenset({"sqrt", "sin", "cos", "tan", "atan2", "exp", "log", "pow", "floor", "ceil", "memcpy", "memset"})
 
@@ -64,7 +63,7 @@ def texts_of(shape: Shape) -> list[str]:
 
 
 def make(folder: Path, texts: Mapping[Shape, Sequence[str]], workers: int = 1) -> None:
-    """Make the archives of some shapes, with some texts of each, for all targets, and remove others.
+    """Make the archives of some texts, for some shapes each, for all targets, and the index of their digests.
 
     Parameters
     ----------
@@ -72,46 +71,46 @@ def make(folder: Path, texts: Mapping[Shape, Sequence[str]], workers: int = 1) -
     workers : processes; each takes one shape after the other, of which numba then lowers common functions once
     """
     folder.mkdir(parents=True, exist_ok=True)
-    made = set()
+    objects: dict[tuple[str, str], dict[str, bytes]] = {}
     with ProcessPoolExecutor(workers, get_context("spawn"), max_tasks_per_child=1) as pool:
-        pending = {pool.submit(archives, shape, texts[shape], SOURCES_AT_START): shape for shape in texts}
+        pending = [pool.submit(objects_of, shape, some, SOURCES_AT_START) for shape, some in texts.items() if some]
         for job in as_completed(pending):
-            for target, data in job.result().items():
-                path = shipped.archive(folder, str(pending[job]), target, SOURCES_AT_START)
-                path.write_bytes(data)
-                made.add(path)
-    for path in folder.glob(f"*{shipped.SUFFIX}"):
-        if path not in made:
-            path.unlink()
+            for key, found in job.result().items():
+                objects.setdefault(key, {}).update(found)
+    for (text, target), found in objects.items():
+        module = TEXTS[text].module
+        data = shipped.pack(digest_of(module), dict(sorted(found.items())))
+        shipped.archive(folder, module, target).write_bytes(data)
+    digests = {text.module: digest_of(text.module) for text in TEXTS.values()}
+    index = json.dumps({"sources": SOURCES_AT_START, "texts": digests}, indent=1)
+    (folder / INDEX.name).write_text(f"{index}\n", encoding="utf-8")
 
 
-def archives(shape: Shape, texts: Sequence[str], digest: str) -> dict[str, bytes]:
-    """Archives of one shape by names of targets, of the sources with this digest.
+def objects_of(shape: Shape, texts: Sequence[str], sources: str) -> dict[tuple[str, str], dict[str, bytes]]:
+    """Object code by name, for each text and target, of records of one shape.
 
     Raises
     ------
     NonsmoothError
         If this process has imported other sources.
     """
-    if SOURCES_AT_START != digest:
+    if SOURCES_AT_START != sources:
         raise NonsmoothError("The sources of nonsmooth have changed while their machine code was made; make it again.")
-    for module in SCHEMAS:
-        importlib.import_module(f"nonsmooth.schemes.{module}")
-    objects: dict[str, dict[str, bytes]] = {target.name: {} for target in shipped.TARGETS}
+    objects: dict[tuple[str, str], dict[str, bytes]] = {}
     for text in texts:
         begin = time.perf_counter()
         for entry in entries(text, shape):
             name, lowered = name_of(*entry), compiled_text(*entry)
             for target in shipped.TARGETS:
-                objects[target.name][name] = emitted(lowered, symbol_of(name), target)
+                objects.setdefault((text, target.name), {})[name] = emitted(lowered, symbol_of(name), target)
         print(f"{shape} {text}: {time.perf_counter() - begin:.0f} s", flush=True)
-    return {target: shipped.pack(found) for target, found in objects.items()}
+    return objects
 
 
 def entries(text: str, shape: Shape) -> list[tuple[str, str, str, Shape, int]]:
     """Arguments of `objects.entry` for the entry points of a text."""
     of = TEXTS[text]
-    return [(f"nonsmooth.schemes.{text}", name, of.schema, shape, integers) for name, integers in of.entries]
+    return [(of.module, name, of.schema, shape, integers) for name, integers in of.entries]
 
 
 def emitted(lowered: str, symbol: str, target: shipped.Target) -> bytes:
@@ -144,30 +143,25 @@ def target_machine(target: shipped.Target) -> Any:
     )
 
 
-def why_not_current(folder: Path) -> str:
-    """Why the archives in a folder are not those of the present sources; empty if they are."""
-    expected = {
-        shipped.archive(folder, str(shape), target.name, SOURCES_AT_START): shape
-        for shape in SHAPES
-        for target in shipped.TARGETS
-    }
-    missing = [path.name for path in expected if not path.exists()]
-    if len(missing) == len(expected):
-        return "they are of other sources, or there are none"
-    if missing:
-        return f"missing: {', '.join(missing)}"
-    foreign = sorted(path.name for path in folder.iterdir() if path not in expected)
-    if foreign:
-        return f"not made of these sources: {', '.join(foreign)}"
-    for path, shape in expected.items():
-        try:
-            objects = shipped.unpack(path.read_bytes())
-        except NotShipped as reason:
-            return f"{path.name}: {reason}"
-        lacks = {name_of(*entry) for text in texts_of(shape) for entry in entries(text, shape)} - set(objects)
-        if lacks:
-            return f"{path.name} has no {', '.join(sorted(lacks))}"
-    return ""
+def stale_texts(folder: Path) -> dict[str, str]:
+    """Texts whose archives in a folder are not those of the present sources, and why."""
+    stale = {}
+    for text, of in TEXTS.items():
+        expected = {name_of(*entry) for shape in SHAPES if text in texts_of(shape) for entry in entries(text, shape)}
+        for target in shipped.TARGETS:
+            path = shipped.archive(folder, of.module, target.name)
+            try:
+                digest, objects = shipped.unpack(path.read_bytes())
+            except FileNotFoundError:
+                stale[text] = f"{path.name} is missing"
+            except NotShipped as reason:
+                stale[text] = f"{path.name}: {reason}"
+            else:
+                if digest != digest_of(of.module):
+                    stale[text] = f"{path.name} is of other sources"
+                elif lacks := expected - set(objects):
+                    stale[text] = f"{path.name} has no {', '.join(sorted(lacks))}"
+    return stale
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -180,8 +174,20 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=_processors(), help="processes")
     given = parser.parse_args(words)
     if not given.check:
-        make(given.folder, {shape: texts_of(shape) for shape in SHAPES}, given.workers)
-    why = why_not_current(given.folder)
+        stale = stale_texts(given.folder)
+        make(
+            given.folder,
+            {shape: [text for text in texts_of(shape) if text in stale] for shape in SHAPES},
+            given.workers,
+        )
+        expected = {
+            shipped.archive(given.folder, text.module, target.name)
+            for text in TEXTS.values()
+            for target in shipped.TARGETS
+        }
+        for path in set(given.folder.glob(f"*{shipped.SUFFIX}")) - expected:
+            path.unlink()
+    why = "; ".join(stale_texts(given.folder).values())
     size = sum(path.stat().st_size for path in given.folder.glob(f"*{shipped.SUFFIX}")) / 1e6
     print(f"machine code in the package, {size:.2f} MB: {f'not current, {why}' if why else 'current'}")
     return int(bool(why))

@@ -1,9 +1,10 @@
 """Machine code of entry points that comes with the package, so that a first run need not compile its text.
 
-There is one archive for each shape of records and each target, a family of processors. Its name ends with the digest of
-the sources of which it was made: an archive of other sources is never read. `nonsmooth.compile.ship` makes them.
+There is one archive for each text and each target, a family of processors, with the digest of the text of which it was
+made: code of another text is never run. `nonsmooth.compile.ship` makes them.
 
-An archive is the lengths of its objects by name, on one line, and the objects, compressed with a checksum.
+An archive is the digest and the lengths of its objects by name, on one line, and the objects, compressed with a
+checksum.
 """
 
 from __future__ import annotations
@@ -65,16 +66,16 @@ TARGETS = (
 )
 
 
-def archive(folder: Path, shape: str, target: str, digest: str) -> Path:
-    """The file of the machine code of these sources, for records of this shape."""
-    return folder / f"{shape}-{target}-{digest[:16]}{SUFFIX}"
+def archive(folder: Path, module: str, target: str) -> Path:
+    """The file of the machine code of a text."""
+    return folder / f"{module.partition('.')[2].removeprefix('schemes.')}-{target}{SUFFIX}"
 
 
-def pack(objects: Mapping[str, bytes]) -> bytes:
-    """An archive of object code by name."""
+def pack(digest: str, objects: Mapping[str, bytes]) -> bytes:
+    """An archive of object code by name, of a text with this digest."""
     import lzma
 
-    head = json.dumps({name: len(data) for name, data in objects.items()})
+    head = json.dumps({"text": digest, "lengths": {name: len(data) for name, data in objects.items()}})
     data = b"\n".join([head.encode(), b"".join(objects.values())])
     # instructions of x86-64 begin anywhere, those of arm64 are words of four bytes
     ways = ({"lp": 0, "lc": 4, "pb": 0}, {"lp": 2, "lc": 2, "pb": 2})
@@ -82,8 +83,8 @@ def pack(objects: Mapping[str, bytes]) -> bytes:
     return min((lzma.compress(data, check=lzma.CHECK_SHA256, filters=[best | way]) for way in ways), key=len)
 
 
-def unpack(data: bytes) -> dict[str, bytes]:
-    """Object code by name.
+def unpack(data: bytes) -> tuple[str, dict[str, bytes]]:
+    """The digest of the text, and object code by name.
 
     Raises
     ------
@@ -95,14 +96,14 @@ def unpack(data: bytes) -> dict[str, bytes]:
     except ImportError as error:  # an interpreter that was built without the library
         raise NotShipped("this Python cannot read the machine code in the package: no module lzma") from error
     try:
-        head, _, body = lzma.decompress(data).partition(b"\n")
+        first, _, body = lzma.decompress(data).partition(b"\n")
     except lzma.LZMAError as error:
         raise NotShipped("the machine code in the package is damaged") from error
-    objects, at = {}, 0
-    for name, length in json.loads(head).items():
+    head, objects, at = json.loads(first), {}, 0
+    for name, length in head["lengths"].items():
         objects[name] = body[at : at + length]
         at += length
-    return objects
+    return head["text"], objects
 
 
 def served() -> list[Target]:
@@ -116,32 +117,32 @@ def served() -> list[Target]:
     return [target for target in TARGETS if target.serves(llvm.get_process_triple(), features)]
 
 
-def code(digest: str, shape: str, name: str) -> bytes:
-    """Object code of an entry point for this processor, of the sources with this digest.
+def code(module: str, digest: str, name: str) -> bytes:
+    """Object code of an entry point of a text with this digest, for this processor.
 
     Raises
     ------
     NotShipped
         If there is none.
     """
-    objects = _objects(FOLDER, digest, shape)
+    found, objects = _objects(FOLDER, module)
+    if found != digest:
+        raise NotShipped("the machine code in the package is of other sources")
     if name not in objects:
         raise NotShipped(f"the package has no machine code of {name}")
     return objects[name]
 
 
 @functools.cache
-def _objects(folder: Path, digest: str, shape: str) -> dict[str, bytes]:
-    """Those of one shape for the fastest target that this processor serves."""
+def _objects(folder: Path, module: str) -> tuple[str, dict[str, bytes]]:
+    """Digest and object code of a text for the fastest target that this processor serves."""
     targets = served()
     for target in targets:
         try:
-            data = archive(folder, shape, target.name, digest).read_bytes()
+            data = archive(folder, module, target.name).read_bytes()
         except OSError:
             continue
         return unpack(data)
     if not targets:
         raise NotShipped("the package has no machine code for this kind of processor")
-    if any(folder.glob(f"{shape}-{targets[0].name}-*{SUFFIX}")):
-        raise NotShipped("the machine code in the package is of other sources")
-    raise NotShipped(f"the package has no machine code for records of shape {shape}")
+    raise NotShipped(f"the package has no machine code of {module}")

@@ -17,7 +17,6 @@ from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.declarative.values import hint, listed, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
-from nonsmooth.fits import looks_stated
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
@@ -25,11 +24,12 @@ from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.fits import looks_stated
 from nonsmooth.model.model import Assembled
 from nonsmooth.model.review import REMARKS
 from nonsmooth.model.signals import TimeVector
 from nonsmooth.model.system import System
-from nonsmooth.units import Wrong, in_unit, open_unit
+from nonsmooth.quantities import Wrong, in_unit, open_unit
 
 #: remedies for an open joint, in Python and in a file
 ASSEMBLE = {

@@ -14,7 +14,7 @@ from nonsmooth.declarative.schema import Given, table_of
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Quantity
-from nonsmooth.step_control import ErrorControl, Landing, StepControl, step_control
+from nonsmooth.step.control import ErrorControl, Landing, StepControl, step_control
 
 Seconds = Annotated[float | None, Quantity("s", positive=True)]
 #: keys that make a step, together

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from pydantic_core import PydanticCustomError
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.fits import looks_stated, stated
-from nonsmooth.quantities import Quantity
+from nonsmooth.model.fits import looks_stated, stated
+from nonsmooth.quantities import Quantity, Wrong, in_unit, open_unit, such_as
 from nonsmooth.settings import is_number
-from nonsmooth.units import Wrong, in_unit, open_unit, such_as
 
 #: largest number of characters of a value in a message
 SHOWN = 60

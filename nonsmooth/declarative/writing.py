@@ -17,11 +17,11 @@ from nonsmooth.declarative.schema import schema
 from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.files import write_bytes
-from nonsmooth.fits import Scatter
 from nonsmooth.laws import by_name, names
 from nonsmooth.laws.base import Law
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.fits import Scatter
 from nonsmooth.model.kinds import time_functions
 from nonsmooth.model.loads import Load
 from nonsmooth.model.model import Model

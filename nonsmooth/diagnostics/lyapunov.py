@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 
 __all__ = ["Exponent", "largest_exponent"]

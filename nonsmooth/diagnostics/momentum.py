@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.deformation import flexible_body
-from nonsmooth.evaluation import Array
 from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Momentum", "momentum"]

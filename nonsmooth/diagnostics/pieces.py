@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import bow, rate_of, steps_without_impact_inside
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
 

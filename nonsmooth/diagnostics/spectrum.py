@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import mean_forces
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.diagnostics.pieces import KINDS, columns, pieces
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 

@@ -13,6 +13,6 @@ __all__ = ["steps_of"]
 
 def steps_of(stepper: Any) -> type[CompiledSteps]:
     """The compiled steps of a stepper, which it names by its class variable `compiled`."""
-    module, _, name = type(stepper).compiled.partition(".")
-    found: type[CompiledSteps] = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    module, _, name = type(stepper).compiled.rpartition(".")
+    found: type[CompiledSteps] = getattr(importlib.import_module(module), name)
     return found

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine import steps_of
 from nonsmooth.engine.steps import MOST, CompiledSteps
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.checks import check_start, overlapping
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.step_control import StepControl
+from nonsmooth.step.control import StepControl
 
 __all__ = ["End", "calls_outside", "run_to_ends"]
 

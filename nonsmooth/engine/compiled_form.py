@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.layout import Layout
-from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
-from nonsmooth.schemes.impact_fields import INCREMENTAL, LAWS
-from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.base import Scheme
+from nonsmooth.step.control import StepControl
+from nonsmooth.step.impact_fields import INCREMENTAL, LAWS
+from nonsmooth.step.scheme import Scheme
 
 __all__ = ["is_rough", "layout_of", "made_once", "options_of", "rules_of"]
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import casadi as ca
 
+from nonsmooth.compile.records.schema import Shape, dtype, offset
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
@@ -30,7 +31,6 @@ from nonsmooth.model.frames import (
     placement_like,
 )
 from nonsmooth.model.joints import Joint
-from nonsmooth.records.schema import Shape, dtype, offset
 
 __all__ = ["Kind", "Kinds", "coordinates"]
 
@@ -186,7 +186,7 @@ class Kinds:
             moving = [ca.SX(1), *(frame.rates_of_at for frame in self._frames)]
             bias = ca.jtimes(rates, ca.vertcat(self.t, *(frame.at for frame in self._frames)), ca.vertcat(*moving))
             rows = [divmod(k, self.shape.rows) for k in range(bias.numel())]
-            return [(bias, [(self._at("Joint", bond, "bend") + row, 1) for bond, row in rows])]
+            return [(bias, [(self._at("Joint", bond, "bias_acceleration") + row, 1) for bond, row in rows])]
 
         return self._made_once("bias", self.functions.constraint(element), 3, outputs)
 
@@ -319,7 +319,8 @@ class Kinds:
     def _directions(self, schema: str, k: int, row: int, J_a: ca.SX, J_b: ca.SX) -> Outputs:
         step, sides = self.shape.width * row, zip(self._frames, (("a", J_a), ("b", J_b)), strict=False)
         return [
-            self._motion(self._at(schema, k, side, "along") + step, frame.on_body(J.T)) for frame, (side, J) in sides
+            self._motion(self._at(schema, k, side, "directions") + step, frame.on_body(J.T))
+            for frame, (side, J) in sides
         ]
 
     def _load(self, *forces: ca.SX) -> Outputs:

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.emit import Unsupported, varies
 from nonsmooth.compile.machine import Kernel, kernel
+from nonsmooth.compile.records.memory import Content, Memory, Values
+from nonsmooth.compile.records.schema import Shape, dtype, offset
 from nonsmooth.engine.elimination import couplings, order
 from nonsmooth.engine.kinds import Kind, Kinds, coordinates
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.contacts import Contact
@@ -24,11 +26,12 @@ from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
-from nonsmooth.records.memory import Content, Memory, Values
-from nonsmooth.records.schema import Shape, dtype, offset
-from nonsmooth.schemes import fields, observation_fields  # noqa: F401  (the schemas)
-from nonsmooth.schemes.fields import DEPTH
-from nonsmooth.schemes.impact_fields import LAWS
+from nonsmooth.step import (
+    fields,  # noqa: F401  (the schemas)
+    observation_fields,  # noqa: F401  (the schemas)
+)
+from nonsmooth.step.fields import DEPTH
+from nonsmooth.step.impact_fields import LAWS
 
 __all__ = ["STOPS", "Layout", "shape_of"]
 
@@ -421,11 +424,11 @@ class Layout:
         M, diagonal = M[:, :rigid, :rigid], diagonal[:, :rigid]
         if self.shape.dimension == 2:
             moved["mass"][:, :3], moved["inverse_mass"][:, :3] = diagonal, 1.0 / diagonal
-            moved["root_mass"][:, :3] = np.sqrt(diagonal)
+            moved["sqrt_mass"][:, :3] = np.sqrt(diagonal)
             return
         moved["mass"][:, 0, :3], moved["inverse_mass"][:, 0, :3] = diagonal[:, :1], 1.0 / diagonal[:, :1]
         moved["mass"][:, 1:4, :3], moved["inverse_mass"][:, 1:4, :3] = M[:, 3:, 3:], np.linalg.inv(M[:, 3:, 3:])
-        moved["root_mass"][:, [0, 1, 2, 4, 5, 6]] = np.sqrt(diagonal)
+        moved["sqrt_mass"][:, [0, 1, 2, 4, 5, 6]] = np.sqrt(diagonal)
 
     def _modal_masses(self, moved: Any, values: Array) -> None:
         """Masses of one, stiffnesses and dampings of the modes of flexible bodies."""
@@ -442,7 +445,7 @@ class Layout:
                 ("mass", 1.0), ("inverse_mass", 1.0), ("stiffness", frequency**2), ("damping", damping),
             ):  # fmt: skip
                 moved[name][k].reshape(-1)[first : first + e.count] = found
-            moved["root_mass"][k, self.shape.width - self.shape.modes :][: e.count] = 1.0
+            moved["sqrt_mass"][k, self.shape.width - self.shape.modes :][: e.count] = 1.0
 
     def _laws(self, memory: Memory, values: Array) -> None:
         found = memory.of["Contact"]

@@ -12,27 +12,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.objects import entry
+from nonsmooth.compile.records.memory import Memory
 from nonsmooth.engine.compiled_form import is_rough, layout_of, made_once, rules_of
-from nonsmooth.engine.door import Door, Outside, why_no_programs
-from nonsmooth.engine.kept import Numbers, kept, varying
+from nonsmooth.engine.external_solver import Door, Outside, why_no_programs
 from nonsmooth.engine.layout import STOPS, Layout
 from nonsmooth.engine.rows import at_rows
+from nonsmooth.engine.saved_state import Numbers, kept, varying
 from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.corners import before, next_after
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
-from nonsmooth.records.memory import Memory
-from nonsmooth.schemes.impact_fields import CONVEX
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.step_control import ConstantStep, Landing, StepControl
-from nonsmooth.steppers.base import Scheme
-from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.steppers.tightness import gap_round_off, tight_clearance
-from nonsmooth.tolerances import ACCEPTABLE, EPSILON, MOST_AMPLIFIED, PROXIMAL, UNCERTAIN
+from nonsmooth.step.constrained_motion import Mechanism
+from nonsmooth.step.control import ConstantStep, Landing, StepControl
+from nonsmooth.step.impact_fields import CONVEX
+from nonsmooth.step.scheme import Scheme
+from nonsmooth.step.tightness import gap_round_off, tight_clearance
+from nonsmooth.step.tolerances import ACCEPTABLE, EPSILON, MOST_AMPLIFIED, PROXIMAL, UNCERTAIN
 
 __all__ = ["CompiledSteps", "Taken", "origin_of", "reach_of", "ridge_of"]
 
@@ -55,7 +55,7 @@ REPEATED = ("shortened", "divided", "chained")
 #: more contacts than there are
 NEVER = 2**40
 #: fields of bodies from which implicit Euler extrapolates velocities
-GAINS = ("gained", "gained_second", "gained_third")
+GAINS = ("delta_v", "delta2_v", "delta3_v")
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ class CompiledSteps:
         solution."""
         self.chain = chain
         if self._requested:
-            self._whole["solver"], self._whole["many"] = self._door.address, NEVER
+            self._whole["solver"], self._whole["least_rest_contacts"] = self._door.address, NEVER
             self._chunk = 1  # a program may take long
 
     @functools.cached_property
@@ -204,7 +204,7 @@ class CompiledSteps:
         for name, value in {
             "t_end": t_end, "longest": self.longest, "shortest": self.shortest, "reach": reach_of(system),
             "theta": 0.5, "radius": 0.0, "projected": False, **scheme.settings,
-            "midpoint": scheme.midpoint and system.ng > 0, "many": many, "balanced": scheme.balanced,
+            "midpoint": scheme.midpoint and system.ng > 0, "least_rest_contacts": many, "balanced": scheme.balanced,
             "law_of_impact": self.layout.law_of_impact, "varying": bool(varying), "error": self._error,
             "planned": self.longest, "phase_of_impact": CONVEX if scheme.convex else 0, "acceptable": ACCEPTABLE,
         }.items():  # fmt: skip
@@ -216,7 +216,7 @@ class CompiledSteps:
         whole, noise = self._whole, 0.0
         # joints determine positions, hence velocities to their round-off over dt
         if self.system.ng or self.scheme.accelerations:
-            heaviest = float(np.max(self.memory.of["Body"]["root_mass"]))
+            heaviest = float(np.max(self.memory.of["Body"]["sqrt_mass"]))
             noise = EPSILON * float(whole["reach"][0]) * heaviest
         whole["noise"], whole["ridge"] = noise, ridge_of(self.system, values)
         whole["certified"] = _certified(self.system, self.scheme, values)
@@ -232,14 +232,14 @@ class CompiledSteps:
         self._corners_from(origin)
         if self._put(state, origin) == UNCERTAIN:
             return None
-        if self.scheme.locates and self._whole["meets"][0]:
+        if self.scheme.locates and self._whole["impact_at_end"][0]:
             if not (self._meets() or self._meets_by_others(state, origin)):
                 return None
             self.impact = self.tables.read(1)
         elif self._impacts_between and not state.memory:
             if not self._meets():
                 return None
-            self.impact = self.tables.read(1) if self._whole["meets"][0] else None
+            self.impact = self.tables.read(1) if self._whole["impact_at_end"][0] else None
         self._at = begun = self._state()
         return begun
 
@@ -292,7 +292,7 @@ class CompiledSteps:
         self._whole["acceptable"], self._whole["close"] = acceptable, self._closing if singular else 0
         try:
             for parts, chained in ways:
-                if self._whole["asks"][0] and not chained:  # about rest, which shorter steps do not decide
+                if self._whole["rest_undecided"][0] and not chained:  # about rest, which shorter steps do not decide
                     continue
                 self.outside.in_time()
                 taken = self._again(state, origin, parts, chained)
@@ -300,7 +300,7 @@ class CompiledSteps:
                     return taken
             return None
         finally:
-            self._whole["asks"], self._whole["acceptable"], self._whole["close"] = 0, ACCEPTABLE, 0
+            self._whole["rest_undecided"], self._whole["acceptable"], self._whole["close"] = 0, ACCEPTABLE, 0
 
     @functools.cached_property
     def _closing(self) -> int:
@@ -333,15 +333,15 @@ class CompiledSteps:
         """A step in so many parts; `chained` by solvers outside, or without those of them that were requested."""
         self._put_stops(state.t, origin)
         whole = self._whole
-        kept = {name: whole[name].copy() for name in ("longest", "t_end", "origin", "solver", "many")}
+        kept = {name: whole[name].copy() for name in ("longest", "t_end", "origin", "solver", "least_rest_contacts")}
         goal = ConstantStep(self.longest).next_time(state.t, origin, self._next_stop(state.t, origin))
         if parts > 1:
             whole["longest"], whole["t_end"], origin = (goal - state.t) / parts, goal, state.t
         if chained:
-            whole["solver"], whole["many"] = 0 if self._requested else self._door.address, NEVER
+            whole["solver"], whole["least_rest_contacts"] = 0 if self._requested else self._door.address, NEVER
         try:
             self._put(state, origin)
-            whole["steps"] = whole["meets"] = 0  # an impact without a step is for the start of a run
+            whole["steps"] = whole["impact_at_end"] = 0  # an impact without a step is for the start of a run
             self.tables.reach(parts, max(parts, self._left()))
             self._run(self.memory.address(self.root), parts)
         finally:
@@ -477,7 +477,7 @@ class CompiledSteps:
         return {name: int(self._whole[which][0]) for name, which in names.items()}
 
     def _entry(self, name: str, integers: int = 0) -> Any:
-        return entry(f"nonsmooth.schemes.{self.scheme.text}", name, self.root, self.layout.shape, integers)
+        return entry(self.scheme.text, name, self.root, self.layout.shape, integers)
 
     # ---------------------------------------------------------------------------------------------------------- states
 
@@ -534,7 +534,7 @@ class CompiledSteps:
         self._at = state
         if self._begin_at(state, state.t) == UNCERTAIN or (self._impacts_between and not self._meets()):
             return False
-        return not self._whole["meets"][0]
+        return not self._whole["impact_at_end"][0]
 
     def _state(self) -> State:
         """The state after the last step, with the internal states for the next one."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.records.memory import Memory
+from nonsmooth.compile.records.schema import Shape, offset
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.rows import AT_JUMPS, Rows
-from nonsmooth.records.memory import Memory
-from nonsmooth.records.schema import Shape, offset
 
 __all__ = ["Places", "Tables"]
 

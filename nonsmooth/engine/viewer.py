@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.objects import entry
+from nonsmooth.compile.records.memory import Memory
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.tables import Places
-from nonsmooth.evaluation import Array
 from nonsmooth.model.seen import Seen
-from nonsmooth.records.memory import Memory
 
 __all__ = ["Viewer"]
 
@@ -30,7 +30,7 @@ class Viewer:
     def __init__(self, layout: Layout, memory: Memory) -> None:
         self.memory, self._contacts = memory, layout.contacts.size
         self._rows, self._views = Places(memory, "rows"), Places(memory, "views")
-        self._observe = entry("nonsmooth.schemes.observation", "observe", "System", layout.shape, 1)
+        self._observe = entry("nonsmooth.step.observation", "observe", "System", layout.shape, 1)
 
     def __call__(self, t: Array, q: Array, v: Array, row: NDArray[np.intp], v_left: Array) -> Seen:
         """Of rows at times (n,), with positions (n, nq) and velocities (n, nv) after impacts; at `row` (m,) of them

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.flexible.finite_elements import FiniteElements
 
 __all__ = ["Inertia", "Shortening", "inertia_of", "shortening_of"]

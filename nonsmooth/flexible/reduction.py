@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.flexible.elements import COMPONENTS
 from nonsmooth.flexible.finite_elements import FiniteElements

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import settings
 

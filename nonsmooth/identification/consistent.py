@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.identification.base import BaseParameters
 from nonsmooth.identification.parameters import inertia_matrix, pseudo_inertia

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.compile.casadi_call import Array, Evaluator
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.signals import signal_values

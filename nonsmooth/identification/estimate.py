@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.base import BaseParameters, base_parameters
 from nonsmooth.identification.consistent import consistent_parameters

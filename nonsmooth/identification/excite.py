@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.base import BaseParameters, base_parameters
 from nonsmooth.identification.fourier import Fourier, basis, free_directions

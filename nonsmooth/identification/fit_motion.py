@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_bytes
 from nonsmooth.identification.levenberg import levenberg_marquardt
@@ -34,8 +34,8 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.arguments import in_si
 from nonsmooth.settings import settings
-from nonsmooth.step_control import StepControl, finer, step_control
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.control import StepControl, finer, step_control
+from nonsmooth.step.scheme import Stepper
 
 #: rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
 RISE = 3.841458820694124

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.signals import FourierSignal
 

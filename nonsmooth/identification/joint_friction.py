@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.drive_motion import Mapped
 from nonsmooth.identification.regressor import Regressor

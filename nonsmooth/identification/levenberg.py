@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 
 #: steps of differences, in the unit of the unknowns; a motion with impacts has kinks at smaller scales
 STEPS = 2e-3, 2e-4, 2e-5

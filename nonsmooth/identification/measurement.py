@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.files.csv_data import read_table
 from nonsmooth.identification.fourier import Fourier
 from nonsmooth.identification.motion_data import check_samples, check_signal
 from nonsmooth.identification.regressor import Regressor
-from nonsmooth.measured import read_table
 
 #: largest relative deviation of a sampling interval from their median
 UNEVEN = 1e-3

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
-from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.control import StepControl
+from nonsmooth.step.scheme import Stepper
 
 #: samples of measured data
 LEAST = 20

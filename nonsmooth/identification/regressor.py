@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.drive_motion import DriveMotion, Mapped, solved
 from nonsmooth.identification.parameters import (

@@ -17,11 +17,11 @@ from typing import Annotated, Any, ClassVar, Self
 import casadi as ca
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.fits import Fit, Toleranced
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.drawing import Box, Dot, Line, Primitive, Round, Spot, Touch, Wall, vector
 from nonsmooth.model.elements import Element
+from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
 from nonsmooth.model.joints import ORIGIN, BodyRef, Direction
 from nonsmooth.model.rows import unit

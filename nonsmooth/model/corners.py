@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.bounds import Bounds
 from nonsmooth.model.elements import Element

@@ -19,12 +19,21 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.exceptions import InputError, ModelError
-from nonsmooth.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.model.drawing import Primitive, Spot, vector
+from nonsmooth.model.fits import Fit, Scatter, Toleranced, looks_stated, stated
 from nonsmooth.model.signals import TimeFunction, wrong_arguments
-from nonsmooth.quantities import AXES, Declared, Quantity, converted, declarations, field_units
+from nonsmooth.quantities import (
+    AXES,
+    Declared,
+    Quantity,
+    Wrong,
+    converted,
+    declarations,
+    field_units,
+    has_unit,
+    in_unit,
+)
 from nonsmooth.settings import Called, floats, shown, wrong_flag
-from nonsmooth.units import Wrong, has_unit, in_unit
 
 __all__ = ["Element"]
 

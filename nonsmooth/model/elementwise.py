@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.compile.casadi_call import Array, Evaluator
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.assembly import ElementFunctions, used_nodes
 from nonsmooth.model.bodies import Body

@@ -42,7 +42,7 @@ from typing import Annotated, Any
 
 import casadi as ca
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.bodies import PlanarBody, SpatialBody
 from nonsmooth.model.flexible_body import MOST, FlexibleBody
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, rotation_matrix

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.flexible.inertia import Inertia, Shortening
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.model.bodies import Body, Node

@@ -31,7 +31,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.flexible.modes import Modes
 
 __all__ = ["FloatingFrame", "sparse"]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import path_of
+from nonsmooth.quantities import Wrong, in_unit
 from nonsmooth.settings import shown
-from nonsmooth.units import Wrong, in_unit
 
 __all__ = ["MOST_TRIANGLES", "Mesh", "read_stl"]
 

@@ -19,8 +19,8 @@ from nonsmooth.model.review import REMARKS, review
 from nonsmooth.model.shapes import Shape
 from nonsmooth.model.state import Assembly
 from nonsmooth.model.system import System, start_of
+from nonsmooth.progress import stage
 from nonsmooth.settings import Called, shown
-from nonsmooth.stages import stage
 
 __all__ = ["CENTRED", "Assembled", "Model"]
 

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.model.bodies import PlanarBody, SpatialBody
 from nonsmooth.model.frames import rotation_matrix

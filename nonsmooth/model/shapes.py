@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.drawing import Primitive, Solid, Spot
 from nonsmooth.model.elements import Element
 from nonsmooth.model.joints import IDENTITY, BodyRef

@@ -11,11 +11,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
-from nonsmooth.quantities import InUnits, Stated, Unit, field_units, own_unit, parts_of
+from nonsmooth.quantities import InUnits, Stated, Unit, Wrong, field_units, in_unit, own_unit, parts_of
 from nonsmooth.settings import floats, is_number
-from nonsmooth.units import Wrong, in_unit
 
 __all__ = [
     "AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector",

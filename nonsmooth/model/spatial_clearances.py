@@ -18,7 +18,7 @@ from typing import Literal
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Touches
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector

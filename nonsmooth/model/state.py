@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 
 __all__ = ["Assembly", "InternalStates", "Moved", "State"]
 
@@ -21,7 +21,7 @@ class InternalStates(Mapping[str, Array]):
     """Internal states of a run in one array; by name, views of it: ``state.memory["Contact.P"]``.
 
     Names are those of fields in the records of the scheme, in SI units, in the order of the model: see
-    ``nonsmooth/engine/kept.py`` and the fields in ``nonsmooth/schemes``.
+    ``nonsmooth/engine/saved_state.py`` and the fields in ``nonsmooth/schemes``.
 
     Parameters
     ----------

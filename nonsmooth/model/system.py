@@ -16,9 +16,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array, Columnwise, Evaluator
+from nonsmooth.compile.casadi_call import Array, Columnwise, Evaluator
 from nonsmooth.exceptions import InputError, ModelError
-from nonsmooth.fits import Fit, Toleranced, looks_stated, stated
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.assembly import ElementFunctions
@@ -28,13 +27,14 @@ from nonsmooth.model.corners import Corners
 from nonsmooth.model.elements import Element
 from nonsmooth.model.elementwise import Elementwise
 from nonsmooth.model.equations import Equations
+from nonsmooth.model.fits import Fit, Toleranced, looks_stated, stated
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.redundancy import Redundant, weighted
 from nonsmooth.model.signals import Table, tables
 from nonsmooth.model.state import Assembly, State
+from nonsmooth.quantities import Wrong, in_unit
 from nonsmooth.settings import is_number, shown
-from nonsmooth.units import Wrong, in_unit
 
 if TYPE_CHECKING:
     from nonsmooth.model.compliance import Compliance

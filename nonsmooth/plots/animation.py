@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import window_of
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.canvas import fit, new_axes
 from nonsmooth.plots.curves import display
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.scene import Scene
 from nonsmooth.plots.style import INK, SIZE, shown_unit
-from nonsmooth.stages import stage
+from nonsmooth.progress import stage
 from nonsmooth.studies.arguments import check_count
 from nonsmooth.trajectory import Trajectory
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.plots.labels import Label, write_names
 from nonsmooth.plots.scale_bar import draw_scale
 from nonsmooth.plots.scene import Scene

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.plots.curves import readable
 from nonsmooth.plots.panel import Panel, Series
 from nonsmooth.trajectory import Columns, Trajectory

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates, impulses
-from nonsmooth.evaluation import Array
 from nonsmooth.plots.curves import display
 from nonsmooth.plots.panel import Line, meaning
 from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, new_figure, power, quantity

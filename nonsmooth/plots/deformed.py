@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.model.flexible_bodies import FlexibleBody
 

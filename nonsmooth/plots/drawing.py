@@ -15,8 +15,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import coordinates
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.clearances import Clearance

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.drawing import Bearing, Guide, Spot, Vector
 from nonsmooth.plots.drawing import BEARING, BLOCK, Placed
 

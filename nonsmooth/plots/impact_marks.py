@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.plots.panel import Line
 from nonsmooth.plots.style import INK
 from nonsmooth.trajectory import Trajectory

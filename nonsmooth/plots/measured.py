@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.measured import TIMES, read_table
+from nonsmooth.files.csv_data import TIMES, read_table
 from nonsmooth.plots.curves import columns_of, units_of
 from nonsmooth.plots.words import named
 from nonsmooth.trajectory import Trajectory

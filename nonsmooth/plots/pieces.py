@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.drawing import (
     Arrow,
     Axle,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.plots.panel import meaning
 from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, legend, new_figure, shown_unit
 from nonsmooth.studies.published import SIZES, smooth

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import mean_forces
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Field
 from nonsmooth.plots.drawing import Drawing, magnification, magnified

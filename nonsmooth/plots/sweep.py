@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import display
 from nonsmooth.plots.style import COLOURS, INK, SIZE, decades, dress, mark_failed, new_figure, quantity

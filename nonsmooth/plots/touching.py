@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, Spot, Touch, Wall
 from nonsmooth.plots.drawing import Drawing, Drawn, Placed

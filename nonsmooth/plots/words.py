@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.measured import conversion, split_unit
+from nonsmooth.files.csv_data import conversion, split_unit
 from nonsmooth.plots.curves import KINDS, columns_of, units_of
 from nonsmooth.plots.panel import Panel
+from nonsmooth.quantities import Wrong, parse_unit
 from nonsmooth.settings import hint
 from nonsmooth.trajectory import Trajectory
-from nonsmooth.units import Wrong, parse_unit
 
 #: in which order a name without a kind is looked for; of contacts the force comes first, of bodies the position
 ORDER = ("q", "lam_N", "reaction", "energy", "v", "gap", "impulse")

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 
 __all__ = ["TINY", "Program", "Session", "Solution", "Solver", "largest", "worst_row"]
 

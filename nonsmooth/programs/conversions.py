@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs.friction_contact import ConeQP, FrictionContact
 from nonsmooth.programs.lcp import LCP

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs.base import TINY, Solution, largest, worst_row
 from nonsmooth.programs.lcp import CAP
+from nonsmooth.programs.projections import Disk, HalfLine, SecondOrderCone
 from nonsmooth.programs.qp import FLOOR
-from nonsmooth.sets import Disk, HalfLine, SecondOrderCone
 
 __all__ = ["ConeQP", "ContactProgram", "FrictionContact"]
 

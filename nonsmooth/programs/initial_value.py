@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 
 __all__ = ["InitialValue"]
 

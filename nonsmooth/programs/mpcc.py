@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.compile.casadi_call import Array, Evaluator
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs.base import TINY, Solution, largest, worst_row
 

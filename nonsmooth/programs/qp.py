@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs.base import TINY, Solution, largest, worst_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs.friction_contact import FrictionContact
 
 __all__ = ["undetermined_impulses"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.modes import CORNERS, Timeline, mode_timeline
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.files import plain
 from nonsmooth.plots.curves import energies_before

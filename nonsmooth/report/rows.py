@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.modes import Timeline
-from nonsmooth.evaluation import Array
 from nonsmooth.trajectory import Trajectory
 
 RowIndices = NDArray[np.intp]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nonsmooth.citations import ENTRIES, bibtex, cited
+from nonsmooth.report.citations import ENTRIES, bibtex, cited
 from nonsmooth.trajectory import Trajectory
 
 UNITS = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}

@@ -11,9 +11,9 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from nonsmooth.exceptions import InputError
+from nonsmooth.quantities import Wrong, has_unit, in_unit
 from nonsmooth.settings import is_count, is_number, shown
-from nonsmooth.step_control import ConstantStep, StepControl
-from nonsmooth.units import Wrong, has_unit, in_unit
+from nonsmooth.step.control import ConstantStep, StepControl
 
 __all__ = [
     "check_arguments", "check_budget", "check_choice", "check_kinds", "check_step", "check_stepper", "in_si",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine import steps_of
 from nonsmooth.engine.batch import End, calls_outside, run_to_ends
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.laws.base import Law
 from nonsmooth.model.checks import check_start
@@ -22,8 +22,8 @@ from nonsmooth.model.system import System
 from nonsmooth.run.arguments import check_step, in_si, known_arguments
 from nonsmooth.run.simulate import check_support, simulate
 from nonsmooth.settings import floats, is_count, is_number, shown
-from nonsmooth.step_control import ConstantStep, Landing, StepControl, step_control
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_control
+from nonsmooth.step.scheme import Stepper
 
 if TYPE_CHECKING:
     import xarray

@@ -9,17 +9,17 @@ from typing import Any, cast
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.steps import MOST, CompiledSteps, Taken, origin_of
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import BudgetSpent, Interrupted, NonsmoothError, SimulationFailed, SolverFailed, TimeSpent
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.progress import stage
 from nonsmooth.run.checkpoints import RunKeeper, incomplete
 from nonsmooth.run.reach import beyond_reach
 from nonsmooth.solvers.chain import Chain
-from nonsmooth.stages import stage
-from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.deformation import check_deformations
+from nonsmooth.step.control import StepControl
+from nonsmooth.step.deformation_range import check_deformations
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import breakdown, interruption, last, made
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.closing import closed_pose
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 
 from nonsmooth import solvers
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.objects import interpreted as text_interpreted
 from nonsmooth.engine import steps_of
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, Interrupted, NonsmoothError, SimulationFailed, ValidityWarning
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.progress import told
+from nonsmooth.progress import collected, stage, staged, told
 from nonsmooth.run.arguments import (
     check_arguments,
     check_budget,
@@ -42,9 +42,8 @@ from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.settings import shown
 from nonsmooth.solvers.chain import CERTIFIED, Chain
-from nonsmooth.stages import collected, stage, staged
-from nonsmooth.step_control import ConstantStep, StepControl, step_control
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.control import ConstantStep, StepControl, step_control
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
 from nonsmooth.trajectory.early import UNCHECKED
 from nonsmooth.trajectory.manifest import Manifest

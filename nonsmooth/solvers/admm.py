@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import ConeQP, FrictionContact, Program, Solution
 from nonsmooth.programs.base import TINY
-from nonsmooth.sets import SecondOrderCone
+from nonsmooth.programs.projections import SecondOrderCone
 from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact, unanswered
 from nonsmooth.solvers.polish import polished_contact

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import QP, Program, Solution
 from nonsmooth.settings import settings

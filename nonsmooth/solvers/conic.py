@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import LCP, QP, ConeQP, FrictionContact, Program, Solution
 from nonsmooth.settings import settings

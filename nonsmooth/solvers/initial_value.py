@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Protocol
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs.initial_value import InitialValue
 from nonsmooth.settings import settings

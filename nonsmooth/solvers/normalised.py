@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs import LCP, QP, ContactProgram, Solution
 
 __all__ = ["NormalisedContact", "NormalisedQP", "normalised", "normalised_contact", "unanswered"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs import MPCC, QP, ConeQP, FrictionContact, Solution
 from nonsmooth.solvers.kernels import Told
 from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact

@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs import QP, FrictionContact, Solution
 from nonsmooth.solvers.normalised import normalised_contact
 from nonsmooth.solvers.polish import refined_friction

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.run.arguments import check_kinds, check_stepper
 from nonsmooth.settings import floats, is_count, is_number, shown
-from nonsmooth.step_control import step_control
+from nonsmooth.step.control import step_control
 
 
 def check_runs(stepper: Any, t_end: Any, dt: Any, parameters: Any = None) -> None:

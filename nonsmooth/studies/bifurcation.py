@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.poincare import Section, stroboscope
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, ModelError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import floats, is_number, shown
-from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_function, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
 from nonsmooth.studies.files import Result, variable

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, dissipated, impacts, mean_forces
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.step_control import step_control
+from nonsmooth.step.control import step_control
 from nonsmooth.studies.arguments import check_build
 from nonsmooth.studies.comparison import METRICS, Case, Comparison, checked_cases
 from nonsmooth.studies.equal_error import Cost, coarsest, cost_of, evaluations

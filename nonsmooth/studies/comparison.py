@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import contact_intervals
 from nonsmooth.diagnostics.contacts import INTERVALS
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.run.arguments import check_stepper
 from nonsmooth.settings import Called, shown
-from nonsmooth.step_control import StepControl, step_control
+from nonsmooth.step.control import StepControl, step_control
 from nonsmooth.studies.files import Result, doubts, variable
 from nonsmooth.studies.motions import Motion
 from nonsmooth.trajectory import Trajectory
@@ -24,7 +24,7 @@ from nonsmooth.trajectory import Trajectory
 if TYPE_CHECKING:
     import xarray
 
-    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.step.scheme import Stepper
 
 #: points of the time grid on which motions are compared, in addition to their rows
 GRID = 2000

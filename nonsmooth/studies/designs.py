@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.fits import Scatter
+from nonsmooth.model.fits import Scatter
 from nonsmooth.settings import floats
 from nonsmooth.studies.arguments import check_count, mapping
 

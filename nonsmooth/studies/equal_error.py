@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from nonsmooth.exceptions import SimulationFailed
-from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
+from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.trial import RTOL, Accurate, Trial
 from nonsmooth.trajectory import Trajectory
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import check_count, check_share

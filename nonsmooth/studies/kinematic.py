@@ -20,12 +20,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.fits import Fit, Scatter
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.elements import Element
+from nonsmooth.model.fits import Fit, Scatter
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.model import Model
 from nonsmooth.model.review import REMARKS

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 
-from nonsmooth.evaluation import Array, Evaluator
+from nonsmooth.compile.casadi_call import Array, Evaluator
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Limit
 from nonsmooth.laws.compliant import Compliant, NormalLaw

@@ -8,16 +8,16 @@ from numbers import Real
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
-from nonsmooth.step_control import ConstantStep, StepControl
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.control import ConstantStep, StepControl
+from nonsmooth.step.scheme import Stepper
 
 
 @telling

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from nonsmooth.diagnostics import closed_time, contact_intervals, dissipated, impacts, largest_mean_force
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.system import System
+from nonsmooth.quantities import Wrong, in_unit
 from nonsmooth.settings import hint
 from nonsmooth.trajectory import Trajectory
-from nonsmooth.units import Wrong, in_unit
 
 if TYPE_CHECKING:
     import xarray

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress
 from nonsmooth.settings import shown
-from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.control import StepControl
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kinematic import Kinematics

@@ -12,9 +12,9 @@ from nonsmooth.diagnostics import contact_intervals, contact_share
 from nonsmooth.exceptions import InputError
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
-from nonsmooth.step_control import ErrorControl, StepControl
-from nonsmooth.steppers.compliant import CompliantDae
-from nonsmooth.steppers.event_driven import EventDriven
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.step.control import ErrorControl, StepControl
 from nonsmooth.studies.files import Result, doubts, variable
 from nonsmooth.studies.trial import ACCURACY
 from nonsmooth.studies.views import Twin, View, view_of, window_means
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import xarray
 
     from nonsmooth.registry import Problem, Published
-    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.step.scheme import Stepper
 
 Setting = tuple["Stepper", "float | StepControl"]
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.step_control import ErrorControl
-from nonsmooth.steppers.base import Stepper
-from nonsmooth.steppers.compliant import CompliantDae
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.step.control import ErrorControl
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_build
 from nonsmooth.studies.compare import measured
 from nonsmooth.studies.comparison import Case

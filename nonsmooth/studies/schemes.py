@@ -12,14 +12,14 @@ import numpy as np
 from nonsmooth import solvers, steppers
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
+from nonsmooth.progress import stage
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
+from nonsmooth.schemes.gauss.gauss_qp import GaussQP
 from nonsmooth.settings import kebab, shown
 from nonsmooth.solvers.casadi_qp import CasadiQP
-from nonsmooth.stages import stage
-from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl
-from nonsmooth.steppers.event_driven import EventDriven
-from nonsmooth.steppers.gauss_mpcc import GaussMPCC
-from nonsmooth.steppers.gauss_qp import GaussQP
-from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.step.constrained_motion import Mechanism
+from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.studies.comparison import Case
 from nonsmooth.studies.trial import Trial
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.poincare import DIRECTIONS, Section, poincare
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
-from nonsmooth.step_control import StepControl
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.control import StepControl
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_known
 from nonsmooth.studies.bifurcation import periodic_section
 from nonsmooth.studies.sweep import Mechanism, system_of, unit_of_varied

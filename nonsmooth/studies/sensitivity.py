@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.progress import Progress, telling
-from nonsmooth.step_control import StepControl
+from nonsmooth.step.control import StepControl
 from nonsmooth.studies.designs import drawn, words
 from nonsmooth.studies.products import DynamicLevel, name_of
 from nonsmooth.studies.sweep import Mechanism
@@ -20,7 +20,7 @@ from nonsmooth.studies.sweep import Mechanism
 if TYPE_CHECKING:
     import xarray
 
-    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.step.scheme import Stepper
 
 
 @telling

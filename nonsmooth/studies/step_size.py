@@ -15,12 +15,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
-from nonsmooth.step_control import ConstantStep, ErrorControl, Landing, StepControl, step_control
+from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.arguments import check_build, check_count
 from nonsmooth.studies.comparison import Case, checked_cases
 from nonsmooth.studies.equal_error import cost_of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.model.given import unit_of_argument
 from nonsmooth.model.model import Model
@@ -26,7 +26,7 @@ from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import shown
-from nonsmooth.step_control import ConstantStep, Landing, StepControl
+from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.studies.arguments import check_count, check_file, check_known, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.kept import FAILED, FINISHED, UNCHECKED, Kept, Outcome, table
@@ -37,7 +37,7 @@ from nonsmooth.studies.workers import cores, outcomes
 if TYPE_CHECKING:
     import xarray
 
-    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.step.scheme import Stepper
 
 #: added to the names of metrics of runs with half the step
 HALF = "-half"

@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
-from nonsmooth.fits import Fit, Scatter, looks_stated, stated
+from nonsmooth.model.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
 from nonsmooth.settings import is_number, shown
-from nonsmooth.step_control import StepControl
+from nonsmooth.step.control import StepControl
 from nonsmooth.studies.arguments import check_count, check_share, mapping, numbers
 from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
@@ -43,7 +43,7 @@ from nonsmooth.studies.sweep import Mechanism, system_of
 if TYPE_CHECKING:
     import xarray
 
-    from nonsmooth.steppers.base import Stepper
+    from nonsmooth.step.scheme import Stepper
 
 #: default scales; that of fits and tolerances, which are what drawings say
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import SimulationFailed
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
-from nonsmooth.step_control import ConstantStep, ErrorControl, StepControl, step_control
-from nonsmooth.steppers.compliant import CompliantDae
-from nonsmooth.steppers.event_driven import EventDriven
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.step.control import ConstantStep, ErrorControl, StepControl, step_control
 from nonsmooth.studies.arguments import built
 from nonsmooth.studies.comparison import GRID, Case
 from nonsmooth.studies.motions import Motion, scaled_distance, scales

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import mean_forces
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 

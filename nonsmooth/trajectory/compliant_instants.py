@@ -10,11 +10,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.engine.compliant_forces import CompliantForces
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverFailed
-from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING
-from nonsmooth.tolerances.compliant import TOUCHED
+from nonsmooth.schemes.compliant.forces import CompliantForces
+from nonsmooth.schemes.compliant.tolerances import TOUCHED
+from nonsmooth.step.tolerances import CLOSED, OPEN, SLIPPING
 from nonsmooth.trajectory.dense import between, coordinates_of, places
 from nonsmooth.trajectory.origin import Forces, Origin, Run
 

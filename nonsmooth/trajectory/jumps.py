@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.rows import AT_JUMPS, at_rows
-from nonsmooth.evaluation import Array
-from nonsmooth.steppers.mechanism import Mechanism
+from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.trajectory.columns import any_of_each
 from nonsmooth.trajectory.derived import means
 

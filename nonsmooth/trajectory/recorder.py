@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.rows import AT_JUMPS, cut, following, joined
-from nonsmooth.evaluation import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces
 from nonsmooth.model.seen import Observe, observed_by

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.engine.event_instants import EventInstants
-from nonsmooth.evaluation import Array
-from nonsmooth.steppers.event_driven import EventDriven
-from nonsmooth.steppers.mechanism import Configuration, Mechanism
-from nonsmooth.tolerances import CLOSED, OPEN, SLIPPING, STICKING
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.schemes.event_driven.instants import EventInstants
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.step.constrained_motion import Configuration, Mechanism
+from nonsmooth.step.tolerances import CLOSED, OPEN, SLIPPING, STICKING
 from nonsmooth.trajectory.origin import Forces, Origin, Run
 
 __all__ = ["RigidLaw"]

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, ValidityWarning
 from nonsmooth.files import Pieces, Variable, path_of, read_contents, write_contents
 from nonsmooth.model.state import InternalStates, State
-from nonsmooth.stages import stage
+from nonsmooth.progress import stage
 from nonsmooth.trajectory import long_files
 from nonsmooth.trajectory.any_time import AnyTime
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
 from nonsmooth.trajectory.columns import any_of_each, bounds, where

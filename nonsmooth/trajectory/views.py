@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.stages import stage
+from nonsmooth.progress import stage
 
 if TYPE_CHECKING:
     import pandas

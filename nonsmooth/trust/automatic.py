@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import BudgetSpent, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.step_control import Landing, finer
-from nonsmooth.steppers.compliant import CompliantDae
-from nonsmooth.steppers.event_driven import EventDriven
-from nonsmooth.steppers.gauss_qp import GaussQP
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.schemes.gauss.gauss_qp import GaussQP
+from nonsmooth.step.control import Landing, finer
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.unseen import unseen
 from nonsmooth.trajectory.verdict import ADVICE

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates
-from nonsmooth.evaluation import Array
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import reference_length

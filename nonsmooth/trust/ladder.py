@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nonsmooth.exceptions import Interrupted, SimulationFailed, SolverFailed, TimeSpent
-from nonsmooth.step_control import (
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
+from nonsmooth.schemes.gauss.gauss_qp import GaussQP
+from nonsmooth.step.control import (
     COARSE,
     QUARTER,
     ROWS,
@@ -19,10 +23,6 @@ from nonsmooth.step_control import (
     Landing,
     StepControl,
 )
-from nonsmooth.steppers.compliant import CompliantDae
-from nonsmooth.steppers.event_driven import EventDriven
-from nonsmooth.steppers.gauss_mpcc import GaussMPCC
-from nonsmooth.steppers.gauss_qp import GaussQP
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trust.difference import Difference
 

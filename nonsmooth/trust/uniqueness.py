@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.steppers.mechanism import Mechanism
-from nonsmooth.tolerances import OPEN, SLIPPING, STICKING
+from nonsmooth.step.constrained_motion import Mechanism
+from nonsmooth.step.tolerances import OPEN, SLIPPING, STICKING
 from nonsmooth.trajectory import Trajectory
 
 __all__ = ["Undetermined", "undetermined_forces"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs import LCP, ConeQP, FrictionContact, Solution, Solver, cone_qp_from_friction_contact
 from nonsmooth.solvers import (

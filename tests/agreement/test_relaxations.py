@@ -5,9 +5,9 @@ import pytest
 
 from nonsmooth import ActiveSet, IpoptMPCC
 from nonsmooth.model.state import State
+from nonsmooth.schemes.gauss.gauss_mpcc import StepPrograms
 from nonsmooth.solvers.chain import CERTIFIED
-from nonsmooth.step_control import ConstantStep
-from nonsmooth.steppers.gauss_mpcc import StepPrograms
+from nonsmooth.step.control import ConstantStep
 from nonsmooth_problems import slider_rod
 
 C, A, DT = 1e-5, 0.01, 1e-3

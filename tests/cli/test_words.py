@@ -23,8 +23,7 @@ from nonsmooth.cli.files import python_problem
 from nonsmooth.cli.report import _tidied
 from nonsmooth.cli.signals import stoppable
 from nonsmooth.cli.words import completed, duration
-from nonsmooth.progress import Advance
-from nonsmooth.stages import stage
+from nonsmooth.progress import Advance, stage
 from nonsmooth.trajectory import Columns
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"

@@ -26,11 +26,11 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.compile import machine, objects, ship, shipped
+from nonsmooth.compile.records.schema import Shape
 from nonsmooth.compile.shipped import NotShipped, Target
 from nonsmooth.engine.compiled_form import is_rough, options_of
 from nonsmooth.engine.layout import shape_of
 from nonsmooth.laws import LankaraniNikravesh
-from nonsmooth.records.schema import Shape
 from nonsmooth.registry import find_problems
 from nonsmooth_problems import slider_rod
 

@@ -29,8 +29,8 @@ from nonsmooth import (
     TimeVector,
     Torque,
 )
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.declarative import StatedModel, model_text, read_text
-from nonsmooth.evaluation import Array
 from nonsmooth.flexible import Material, Rectangle, beam, modes
 from nonsmooth.laws import Flores
 from nonsmooth.model.contacts import Contact

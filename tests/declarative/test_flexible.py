@@ -27,8 +27,8 @@ from nonsmooth import (
     simulate,
     write_model,
 )
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.declarative import model_text, read, read_text
-from nonsmooth.evaluation import Array
 from nonsmooth.flexible import CrossSection, Material, Rayleigh, Rectangle, Tube, assemble, beam, from_matrices, modes
 from nonsmooth_problems import flexible_slider_crank
 

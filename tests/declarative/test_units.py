@@ -7,8 +7,7 @@ import math
 import pytest
 
 from nonsmooth.model.kinds import element_kinds
-from nonsmooth.quantities import declarations
-from nonsmooth.units import Wrong, in_unit, parse_unit
+from nonsmooth.quantities import Wrong, declarations, in_unit, parse_unit
 
 VALUES = [
     ("0.5 mm", "m", 0.5e-3),

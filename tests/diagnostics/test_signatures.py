@@ -18,8 +18,8 @@ from nonsmooth import (
     SpatialPrismaticClearance,
     simulate,
 )
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import active_sets, signature, signature_timeline, signatures
-from nonsmooth.evaluation import Array
 
 RECTANGLE = {"height": 0.08, "width": 0.06, "clearance": 1e-4}
 SQUARE = {"height": 0.08, "width": 0.08, "clearance": 1e-4}

@@ -23,7 +23,7 @@ from nonsmooth import (
 from nonsmooth.cli import main
 from nonsmooth.declarative import read_text
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
-from nonsmooth.fits import stated
+from nonsmooth.model.fits import stated
 from nonsmooth_problems import slider_crank_revolute
 
 SMOOTH = Rigid(restitution=0.3, friction=0.0)

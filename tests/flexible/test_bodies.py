@@ -24,7 +24,7 @@ from nonsmooth.diagnostics import momentum
 from nonsmooth.flexible import Material, Rectangle, beam, modes
 from nonsmooth.model.flexible_bodies import PlanarFlexibleBody, SpatialFlexibleBody
 from nonsmooth.plots.drawing import drawing_of_run
-from nonsmooth.step_control import ErrorControl
+from nonsmooth.step.control import ErrorControl
 from nonsmooth.trajectory import Trajectory
 
 from .beams import free_rod

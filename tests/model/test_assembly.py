@@ -25,7 +25,7 @@ from nonsmooth import (
     Spring,
     Table,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.system import System
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from nonsmooth import Ground, InputError, Model, ModelError, PlanarBody, SpatialBody
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.system import System
 
 INERTIA = (3e-3, 4e-3, 5e-3, 0.5e-3, -0.3e-3, 0.2e-3)

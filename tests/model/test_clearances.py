@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import Ground, InputError, Model, ModelError, PlanarBody, PrismaticClearance, RevoluteClearance, Rigid
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.system import System
 
 SMOOTH = Rigid(restitution=0.0, friction=0.0)

@@ -26,7 +26,7 @@ from nonsmooth import (
     Table,
     simulate,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model import redundancy
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.closing import closed_start

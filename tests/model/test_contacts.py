@@ -17,7 +17,7 @@ from nonsmooth import (
     Rigid,
     SpatialBody,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointBox, PointPlane
 from nonsmooth.model.system import System
 

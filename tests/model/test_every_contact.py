@@ -13,7 +13,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from nonsmooth import Model, PlanarBody, Rigid, SpatialBody
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.frames import SpatialPlacement

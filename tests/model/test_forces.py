@@ -30,7 +30,7 @@ from nonsmooth import (
     TorsionDamper,
     TorsionSpring,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.forces import Force
 from nonsmooth.model.system import System
 

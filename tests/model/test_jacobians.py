@@ -29,7 +29,7 @@ from nonsmooth import (
     Rigid,
     Table,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.contacts import CircleCircle, CirclePlane, Contact, PointBox, PointPlane
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System

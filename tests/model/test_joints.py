@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import Fixed, Gravity, Ground, Model, ModelError, PlanarBody, PrescribedMotion, Prismatic, Revolute
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.system import System
 
 G = 9.81

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from nonsmooth import Ground, Model, ModelError, PlanarBody, PointMass, Revolute, SpatialBody, with_point_masses
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 
 
 def test_two_masses_on_a_rod_without_one() -> None:

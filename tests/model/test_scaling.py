@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import MoreauJean, simulate
-from nonsmooth.evaluation import Evaluator
+from nonsmooth.compile.casadi_call import Evaluator
 from nonsmooth.model.system import System
 from nonsmooth_problems import chain, slider_crank_translational
 

@@ -28,7 +28,7 @@ from nonsmooth import (
     SphericalClearance,
     simulate,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System

@@ -29,7 +29,7 @@ from nonsmooth import (
     SphereSphere,
     simulate,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.laws import HertzStiffness, Material
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.contacts import Contact

@@ -23,7 +23,7 @@ from nonsmooth import (
     SpatialBody,
     Table,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.system import System
 
 AXIS = (0.0, 3.0, 4.0)

@@ -38,7 +38,7 @@ from nonsmooth import (
     Universal,
     UniversalPrismatic,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.frames import SpatialPlacement

@@ -24,7 +24,7 @@ from nonsmooth import (
     Revolute,
     SpatialBody,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.joints import Joint
 

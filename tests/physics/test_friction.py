@@ -13,7 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from nonsmooth import Landing, Rigid, SimulationFailed, simulate, steppers
-from nonsmooth.step_control import ErrorControl
+from nonsmooth.step.control import ErrorControl
 from nonsmooth_problems import block_on_incline, painleve_rod, stick_slip_oscillator
 from nonsmooth_problems.block_on_incline import GRAVITY, MASS
 from nonsmooth_problems.painleve_rod import HALF_LENGTH, PainleveRod

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import CircleCircle, Gravity, Ground, Landing, Model, PlanarBody, PointPlane, Rigid, simulate, steppers
-from nonsmooth.step_control import ErrorControl
+from nonsmooth.step.control import ErrorControl
 from nonsmooth_problems import bouncing_ball, newtons_cradle, pendulum_with_stop
 from nonsmooth_problems.bouncing_ball import GRAVITY, MASS
 from nonsmooth_problems.newtons_cradle import after_simultaneous_impacts, after_successive_impacts

@@ -32,7 +32,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.model.system import System
-from nonsmooth.steppers.base import Stepper
+from nonsmooth.step.scheme import Stepper
 
 #: time [s] of the benchmark
 LAST = 10.0

@@ -27,7 +27,7 @@ from nonsmooth import (
     Trajectory,
     simulate,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.laws import Dahl, Flores, FrictionLaw, Karnopp, LankaraniNikravesh, LuGre, RegularisedCoulomb
 from nonsmooth.model.system import System
 

@@ -24,10 +24,10 @@ from nonsmooth import (
     Trajectory,
     simulate,
 )
-from nonsmooth.engine.compliant_forces import CompliantForces
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.laws import Flores, FrictionLaw, Karnopp, LuGre, RegularisedCoulomb
 from nonsmooth.model.system import System
+from nonsmooth.schemes.compliant.forces import CompliantForces
 
 G = 9.81
 CONTROL = ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)

@@ -33,7 +33,7 @@ from nonsmooth import (
     UniversalPrismatic,
     simulate,
 )
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.elements import Element
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, start_of

@@ -16,7 +16,7 @@ from nonsmooth.programs import (
     cone_qp_from_friction_contact,
     lcp_from_friction_contact,
 )
-from nonsmooth.sets import SecondOrderCone
+from nonsmooth.programs.projections import SecondOrderCone
 
 # A point of 1 kg on a floor: impulses are velocities.
 POINT = FrictionContact(np.eye(2), np.array([-1.0, 3.0]), np.array([0.5]), 2, names=("floor",))

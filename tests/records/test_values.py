@@ -4,11 +4,11 @@ import numba
 import numpy as np
 import pytest
 
-from nonsmooth.records import values
-from nonsmooth.records.compiled import RecordType  # noqa: F401  (types of records)
-from nonsmooth.records.packed import OPT, Value
-from nonsmooth.records.schema import Block, Directions, Masses, Motion, Number, Rows, Shape, Vector, record
-from nonsmooth.records.views import Record
+from nonsmooth.compile.records import values
+from nonsmooth.compile.records.compiled import RecordType  # noqa: F401  (types of records)
+from nonsmooth.compile.records.packed import OPT, Value
+from nonsmooth.compile.records.schema import Block, Directions, Masses, Motion, Number, Rows, Shape, Vector, record
+from nonsmooth.compile.records.views import Record
 
 
 @record
@@ -72,7 +72,7 @@ TEXTS = [_elementwise, _matrix_products, _products_and_masses, _blocks, _parts, 
 
 def _filled(shape):
     """A record of random numbers, with zeros where vectors are padded."""
-    from nonsmooth.records.memory import Content, Memory
+    from nonsmooth.compile.records.memory import Content, Memory
 
     content = Content()
     content.add("Sample")

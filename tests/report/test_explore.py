@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import nonsmooth.notebook
+import nonsmooth.report.notebook
 from nonsmooth import ErrorControl, EventDriven, InputError, explore, simulate
 from nonsmooth_problems import slider_crank_revolute
 
@@ -95,12 +95,12 @@ def test_what_is_no_mechanism_or_no_picture(system: Any) -> None:
 
 def test_without_its_library_there_is_one_sentence(system: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    nonsmooth.notebook._kind.cache_clear()
+    nonsmooth.report.notebook._kind.cache_clear()
     try:
-        with pytest.raises(InputError, match='extra "notebook", pip install "nonsmooth.notebook."'):
+        with pytest.raises(InputError, match='extra "notebook", pip install "nonsmooth.report.notebook."'):
             explore(system, EventDriven(), parameters=ENDS, **GIVEN)
     finally:
-        nonsmooth.notebook._kind.cache_clear()
+        nonsmooth.report.notebook._kind.cache_clear()
 
 
 #: a model as of a notebook, which notes what is saved

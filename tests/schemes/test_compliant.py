@@ -396,7 +396,7 @@ def test_parameters_are_inputs():
 def test_no_row_is_kept_whose_residual_is_too_large(monkeypatch):
     """A run ends before the first of them, and says why."""
     system, run = swing().build(), {"t_end": 2e-2, "dt": ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)}
-    monkeypatch.setattr("nonsmooth.engine.compliant_steps.CERTIFIED", 1e-30)
+    monkeypatch.setattr("nonsmooth.schemes.compliant.steps.CERTIFIED", 1e-30)
     with pytest.raises(SimulationFailed, match="Step 1, .*residual of [0-9.e-]+, more than 1e-30") as failed:
         simulate(system, stepper(), **run)
     assert len(failed.value.trajectory.t) == 1

@@ -21,13 +21,13 @@ from nonsmooth import (
     Spherical,
     simulate,
 )
-from nonsmooth.engine.compliant_steps import CompliantSteps
+from nonsmooth.compile.records.views import Record
 from nonsmooth.flexible import Material, Rectangle
 from nonsmooth.flexible import beam as beam_of
 from nonsmooth.flexible import modes as modes_of
 from nonsmooth.laws import Karnopp, LankaraniNikravesh, LuGre, RegularisedCoulomb
-from nonsmooth.records.views import Record
-from nonsmooth.schemes import compliant
+from nonsmooth.schemes.compliant import text as compliant
+from nonsmooth.schemes.compliant.steps import CompliantSteps
 from nonsmooth_problems import beam_on_stop, flexible_slider_crank
 from nonsmooth_problems.flexible_slider_crank import COMPLIANT
 

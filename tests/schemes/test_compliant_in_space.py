@@ -20,10 +20,10 @@ from nonsmooth import (
     SpherePlane,
     Spring,
 )
-from nonsmooth.engine.compliant_steps import CompliantSteps
+from nonsmooth.compile.records.views import Record
 from nonsmooth.laws import Dahl, Flores, HuntCrossley, Karnopp, KelvinVoigt, LuGre, RegularisedCoulomb
-from nonsmooth.records.views import Record
-from nonsmooth.schemes import compliant
+from nonsmooth.schemes.compliant import text as compliant
+from nonsmooth.schemes.compliant.steps import CompliantSteps
 from nonsmooth_problems import (
     bennett,
     heavy_top,

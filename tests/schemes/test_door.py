@@ -32,10 +32,10 @@ from nonsmooth import (
     simulate,
     simulate_batch,
 )
-from nonsmooth.engine.door import Outside
+from nonsmooth.engine.external_solver import Outside
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.solvers import ipopt
-from nonsmooth.tolerances import UNCERTAIN
+from nonsmooth.step.tolerances import UNCERTAIN
 from nonsmooth_problems import polishing_robot, slider_crank_translational, slider_rod, spatial_slider_crank
 
 #: the class, the length of a step and the restitution of runs in which contacts impact, slide and stick

@@ -18,10 +18,10 @@ from nonsmooth import (
     Trajectory,
     simulate,
 )
-from nonsmooth.engine.event_steps import EventSteps
-from nonsmooth.records.views import Record
-from nonsmooth.schemes import event_driven
-from nonsmooth.tolerances import DONE
+from nonsmooth.compile.records.views import Record
+from nonsmooth.schemes.event_driven import text as event_driven
+from nonsmooth.schemes.event_driven.steps import EventSteps
+from nonsmooth.step.tolerances import DONE
 from nonsmooth_problems import (
     slider_crank_translational,
     slider_rod,

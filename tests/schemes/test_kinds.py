@@ -42,11 +42,11 @@ from nonsmooth import (
 )
 from nonsmooth.compile.emit import Unsupported, varies
 from nonsmooth.compile.machine import Kernel, kernel
+from nonsmooth.compile.records.schema import Shape, dtype, offset
 from nonsmooth.engine.kinds import Kind, Kinds
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.elements import Element
-from nonsmooth.records.schema import Shape, dtype, offset
-from nonsmooth.schemes import fields  # noqa: F401  (the schemas)
+from nonsmooth.step import fields  # noqa: F401  (the schemas)
 
 CONTACT = Rigid(restitution=0.5, friction=0.2)
 TABLE = Table(times=(0.0, 0.5, 1.0), values=(0.0, 2.0, 1.0))
@@ -277,7 +277,7 @@ def doubles(schema: str, shape: Shape, count: int, *paths: tuple[str, ...]) -> l
 def test_outputs_stand_in_the_fields_of_records(dimension):
     """Each once, and nothing else is written."""
     kinds, guide, weld = kinds_of(dimension), CONTACTS[dimension][1], JOINTS[dimension][2]
-    shape, gaps, sides = kinds.shape, len(guide.gap_labels), (("a", "along"), ("b", "along"))
+    shape, gaps, sides = kinds.shape, len(guide.gap_labels), (("a", "directions"), ("b", "directions"))
     assert written(kinds.contact(guide)) == doubles("Contact", shape, gaps, ("g",), *sides)
     assert written(kinds.surface(guide)) == doubles("Contact", shape, gaps, ("true_gap",), ("true_rate",))
     smooth = kinds_of(dimension, rough=False)
@@ -289,7 +289,7 @@ def test_outputs_stand_in_the_fields_of_records(dimension):
     assert [written(kinds.powers(e)) for e in FORCES[dimension][:5]] == [accounts] * 5
     # 3 rows in blocks of two, of which one stays empty, or 6 in blocks of three
     blocks, empty = -(-len(weld.rows) // shape.rows), -len(weld.rows) % shape.rows
-    for kind, names in ((kinds.joint(weld), ("g", "rate")), (kinds.bias(weld), ("bend",)),
+    for kind, names in ((kinds.joint(weld), ("g", "rate")), (kinds.bias(weld), ("bias_acceleration",)),
                         (kinds.closure(weld), ("closure",))):  # fmt: skip
         paths = [(name,) for name in names]
         along = sides if len(names) == 2 else ()

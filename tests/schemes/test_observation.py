@@ -7,7 +7,7 @@ import nonsmooth_problems as ready
 from nonsmooth import Damper, Gravity, Ground, Load, Model, MoreauJean, SpatialBody, Spring, Torque
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.model.seen import observed_by
-from nonsmooth.step_control import ConstantStep
+from nonsmooth.step.control import ConstantStep
 
 #: round-off of sums of a few terms, some of which cancel: gaps are 1e-4 of the positions that they are differences of
 ROUND_OFF = 1e-12

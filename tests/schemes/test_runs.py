@@ -38,10 +38,10 @@ from nonsmooth import (
 )
 from nonsmooth.compile.machine import compilations
 from nonsmooth.compile.objects import _compiled
-from nonsmooth.engine.compliant_steps import CompliantSteps
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.laws import Flores
-from nonsmooth.step_control import ConstantStep
+from nonsmooth.schemes.compliant.steps import CompliantSteps
+from nonsmooth.step.control import ConstantStep
 from nonsmooth_problems import (
     four_bar,
     slider_crank_revolute,
@@ -134,7 +134,7 @@ def test_impulses_begin_a_run_with_another_law_of_friction_too():
     steps._put(end, 0.0)
     begun = steps._state()
     assert np.array_equal(begun.memory["Contact.P"], np.pad(end.memory["Contact.P"], ((0, 0), (0, 1))))
-    assert np.array_equal(begun.memory["Contact.y_scale"], end.memory["Contact.y_scale"])
+    assert np.array_equal(begun.memory["Contact.impulse_scale"], end.memory["Contact.impulse_scale"])
 
 
 @pytest.mark.parametrize("problem", [slider_crank_translational, slider_rod, boxes], ids=["crank", "rod", "boxes"])

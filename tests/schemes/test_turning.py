@@ -21,12 +21,12 @@ from nonsmooth import (
     read_model,
     simulate,
 )
+from nonsmooth.compile.records.views import Record
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.model.system import System
-from nonsmooth.records.views import Record
-from nonsmooth.schemes import implicit_euler
-from nonsmooth.step_control import ConstantStep
-from nonsmooth.tolerances import DONE
+from nonsmooth.schemes.gauss import implicit_euler
+from nonsmooth.step.control import ConstantStep
+from nonsmooth.step.tolerances import DONE
 from nonsmooth_problems import flexible_slider_crank
 
 CLEARANCE, DT = 1e-4, 1e-3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.solvers.kernels import one_contact
 from nonsmooth.solvers.kernels.one_contact import solve_contact
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs import FrictionContact, Solution
 from nonsmooth.solvers import Chain, SemismoothNewton, SmoothingNewton

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs import FrictionContact, Solution, Solver
 from nonsmooth.solvers import Admm, Conic, ProjectedGaussSeidel, SemismoothNewton, SmoothingNewton
 

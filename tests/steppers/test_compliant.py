@@ -41,8 +41,8 @@ from nonsmooth import (
     ValidityWarning,
     simulate,
 )
-from nonsmooth.citations import cited
 from nonsmooth.laws import Flores, Karnopp, KelvinVoigt, LankaraniNikravesh, LuGre, RegularisedCoulomb
+from nonsmooth.report.citations import cited
 from nonsmooth_problems import block_on_incline, slider_rod
 from nonsmooth_problems.xy_pointing_facts import loose_run
 

@@ -32,9 +32,10 @@ from nonsmooth import (
     SpatialBody,
     simulate,
 )
-from nonsmooth.schemes import event_fields, runge_kutta
-from nonsmooth.step_control import step_control
-from nonsmooth.tolerances.event_driven import ORDERS
+from nonsmooth.schemes.event_driven import fields as event_fields
+from nonsmooth.schemes.event_driven.tolerances import ORDERS
+from nonsmooth.step import runge_kutta
+from nonsmooth.step.control import step_control
 from nonsmooth_problems import block_on_incline, slider_rod, stick_slip_oscillator
 
 C, G = 1e-5, 9.81

@@ -30,7 +30,7 @@ from nonsmooth import (
     Torque,
     simulate,
 )
-from nonsmooth.engine.event_steps import EventSteps
+from nonsmooth.schemes.event_driven.steps import EventSteps
 from nonsmooth_problems import crank_rocker, slider_crank_revolute
 
 G = 9.81

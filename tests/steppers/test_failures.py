@@ -30,7 +30,7 @@ from nonsmooth import (
 )
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.programs import Solution
-from nonsmooth.step_control import ConstantStep
+from nonsmooth.step.control import ConstantStep
 from nonsmooth_problems import slider_rod
 
 

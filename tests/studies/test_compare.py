@@ -23,7 +23,7 @@ from nonsmooth import (
 )
 from nonsmooth.laws import Flores
 from nonsmooth.registry import find_problems
-from nonsmooth.step_control import ConstantStep
+from nonsmooth.step.control import ConstantStep
 from nonsmooth.studies import Case, compare
 from nonsmooth.studies.comparison import METRICS
 from nonsmooth.studies.equal_error import refined

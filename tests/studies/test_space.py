@@ -230,7 +230,7 @@ def test_the_exponent_of_an_unstable_axis() -> None:
 
 
 def test_a_run_of_each_kind_is_cited(tmp_path: Any) -> None:
-    from nonsmooth.citations import bibtex
+    from nonsmooth.report.citations import bibtex
     from nonsmooth.trajectory import Trajectory
 
     runs: list[tuple[Callable[[], Model], Any, Any]] = [

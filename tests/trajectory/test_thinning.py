@@ -9,7 +9,7 @@ import pytest
 
 from nonsmooth import GaussQP, GeneralizedAlpha, Interrupted, Landing, MoreauJean, simulate
 from nonsmooth.engine.steps import CompiledSteps
-from nonsmooth.step_control import step_control
+from nonsmooth.step.control import step_control
 from nonsmooth.trajectory import Recorder
 from nonsmooth.trajectory import recorder as module
 from nonsmooth_problems import bouncing_ball, slider_rod, socket_pendulum

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from nonsmooth.stages import stage
+from nonsmooth.progress import stage
 
 __all__ = ["Told"]
 

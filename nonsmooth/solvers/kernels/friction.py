@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs.base import TINY
 from nonsmooth.programs.lcp import CAP
 from nonsmooth.programs.qp import FLOOR

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.solvers.kernels.active_set import _factor, _solve
 from nonsmooth.solvers.kernels.friction import residual
 

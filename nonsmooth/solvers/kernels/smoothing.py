@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from nonsmooth.evaluation import Array
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.solvers.kernels.friction import residual
 
 __all__ = ["follow", "uncompiled"]

@@ -1,0 +1,93 @@
+"""Digests of texts: hashes of the syntax trees of all modules that a text uses, without docstrings and comments.
+
+Machine code is stored under the digest of its text: a changed comment, docstring or line break leaves it valid, and a
+change of one scheme makes the code of that scheme stale only. Parsing takes a fifth of a second; the digests that come
+with the package are therefore stored beside a hash of the source files, and read as long as these are unchanged.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from nonsmooth.compile import machine
+
+__all__ = ["INDEX", "SOURCES_AT_START", "digest_of", "source_digest", "tree_digest"]
+
+ROOT = Path(__file__).resolve().parent.parent
+#: source files of texts, and of what compiles them
+SOURCES = ("compile/records/*.py", "compile/kernels.py", "compile/lower.py", "step/*.py", "schemes/*/*.py")
+#: modules that each text uses without importing them: records that it links to, and what lowers it
+COMPILED_BY = ("nonsmooth.step.fields", "nonsmooth.compile.lower")
+#: digests of the texts whose machine code comes with the package, and the hash of the source files
+INDEX = Path(__file__).resolve().parent / "shipped" / "index.json"
+
+
+def source_digest(root: Path = ROOT) -> str:
+    """Hash of the source files."""
+    digest = hashlib.sha256()
+    for pattern in SOURCES:
+        for file in sorted(root.glob(pattern)):
+            digest.update(f"{file.relative_to(root).as_posix()}\n".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+#: hash of the source files that this process imports
+SOURCES_AT_START = source_digest()
+
+
+@functools.cache
+def digest_of(module: str) -> str:
+    """The digest of a text, of the sources that this process imports.
+
+    Parameters
+    ----------
+    module : full name of the text's module
+    """
+    try:
+        shipped = json.loads(INDEX.read_text(encoding="utf-8"))
+    except OSError:
+        shipped = {"sources": "", "texts": {}}
+    if shipped["sources"] == SOURCES_AT_START and module in shipped["texts"]:
+        return str(shipped["texts"][module])
+    known = machine.cache_folder() / f"{SOURCES_AT_START[:32]}-{module}.digest"
+    digest = machine.read(known)
+    if digest is None:
+        digest = tree_digest(module).encode()
+        machine.write(known, digest)
+    return digest.decode()
+
+
+def tree_digest(module: str, root: Path = ROOT) -> str:
+    """The digest of a text, computed from the syntax trees of its modules."""
+    found: dict[str, str] = {}
+    pending = [module, *COMPILED_BY]
+    while pending:
+        name = pending.pop()
+        path = root.joinpath(*name.split(".")[1:]).with_suffix(".py")
+        if name in found or not path.is_file():  # a package, or a name within a module
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found[name] = "".join(_written(tree))
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("nonsmooth."):
+                pending += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()
+
+
+def _written(node: ast.AST) -> Iterator[str]:
+    """A syntax tree as text, alike for all versions of Python: without docstrings and empty fields."""
+    yield type(node).__name__
+    for name, value in ast.iter_fields(node):
+        values = value if isinstance(value, list) else [value]
+        if name == "body" and values and isinstance(values[0], ast.Expr) and isinstance(values[0].value, ast.Constant):
+            values = values[1:]
+        if values and values != [None]:
+            yield f"({name}"
+            for one in values:
+                yield from _written(one) if isinstance(one, ast.AST) else (f" {one!r}",)
+            yield ")"

@@ -1,0 +1,571 @@
+"""Files of results, written completely or not at all, and rejected if they were changed.
+
+A file is written under a temporary name in the same folder and renamed when it is complete; HDF5, which does not
+survive a failed write, is told of none. Its last line, after the data that HDF5 reads, is the SHA-256 of all
+bytes before it, which is checked before HDF5 reads the file. It shows that a file is complete and unchanged, not who
+has written it: what is read is inspected besides, `nonsmooth.files.hdf5_check`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import math
+import mmap
+import os
+import re
+import stat
+import subprocess
+import sys
+import uuid
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
+from nonsmooth.files import hdf5_check as inspection
+from nonsmooth.files.hdf5_check import REFUSED, Refused, Variable, contents
+from nonsmooth.progress import stage
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = [
+    "Pieces", "Variable", "dataset_bytes", "forget_pages", "load_libraries", "path_of", "plain", "read_contents",
+    "read_dataset", "remove_unfinished", "write_bytes", "write_contents", "write_dataset", "write_figure",
+]  # fmt: skip
+
+#: attribute of files with a checksum, and its value
+ATTRIBUTE, STATED = "checksum", "the last line of this file is the SHA-256 of all bytes before it"
+LAST_LINE = re.compile(rb"\nsha256 ([0-9a-f]{64}) of ([0-9]{20}) bytes\n")
+LENGTH = len("\nsha256  of  bytes\n") + 64 + 20
+#: attribute of integers that are truth values
+TRUTH = {"dtype": "bool"}
+#: end of the name of a file that is not complete
+UNFINISHED = re.compile("-[0-9a-f]{12}$")
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+#: bytes written at once
+PIECE = 1 << 20
+#: bytes of a table from which on it is written past HDF5, and that are written at once
+BLOCK = 1 << 22
+#: seconds that HDF5 may take to read a file without a checksum, and bytes per second; with some damaged ones it never
+#: ends
+PATIENCE, SLOWEST = 10.0, 20e6
+
+Contents = tuple[dict[str, Variable], dict[str, Any]]
+#: where a table begins in a file, and its values
+Placed = tuple[int, Any]
+
+
+def path_of(path: Any, what: str = "The path") -> Path:
+    """A path of a file.
+
+    Raises
+    ------
+    InputError
+        If it is not text, or not a valid file name.
+    """
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise InputError(f"{what} must be a string or a Path, got {path!r}; give the name of a file.")
+    text = os.fspath(path)
+    if not text or "\0" in text:
+        raise InputError(f"{what} must name a file, got {text!r}.")
+    return Path(text)
+
+
+def plain(value: Any) -> Any:
+    """Numbers, lists and mappings that JSON knows; a number that is not finite is None."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: str) -> None:
+    """Write a file under a temporary name in the same folder, then rename it, so that the named file is always
+    complete. A file that exists keeps its permissions.
+
+    Parameters
+    ----------
+    what
+        Subject of the message, such as "The trajectory".
+
+    Raises
+    ------
+    NotWritten
+        If that fails; an existing file remains unchanged.
+    """
+    with _replacing(path, what) as handle:
+        _write(handle, memoryview(data))
+
+
+@contextlib.contextmanager
+def _replacing(path: str | os.PathLike[str], what: str) -> Iterator[int]:
+    """The handle of a file that takes the place of `path` when it is complete; see `write_bytes`."""
+    path = path_of(path, "The file to write")
+    with stage("writing", path.name):
+        yield from _renamed(path, what)
+
+
+def _renamed(path: Path, what: str) -> Iterator[int]:
+    """The handle of a file of another name, which is renamed afterwards."""
+    target = Path(os.path.realpath(path))  # a link remains a link
+    unfinished = target.with_name(f".{target.name[:100]}-{uuid.uuid4().hex[:12]}")
+    try:
+        there = target.stat().st_mode if target.exists() else None
+        if there is not None and not stat.S_ISREG(there):
+            raise OSError(0, "a folder or a device of that name exists")
+        remove_unfinished(target.parent, f".{target.name[:100]}-")
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        handle = os.open(unfinished, flags, 0o666 if there is None else 0o600)
+        try:
+            _locked(handle)
+            if there is not None and hasattr(os, "fchmod"):
+                os.fchmod(handle, stat.S_IMODE(there))
+            yield handle
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(unfinished, target)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise NotWritten(f"{what} cannot be written to {path} ({reason}); give a file in a writable folder.") from error
+    finally:
+        with contextlib.suppress(OSError):  # absent after renaming; a file that cannot be removed has a hidden name
+            unfinished.unlink()
+    _settle(target.parent)
+
+
+def _write(handle: int, left: memoryview) -> None:
+    while left:
+        left = left[os.write(handle, left[:PIECE]) :]
+
+
+def _locked(handle: int) -> bool:
+    """Whether this process holds the lock of an open file, which ends with the process, however it ends."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):  # no such locks here, or it is written at this moment
+        return False
+    return True
+
+
+def remove_unfinished(folder: Path, start: str) -> None:
+    """Remove files that processes left half-written when they were killed: those whose name begins so and ends with
+    12 hexadecimal digits, and which no process has locked."""
+    with os.scandir(folder) as entries:
+        left = [Path(one.path) for one in entries if one.name.startswith(start) and UNFINISHED.search(one.name)]
+    for path in left:
+        with contextlib.suppress(OSError):  # removed by another process meanwhile
+            handle = os.open(path, os.O_RDWR)
+            try:
+                if _locked(handle):
+                    path.unlink()
+            finally:
+                os.close(handle)
+
+
+def _settle(folder: Path) -> None:
+    """Write the folder entry to the disk, where folders can be opened, so that it survives a power failure."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def write_figure(figure: Any, path: Path, what: str = "The figure") -> None:
+    """Write a matplotlib figure in the format given by the suffix of the name."""
+    image = io.BytesIO()
+    with stage("drawing", path.name):
+        figure.savefig(image, format=path.suffix.removeprefix(".").lower())
+    write_bytes(image.getvalue(), path, what)
+
+
+def dataset_bytes(dataset: xarray.Dataset, encoding: Mapping[Any, Any] | None = None) -> bytes:
+    """A NetCDF file in memory, with its checksum."""
+    image = io.BytesIO()
+    _dump(dataset, image, encoding)
+    data = image.getvalue()
+    return data + _last_line(hashlib.sha256(data).hexdigest(), len(data))
+
+
+def _last_line(digest: str, count: int) -> bytes:
+    return f"\nsha256 {digest} of {count:020d} bytes\n".encode()
+
+
+def _dump(dataset: xarray.Dataset, file: Any, encoding: Mapping[Any, Any] | None) -> list[Placed]:
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    with h5netcdf.File(file, "w") as opened:
+        dataset.assign_attrs({ATTRIBUTE: STATED}).dump_to_store(H5NetCDFStore(opened), encoding=encoding)
+    return []
+
+
+def write_dataset(
+    dataset: xarray.Dataset, path: str | os.PathLike[str], what: str, encoding: Mapping[Any, Any] | None = None
+) -> None:
+    """Write a NetCDF file with a checksum; see `write_bytes`."""
+    _write_netcdf(lambda file: _dump(dataset, file, encoding), path, what)
+
+
+def write_contents(
+    variables: Mapping[str, Variable], attributes: Mapping[str, Any], path: str | os.PathLike[str], what: str
+) -> None:
+    """Write data sets (dimensions, values, attributes) and attributes as a NetCDF file with a checksum, see
+    `write_bytes`: piece by piece, without a copy of the values in memory.
+
+    Parameters
+    ----------
+    variables
+        Values are arrays of numbers or texts, or `Pieces`.
+    """
+
+    def fill(file: Any) -> list[Placed]:
+        import h5netcdf
+        import h5py
+
+        large: list[Placed] = []
+        with h5netcdf.File(file, "w") as opened:
+            opened.attrs.update({**attributes, ATTRIBUTE: STATED})
+            sizes = {
+                name: size
+                for dimensions, values, _ in variables.values()
+                for name, size in zip(dimensions, values.shape, strict=True)
+            }
+            opened.dimensions = sizes
+            for name, (dimensions, values, facts) in variables.items():
+                if values.dtype.kind == "b":  # which NetCDF does not have
+                    values, facts = values.astype(np.int8), {**facts, **TRUTH}
+                kind = h5py.string_dtype() if values.dtype.kind in "OU" else values.dtype
+                later = kind.kind != "O" and math.prod(values.shape) * kind.itemsize >= BLOCK
+                room = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                if later:
+                    room.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+                    room.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+                one = opened.create_variable(name, dimensions, kind, dcpl=room)
+                one.attrs.update(facts)
+                if later:
+                    large.append((opened._h5file[name].id.get_offset(), values))
+                elif isinstance(values, Pieces):
+                    one[...] = values[0 : values.shape[0]]
+                elif values.size:
+                    one[...] = values
+        return large
+
+    _write_netcdf(fill, path, what)
+
+
+class Pieces(ABC):
+    """Values of 8 bytes each that are computed when they are read, by rows, from `sources`.
+
+    A subclass defines `shape`, `sources` and ``rows(first, last)``.
+    """
+
+    dtype = np.dtype(float)
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    @abstractmethod
+    def sources(self) -> tuple[NDArray[Any], ...]: ...
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @abstractmethod
+    def rows(self, first: int, last: int) -> NDArray[Any]:
+        """Those from `first` to before `last`."""
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        first, last, _ = part.indices(self.shape[0])
+        return self.rows(first, max(last, first))
+
+    def whole(self) -> NDArray[Any]:
+        """All of them, without another copy."""
+        found = np.empty(self.shape)
+        step = max(BLOCK // max(8 * math.prod(self.shape[1:]), 1), 1)
+        for k in range(0, self.shape[0], step):
+            found[k : k + step] = self[k : k + step]
+            forget_pages(*self.sources)
+        return found
+
+
+def forget_pages(*arrays: Any) -> None:
+    """Let go of the memory in which arrays that lie in files have been read."""
+    for base in arrays:
+        while isinstance(base, np.ndarray):
+            base = base.base
+        if isinstance(base, memoryview):
+            base = base.obj
+        if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            base.madvise(mmap.MADV_DONTNEED)
+
+
+def load_libraries() -> None:
+    """What `write_contents` and `read_contents` import, so that there is room for it later."""
+    import h5netcdf  # noqa: F401
+    import h5py  # noqa: F401
+
+
+def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[str], what: str) -> None:
+    """Write a NetCDF file with its checksum; `fill` returns tables for which it only makes room."""
+    with _replacing(path, what) as handle:
+        target, large = _Target(handle), list[Placed]()
+        try:
+            large = fill(target)
+        except Exception:
+            if target.error is None:
+                raise
+        if target.error is not None:
+            raise target.error
+        size, at, digest = os.lseek(handle, 0, os.SEEK_END), 0, _Digest()
+        with open(handle, "rb", buffering=0, closefd=False) as file, digest:
+            for offset, values in sorted(large, key=lambda one: one[0]):
+                file.seek(at)
+                _digest(file, offset - at, digest)
+                at = os.lseek(handle, offset, os.SEEK_SET)
+                for block in _blocks(values):
+                    digest.update(block)
+                    _write(handle, block)
+                    if hasattr(os, "posix_fadvise"):  # what is written goes to the disk meanwhile, and out of memory
+                        os.posix_fadvise(handle, 0, at, os.POSIX_FADV_DONTNEED)
+                    at += len(block)
+            file.seek(at)
+            _digest(file, size - at, digest)
+        _write(handle, memoryview(_last_line(digest.hexdigest(), size)))
+
+
+class _Digest:
+    """SHA-256 computed beside the writing by a thread, or without one where none can be started for lack of memory."""
+
+    def __init__(self) -> None:
+        self.digest, self.due = hashlib.sha256(), cast("Future[None] | None", None)
+        self.thread = ThreadPoolExecutor(1)
+
+    def __enter__(self) -> _Digest:
+        return self
+
+    def __exit__(self, *given: object) -> None:
+        self.thread.shutdown()
+
+    def update(self, block: Any) -> None:
+        """With bytes that do not change any more."""
+        if self.due is not None:
+            self.due.result()
+        try:
+            self.due = self.thread.submit(self.digest.update, block)
+        except (MemoryError, RuntimeError):
+            self.due = None
+            self.digest.update(block)
+
+    def hexdigest(self) -> str:
+        if self.due is not None:
+            self.due.result()
+        return self.digest.hexdigest()
+
+
+def _blocks(values: Any) -> Iterator[memoryview]:
+    """Bytes of a table, some rows at a time: copies, since the system writes from the pages of another file at a sixth
+    of the speed."""
+    rows = max(BLOCK // (math.prod(values.shape[1:]) * values.dtype.itemsize), 1)
+    for k in range(0, values.shape[0], rows):
+        part = values[k : k + rows]
+        copy = np.ascontiguousarray(part) if isinstance(values, Pieces) else np.array(part, order="C")
+        yield copy.reshape(-1).view(np.uint8).data
+        forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
+
+
+class _Target(io.RawIOBase):
+    """An open file into which HDF5 writes. HDF5 does not survive a failed write: the first error is kept, and what is
+    written after it is dropped."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle, self.error = handle, cast(BaseException | None, None)
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return os.lseek(self.handle, offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        data = os.read(self.handle, len(view))
+        view[: len(data)] = data
+        view[len(data) :] = bytes(len(view) - len(data))
+        return len(view)
+
+    def write(self, data: Any) -> int:
+        left = memoryview(data).cast("B")
+        count = len(left)
+        if self.error is None:
+            try:
+                _write(self.handle, left)
+            except BaseException as error:  # Ctrl-C as well
+                self.error = error
+        return count
+
+    def truncate(self, size: int | None = None) -> int:
+        size = self.tell() if size is None else size
+        if self.error is None:
+            try:
+                os.ftruncate(self.handle, size)
+            except OSError as error:
+                self.error = error
+        return size
+
+    def flush(self) -> None:
+        """The whole file is brought to the disk when it is complete."""
+
+
+def read_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
+    """Read a NetCDF file of this package; see `read_contents`."""
+    import xarray
+
+    path = path_of(path, "The file to read")
+    variables, attributes = read_contents(path)
+    try:
+        return xarray.decode_cf(xarray.Dataset(variables, attrs=attributes), decode_times=False)
+    except Exception as error:  # various errors of xarray for attributes that it does not expect
+        raise InputError(f"{path} is not a NetCDF file that can be read ({_short(error)}).") from error
+
+
+def read_contents(
+    path: str | os.PathLike[str], *, known: str = "", conventions: str = "", what: str = "file"
+) -> Contents:
+    """Data sets (dimensions, values, attributes) and attributes of a NetCDF file of this package, whose names, shapes,
+    sizes and storage are inspected before a number is read: `nonsmooth.files.hdf5_check`. A file of an earlier version,
+    without a checksum, causes a warning.
+
+    Parameters
+    ----------
+    known
+        Regular expression of the names of data sets that the file may contain; any names by default.
+    conventions
+        Required value of its attribute of that name; any by default.
+    what
+        The kind of file, for messages.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is not of this package, or damaged.
+    """
+    import h5py
+
+    path = path_of(path, "The file to read")
+    try:
+        if not path.is_file():
+            raise InputError(f"There is no file {path}.")
+        with path.open("rb") as file:
+            size, verified = _verified(path, file)
+            if not verified:
+                _probe(path, size, what, known, conventions)
+
+            def bytes_at(offset: int, count: int) -> bytes:
+                file.seek(offset)
+                return file.read(count)
+
+            with h5py.File(file, "r") as opened:
+                variables, attributes = contents(opened, bytes_at, size, known, conventions)
+    except MemoryError as error:
+        raise InputError(f"{path} is too large for the memory of this machine.") from error
+    except Refused as error:
+        raise InputError(f"{path} is not a {what} of this package: {error}.") from error
+    except InputError:
+        raise
+    except Exception as error:  # various errors of HDF5 for a file that is not NetCDF
+        raise InputError(f"{path} is not a NetCDF file that can be read ({_short(error)}).") from error
+    if not verified:
+        warnings.warn(
+            f"{path} has no checksum, like files of earlier versions; changes of its contents cannot be detected.",
+            ValidityWarning,
+            stacklevel=4,
+        )
+    attributes.pop(ATTRIBUTE, None)
+    for name, (dimensions, values, facts) in variables.items():
+        if facts.items() >= TRUTH.items():
+            facts = {key: value for key, value in facts.items() if key not in TRUTH}
+            variables[name] = dimensions, values.astype(bool), facts
+    return variables, attributes
+
+
+def _verified(path: Path, file: BinaryIO) -> tuple[int, bool]:
+    """How many bytes HDF5 reads, and whether their checksum is correct; False for a file that has none."""
+    size = os.fstat(file.fileno()).st_size
+    head = file.read(64)
+    if not head.startswith(SIGNATURE):
+        raise InputError(f"{path} is not a NetCDF file.")
+    file.seek(max(size - LENGTH, 0))
+    last = LAST_LINE.fullmatch(file.read(LENGTH))
+    if last is not None:
+        stated = int(last[2])
+        if stated != size - LENGTH:
+            raise InputError(f"{path} is damaged: it contains {size - LENGTH} bytes, and {stated} were written.")
+        file.seek(0)
+        if _digest(file, stated, hashlib.sha256()).hexdigest() != last[1].decode():
+            raise InputError(
+                f"{path} is damaged: the checksum of its {stated} bytes is not the one that was written with them."
+            )
+        return stated, True
+    written = int.from_bytes(head[40:48], "little") if head[8] in (0, 1) else int.from_bytes(head[28:36], "little")
+    if size < written < 1 << 62:
+        raise InputError(f"{path} is incomplete: it contains {size} bytes, and {written} were written.")
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        if whole.find(STATED.encode()) >= 0:
+            raise InputError(
+                f"{path} is damaged or was rewritten by another program: the checksum at its end is missing."
+            )
+    return size, False
+
+
+def _digest(file: Any, count: int, digest: Any) -> Any:
+    """The SHA-256 with so many bytes that follow."""
+    while count > 0 and (piece := file.read(min(PIECE, count))):
+        digest.update(piece)
+        count -= len(piece)
+    return digest
+
+
+def _probe(path: Path, size: int, what: str, *expected: str) -> None:
+    """Raise InputError unless a file without a checksum can be read, in a separate process: HDF5 may hang or crash."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", str(inspection.__file__), str(path.absolute()), *expected],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE + size / SLOWEST, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{path} is damaged: HDF5 does not finish reading it.") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        why = said[-1] if said and done.returncode > 0 else "HDF5 fails on it"
+        if why.startswith(REFUSED):
+            raise InputError(f"{path} is not a {what} of this package: {why.removeprefix(REFUSED)}.")
+        raise InputError(f"{path} is not a NetCDF file that can be read ({why[:200]}).")
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -1,0 +1,194 @@
+"""Sliders in a notebook: parameters of a mechanism, whose run is shown anew when one of them moves."""
+
+from __future__ import annotations
+
+import functools
+import io
+import time
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nonsmooth.exceptions import InputError, NonsmoothError, SimulationFailed
+from nonsmooth.model.model import Model
+from nonsmooth.model.system import System
+from nonsmooth.run.simulate import simulate
+from nonsmooth.settings import shown
+
+if TYPE_CHECKING:
+    from anywidget import AnyWidget
+
+    from nonsmooth.model.state import State
+    from nonsmooth.step.control import StepControl
+    from nonsmooth.step.scheme import Stepper
+    from nonsmooth.trajectory import Trajectory
+
+__all__ = ["explore"]
+
+#: ratio of its ends from which a slider is logarithmic
+DECADE = 10.0
+#: height of what is shown [pixel]
+HEIGHT = 560
+
+
+def explore(
+    system: System | Model,
+    stepper: Stepper | None = None,
+    *,
+    parameters: Mapping[str, tuple[float | str, float | str]],
+    t_end: float | str,
+    dt: float | str | StepControl | None = None,
+    state: State | None = None,
+    show: str | Sequence[str] = "page",
+) -> AnyWidget:
+    """A widget for notebooks: a slider for each of some parameters, and the run with their values.
+
+    When a slider is released, `simulate` runs the mechanism with the new values, without compiling anything anew, and
+    what is shown follows. A run that ends early is shown as far as it came, with the reason; of values with which
+    there is no run the reason alone is shown.
+
+    Parameters
+    ----------
+    system : System or Model
+        A model is built first.
+    stepper, t_end, dt, state
+        As of `simulate`; without stepper or `dt` several runs are made for each position of the sliders.
+    parameters : name -> (lowest, highest)
+        The ends of each slider, numbers in SI units or strings such as ``"10 um"``; it starts at the value of the
+        system, or at the nearer end. From a ratio of ten on it is logarithmic.
+    show : "page", or words of `Trajectory.plot`
+        The light form of the report page, or a figure: ``("sketch", "orbit:pin")``.
+
+    Returns
+    -------
+    anywidget.AnyWidget
+        Its ``run`` is the last run, None if there was none; its traits ``values``, ``document`` and ``said`` are the
+        parameters by name, what is shown, and one line about it. Setting ``values`` does the same as the sliders.
+
+    Raises
+    ------
+    InputError
+        Without the package anywidget, for an unknown parameter, or for ends that it cannot take.
+    """
+    kind = _kind()
+    built = system.build() if isinstance(system, Model) else system
+    if not isinstance(built, System):
+        raise InputError(f"explore takes a System or a Model, got {type(system).__name__}.")
+    sliders = _sliders(built, parameters)
+    words = (show,) if isinstance(show, str) else show
+    if not isinstance(words, Sequence) or not words or not all(isinstance(word, str) for word in words):
+        raise InputError(f'show must be "page", or words of Trajectory.plot as ("sketch",), got {shown(show)}.')
+    words = tuple(words)
+    options: dict[str, Any] = {"t_end": t_end, "dt": dt, "state": state}
+    return kind(built, stepper, sliders, words, options)
+
+
+def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Of each parameter its name, ends, value, and how it is written."""
+    from nonsmooth.plots.curves import display
+    from nonsmooth.plots.style import shown_unit
+
+    if not isinstance(parameters, Mapping) or not parameters:
+        raise InputError(f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1e-3)}}, got {parameters!r}.')
+    order = list(system.parameters)
+    found = []
+    for name, ends in parameters.items():
+        if isinstance(ends, str) or not isinstance(ends, Sequence) or len(ends) != 2:
+            raise InputError(f'parameters: "{name}" takes two ends, as (1e-5, 1e-3), got {shown(ends)}.')
+        low, high = (float(system.parameter_vector({name: end})[order.index(name)]) for end in ends)
+        if not low < high:
+            raise InputError(f'parameters: the ends of "{name}" must ascend, got {low!r} and {high!r}.')
+        unit = system.unit_of(name)
+        told, factor = display(unit, max(abs(low), abs(high)))
+        found.append(
+            {
+                "name": name, "low": low, "high": high, "log": low > 0 and high / low >= DECADE,
+                "value": float(np.clip(system.parameters[name], low, high)),
+                "factor": factor, "unit": "" if unit == "-" else shown_unit(told),
+            }
+        )  # fmt: skip
+    return found
+
+
+@functools.cache
+def _kind() -> Any:
+    """The class of the widget, which exists where its library is installed."""
+    try:
+        import anywidget
+        import traitlets
+    except ImportError as error:
+        raise InputError(
+            f'Sliders in a notebook need the extra "notebook", pip install "nonsmooth[notebook]" ({error}).'
+        ) from error
+
+    class Explorer(anywidget.AnyWidget):
+        """Sliders and what their run shows."""
+
+        _esm = (files("nonsmooth.report") / "assets" / "explore.mjs").read_text(encoding="utf-8")
+        sliders: Any = traitlets.List().tag(sync=True)
+        height = traitlets.Int(HEIGHT).tag(sync=True)
+        values: Any = traitlets.Dict().tag(sync=True)
+        document = traitlets.Unicode().tag(sync=True)
+        said = traitlets.Unicode().tag(sync=True)
+        busy = traitlets.Bool(False).tag(sync=True)
+
+        def __init__(
+            self, system: System, stepper: Stepper | None, sliders: list[dict[str, Any]], words: tuple[str, ...],
+            options: dict[str, Any],
+        ) -> None:  # fmt: skip
+            super().__init__(sliders=sliders, values={one["name"]: one["value"] for one in sliders})
+            self._given = system, stepper, words, options
+            self.run: Trajectory | None = None
+            self._again()
+            self.observe(self._again, names="values")
+
+        def _again(self, change: Any = None) -> None:
+            """Run with the values of the sliders, and show it."""
+            self.busy = True
+            try:
+                self.run, self.said = self._simulated()
+                self.document = "" if self.run is None else _document(self.run, self._given[2])
+            except NonsmoothError as error:  # a figure that this run does not have
+                self.said, self.document = str(error), ""
+            finally:
+                self.busy = False
+
+        def _simulated(self) -> tuple[Trajectory | None, str]:
+            system, stepper, _, options = self._given
+            begin = time.perf_counter()
+            try:
+                values = _checked(self.values, self.sliders)
+                run = simulate(system, stepper, parameters=values, progress=False, **options)
+            except SimulationFailed as ended:
+                return ended.trajectory, str(ended)
+            except NonsmoothError as error:
+                return None, str(error)
+            return run, f"{run.verdict}; {time.perf_counter() - begin:.2g} s"
+
+    return Explorer
+
+
+def _checked(values: Mapping[str, Any], sliders: list[dict[str, Any]]) -> dict[str, float]:
+    """Numbers between the ends of the sliders."""
+    ends = {one["name"]: (one["low"], one["high"]) for one in sliders}
+    for name, value in values.items():
+        if name not in ends:
+            raise InputError(f'There is no slider "{name}"; there are {", ".join(ends)}.')
+        low, high = ends[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise InputError(f'"{name}" must be a number from {low:g} to {high:g}, got {shown(value)}.')
+    return {name: float(value) for name, value in values.items()}
+
+
+def _document(run: Trajectory, words: tuple[str, ...]) -> str:
+    """An HTML document: the light page of a run, or a figure."""
+    from nonsmooth.report import Picture, page, study_page
+    from nonsmooth.report.facts import name_of
+
+    if words == ("page",):
+        return page(run, light=True)
+    picture = io.StringIO()
+    run.plot(*words).savefig(picture, format="svg")
+    return study_page(name_of(run), [Picture(picture.getvalue(), ", ".join(words))])

@@ -1,0 +1,213 @@
+"""A mechanism with compliant contact as records: those of all schemes, and what is integrated."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.records.memory import Memory, Values
+from nonsmooth.compile.records.schema import dtype, offset
+from nonsmooth.engine.kinds import Kind, Kinds, Outputs, coordinates
+from nonsmooth.engine.layout import Layout, _Group
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.system import System
+from nonsmooth.schemes.compliant.fields import ALL_STAGES, TERMS
+from nonsmooth.step.tolerances import CLOSED, SLIPPING
+
+__all__ = ["CompliantLayout"]
+
+#: numbers of internal states of a friction law that a contact has room for
+MOST_BRISTLES = 4
+#: schemas of which there may be none
+OPTIONAL = ("Part", "Stage", "Course", "Overlap", "Response", "Wrench")
+
+
+class CompliantKinds(Kinds):
+    """Kinds of contacts whose surfaces may overlap, and of their laws."""
+
+    def contact(self, element: Contact) -> Kind:
+        """Per contact the true gap, and directions of its rate and of its slip."""
+        self._take(element.body_names())
+
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
+            g, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
+            found, tangents = [], self.shape.dimension - 1
+            for k in range(g.numel()):
+                found.append((g[k], [(self._at("Contact", k, "g"), 1)]))
+                found += self._directions("Contact", k, 0, J_a[k, :], J_b[k, :])
+                for i in range(tangents):
+                    row = tangents * k + i
+                    found += self._directions("Contact", k, 1 + i, T_a[row, :], T_b[row, :])
+            return found
+
+        return self._made_once("overlap", self.functions.surface(element), 2, outputs)
+
+    def turning(self, element: Contact) -> Kind:
+        """Per contact the spin of its tangents in space, and what their turning adds to the rate of its slip."""
+        self._take(element.body_names())
+
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
+            _, _, _, T_a, T_b = of(self.a.z, self.b.z, p)
+            moved = ca.vertcat(*(frame.rates_of_at for frame in self._frames))
+            slips = T_a @ self.a.twist + T_b @ self.b.twist
+            bias = ca.jtimes(slips, ca.vertcat(*(frame.at for frame in self._frames)), moved)
+            found, tangents = [], self.shape.dimension - 1
+            for k in range(len(element.gap_labels)):
+                first = self._at("Overlap", k, "bias") + 1
+                rows = bias[tangents * k : tangents * (k + 1)]
+                found.append((rows, [(first + i, 1) for i in range(tangents)]))
+            if self.shape.dimension == 3:
+                spins = self.functions.tangent_spin(element)(self.a.z, self.a.twist, self.b.z, self.b.twist, p)
+                places = [(self._at("Overlap", k, "spin"), 1) for k in range(spins.numel())]
+                found.append((spins, places))
+            return found
+
+        return self._made_once("turning", self.functions.surface(element), 2, outputs)
+
+    def law(self, element: Contact) -> Kind:
+        """Forces, elastic part of the normal one, and rates of bristles of one gap.
+
+        Its first argument is not a placement, but the record of the overlap.
+        """
+        self._take(())
+        of, coefficients = self.functions.compliance(element), self.functions.coefficients(element)
+        key = "law", id(of)
+        if key not in self._made:
+            tangents, size = self.shape.dimension - 1, dtype("Overlap", self.shape).itemsize // 8
+            known, p = ca.SX.sym("overlap", size), ca.SX.sym("p", coefficients.numel_in(0))
+
+            def read(name: str, count: int, skip: int = 0) -> ca.SX:
+                first = self._at("Overlap", 0, name) + skip
+                return known[first : first + count]
+
+            motion = [read(name, 1) for name in ("depth", "closing", "approach")]
+            slip, holding = read("rates", tangents, 1), read("holding", tangents, 1)
+            F_N, F_T, elastic, rates = of(*motion, slip, read("bristle", of.numel_in(4)), holding, coefficients(p))
+            places = [self._at("Overlap", 0, "force") + i for i in range(1 + tangents)]
+            places += [self._at("Overlap", 0, "elastic")]
+            places += [self._at("Overlap", 0, "bristle_rate") + i for i in range(rates.numel())]
+            arguments = [self.t, known, self.b.z, self.a.twist, self.b.twist, p]
+            out = ca.cse(ca.densify(ca.vertcat(F_N, F_T, elastic, rates)))
+            self._made[key] = of, Kind(ca.Function("kind", arguments, [out]), [(place, 1) for place in places])
+        return self._made[key][1]
+
+    def _kind(self, p: ca.SX, outputs: Outputs) -> Kind:
+        """Terms that derivatives repeat are computed once."""
+        kind = super()._kind(p, outputs)
+        arguments = kind.function.sx_in()
+        return Kind(ca.Function("kind", arguments, [ca.cse(kind.function(*arguments))]), kind.outputs, kind.stands)
+
+
+class CompliantLayout(Layout):
+    """The records of a mechanism with compliant contact.
+
+    Raises
+    ------
+    InputError
+        If a contact law has more bristles than there is room for.
+    """
+
+    def __init__(self, system: System) -> None:
+        super().__init__(system, rough=True, accelerations=True)
+
+    def _elements(self, kinds: Kinds, accelerations: bool) -> None:
+        for e in self._contacts:
+            assert isinstance(e.contact, Compliant)
+            if len(e.contact.states(self.shape.dimension - 1)) > MOST_BRISTLES:
+                raise InputError(f'The contact "{e.name}" has more than {MOST_BRISTLES} bristle states.')
+        kinds = CompliantKinds(self.shape, self.functions, self.bodies)
+        super()._elements(kinds, accelerations)
+        for name in OPTIONAL:
+            self.content.of[name] = []
+        self.run = self.content.add("Integration", system=self.whole)
+        self.run |= self._working(kinds)
+        self._integrated()
+        self._overlaps(kinds)
+
+    # ---- what is integrated
+
+    def _part(self) -> Values:
+        stages, terms = (self.content.many("Stage", count) for count in (ALL_STAGES, TERMS))
+        return self.content.add("Part", stages=stages, terms=terms)
+
+    def _integrated(self) -> None:
+        """Parts of bodies, of bristles, and integrals, in this order."""
+        courses = [{"body": body, "q": self._part(), "v": self._part()} for body in self.whole["bodies"]]
+        self.run["courses"] = [self.content.add("Course", **course) for course in courses]
+        self.run["moving"] = list(self.content.of["Part"])
+        owners: dict[int, Contact] = {}
+        gaps = [e for e in self._contacts for _ in e.gap_labels]
+        for place, e in zip(self.contacts.tolist(), gaps, strict=True):
+            owners[place] = e
+        self.owners = [owners[k] for k in range(len(gaps))]
+        laws = [e.contact for e in self.owners if isinstance(e.contact, Compliant)]
+        counts = [len(law.states(self.shape.dimension - 1)) for law in laws]
+        bristles = [self._part() if count else None for count in counts]
+        self.run["steering"] = list(self.content.of["Part"])
+        overlaps = self.run["overlaps"] = []
+        for contact, law, count, part in zip(self.whole["contacts"], laws, counts, bristles, strict=True):
+            held = law.friction is not None and law.friction.holds
+            overlap = self.content.add(
+                "Overlap", contact=contact, impulse=self._part(), bristles_count=count, sticks=held,
+                mode=CLOSED if law.friction is None else SLIPPING,
+            )  # fmt: skip
+            overlap |= {} if part is None else {"bristles": part}
+            overlaps.append(overlap)
+        for overlap in overlaps:
+            overlap["responses"] = self.content.many("Response", len(overlaps) if overlap["sticks"] else 0)
+        self.run["wrenches"] = [
+            self.content.add("Wrench", reaction=one, impulse=self._part()) for one in self.whole["reactions"]
+        ]
+        self.run |= {"contact_work": self._part(), "load_work": self._part()}
+        self.run["parts"] = self.content.of["Part"]
+        sticking = any(overlap["sticks"] for overlap in overlaps)
+        pairwise = self.shape.dimension == 2 and len(overlaps) <= 2
+        self.run |= {"sticking": sticking, "pairwise": pairwise}
+
+    def steering(self, memory: Memory) -> list[list[int]]:
+        """Entries of the parts on which the step size depends: per body positions and velocities, then bristles."""
+        found = []
+        for body in self.bodies:
+            sizes = len(body.q_columns), len(body.v_columns)
+            found += [coordinates(self.shape.dimension, *sizes, positions) for positions in (True, False)]
+        counts = (int(count) for count in memory.of["Overlap"]["bristles_count"])
+        return found + [list(range(count)) for count in counts if count]
+
+    # ---- laws
+
+    def _overlaps(self, kinds: CompliantKinds) -> None:
+        """Of each contact its law, and the group that evaluates the turning of its tangents."""
+        self.laws: list[_Group] = []
+        for e, overlap in zip(self.owners, self.run["overlaps"], strict=True):
+            group = self._group(kinds.law(e))
+            group.places.append((overlap, self._ground, overlap))
+            group.parameters += [self.index[f"{e.name}.{label}"] for label in e.numbers()]
+            self._closed(group)
+            overlap["law"] = group.record
+            self.laws.append(group)
+        first = {
+            e.name: overlap for e, overlap in zip(reversed(self.owners), reversed(self.run["overlaps"]), strict=True)
+        }
+        turning = [e for e in self._contacts if self._turns(e)]
+        self.run["turns"] = self._grouped(turning, kinds.turning, lambda e: first[e.name])
+
+    def _turns(self, element: Contact) -> bool:
+        """Whether turning tangents matter: in space to bristles, and to friction that depends on the stiction force."""
+        law = element.contact
+        assert isinstance(law, Compliant)
+        spins = self.shape.dimension == 3 and bool(law.bristles)
+        return spins or (law.friction is not None and law.friction.holds)
+
+    def _laws(self, memory: Memory, values: Array) -> None:
+        """Sizes of gaps, and points of reactions."""
+        memory.of["Contact"]["scale"][self.contacts] = self.elementwise.contact_law(values)[3]
+        self._points(memory, values)
+
+    def _made(self) -> Memory:
+        memory = super()._made()
+        for group in self.laws:  # whose first argument does not begin where placements of bodies do
+            first = memory.number("Place", group.record["places"][0])
+            memory.of["Place"]["a"][first] -= offset("Body", self.shape, "z")
+        return memory

@@ -1,0 +1,154 @@
+"""Integrators of SciPy and of SUNDIALS on the compiled equations of motion of a run with compliant contact.
+
+Compiled code calls `OutsideIntegrator.answer` where its own integrator would take a step; the integrator calls the
+compiled rates. Numbers are exchanged through the parts of the records: y are their entries that are in use, first those
+under error control (positions as their change since the integrator has begun, velocities, internal states of friction),
+then integrals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.records.memory import Memory
+from nonsmooth.engine.external_solver import Outside
+from nonsmooth.programs.initial_value import InitialValue
+from nonsmooth.schemes.compliant.fields import ALL_STAGES, BEGIN, LOOK, STEP, TERMS
+from nonsmooth.schemes.compliant.layout import CompliantLayout
+from nonsmooth.solvers.initial_value import Integrator
+from nonsmooth.step.control import ErrorControl
+
+__all__ = ["CompiledRates", "OutsideIntegrator", "rates_of_parts"]
+
+#: stage at which rates are written
+AT_END = 12
+#: difference of a number for a derivative by it: a share of it, and at least its tolerance or this [m]
+SHARE, LEAST = 1.5e-8, 1e-13
+
+
+def rates_of_parts(memory: Memory) -> Array:
+    """Rates of all parts (parts, width), a view of what the compiled function writes."""
+    values = memory.of["Stage"]["value"].reshape(len(memory.of["Part"]), ALL_STAGES + TERMS, -1)
+    return np.asarray(values[:, AT_END])
+
+
+class CompiledRates:
+    """dy/dt of the compiled equations of one run.
+
+    Parameters
+    ----------
+    memory, layout : of the run, whose tolerances are set
+    rates : compiled, with the address of the run
+    outside : whose `in_time` is called at each evaluation
+
+    Attributes
+    ----------
+    core, size : numbers of entries of y under error control, and of all
+    tolerance : (core,)
+    """
+
+    def __init__(
+        self, memory: Memory, layout: CompliantLayout, rates: Callable[[int], int], outside: Outside
+    ) -> None:  # fmt: skip
+        self._run, self._root = memory.of["Integration"], memory.address("Integration")
+        self._rates, self._outside, parts = rates, outside, memory.of["Part"]
+        self._tried, self._found = parts["tried"], rates_of_parts(memory)
+        self._used, self.core = _entries(memory, layout)
+        self.size = int(self._used.sum())
+        self.tolerance = parts["tolerance"][self._used][: self.core]
+        self._least = np.maximum(self.tolerance, LEAST)
+
+    @property
+    def tried(self) -> Array:
+        """y at which parts stand."""
+        return np.asarray(self._tried[self._used])
+
+    def put(self, y: Array | float) -> None:
+        """Let parts stand at y."""
+        self._tried[self._used] = y
+
+    def __call__(self, t: float, y: Array) -> Array:
+        """dy/dt."""
+        self._outside.in_time()
+        self.put(y)
+        self._run["request_time"] = t
+        self._rates(self._root)
+        return np.asarray(self._found[self._used])
+
+    def jacobian(self, t: float, y: Array) -> Array:
+        """Its derivative by y as difference quotients; it does not depend on integrals."""
+        before = self(t, y)
+        J = np.zeros((y.size, y.size))
+        moved = y.copy()
+        for j, least in enumerate(self._least):
+            moved[j] = y[j] + max(SHARE * abs(y[j]), least)
+            J[:, j] = (self(t, moved) - before) / (moved[j] - y[j])
+            moved[j] = y[j]
+        return J
+
+
+class OutsideIntegrator:
+    """The integration of one run.
+
+    Parameters
+    ----------
+    rates : of the run
+    integrator, control
+    memory : of the run
+
+    Attributes
+    ----------
+    session : of the integrator
+    """
+
+    def __init__(
+        self, rates: CompiledRates, integrator: Integrator, control: ErrorControl, memory: Memory
+    ) -> None:  # fmt: skip
+        self.rates, self.run = rates, memory.of["Integration"]
+        # what the session owns does not own the session: see tests/test_reference_cycles.py
+        sizes = rates.core, rates.size
+        problem = InitialValue(rates, rates.jacobian, *sizes, rates.tolerance, control.rtol)
+        self.session = integrator.integrate(problem)
+
+    def answer(self) -> None:
+        """Do what compiled code asks for.
+
+        Raises
+        ------
+        SolverFailed
+            If the integrator stops.
+        """
+        run, what, t = self.run, self.run["request"][0], float(self.run["request_time"][0])
+        if what == BEGIN:
+            longest, first, until = (float(run[name][0]) for name in ("longest", "first", "limit"))
+            self.session.restart(t, self.rates.tried, longest, first if first > 0.0 else None, until)
+        elif what == STEP:
+            self.piece = self.session.advance()
+            run["t_start"], run["t"] = self.piece.t0, self.piece.t1
+        else:
+            y: Array | float = np.nan  # no row is accepted where the integrator fails
+            try:
+                y = self.piece.sketch(t) if what == LOOK else self.piece.at(t)
+            finally:
+                self.rates.put(y)
+
+    def hold(self, held: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        self.piece = self.session.hold(held)
+
+
+def _entries(memory: Memory, layout: CompliantLayout) -> tuple[NDArray[np.bool_], int]:
+    """Entries of parts in use (parts, width), and how many of them are under error control; in the order of parts."""
+    motion = [0, 1, 2] if layout.shape.dimension == 2 else [0, 1, 2, 4, 5, 6]
+    steering, contacts, joints = layout.steering(memory), len(memory.of["Overlap"]), len(memory.of["Reaction"])
+    integrals = [list(range(layout.shape.rows))] * contacts + [motion] * joints
+    integrals += [[0, 1, 2, 3], [0, 1]]  # works of contacts, of loads
+    used = np.zeros(memory.of["Part"]["tried"].shape, dtype=bool)
+    for part, entries in zip(used, [*steering, *integrals], strict=True):
+        part[entries] = True
+    return used, sum(map(len, steering))

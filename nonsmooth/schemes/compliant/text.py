@@ -1,0 +1,458 @@
+"""Compliant contact, integrated with error control, compiled and uncompiled.
+
+While the same contacts touch, motion is smooth, see `compliant_motion`. An integrator takes its steps, see
+`integrators`. A row is where contact begins or ends within one, which is found by cubics through gaps and their rates
+at some times and Newton's method, else at its end, and where surfaces touch some are between. Each row is projected
+onto the joints and accepted only if its residual is below tolerance. The integrator begins anew after an event, and
+where a projection has moved bodies by more than ten tolerances.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.records.values import dot, first_four, largest, linear, trace, weighed, zeros_like
+from nonsmooth.schemes.compliant import integrators
+from nonsmooth.schemes.compliant.dormand_prince import STAGES, after
+from nonsmooth.schemes.compliant.integrators import go_to, look
+from nonsmooth.schemes.compliant.motion import accelerate, place_trial, rates_at, rows_of
+from nonsmooth.schemes.compliant.tolerances import (
+    APART,
+    DRIFTED,
+    ITERATIONS,
+    LOCATED,
+    NO_STEP,
+    PARTED,
+    PASSES,
+    UNBALANCED,
+)
+from nonsmooth.step.closing import SHORTENED, VISIBLE, bracketed, first_below, time_of_least
+from nonsmooth.step.grid import next_stop
+from nonsmooth.step.joint_forces import close_joints
+from nonsmooth.step.mechanism import (
+    add_impulses,
+    body_residual,
+    evaluate_all,
+    evaluate_loads,
+    rates_of_jump,
+    rates_of_u,
+    squared_length,
+    terms_of,
+)
+from nonsmooth.step.motion import force_of, inverse_mass, moment_of, moved, placed, see, spin
+from nonsmooth.step.program import INFINITE, factor_joints
+from nonsmooth.step.rows import write_contact
+from nonsmooth.step.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
+
+
+@kernel
+def evaluate_gaps(run):
+    """Gaps and their rates at the time within the step to which parts have gone."""
+    for course in run.courses:
+        body = course.body
+        body.at, body.u = course.q.origin + course.q.tried, course.v.tried
+        body.z = placed(body.at)
+    evaluate_all(run.system.surfaces)
+    for overlap in run.overlaps:
+        overlap.rates = rates_of_u(overlap.contact)
+
+
+@kernel
+def side(overlap):
+    """-1 where surfaces touch, which end contact where the gap opens, else 1."""
+    return -1.0 if overlap.touches else 1.0
+
+
+@kernel
+def changes_at(run, overlap, dt):
+    """When contact begins or ends between two evaluations, by the cubic through both; infinite if it does not."""
+    sign, contact = side(overlap), overlap.contact
+    start, rate, tolerance = sign * overlap.seen_gap, sign * overlap.seen_rate, run.touched * contact.scale
+    return first_below(start, rate, sign * contact.g, sign * overlap.rates[0], dt, tolerance)
+
+
+@kernel
+def first_change(run, dt):
+    """When within dt of the last evaluation contact first begins or ends, and which; -1 if none."""
+    soonest, found = math.inf, -1
+    for k in range(len(run.overlaps)):
+        at = changes_at(run, run.overlaps[k], dt)
+        if at < soonest:
+            soonest, found = at, k
+    return soonest, found
+
+
+@piece
+def locate(run, overlap, low, high, guess):
+    """When a gap vanishes between two times: Newton's method, kept between them."""
+    t, sign = low + guess, side(overlap)
+    for _ in range(ITERATIONS):
+        go_to(run, run.moving, t)
+        evaluate_gaps(run)
+        gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
+        low, high, new = bracketed(low, high, t, gap, rate)
+        if abs(gap) <= LOCATED or new == low or new == high:
+            break
+        t = new
+    return t
+
+
+@kernel
+def unseen(run, dt):
+    """When within dt of the last evaluation contact may begin and end; infinite if it does not."""
+    first = math.inf
+    for overlap in run.overlaps:
+        if not overlap.touches and overlap.seen_rate < 0.0 < overlap.rates[0]:
+            contact = overlap.contact
+            turn = dt * (spin(contact.a.body.u) + spin(contact.b.body.u))
+            time = time_of_least(overlap.seen_gap, overlap.seen_rate, contact.g, overlap.rates[0], dt, turn, 0.0)
+            first = min(first, time)
+    return first
+
+
+@piece
+def look_before(run, t0, t1):
+    """Gaps at the latest time, at most t1, up to which no contact begins and ends since t0; this time."""
+    t = t1
+    for _ in range(SHORTENED):
+        look(run, run.moving, t)
+        evaluate_gaps(run)
+        time = unseen(run, t - t0)
+        if not time < VISIBLE * (t - t0):
+            break
+        t = t0 + time
+    return t
+
+
+@kernel
+def note_gaps(run):
+    for overlap in run.overlaps:
+        overlap.seen_gap, overlap.seen_rate = overlap.contact.g, overlap.rates[0]
+
+
+@piece
+def find_event(run):
+    """The end of the rows of a step: its own, or the first event, which is noted."""
+    start, apart, t0 = run.t_start, (run.t - run.t_start) / run.looks, run.t_start
+    run.changes = -1
+    look(run, run.moving, start)
+    evaluate_gaps(run)
+    note_gaps(run)
+    for i in range(1, run.looks + 1):
+        t1 = run.t if i == run.looks else i * apart + start
+        while t0 < t1:
+            t2 = look_before(run, t0, t1)
+            guess, k = first_change(run, t2 - t0)
+            if k >= 0:
+                t = max(locate(run, run.overlaps[k], t0, t2, guess), after(start))
+                run.changes, run.event, run.end = k, t, t
+                return
+            note_gaps(run)
+            t0 = t2
+    run.end = run.t
+
+
+#: first step within a contact that lasts less than a step, as a share of its duration, and how often it is found anew
+WITHIN, REPEATED = 0.1, 10
+
+# ---- joints
+
+
+@piece
+def project(run):
+    """The nearest positions and velocities, in the metric of masses, with the joints closed; whether there are any."""
+    system, before, worst = run.system, math.inf, 0.0
+    for _ in range(PASSES):
+        for body in system.bodies:
+            body.z, body.jump = placed(body.at), zeros_like(body.jump)
+        evaluate_all(system.constraints)
+        worst, total = 0.0, 0.0
+        for joint in system.joints:
+            joint.velocity_offset = joint.g
+            worst, total = max(worst, largest(abs(joint.g))), total + dot(joint.g, joint.g)
+        if not total < INFINITE:
+            return False
+        if worst <= PROJECTED or not worst < GAINING * before:
+            break
+        before = worst
+        factor_joints(system)
+        close_joints(system)
+        for body in system.bodies:
+            body.at = moved(body, body.at, body.jump, 1.0)
+    if worst > PARTED:
+        return False
+    factor_joints(system)
+    for body in system.bodies:
+        body.z, body.jump = placed(body.at), zeros_like(body.jump)
+    for joint in system.joints:
+        joint.velocity_offset = rates_of_u(joint) + joint.rate
+    close_joints(system)
+    for body in system.bodies:
+        body.u += body.jump
+    return True
+
+
+# ---- rows
+
+
+@kernel
+def error_of_motion(run):
+    """Worst residual of the equations of motion, and of joints' second derivatives, as a share of their terms."""
+    system, moving, applied, worst = run.system, 0.0, 0.0, 0.0
+    for body in system.bodies:
+        moving += squared_length(body.jump, body.mass)
+        applied += squared_length(weighed(body.total, inverse_mass(body)), body.mass)
+    system.size = math.sqrt(moving) + math.sqrt(applied)
+    for joint in system.joints:
+        add_impulses(joint, joint.a.directions, joint.b.directions)
+        terms = terms_of(joint, joint.a.body.jump, joint.b.body.jump) + abs(joint.velocity_offset)
+        floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
+        error = largest(abs(rates_of_jump(joint) + joint.velocity_offset)) / max(largest(terms) + floor, TINY)
+        worst = max(worst, error)
+    for body in system.bodies:
+        still = zeros_like(body.jump)
+        worst = max(worst, body_residual(system, body, still, body.jump, body.total))
+    return worst
+
+
+@kernel
+def note_extremes(overlap):
+    """Widen the ranges of force and depth that laws are compared with."""
+    force, depth = overlap.force[0], max(-overlap.contact.g, 0.0)
+    overlap.least_force, overlap.most_force = min(overlap.least_force, force), max(overlap.most_force, force)
+    overlap.least_depth, overlap.most_depth = min(overlap.least_depth, depth), max(overlap.most_depth, depth)
+
+
+@kernel
+def begin_contact(overlap):
+    speed = max(-overlap.rates[0], 0.0)
+    overlap.touches, overlap.approach = 1, speed
+    overlap.least_approach = min(overlap.least_approach, speed)
+    overlap.most_approach = max(overlap.most_approach, speed)
+
+
+@kernel
+def switch(run, t):
+    """Which contacts have begun or ended at a row; whether any have."""
+    changed, at_event = False, run.changes >= 0 and t == run.event
+    for k in range(len(run.overlaps)):
+        overlap = run.overlaps[k]
+        gap, rate, level = overlap.contact.g, overlap.rates[0], run.touched * overlap.contact.scale
+        touched = overlap.touches == 1
+        if touched:
+            note_extremes(overlap)
+        near = at_event and abs(gap) <= level
+        ends = touched and rate > 0.0 and (gap > level or near)
+        begins = not touched and (gap < -level or (near and rate < 0.0))
+        if at_event and k == run.changes:  # in any case: projected joints move its gap by the integrator's error
+            ends, begins = touched, not touched
+        if begins:
+            begin_contact(overlap)
+            overlap.began = t
+        if ends:
+            overlap.touches, overlap.approach = 0, 0.0
+        if begins or ends:
+            overlap.bristle, changed = zeros_like(overlap.bristle), True
+    if changed:
+        run.limited = 0
+    return changed
+
+
+@kernel
+def natural_map(run):
+    """The worst of gap and impulse of a contact, the lesser of both, each by a size of its own."""
+    worst = 0.0
+    for overlap in run.overlaps:
+        gained = linear(overlap.impulse.tried - overlap.impulse.last)
+        gap = max(overlap.contact.g, 0.0) / overlap.contact.scale
+        worst = max(worst, min(gap, abs(gained[0]) / run.impulse))
+    return worst
+
+
+@kernel
+def write_contacts(run, k):
+    """Impulses, rates and modes of contacts in row k."""
+    for overlap in run.overlaps:
+        P = rows_of(overlap.impulse.tried - overlap.impulse.last, overlap.contact.P)
+        write_contact(run.system, k, overlap.contact, P, overlap.mode if overlap.touches else OPEN)
+
+
+@kernel
+def write_row(run, t):
+    """A row of the motion as it stands, and of what integrals have gained since the last one."""
+    system, k, rows, dt = run.system, run.system.steps, run.system.rows, t - run.row_t
+    for body in system.bodies:
+        rows.q[k, body], rows.v[k, body] = body.at, body.u
+    write_contacts(run, k)
+    for wrench in run.wrenches:
+        mean, one = (1.0 / dt) * (wrench.impulse.tried - wrench.impulse.last), wrench.reaction
+        rows.force[k, one], rows.torque[k, one] = force_of(mean), moment_of(mean)
+    of_contacts = linear(run.contact_work.tried - run.contact_work.last)
+    of_loads = linear(run.load_work.tried - run.load_work.last)
+    run.stored += of_contacts[0]
+    rows.t[k], rows.dt[k], rows.residual[k], rows.complementarity[k] = t, dt, system.residual, system.complementarity
+    rows.loss_friction[k], rows.work_drivers[k], rows.jumps[k] = of_contacts[2], of_contacts[3], 0.0
+    rows.work_loads[k], rows.loss_damping[k] = of_loads[0], -of_loads[1]
+    rows.loss_contact[k], rows.stored[k] = of_contacts[1], run.stored
+
+
+@kernel
+def accept_row(run, t):
+    """The row is the last one."""
+    for body in run.system.bodies:
+        body.q, body.v = body.at, body.u
+    for overlap in run.overlaps:
+        overlap.bristle_row = overlap.bristle
+    for part in run.parts:
+        part.last = part.tried
+    run.row_t = run.system.t = t
+    run.step = run.t - run.t_start
+    run.system.steps += 1
+
+
+@piece
+def take_row(run, t):
+    """The row at t; whether it is certified. Nothing is kept of one that is not."""
+    system, far = run.system, 0.0
+    go_to(run, run.parts, t)
+    see(system, t)
+    place_trial(run)
+    if run.projected:
+        if not project(run):
+            run.failure = APART
+            return False
+        for course in run.courses:
+            far = max(far, largest(abs(course.body.at - (course.q.origin + course.q.tried))))
+    accelerate(run)
+    system.residual = error_of_motion(run)
+    if not system.residual <= system.certified:
+        run.failure = UNBALANCED
+        return False
+    system.complementarity = natural_map(run)
+    if switch(run, t) or far > DRIFTED * run.tolerance:
+        run.restart = 1
+    write_row(run, t)
+    accept_row(run, t)
+    return True
+
+
+# ---- the run
+
+
+@piece
+def begin_anew(run):
+    """Start the integrator at the last row; whether it can."""
+    for part in run.parts:
+        part.end = part.last = zeros_like(part.end)
+    for course in run.courses:
+        course.q.origin, course.v.end = course.body.q, course.body.v
+    for overlap in run.overlaps:
+        if overlap.bristles_count > 0:
+            overlap.bristles.end = first_four(overlap.bristles.end, overlap.bristle_row)
+    for part in run.parts:
+        part.tried = part.end
+    run.t = run.row_t
+    if not integrators.begin(run):
+        return False
+    run.first, run.rows, run.row, run.changes, run.restart = 0.0, 0, 1, -1, 0
+    return True
+
+
+@kernel
+def lasts_less_than_step(run):
+    """Whether a contact begins at the start of the step and ends within it: its stages may all be beyond."""
+    if run.changes < 0 or run.t_start != run.row_t:
+        return False
+    overlap = run.overlaps[run.changes]
+    return overlap.touches == 1 and overlap.began == run.t_start and run.event < run.t
+
+
+@piece
+def next_step(run):
+    """The integrator's next step with its event and its rows; whether there is one."""
+    if not integrators.next_step(run):
+        return False
+    find_event(run)
+    for _ in range(REPEATED):
+        if not lasts_less_than_step(run):
+            break
+        run.first = WITHIN * (run.event - run.t_start)
+        if not begin_anew(run) or not integrators.next_step(run):
+            return False
+        find_event(run)
+    run.row, run.rows = 1, 1
+    for overlap in run.overlaps:
+        if overlap.touches:
+            run.rows = run.samples
+    return True
+
+
+@kernel
+def next_time(run):
+    """When the next row is; infinite where the integrator finds no step."""
+    while True:
+        if run.row > run.rows and not next_step(run):
+            return math.inf
+        start, end = run.t_start, run.end
+        if run.row == run.rows:
+            return end
+        t = run.row * ((end - start) / run.rows) + start
+        if start < t < end:
+            return t
+        run.row += 1
+
+
+def run(run, rows):
+    """Up to so many rows; stops where there is no more room, and before one that is not certified."""
+    system, run.failure = run.system, NO_STEP
+    for _ in range(rows):
+        if not run.row_t < system.t_end:
+            return DONE
+        if system.steps >= system.rows.room:
+            return FULL
+        next_stop(system)
+        run.limit = system.stops[system.stop].t
+        if system.renewed:
+            run.restart, system.renewed = 1, 0
+        if run.restart and not begin_anew(run):
+            return UNCERTAIN
+        t = next_time(run)
+        if t <= system.t_end:
+            run.row += 1
+        elif t < math.inf:
+            t = system.t_end
+        if not run.row_t < t < math.inf or not take_row(run, t):
+            run.restart = 1
+            return UNCERTAIN
+    return DONE
+
+
+def rates(run):
+    """Rates of the trial values at the requested time, as those at the end of a step; for an integrator outside."""
+    rates_at(run, run.request_time, STAGES)
+    return DONE
+
+
+def begin(run):
+    """At the last row, where no step ends: which contacts touch, how fast they approach, and a typical impulse.
+
+    The latter is of the motion, and of the applied forces in the longest step.
+    """
+    system, masses, moving, pushed = run.system, 0.0, 0.0, 0.0
+    see(system, run.row_t)
+    for body in system.bodies:
+        body.at, body.u = body.q, body.v
+        body.z = placed(body.at)
+    evaluate_all(system.surfaces)
+    for overlap in run.overlaps:
+        rate = rates_of_u(overlap.contact)[0]
+        overlap.touches = 1 if overlap.contact.g <= run.touched * overlap.contact.scale else 0
+        overlap.approach = max(-rate, 0.0) if overlap.touches else 0.0
+    evaluate_loads(system)
+    for body in system.bodies:
+        masses += dot(body.sqrt_mass, body.sqrt_mass)
+        moving += squared_length(body.u, body.mass)
+        pushed += squared_length(weighed(body.force, inverse_mass(body)), body.mass)
+    mean = math.sqrt(masses / run.velocities)
+    run.impulse = mean * (math.sqrt(moving) + run.longest * math.sqrt(pushed))
+    run.impulse = run.impulse if run.impulse > 0.0 else 1.0
+    return DONE

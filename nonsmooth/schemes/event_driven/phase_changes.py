@@ -1,0 +1,648 @@
+"""From one phase to the next: impacts, rebounds that end in rest, and the modes of closed contacts.
+
+Both are programs in the directions at the present positions, with x a velocity or an acceleration and z impulses or
+forces:
+
+    M (x+ - x) = W z,   W_g' x+ + c_g = 0,   0 <= W_N' x+ + c_N  ⟂  z_N >= 0,   Coulomb's law of z_T and W_T' x+ + c_T
+
+In an impact c_N is Newton's rebound; in accelerations c is what positions and velocities alone add to the rates. A slip
+that has a direction is given a rate along it that is larger than any other one, so that it keeps this direction. A
+rebound that is too short is suppressed: the impact is repeated without it. Impacts by other laws than Newton's, see
+`velocity_change`, and those without a window of simultaneity, which come one after the other, are several such
+programs.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import kernel, piece, solved_outside
+from nonsmooth.compile.records.values import dot, largest, trace, weighed, zeros_like
+from nonsmooth.schemes.event_driven.fields import RAISED, SQUARES, UNIQUE, VELOCITIES
+from nonsmooth.schemes.event_driven.phase_events import admissible, may_be_raised
+from nonsmooth.schemes.event_driven.phase_motion import (
+    accelerate,
+    count_closed,
+    evaluate_free,
+    factor_phase,
+    note,
+    place_at,
+    project,
+    take_least,
+)
+from nonsmooth.schemes.event_driven.tolerances import LANDED, LOWEST, PASSES
+from nonsmooth.step.impact_fields import INCREMENTAL
+from nonsmooth.step.impact_tolerances import DIED, ROUNDS
+from nonsmooth.step.joint_forces import reaction_of
+from nonsmooth.step.mechanism import (
+    apply_impulses,
+    evaluate_all,
+    joint_residual,
+    law_shift,
+    norm,
+    rates_after,
+    rates_of_u,
+    squared_length,
+    tangential,
+    terms_of,
+)
+from nonsmooth.step.program import factor_joints, solve_joints
+from nonsmooth.step.tolerances import CLOSED, CLOSED_RATE, FLOOR, OPEN, SLIPPING, STICKING, TINY
+from nonsmooth.step.velocity_change import (
+    change_residual,
+    change_velocity,
+    impact,
+    law_of_rates,
+)
+
+#: share of the sum of its terms below which an acceleration is regarded as zero, and of the largest normal force below
+#: which a contact is unloaded
+ZERO = 1e-9
+#: the same of a contact whose force has just vanished: its normal has the round-off of positions, relative to the
+#: clearance. One that does close again, more slowly, does so in the next step.
+RETURNING = 1e-7
+#: share of the sum of its terms below which a slip at an event vanishes
+STILL = 1e-10
+#: share of the friction cone's radius by which the force of a sticking contact may be outside
+OUTSIDE = 1e-9
+#: separation of the accelerations of slipping contacts from those of contacts that may stick, and trials for it, each
+#: by this factor larger
+APART, TRIALS = 1e3, 3
+#: ratio by which other rows may reduce the mobility of a row, until rows count as dependent. Of rows of norm 1 this is
+#: the inverse square of the distance of one from the span of the others, 1e-6; in the Delassus operator the square of
+#: less would be lost in round-off.
+DEPENDENT = 1e12
+
+#: residual of the laws of contacts whose rows contradict joints by less than a slip that counts
+CONTRADICTED = 1e-8
+
+shared_outside = solved_outside("shares")  # (run): `reference` of forces, REFERRED in `shared` if there is one
+cleared_outside = solved_outside("clears")  # (run): `at` without overlaps
+
+
+# ---- programs
+
+
+@piece
+def solve_response(run):
+    """x+ from x, both in `v_next`; whether the program is solved and certified."""
+    system = run.system
+    before = size_after(system)
+    if is_answered(run, before) and law_of_rates(system) <= system.certified:
+        return True
+    solver, system.solver = system.solver, run.answers
+    system.ground.v_next = zeros_like(system.ground.v_next)  # which values that are not finite would have changed
+    for body in system.bodies:
+        body.v_next = body.left
+    found = is_answered(run, before)  # and certified as a program, whose laws are scaled as a whole
+    system.solver = solver
+    if found:
+        return True
+    close_joints(system)
+    if balances(run, True, before) and law_of_rates(system) <= CONTRADICTED:
+        return True
+    for body in system.bodies:
+        body.v_next = body.left
+    return is_answered(run, before) and law_of_rates(system) <= CONTRADICTED
+
+
+@piece
+def close_joints(system):
+    """Velocities by the impulses of contacts that were found outside, and by those of joints that close these alone:
+    what contacts contradict stays with them."""
+    for body in system.bodies:
+        body.v_next = body.left
+    for contact in system.contacts:
+        if contact.on:
+            apply_impulses(contact, contact.P)
+    for joint in system.joints:
+        joint.P = zeros_like(joint.P)
+    for _ in range(2):
+        for joint in system.joints:
+            joint.b0 = rates_after(joint) + joint.rate
+        solve_joints(system)
+        for joint in system.joints:
+            joint.P += joint.y
+            apply_impulses(joint, joint.y)
+
+
+@kernel
+def is_answered(run, before):
+    """Whether a change from `v_next`, of the size `before`, is found by the solver of the system, and balances."""
+    return balances(run, change_velocity(run.system), before)
+
+
+@kernel
+def balances(run, found, before):
+    """Whether a change that was found, from velocities of the size `before`, balances."""
+    system = run.system
+    system.size = before + size_after(system)
+    return found and response_residual(system) <= system.certified
+
+
+@kernel
+def size_after(system):
+    """Length of `v_next`."""
+    total = 0.0
+    for body in system.bodies:
+        total += squared_length(body.v_next, body.mass)
+    return math.sqrt(total)
+
+
+@kernel
+def response_residual(system):
+    """Worst residual of momentum and of joints in a change of velocities from `left` to `v_next`."""
+    worst = change_residual(system)
+    for joint in system.joints:
+        worst = max(worst, joint_residual(system, joint, -joint.rate))
+    return worst
+
+
+@kernel
+def zero_rate(run, contact, terms):
+    return CLOSED_RATE * (terms + contact.scale / run.system.longest)
+
+
+# ---- an impact
+
+
+@piece
+def begin_impact(run, before):
+    """Directions at an instant, and the velocity there, `v_next`."""
+    system = run.system
+    place_at(run, before)
+    evaluate_all(system.surfaces)
+    evaluate_all(system.constraints)
+    factor_joints(system)
+    for body in system.bodies:
+        body.v_next = body.u
+    for touch in run.touches:
+        touch.impact = zeros_like(touch.impact)
+    for kick in run.kicks:
+        kick.force = kick.torque = zeros_like(kick.force)
+    run.work_impact = 0.0
+
+
+@piece
+def add_kicks(run):
+    """Add the impulses of joints to those of the impact."""
+    system = run.system
+    if system.ridge > 0.0:
+        take_least(system)
+    for k in range(len(run.kicks)):
+        force, torque = reaction_of(system.reactions[k])
+        run.kicks[k].force += force
+        run.kicks[k].torque += torque
+
+
+@piece
+def follow_drivers(run):
+    """The change of `v_next` by joints alone where velocities of drivers jump; whether it is solved.
+
+    Drivers do work at the mean of their velocities before and after. What contacts approach then, is their impact.
+    """
+    system = run.system
+    for contact in system.contacts:
+        contact.on = 0
+    if not is_answered(run, size_after(system)):
+        return False
+    for joint in system.joints:
+        run.work_impact += 0.5 * dot(joint.P, rates_of_u(joint) - joint.rate)
+    add_kicks(run)
+    for touch in run.touches:
+        touch.approach = rates_after(touch.contact)[0]
+    return True
+
+
+@piece
+def strike(run):
+    """The impact of the contacts that are `has_impact`, from `v_next`, by their law; whether it is solved.
+
+    It is added to `impact`, `kicks` and `work_impact`.
+    """
+    system = run.system
+    for touch in run.touches:
+        contact = touch.contact
+        contact.on, contact.restitution, rates = touch.has_impact, touch.restitution, rates_after(contact)
+        contact.velocity_offset = law_shift(contact, rates, rates[0] < 0.0)
+    if system.law_of_impact == 0:
+        found = solve_response(run)
+    else:
+        found = strike_by_law(run)
+    for touch in run.touches:
+        contact = touch.contact
+        contact.restitution = touch.law
+        if contact.on:
+            touch.impact += contact.P if system.law_of_impact == 0 else contact.impact
+    for joint in system.joints:
+        joint.P = joint.P if system.law_of_impact == 0 else joint.answer
+        run.work_impact -= dot(joint.P, joint.rate)
+    add_kicks(run)
+    return found
+
+
+@piece
+def strike_by_law(run):
+    """The same by another law than Newton's."""
+    system = run.system
+    system.size = 2.0 * size_after(system)
+    for body in system.bodies:
+        body.saved_u = body.v_next
+    if is_struck(system):
+        return True
+    solver, system.solver = system.solver, run.answers
+    system.ground.v_next = zeros_like(system.ground.v_next)  # which values that are not finite would have changed
+    for body in system.bodies:
+        body.v_next = body.saved_u
+    for touch in run.touches:
+        contact = touch.contact
+        contact.on, rates = touch.has_impact, rates_after(contact)
+        contact.velocity_offset = law_shift(contact, rates, rates[0] < 0.0)
+    found = is_struck(system)
+    system.solver = solver
+    return found
+
+
+@kernel
+def is_struck(system):
+    """Whether an impact from `v_next` is found and certified."""
+    for body in system.bodies:
+        body.left = body.v_next
+    return impact(system) and max(system.residual, system.law) <= system.certified
+
+
+@kernel
+def approaches(run, contact):
+    """Whether a contact approaches with `v_next`, and whether it opens: 1, -1, or 0."""
+    a, b, rate = contact.a.body, contact.b.body, rates_after(contact)[0]
+    terms = terms_of(contact, abs(a.u) + abs(a.v_next), abs(b.u) + abs(b.v_next))
+    zero = zero_rate(run, contact, terms[0])
+    return 1 if rate < -zero else -1 if rate > zero else 0
+
+
+@kernel
+def select_fastest(run, first):
+    """Mark the contact that approaches fastest, and those that neither approach nor open, as impacting; return its speed
+    of approach. In a decayed sequence all with an impact or an approach are marked."""
+    fastest, which = 0.0, -1
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        rate = rates_after(touch.contact)[0]
+        if touch.touching and -rate > fastest and approaches(run, touch.contact) == 1:
+            fastest, which = -rate, k
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        moves = approaches(run, touch.contact)
+        if fastest < DIED * first:
+            touch.has_impact = touch.touching if touch.met or moves == 1 else 0
+        else:
+            touch.has_impact = 1 if k == which or (touch.touching and moves == 0) else 0
+        if touch.touching and moves == 1:
+            touch.met = 1
+    return fastest
+
+
+@piece
+def strike_in_sequence(run):
+    """Impacts at one instant one after the other, the fastest first; whether they are solved.
+
+    They continue a sequence of impacts that can no longer be resolved in time. It ends when no contact approaches or,
+    after it has decayed, with a plastic impact.
+    """
+    first = 0.0
+    for touch in run.touches:
+        touch.met = 1 if touch.before != OPEN else 0
+    for k in range(ROUNDS):
+        fastest = select_fastest(run, first if k < ROUNDS - 1 else math.inf)
+        if fastest == 0.0:
+            break
+        first = max(first, fastest)
+        decayed = k == ROUNDS - 1 or fastest < DIED * first
+        for touch in run.touches:
+            touch.kept_restitution = touch.restitution
+            touch.restitution = 0.0 if decayed else touch.restitution
+        found = strike(run)
+        for touch in run.touches:
+            touch.restitution = touch.kept_restitution
+        if not found:
+            return False
+        if decayed:
+            break
+    return True
+
+
+@piece
+def solve_impact(run, before):
+    """The impact of the contacts that are `hit`, from an instant; whether it is solved.
+
+    Leaves the velocity after it in `reached`, impulses in `impact`, `kicks` and `work_impact`.
+    """
+    system = run.system
+    begin_impact(run, before)
+    if run.kinked and not follow_drivers(run):
+        return False
+    for touch in run.touches:
+        touch.has_impact = touch.hit
+    if not (strike(run) if run.window > 0.0 or system.law_of_impact >= INCREMENTAL else strike_in_sequence(run)):
+        return False
+    for body in system.bodies:
+        body.reached = body.v_next
+    for touch in run.touches:
+        contact = touch.contact
+        touch.speed = rates_after(contact)[0]
+        touch.leaving = 1 if approaches(run, contact) == -1 else 0
+    return True
+
+
+# ---- modes
+
+
+@piece
+def rate_terms(run, contact, size):
+    """Terms of an acceleration along the rows of a contact, and a floor under them."""
+    a, b = contact.a.body, contact.b.body
+    free_a, free_b = weighed(a.force, a.inverse_mass), weighed(b.force, b.inverse_mass)
+    return (
+        terms_of(contact, abs(free_a) + abs(a.jump), abs(free_b) + abs(b.jump))
+        + abs(contact.velocity_offset)
+        + (FLOOR * (math.sqrt(trace(contact.W)) * size + contact.scale / run.system.longest**2) + TINY)
+    )
+
+
+@kernel
+def begin_slip(run, touch):
+    """The direction in which a candidate slips already, or must begin to, as given; 0 where it may stick."""
+    contact = touch.contact
+    touch.directions = zeros_like(contact.P)
+    if not touch.candidate:
+        return
+    if contact.friction > 0.0:
+        slip, a, b = tangential(rates_of_u(contact)), contact.a.body, contact.b.body
+        terms = largest(tangential(terms_of(contact, a.v_terms, b.v_terms))) + contact.scale / run.system.longest
+        least = max(STILL * terms, run.slip_atol + run.slip_rtol * terms)
+        if norm(slip) > least:
+            touch.directions = (1.0 / norm(slip)) * slip
+    if touch.known:
+        touch.directions = touch.sign
+
+
+@kernel
+def fastest_rate(run):
+    """Of all rates without forces, to separate slips by more."""
+    fastest = 0.0
+    for touch in run.touches:
+        contact = touch.contact
+        fastest = max(fastest, largest(abs(rates_after(contact) + touch.bias)))
+    return max(fastest, run.smallest / run.system.longest**2)
+
+
+@piece
+def find_forces(run):
+    """Forces on joints and candidates, P, and accelerations with them, `v_next`; whether the program is solved.
+
+    At the present positions and velocities u.
+    """
+    system, solved = run.system, False
+    evaluate_free(run, True)
+    run.evaluations += 1
+    factor_joints(system)
+    for joint in system.joints:
+        joint.rate_start, joint.rate = joint.rate, joint.bias_acceleration
+    for body in system.bodies:
+        body.v_next = weighed(body.force, body.inverse_mass)
+    for touch in run.touches:
+        touch.contact.on = touch.candidate
+        begin_slip(run, touch)
+    apart = (APART if run.slip_atol == 0.0 else APART * APART) * fastest_rate(run)
+    for _ in range(TRIALS):
+        for touch in run.touches:
+            touch.contact.velocity_offset = touch.bias + apart * touch.directions
+        for body in system.bodies:
+            body.v_next = weighed(body.force, body.inverse_mass)
+        solved = solve_response(run)
+        keeps = True
+        for touch in run.touches:
+            rate = rates_after(touch.contact) + touch.bias
+            if touch.candidate and norm(touch.directions) > 0.0 and not dot(touch.directions, rate) + apart > 0.0:
+                keeps = False
+        if keeps or not solved:
+            break
+        apart *= APART
+    for joint in system.joints:
+        joint.rate = joint.rate_start
+    return solved
+
+
+@piece
+def choose_modes(run, with_idle):
+    """Modes by the forces that were found; whether a contact is closed without force, which are open unless
+    `with_idle`."""
+    system, most, size, free, idle = run.system, 0.0, 0.0, 0.0, False
+    for body in system.bodies:
+        body.jump = body.v_next
+        size += squared_length(body.jump, body.mass)
+        free += squared_length(weighed(body.force, body.inverse_mass), body.mass)
+    size = math.sqrt(size) + math.sqrt(free)
+    for touch in run.touches:
+        if touch.candidate:
+            most = max(most, touch.contact.P[0])
+    for touch in run.touches:
+        contact, touch.mode, touch.idle, touch.direction = touch.contact, OPEN, 0, zeros_like(touch.directions)
+        if touch.candidate:
+            contact.velocity_offset = touch.bias
+            terms, rates, P = rate_terms(run, contact, size), rates_after(contact) + touch.bias, contact.P
+            loaded = P[0] > ZERO * most
+            if not loaded and rates[0] <= ZERO * terms[0]:
+                touch.idle, idle = 1, True
+            if loaded or (touch.idle and with_idle):
+                touch.mode = CLOSED
+                if contact.friction > 0.0:
+                    touch.mode = SLIPPING
+                    choose_slip(touch, P, tangential(rates), ZERO * largest(tangential(terms)))
+    return idle
+
+
+@kernel
+def choose_slip(touch, P, rate, zero):
+    """Whether a contact sticks, or the direction in which it slips."""
+    reach = touch.contact.friction * P[0]
+    if norm(touch.directions) > 0.0:
+        touch.direction = touch.directions
+    elif norm(tangential(P)) <= reach * (1.0 + OUTSIDE) and norm(rate) <= zero:
+        touch.mode, touch.share = STICKING, max(reach, TINY)
+    else:
+        touch.direction = (1.0 / max(norm(rate), TINY)) * rate
+
+
+@piece
+def find_phase(run, before):
+    """Modes of the candidates at an instant, with the velocity `reached`, and the motion that begins there, in `after`;
+    whether they are found."""
+    system = run.system
+    place_at(run, before)
+    some, run.shared = False, UNIQUE
+    for body in system.bodies:
+        body.v_terms = abs(body.u) + abs(body.reached)
+        body.u = body.reached
+    for joint in system.joints:
+        joint.lam = zeros_like(joint.lam)
+    for touch in run.touches:
+        touch.share, some = 0.0, some or touch.candidate == 1
+        touch.mode, touch.direction, touch.reference = OPEN, zeros_like(touch.direction), zeros_like(touch.direction)
+    if some:
+        if not find_forces(run):
+            return False
+        idle = choose_modes(run, True)
+        unique = independent(run)
+        if idle and not unique:  # which contacts are idle depends on the solver
+            choose_modes(run, False)
+            unique = independent(run)
+        if not (unique or share_forces(run)):
+            return False
+    count_closed(run)
+    return begin_motion(run)
+
+
+@piece
+def share_forces(run):
+    """Which forces act where they are not unique: the least ones, and if these are tensile or leave a friction cone,
+    the least of those that are admissible; whether they are found."""
+    count_closed(run)
+    if run.closed == 0:
+        return True
+    for joint in run.system.joints:
+        joint.kept = joint.P
+    for touch in run.touches:
+        touch.found = touch.contact.P if touch.candidate else zeros_like(touch.found)
+    run.shared = RAISED if may_be_raised(run) else SQUARES
+    accelerate(run, True)
+    if admissible(run):
+        return True
+    run.shared = SQUARES
+    accelerate(run, True)
+    return shared_outside(run) == 1
+
+
+@piece
+def begin_motion(run):
+    """The motion in the phase that was chosen, in `after`, from the nearest positions and velocities; whether there is
+    one. Overlaps of open contacts, which result from closing others in the window, are removed."""
+    for k in range(PASSES + 1):
+        if not project(run):
+            return False
+        accelerate(run, True)
+        overlaps = False
+        for touch in run.touches:
+            overlaps = overlaps or touch.contact.g < -touch.closed_gap
+        if not (run.closed and overlaps) or k == PASSES:
+            break
+        if cleared_outside(run) != 1:
+            return False
+    note(run, run.after, True)
+    return True
+
+
+@piece
+def independent(run):
+    """Whether the rows of joints and of the phase are."""
+    count_closed(run)
+    factor_phase(run, VELOCITIES)
+    return run.dependence < DEPENDENT
+
+
+# ---- the phase that follows an event
+
+
+@kernel
+def closing_acceleration(run, k):
+    """Acceleration with which a gap closes in the new phase."""
+    return -run.after.contacts[k].bias_acceleration[0]
+
+
+@kernel
+def add_low(run, height):
+    """Contacts without restitution that open by the impacts of others, and close again from no height, stay closed;
+    whether there are any."""
+    some = False
+    for k in range(len(run.touches)):
+        touch, pull = run.touches[k], closing_acceleration(run, k)
+        if touch.touching and touch.leaving and touch.contact.restitution == 0.0 and pull > 0.0:
+            if touch.speed * touch.speed < 2.0 * height * pull:
+                touch.candidate, some = 1, True
+    return some
+
+
+@kernel
+def returns(run):
+    """Whether a contact that was released closes in the new phase; then all of these are candidates."""
+    some, size = False, run.after.applied + run.after.moving
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        if touch.released:
+            touch.contact.velocity_offset = touch.bias
+            zero = RETURNING * rate_terms(run, touch.contact, size)[0]
+            some = some or closing_acceleration(run, k) > zero
+    for touch in run.touches:
+        if some and touch.released:
+            touch.candidate = 1
+    return some
+
+
+@piece
+def change_phase(run, before):
+    """The phase after an event without an impact; whether it is found."""
+    for k in range(len(run.system.bodies)):
+        run.system.bodies[k].reached = before.bodies[k].v
+    for k in range(len(run.touches)):
+        touch, of = run.touches[k], before.contacts[k]
+        closed = touch.mode != OPEN or of.gap <= touch.closed_gap
+        touch.touching = 1 if closed and not touch.released else 0
+        touch.speed = of.rates[0]
+        touch.leaving = 1 if touch.speed > zero_rate(run, touch.contact, of.terms[0]) else 0
+        touch.candidate = touch.touching * (1 - touch.leaving)
+    if not find_phase(run, before):
+        return False
+    if add_low(run, LANDED) and not find_phase(run, before):
+        return False
+    return find_phase(run, before) if returns(run) else True
+
+
+@kernel
+def end_short_rebounds(run):
+    """Rebounds below the shortest flight, or below round-off, lose their restitution; whether there are any."""
+    some = False
+    for k in range(len(run.touches)):
+        touch, pull = run.touches[k], closing_acceleration(run, k)
+        rebounds = touch.hit and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
+        speed = touch.speed
+        if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * LOWEST * pull):
+            touch.restitution, some = 0.0, True
+    return some
+
+
+@piece
+def change_by_impact(run, before):
+    """The impact of striking contacts, or of drivers whose velocities jump, and the phase after it; whether both are
+    found."""
+    for k in range(len(run.touches)):
+        touch, of = run.touches[k], before.contacts[k]
+        touch.before, touch.known = touch.mode, 0
+        near = touch.mode != OPEN or of.gap <= touch.closed_gap
+        approaches = of.rates[0] < -zero_rate(run, touch.contact, of.terms[0])
+        soon = of.gap < -run.window * of.rates[0] and approaches
+        touch.hit = touch.has_impact = 1 if near or soon or touch.striking else 0
+        touch.restitution = touch.law
+    for _ in range(len(run.touches) + 1):
+        for k in range(len(run.touches)):
+            touch = run.touches[k]
+            touch.touching = 1 if touch.before != OPEN or before.contacts[k].gap <= touch.closed_gap else 0
+        if not solve_impact(run, before):
+            return False
+        for touch in run.touches:  # one in the window that does not rebound is closed
+            if touch.hit and touch.impact[0] > 0.0 and not touch.leaving:
+                touch.touching = 1
+            touch.candidate = touch.touching * (1 - touch.leaving)
+        if not find_phase(run, before):
+            return False
+        if not end_short_rebounds(run):
+            break
+    run.impact = 1
+    return find_phase(run, before) if add_low(run, LANDED) else True

@@ -1,0 +1,625 @@
+"""Event-driven steps: smooth motion at high order, with steps that end exactly at events.
+
+One step from (t, q, v) in a phase, which is defined by the modes of all contacts:
+
+1. A Runge-Kutta step of the phase's smooth motion, its length from the error estimate, see `phase_motion`.
+2. The first event within it, at which it is made to end, see `phase_events`.
+3. If a gap closes, or the velocity of a driver jumps, the impact of all contacts that are closed, or close within the
+   simultaneity window; a rebound that is too short ends an accumulation of impacts.
+4. The new phase, see `phase_changes`.
+
+Near a singular position of the joints a step goes across it. A step that is not certified ends the run.
+Events are counted; where steps have been short for long, a function outside looks for the cause, and ends the run where
+it finds one.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import kernel, piece, solved_outside
+from nonsmooth.compile.records.values import dot, largest, zeros_like
+from nonsmooth.schemes.event_driven.phase_changes import change_by_impact, change_phase, zero_rate
+from nonsmooth.schemes.event_driven.phase_events import (
+    BREAKAWAY,
+    NONE,
+    RELEASE,
+    end_at_event,
+    is_watched,
+    margin,
+    set_scales,
+    unseen,
+)
+from nonsmooth.schemes.event_driven.phase_motion import (
+    accelerate,
+    advance,
+    copy,
+    count_closed,
+    cross,
+    first_length,
+    note,
+    place_at,
+    quadrature,
+)
+from nonsmooth.schemes.event_driven.tolerances import (
+    CRAWL,
+    CRAWLED,
+    EVENTS,
+    INACCURATE,
+    NO_MODES,
+    NO_MOTION,
+    SLOW,
+    SMOOTH,
+    STALLED,
+    UNLOCATED,
+    UNSOLVED,
+)
+from nonsmooth.step.closing import SHORTENED, VISIBLE
+from nonsmooth.step.grid import latest_end, pass_stops
+from nonsmooth.step.mechanism import (
+    evaluate_all,
+    mode_of,
+    norm,
+    rates_of_u,
+    set_impulse_scales,
+    tangential,
+    terms_of,
+)
+from nonsmooth.step.motion import placed, see
+from nonsmooth.step.program import INFINITE
+from nonsmooth.step.rows import jumps_at, write_contact, write_struck_contact
+from nonsmooth.step.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
+
+#: number of steps per longest step, averaged over the last `CRAWLED` steps, above which the cause is examined
+CROWDED = 50
+
+examined_outside = solved_outside("examines")  # (run): 0 if there is a cause
+
+
+@kernel
+def crawls(run):
+    """Whether so many steps in a row have been far too short that their cause is looked for."""
+    return run.tried < CRAWL * run.shortest and (run.crawled + 1) % CRAWLED == 0
+
+
+@kernel
+def crowds(run):
+    """Whether the last steps have been so many that their cause is looked for."""
+    start = run.stages[0].t
+    full = run.counted == CRAWLED and start > run.counted_since
+    return full and start - run.counted_since < CRAWLED * run.system.longest / CROWDED
+
+
+@piece
+def is_stopped(run):
+    """Whether there is a cause of short steps for which the run ends."""
+    run.crowded = 1 if crowds(run) else 0
+    if not (run.crowded or crawls(run)):
+        return False
+    t, dt, error, tried, next_length = run.stages[0].t, run.dt, run.error, run.tried, run.next_length
+    if run.crowded and t + 0.5 * dt != t:
+        advance(run, t + 0.5 * dt)
+        run.half_error = run.error
+        advance(run, t + dt)
+        run.error = error
+    run.tried, run.next_length = tried, next_length
+    return examined_outside(run) != 1
+
+
+@kernel
+def count_step(run):
+    """Count steps for `is_stopped`."""
+    start = run.stages[0].t
+    run.crawled = run.crawled + 1 if run.tried < CRAWL * run.shortest else 0
+    if start < run.counted_since or run.counted == CRAWLED:
+        run.counted, run.counted_since = 0, start
+    run.counted += 1
+
+
+@kernel
+def count_event(run, event):
+    """Count events, and shares of steps without one, within the shortest flight."""
+    if run.after.t - run.stall_since > run.shortest:
+        run.stall_since, run.stall_count = run.after.t, 0.0
+    run.stall_count += 1.0 if event else SMOOTH
+
+
+@kernel
+def stalls(run):
+    """Whether there have been too many."""
+    return run.stall_count >= STALLED and run.after.t - run.stall_since <= run.shortest
+
+
+#: least share of the step before that the step after a singular position has
+BEYOND = 1e-2
+#: how often the length of a step is halved that failed, or whose contacts pull
+HALVINGS = 4
+#: largest factor from one step size to the next, for which the error estimate of the former still tells something
+GROW = 5.0
+#: trials of one step at most; each at least shortens it by a tenth
+REJECTIONS = 60
+#: share of what is left before the end of a step's range above which a step takes all of it, and leaves no sliver
+WHOLE = 0.99
+#: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
+SINGULAR = 25.0
+
+reached_outside = solved_outside("reaches")  # (run): `reach` and `half`, if a singular position comes nearer
+
+
+# ---- the length of a step
+
+
+@piece
+def comes_near(run):
+    """Whether a singular position of the joints is near, and comes nearer: when, in `reach`."""
+    place_at(run, run.stages[0])
+    return reached_outside(run) == 1
+
+
+@piece
+def take_smooth(run, limit):
+    """A step to the time `limit` at most whose error is below tolerance, regardless of events; whether there is one."""
+    t, wanted, rejected = run.stages[0].t, run.length, False
+    longest = limit - t
+    dt = longest if wanted > WHOLE * longest else wanted
+    for _ in range(REJECTIONS):
+        if t + dt == t:
+            break
+        if rejected and not run.closed and run.dependence > SINGULAR and comes_near(run):
+            if run.half < run.reach <= 1.5 * dt + run.half:  # end a step just before the singular position
+                dt = min(dt, run.reach - 0.5 * run.half)
+            elif run.reach <= run.half and t + 2.0 * run.reach <= limit:
+                if cross(run, t + 2.0 * run.reach):
+                    run.next_length = min(max(2.0 * run.reach, BEYOND * wanted), run.system.longest)
+                    run.tried = run.dt
+                    return True
+        if not advance(run, limit if dt >= longest else t + dt):
+            run.failure = NO_MOTION
+            return False
+        error = run.error
+        factor = min(GROW, max(SHRINK, SAFETY * error**run.exponent)) if error > 0.0 else GROW
+        if error <= 1.0:
+            found = run.dt * (min(factor, 1.0) if rejected else factor)
+            if dt == longest and not rejected:  # shortened by the end of the run
+                found = max(found, wanted)
+            run.next_length, run.tried = min(found, run.system.longest), run.dt
+            if is_stopped(run):
+                run.failure = SLOW
+                return False
+            return True
+        rejected = True
+        dt *= factor if error < INFINITE else SHRINK
+    run.failure = INACCURATE
+    return False
+
+
+# ---- the phase before and after
+
+
+@kernel
+def recall(run):
+    """The phase at the start of the step. In space the direction of a slip is that which it has there."""
+    start = run.stages[0]
+    run.impact, run.work_impact, run.shared = 0, 0.0, run.kept_shared
+    for joint in run.system.joints:
+        joint.lam = joint.lam_next
+    for k in range(len(run.touches)):
+        touch, of = run.touches[k], start.contacts[k]
+        touch.mode, touch.direction, touch.share = touch.kept_mode, touch.kept_direction, touch.kept_share
+        touch.reference = touch.kept_reference
+        touch.directions, touch.impact = touch.direction, zeros_like(touch.impact)
+        if touch.mode == SLIPPING and run.slip_atol > 0.0 and run.ready:
+            slip, s = tangential(of.rates), touch.direction
+            ahead = dot(slip, s)
+            most = norm(tangential(of.terms)) + touch.contact.scale / run.system.longest
+            if norm(slip) > run.slip_atol + run.slip_rtol * most:
+                if ahead < 0.0:
+                    slip -= (2.0 * ahead) * s
+                touch.direction = (1.0 / max(norm(slip), TINY)) * slip
+    count_closed(run)
+
+
+@kernel
+def forget_signs(run):
+    for touch in run.touches:
+        touch.released = touch.known = 0
+
+
+@kernel
+def keep_signs(run):
+    """Contacts that slip keep their direction, however slowly."""
+    for touch in run.touches:
+        if touch.mode == SLIPPING:
+            touch.known, touch.sign = 1, touch.direction
+
+
+@kernel
+def break_away(run, k, P):
+    """Contact k begins to slip against the friction force in P."""
+    touch, friction = run.touches[k], tangential(P)
+    touch.known, touch.sign = 1, (-1.0 / max(norm(friction), TINY)) * friction
+
+
+@piece
+def reconsider(run):
+    """The phase at the start of the step contradicts the motion after it: another one, if it is found."""
+    start, k = run.stages[0], run.which
+    forget_signs(run)
+    if run.kind == RELEASE:
+        run.touches[k].released = 1
+    elif run.kind == BREAKAWAY:  # forces that begin at zero have the direction of the motion after it
+        keep_signs(run)
+        loaded = start.contacts[k].P[0] > run.touches[k].zero_force
+        break_away(run, k, start.contacts[k].P if loaded else run.end.contacts[k].P)
+    if not change_phase(run, start):
+        return False
+    copy(start, run.after)
+    return True
+
+
+@piece
+def open_or_slip(run):
+    """Contacts that open at the end of the step, or begin to slip there: also those that do so at once thereafter."""
+    forget_signs(run)
+    cone, which = run.kind == BREAKAWAY, run.which
+    if run.kind != RELEASE and not cone:
+        return True
+    keep_signs(run)
+    if run.shared:  # other forces that act alike may be admissible, which the program finds
+        return True
+    if not advance(run, run.left.t + run.together):
+        return False
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        lost = is_watched(touch, cone) and margin(touch.contact, run.end.contacts[k].P, cone) < 0.0
+        if lost or k == which:
+            if cone:
+                break_away(run, k, run.left.contacts[k].P)
+            else:
+                touch.released = 1
+    return True
+
+
+@kernel
+def closes_gap(run):
+    """Whether a gap closes at the end of the step."""
+    some = False
+    for k in range(len(run.touches)):
+        touch, of = run.touches[k], run.left.contacts[k]
+        closes = touch.mode == OPEN and of.gap <= touch.closed_gap
+        closes = closes and of.rates[0] < -zero_rate(run, touch.contact, of.terms[0])
+        touch.striking, some = 1 if closes else 0, some or closes
+    return some
+
+
+# ---- the row of a step
+
+
+@piece
+def sum_up(run):
+    """Mean reactions, works and residual of the smooth motion, by the weights of the stages; its end."""
+    dt = run.dt
+    run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = 0.0
+    residual = run.closure
+    for k in range(len(run.means)):
+        first = run.stages[0].reactions[k]
+        force, torque = quadrature(run, 0) * first.force, quadrature(run, 0) * first.torque
+        for j in range(1, run.inner + 1):
+            of, weight = run.stages[j].reactions[k], quadrature(run, j)
+            force += weight * of.force
+            torque += weight * of.torque
+        run.means[k].force, run.means[k].torque = force, torque
+    for j in range(run.inner + 1):
+        stage, weight = run.stages[j], dt * quadrature(run, j)
+        if weight != 0.0:
+            run.work_loads += weight * stage.loads
+            run.loss_damping -= weight * stage.damping
+            run.work_drivers += weight * stage.drivers
+            run.loss_friction -= weight * stage.friction
+        if j > 0 and (j == run.inner or not run.across):
+            residual = max(residual, stage.residual)
+    run.system.residual = residual
+    copy(run.left, run.end)
+
+
+@kernel
+def natural_map(run):
+    """The worst of gap and impulse of a contact, the lesser of both, each by a size of its own.
+
+    The gap of a contact in a simultaneous impact is bounded by the window.
+    """
+    worst = 0.0
+    for k in range(len(run.touches)):
+        touch, of = run.touches[k], run.left.contacts[k]
+        gap, total = of.gap, touch.smooth[0] + touch.impact[0]
+        if touch.impact[0] > 0.0:
+            gap -= min(max(-run.window * of.rates[0], 0.0), gap)
+        worst = max(worst, abs(min(gap / touch.contact.scale, total / touch.contact.impulse_scale)))
+    return worst
+
+
+@kernel
+def write_contacts(run, k):
+    """Impulses, rates and modes; as in other schemes, a contact that rebounds has the mode of its impact."""
+    system = run.system
+    for i in range(len(run.touches)):
+        touch = run.touches[i]
+        contact, mode = touch.contact, touch.mode
+        if mode == OPEN:
+            contact.P, contact.on = touch.impact, 1 if touch.impact[0] > 0.0 else 0
+            mode = mode_of(contact)
+        write_contact(system, k, contact, touch.smooth + touch.impact, mode)
+        before = touch.approach if run.kinked else run.left.contacts[i].rates[0]
+        write_struck_contact(system, k, contact, touch.impact, before, run.after.contacts[i].rates[0])
+
+
+@piece
+def write_row(run):
+    """The row of the step, which ends at `left`, with its event at `after`."""
+    system, k, rows = run.system, run.system.steps, run.system.rows
+    for i in range(len(system.bodies)):
+        body, after = system.bodies[i], run.after.bodies[i]
+        rows.q[k, body], rows.v[k, body], rows.v_left[k, body] = after.q, after.v, run.left.bodies[i].v
+    write_contacts(run, k)
+    for i in range(len(run.means)):
+        one, mean, kick = system.reactions[i], run.means[i], run.kicks[i]
+        rows.force[k, one], rows.torque[k, one] = mean.force, mean.torque
+        none = zeros_like(kick.force)
+        rows.impulse[k, one] = kick.force if run.impact else none
+        rows.twist[k, one] = kick.torque if run.impact else none
+    system.complementarity = natural_map(run)
+    rows.t[k], rows.dt[k] = run.after.t, run.dt
+    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
+    rows.loss_friction[k], rows.work_drivers_impact[k] = run.loss_friction, run.work_impact
+    rows.work_drivers[k], rows.jumps[k] = run.work_drivers + run.work_impact, jumps_at(system, k)
+    rows.work_loads[k], rows.loss_damping[k] = run.work_loads, run.loss_damping
+    rows.loss_contact[k], rows.stored[k] = 0.0, 0.0
+
+
+@kernel
+def start_next_step(run, event):
+    """The end of the step is the start of the next one."""
+    system = run.system
+    count_step(run)
+    for touch in run.touches:
+        touch.kept_mode, touch.kept_direction, touch.kept_share = touch.mode, touch.direction, touch.share
+        touch.kept_reference = touch.reference
+    for joint in system.joints:
+        joint.lam_next = joint.lam
+    copy(run.stages[0], run.after)
+    for k in range(len(system.bodies)):
+        system.bodies[k].q, system.bodies[k].v = run.after.bodies[k].q, run.after.bodies[k].v
+    system.t = run.after.t
+    run.length, run.ready, run.kept_shared = run.next_length, 1, run.shared
+    count_event(run, event)
+    system.steps += 1
+
+
+# ---- a step
+
+
+@kernel
+def presses(run):
+    """Impulses of contacts, by the weights of the stages; whether all of them are compressive.
+
+    Forces at the stages are, but some weights are negative: one that changes much within the step may seem to pull.
+    """
+    found = True
+    for k in range(len(run.touches)):
+        touch = run.touches[k]
+        total = quadrature(run, 0) * run.stages[0].contacts[k].P
+        for j in range(1, run.inner + 1):
+            total += quadrature(run, j) * run.stages[j].contacts[k].P
+        # a lesser force has the sign of its round-off
+        touch.smooth = run.dt * (total if not -touch.zero_force <= total[0] < 0.0 else zeros_like(total))
+        found = found and touch.smooth[0] >= 0.0
+    return found
+
+
+@piece
+def find_step(run, limit):
+    """A smooth step that ends at its first event, at the time `limit` at most; whether there is one."""
+    halved = 0
+    for _ in range(EVENTS):
+        if not take_smooth(run, limit):
+            return False
+        for _ in range(SHORTENED):
+            time = unseen(run)
+            if run.across or not time < VISIBLE * run.dt:
+                break
+            if not advance(run, run.stages[0].t + time):
+                run.failure = NO_MOTION
+                return False
+        set_scales(run)
+        if not end_at_event(run):
+            run.failure = UNLOCATED
+            return False
+        if run.kind == NONE or run.time > 0.0:
+            if presses(run) or run.across or halved == HALVINGS:
+                return True
+            halved += 1
+            run.length = 0.5 * run.dt
+        elif not reconsider(run):
+            run.failure = UNSOLVED
+            return False
+    run.failure = NO_MODES
+    return False
+
+
+#: share of the terms of a rate of joints by which it differs behind a corner where velocities of drivers jump, and of
+#: that with which the mechanism would cross its own size in the longest step
+KINK = 1e-9
+
+
+@kernel
+def return_before_stop(run):
+    """Elements are evaluated before the stop again at which the step ends."""
+    system = run.system
+    system.stop, system.renewed, run.kinked = run.kept_stop, 0, 0
+    system.bound = system.stops[system.stop].before
+
+
+@piece
+def is_kinked(run):
+    """Whether the step ends at a corner at which velocities of drivers jump.
+
+    They are evaluated in their right limit then. A driver that stops at the end of the run, as at that of a table, does
+    so after it.
+    """
+    system = run.system
+    if not len(system.joints) or run.left.t < system.stops[system.stop].t:
+        return False
+    run.kept_stop = system.stop
+    pass_stops(system, run.left.t)
+    place_at(run, run.left)
+    evaluate_all(system.constraints)
+    for joint in system.joints:
+        terms = terms_of(joint, joint.a.body.u, joint.b.body.u) + abs(joint.rate)
+        size = terms + (system.reach / system.longest + TINY)
+        stops = run.left.t >= run.ends and not largest(abs(joint.rate)) > 0.0
+        if not stops and largest(abs(rates_of_u(joint) + joint.rate) / size) > KINK:
+            run.kinked = 1
+    if run.kinked:
+        return True
+    return_before_stop(run)
+    return False
+
+
+@piece
+def step(run, limit):
+    """One step, accepted only if certified."""
+    recall(run)
+    run.failure = run.kinked = 0
+    if not find_step(run, limit):
+        return False
+    dt, length, tried = run.dt, run.next_length, run.tried
+    sum_up(run)
+    kinked = is_kinked(run)
+    struck = closes_gap(run) or kinked
+    event = struck or run.kind != NONE
+    if struck:
+        if not change_by_impact(run, run.left):
+            run.failure = UNSOLVED
+            return False
+    elif event:
+        if not open_or_slip(run) or not change_phase(run, run.left):
+            run.failure = UNSOLVED
+            return False
+    else:
+        copy(run.after, run.left)
+    run.dt, run.next_length, run.tried = dt, length, tried
+    if stalls(run):
+        run.failure = SLOW
+        return False
+    if not run.system.residual <= run.system.certified:
+        return False
+    write_row(run)
+    start_next_step(run, event)
+    return True
+
+
+@piece
+def evaluate_start(run):
+    """The motion at the start of a step, in stage 0."""
+    system = run.system
+    for body in system.bodies:
+        body.at, body.u = body.q, body.v
+        body.z = placed(body.at)
+    see(system, system.t)
+    run.ready = run.current = 0
+    recall(run)
+    accelerate(run, True)
+    note(run, run.stages[0], True)
+    run.ready = 1
+
+
+@kernel
+def restore(run):
+    """Remove values that are not finite; the start of the step is evaluated again."""
+    system = run.system
+    if run.kinked:
+        return_before_stop(run)
+    run.ready = 0
+    system.ground.v_next = system.ground.jump = zeros_like(system.ground.jump)
+    for contact in system.contacts:
+        contact.P = zeros_like(contact.P)
+    for joint in system.joints:
+        joint.P = joint.P_near = zeros_like(joint.P)
+
+
+@kernel
+def clear_row(run):
+    """Nothing happens before an impact at the start of a run."""
+    run.dt = run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = run.system.residual = 0.0
+    for touch in run.touches:
+        touch.smooth = touch.impact = zeros_like(touch.impact)
+    for mean in run.means:
+        mean.force = mean.torque = zeros_like(mean.force)
+
+
+@piece
+def begin(run):
+    """A start without a previous step: its impact, if closed contacts approach, its phase, and the length of the first
+    step. Row 0 is that of the impact.
+
+    UNCERTAIN where a program is not solved.
+    """
+    system = run.system
+    for touch in run.touches:
+        touch.kept_mode, touch.kept_direction, touch.kept_share = OPEN, zeros_like(touch.direction), 0.0
+        touch.kept_reference = zeros_like(touch.direction)
+    for joint in system.joints:
+        joint.lam = joint.lam_next = zeros_like(joint.lam)
+    run.failure = run.kept_shared = run.impact = run.kinked = system.steps = 0
+    evaluate_start(run)
+    set_impulse_scales(system)
+    copy(run.left, run.stages[0])
+    forget_signs(run)
+    clear_row(run)
+    found = change_by_impact(run, run.left) if closes_gap(run) else change_phase(run, run.left)
+    if not found:
+        restore(run)
+        run.failure = UNSOLVED
+        return UNCERTAIN
+    write_row(run)
+    run.next_length = first_length(run, run.after)
+    run.tried, run.stall_since, run.stall_count = math.inf, system.t, 0.0
+    start_next_step(run, False)
+    system.steps, run.stall_count, run.counted, run.counted_since = 0, 0.0, 0, math.inf
+    return DONE
+
+
+@piece
+def try_step(run):
+    """A step to the end of the run at most, and, where it fails, to a part of that; whether there is one."""
+    system = run.system
+    limit = latest_end(system)
+    if system.renewed:
+        run.ready = system.renewed = 0
+    for k in range(HALVINGS + 1):
+        if not run.ready:
+            evaluate_start(run)
+        if step(run, limit):
+            return True
+        restore(run)
+        if run.failure == SLOW or k == HALVINGS:
+            return False
+        system.shortened += 1
+        limit = system.t + 0.5 * min(limit - system.t, run.tried)
+    return False
+
+
+def run(run, steps):
+    """Up to so many steps; stops where rows are full, or before one that is not certified, its start left as it was.
+
+    With no step, the start of a run, see `begin`: one entry, since both are compiled from the same functions.
+    """
+    system = run.system
+    if steps == 0:
+        return begin(run)
+    for _ in range(steps):
+        if not system.t < system.t_end:
+            return DONE
+        if system.steps >= system.rows.room:
+            return FULL
+        if not try_step(run):
+            return UNCERTAIN
+    return DONE

@@ -1,0 +1,318 @@
+"""Gauss' principle of least constraint with gap inequalities and complementarity: one MPCC per step."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.exceptions import SolverFailed
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.system import System
+from nonsmooth.programs import MPCC, FrictionContact, Solution, associated_lcp_from_friction_contact
+from nonsmooth.schemes.gauss.mpcc_equations import HALF_KICK, IMPLICIT_EULER, StepEquations
+from nonsmooth.schemes.gauss.rules import check_gauss, gauss_rules, gauss_scheme
+from nonsmooth.schemes.gauss.tolerances import TURN
+from nonsmooth.settings import settings
+from nonsmooth.step.constrained_motion import Mechanism, contact_modes
+from nonsmooth.step.control import ConstantStep, Landing, StepControl
+from nonsmooth.step.scheme import Ask, Scheme
+from nonsmooth.step.tolerances import AT_REST, CERTAIN, SLIPPING
+
+__all__ = ["Found", "GaussMPCC", "Start", "StepPrograms"]
+
+#: gap at the end of the motion without contact, as a share of its clearance, below which a contact may bind
+MARGIN = 1e-3
+
+
+@settings
+class GaussMPCC:
+    """Each step is a mathematical program with complementarity constraints.
+
+    With a constant step it is eq. (14) of the paper for a given step size: implicit Euler, ``min |M^-1 W_N P_N|_M^2
+    s.t.  M (v⁺ - v) = dt h⁺ + W_N⁺ P_N + W_g⁺ P_g,  0 <= g_N(q⁺) ⟂ P_N >= 0``; first order, plastic. With
+    ``Landing(dt_min, dt_max)`` the step size is an unknown again, and determined: the program determines the longest
+    step in which complementarity is imposed only for contacts closed at its start, so that it ends exactly where a gap
+    closes; impacts follow as a program in velocities. Second order between impacts.
+
+    The scheme is the text of `GaussQP`, in which these programs take the place of its iteration; their solutions are
+    certified by the residuals of that text.
+
+    Parameters
+    ----------
+    solver : settings of a solver of MPCCs, optional
+        ``IpoptMPCC()`` by default. If the solver does not optimise the step size (``ActiveSet``), it is determined by
+        root finding.
+    fallback : bool
+        Whether other solvers are tried in turn where the residual of the first one's solution is too large.
+
+    Notes
+    -----
+    Restitution requires `Landing`. In space friction enters by its direction, P_T = mu P_N r, see `StepEquations`.
+
+    With `Landing` the program is first solved for the longest step: where no open gap is negative at its end, that is
+    the largest step size. Otherwise the step size is an unknown, and the program begins where the first gap closes in
+    that motion. With a constant step contacts bind that may close; that others stay open is checked, and they are added
+    where they do not.
+
+    The contact equation of a loaded journal has two roots, the larger one on the opposite wall of its bearing. The
+    larger one is rejected.
+
+    References
+    ----------
+    Chaturvedi, E., Sandu, C., Sandu, A., Non-smooth dynamics formulation for planar prismatic joints with clearances,
+    eq. (14).
+    """
+
+    solver: Any = None
+    fallback: bool = True
+
+    contact: ClassVar[type] = Rigid
+    default_solver: ClassVar[str] = "IpoptMPCC"
+    rescuing_solver: ClassVar[str] = "IpoptMPCC"
+    compiled: ClassVar[str] = "nonsmooth.schemes.gauss.mpcc_steps.MPCCSteps"
+
+    def scheme(self, control: StepControl) -> Scheme:
+        """What compiled steps have to know of it."""
+        return gauss_scheme(control)
+
+    def check(self, system: System, parameters: Array, control: StepControl) -> None:
+        """Raise InputError for steps, or laws of contacts, that the scheme does not support."""
+        check_gauss(system, parameters, control, "GaussMPCC")
+
+    def rules(self, system: System, control: StepControl) -> dict[str, Any]:
+        """Stated rules of contact detection."""
+        return gauss_rules(system, control)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The start of a step: the contacts `closed` there (nc,), and impulses with which its program may begin.
+
+    ``combinations`` (rank, ng) are orthonormal ones of the joints' rows, equivalent to all of them; None if no row is
+    redundant.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    closed: NDArray[np.bool_]
+    P_N: Array
+    P_T: Array
+    x_scale: Array
+    y_scale: Array
+    acceleration: Array
+    combinations: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Length of a step [s], velocity u (nv,) of its motion, and impulses of joints and contacts [N s]."""
+
+    dt: float
+    u: Array
+    P_g: Array
+    P_N: Array
+    P_T: Array
+
+
+class StepPrograms:
+    """The equations of steps of one system as MPCCs, and their solutions as motions and impulses.
+
+    Parameters
+    ----------
+    system, parameters
+    control : a constant step, or `Landing`
+    """
+
+    def __init__(self, system: System, parameters: Array, control: ConstantStep | Landing) -> None:
+        self.system, self.constant = system, isinstance(control, ConstantStep)
+        longest = control.dt if isinstance(control, ConstantStep) else control.dt_max
+        m = self.mechanism = Mechanism(system, parameters, longest)
+        scheme = IMPLICIT_EULER if self.constant else HALF_KICK
+        self.equations = StepEquations(system, scheme, rough=m.rough, rank=m.rank)
+        #: share of the step in which forces act on u
+        self.share = 1.0 if self.constant else 0.5
+        self.reach = np.where(m.system.angular, TURN / m.longest, np.inf)
+        first = system.start
+        self._x_scale = m.typical_sizes(first.t, first.q, first.v)[0]
+
+    def start(self, t: float, q: Array, v: Array, closed: NDArray[np.bool_], P_N: Array, P_T: Array) -> Start:
+        """The start of a step, with scales of its unknowns: typical sizes there, at least those of the system's start.
+
+        A start at rest without load provides no scales, and a concentric journal no normal.
+        """
+        m = self.mechanism
+        x_scale, y_scale = m.typical_sizes(t, q, v)
+        acceleration = m.metric.change(m.force(t, q, v))
+        x_scale = np.maximum(x_scale, self._x_scale)
+        return Start(t, q, v, closed, P_N, P_T, x_scale, y_scale, acceleration, m.combinations(t, q))
+
+    def program(self, start: Start, shortest: float, longest: float, binding: NDArray[np.bool_]) -> MPCC:
+        """The step with a length between these [s] and complementarity on `binding` contacts (nc,).
+
+        With unknown length all gaps remain open; with a given one those that do not bind are ignored.
+        """
+        m, nv, nt = self.mechanism, self.system.nv, self.system.nt
+        watched = binding if shortest == longest else np.ones_like(binding)
+        x_scale, y_scale = start.x_scale, start.y_scale
+        parameters = self.equations.parameters(start.t, start.q, start.v, m.p, m.longest, binding)
+        if start.combinations is not None:  # they have the scale of the largest of their rows
+            joints = np.full(m.rank, np.max(x_scale[1 + nv :]))
+            x_scale = np.concatenate([x_scale[: 1 + nv], joints])
+            parameters = np.concatenate([parameters, start.combinations.ravel(order="F")])
+        G_scale, pairs = np.where(watched, m.scale, np.inf), binding
+        # gaps are periodic in angles, so that the equations have further roots, half a turn away, with large impulses
+        freely = start.v + m.longest * start.acceleration
+        slowest, fastest = np.minimum(freely, start.v) - self.reach, np.maximum(freely, start.v) + self.reach
+        free, directions = np.full(m.rank, np.inf), np.full(nt if self.equations.disc else 0, np.inf)
+        if self.equations.disc:
+            x_scale = np.concatenate([x_scale, np.ones_like(directions)])
+            y_scale = np.concatenate([y_scale, m.scale / m.longest])
+            G_scale, pairs = np.concatenate([G_scale, np.where(binding, 1.0, np.inf)]), np.concatenate([binding] * 2)
+        elif m.rough:
+            speed, idle = m.scale / m.longest, np.where(binding, 1.0, np.inf)
+            G_scale = np.concatenate([G_scale, speed * idle, speed * idle, y_scale * idle])
+            y_scale = np.concatenate([y_scale, y_scale, y_scale, speed])
+            pairs = np.concatenate([binding] * 4)
+        return MPCC(
+            self.equations.structure, parameters, np.concatenate(([shortest], slowest, -free, -directions)),
+            np.concatenate(([longest], fastest, free, directions)), x_scale, y_scale, G_scale, pairs,
+        )  # fmt: skip
+
+    def guess(self, start: Start, found: Found, binding: NDArray[np.bool_]) -> Solution:
+        """A motion and impulses as unknowns of the program."""
+        x, y = self._unknowns(start, found)
+        if self.equations.disc:
+            x[-self.system.nt :] *= np.repeat(binding, 2)
+        return Solution(x, y, "guess", 0, "guess", self._active(start, binding))
+
+    def free_motion(self, start: Start, dt: float, binding: NDArray[np.bool_]) -> Found:
+        """The motion without gaps that close, with the impulses with which the program may begin."""
+        m = self.mechanism
+        P_N, P_T = np.where(binding, start.P_N, 0.0), np.where(m.by_tangent(binding), start.P_T, 0.0)
+        u = start.v + self.share * dt * start.acceleration
+        if P_N.any():
+            here = m.at(start.t, start.q)
+            u = u + m.metric.change(here.W_N.dot(P_N) + here.W_T.dot(P_T))
+        return Found(dt, u, np.zeros(self.system.ng), P_N, P_T)
+
+    def rested(self, start: Start, dt: float, program: MPCC) -> Generator[Ask, Solution, Found | None]:
+        """The step at rest, if it begins at rest and Coulomb's law allows it; else None.
+
+        Impulses of a pile are not unique, which makes interior-point methods slow. The residual of the program
+        certifies the step.
+        """
+        m, kick = self.mechanism, dt * start.acceleration
+        here = m.at(start.t, start.q)
+        index = np.flatnonzero(program.binding[: self.system.nc] & m.touching(here.g_N))
+        if index.size < 2 or not _starts_at_rest(m, start.v, kick):
+            return None
+        joints = m.independent(here.W_g, -here.g_t)
+        directions, ng = np.concatenate([joints.W, m.blocks(here.W_N, here.W_T, index)], axis=1), len(joints.names)
+        rates = directions.T @ (start.v + self.share * kick)
+        rates[:ng] -= joints.wanted
+        delassus = directions.T @ m.metric.change(directions)
+        held = FrictionContact((delassus + delassus.T) / 2, rates, m.friction[index], 1 + m.tangents, ng)
+        answer = yield from _resting_answer(held)
+        if answer is None:
+            return None
+        u = start.v + self.share * kick + m.metric.change(directions @ answer.y)
+        found = Found(dt, u, joints.impulses(answer.y[:ng]), *m.parted(answer.y[ng:], index))
+        at_rest = Solution(*self._unknowns(start, found), "solved", 0, "rest")
+        return found if program.residual(at_rest) <= CERTAIN else None
+
+    def solved(
+        self, start: Start, begun: Found, binding: NDArray[np.bool_], shortest: float, longest: float | None = None
+    ) -> Generator[Ask, Solution, Found]:
+        """The step with a length between these [s], begun at a motion."""
+        program = self.program(start, shortest, shortest if longest is None else longest, binding)
+        solution = yield program, self.guess(start, begun, binding)
+        return self.found(start, solution)
+
+    def with_closing(self, start: Start, begun: Found) -> Generator[Ask, Solution, Found]:
+        """The step of given length with complementarity of all contacts.
+
+        Friction of a contact that remains open is undetermined by its pairs, which costs iterations: such contacts do
+        not bind, and are added where their gap would be negative.
+        """
+        m = self.mechanism
+        binding = start.closed | (begun.P_N > 0.0) | (self._gaps(start, begun) < m.scale * MARGIN)
+        while True:
+            found = yield from self.solved(start, begun, binding, begun.dt)
+            closes = ~binding & (self._gaps(start, found) < 0.0)
+            if not closes.any():
+                return found
+            binding = binding | closes
+
+    def before_closing(self, start: Start, found: Found, binding: NDArray[np.bool_]) -> Found:
+        """The motion up to where the first open gap closes, by quadratic interpolation; that of the whole step if none
+        does."""
+        m, gaps = self.mechanism, self._gaps(start, found)
+        closes = ~binding & (gaps < -CERTAIN * m.scale)
+        if not closes.any():
+            return found
+        here = m.at(start.t, start.q)
+        share = min(map(_first_root, here.g_N[closes], found.dt * (here.W_N.T @ start.v)[closes], gaps[closes]))
+        return Found(
+            share * found.dt, start.v + share * (found.u - start.v), share * found.P_g, share * found.P_N,
+            share * found.P_T,
+        )  # fmt: skip
+
+    def _gaps(self, start: Start, found: Found) -> Array:
+        """Gaps at the end of a motion."""
+        m = self.mechanism
+        return m.at(start.t + found.dt, m.moved(start.q, found.u, found.dt)).g_N
+
+    def found(self, start: Start, solution: Solution) -> Found:
+        """Motion and impulses of a solution."""
+        dt, u, P_g, P_N, P_T = self.equations.split(solution.x, solution.y, self.mechanism.friction)
+        return Found(dt, u, P_g if start.combinations is None else start.combinations.T @ P_g, P_N, P_T)
+
+    def _unknowns(self, start: Start, found: Found) -> tuple[Array, Array]:
+        m = self.mechanism
+        slip = m.at(start.t, start.q).W_T.T @ found.u if m.rough else found.P_T
+        P_g = found.P_g if start.combinations is None else start.combinations @ found.P_g
+        return self.equations.unknowns(found.dt, found.u, P_g, found.P_N, found.P_T, m.friction, slip)
+
+    def _active(self, start: Start, binding: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Pairs that are active at the start of the step: closed contacts, and their friction on the previous edge."""
+        m, closed, P_T = self.mechanism, binding & start.closed, start.P_T
+        if self.equations.disc:
+            return np.concatenate([closed, closed & (contact_modes(m, closed, start.P_N, P_T) == SLIPPING)])
+        return np.concatenate([closed, closed & (P_T > 0), closed & (P_T < 0), closed]) if m.rough else closed
+
+
+def _first_root(begin: float, slope: float, end: float) -> float:
+    """Where in (0, 1] begin + slope x + (end - begin - slope) x^2 vanishes, which is negative at 1."""
+    begin = max(begin, 0.0)
+    curvature = end - begin - slope
+    if begin == 0.0:
+        return slope / -curvature if slope > 0.0 else 1.0
+    return 2.0 * begin / (-slope + float(np.sqrt(slope**2 - 4.0 * curvature * begin)))
+
+
+def _starts_at_rest(m: Mechanism, v: Array, kick: Array) -> bool:
+    """Whether v is round-off relative to the velocities `kick` that the loads cause in the step, in the plane with
+    friction."""
+    return m.rough and m.tangents == 1 and m.metric.length(v) <= AT_REST * m.metric.length(kick)
+
+
+def _resting_answer(program: FrictionContact) -> Generator[Ask, Solution, Solution | None]:
+    """The solution of the convex relaxation, if it satisfies Coulomb's law, that is, if no contact slides.
+
+    With redundant frictional contacts Coulomb's law may admit rest as well as motion from the same state, as of a pile
+    of discs. The velocity of the relaxation is unique and of least kinetic energy.
+    """
+    lcp, recover = associated_lcp_from_friction_contact(program)
+    try:
+        relaxed = yield lcp, None
+    except SolverFailed:  # only a proposal; the caller continues with the program itself
+        return None
+    z = recover(relaxed.y)
+    found = Solution(program.A @ z + program.b, z, "solved", relaxed.iterations, relaxed.solver)
+    return found if program.residual(found) <= CERTAIN else None

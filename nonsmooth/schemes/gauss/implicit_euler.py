@@ -1,0 +1,405 @@
+"""Gauss' principle of least constraint by implicit Euler with constant steps, compiled and uncompiled.
+
+    M (v+ - v) = dt h(t+, q+, v+) + W(q+) P,       q+ = q moved by v+ for dt
+    g(t+, q+) = 0 of joints,                       0 <= g_N(q+)  ⟂  P_N >= 0
+
+with Coulomb's law between P_T and the slip W_T(q+)' v+: equations (10)-(14) of Chaturvedi, Sandu and Sandu. Joints and
+gaps close at the end of the step in positions; impacts are plastic.
+
+A step iterates on u, the velocity at its end: evaluate forces, gaps and directions at q moved by u for dt; linearise
+joints and gaps there; solve; update velocities. When u no longer changes or residuals are small enough, the step is
+accepted. The normal of a contact turns with the motion that its own impulse changes, by the fraction P dt / (m c) of
+the change in a clearance c; a secant through two iterations compensates for that, and `turning` where it does not.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import has_other_laws, kernel, piece
+from nonsmooth.compile.records.values import dot, largest, last_axis, normal_axis, weighed, zeros_like
+from nonsmooth.schemes.gauss import landing
+from nonsmooth.schemes.gauss.first_half import NOISE, UNSEEN, advance_outside, place_at_end, update_velocities
+from nonsmooth.schemes.gauss.tolerances import CONVERGED, PASSES, PROMISING, SETTLED
+from nonsmooth.step.deformation import begin_implicit, further_passes, implicit_force
+from nonsmooth.step.grid import run_of, step_of
+from nonsmooth.step.impact_fields import CONVEX
+from nonsmooth.step.mechanism import (
+    add_impulses,
+    apply_all_impulses,
+    evaluate_loads,
+    leaves_rest,
+    mode_of,
+    momentum_residual,
+    on_disc,
+    rates_after,
+    rates_before,
+    rates_of_u,
+    squared_length,
+    start_contacts,
+    tangential,
+    touches,
+)
+from nonsmooth.step.motion import inverse_mass, moved, plausible
+from nonsmooth.step.program import (
+    INFINITE,
+    assemble_contact,
+    assemble_couplings,
+    assemble_diagonal,
+    factor_joints,
+    least_impulses,
+    make_consistent,
+    phase,
+    solve,
+)
+from nonsmooth.step.rattle import mean_reaction
+from nonsmooth.step.rows import write_answer, write_contact, write_struck_contact
+from nonsmooth.step.secants import extrapolate_u, secant_of_step
+from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE, ON_GRID, TINY
+from nonsmooth.step.turning import turning_of
+
+
+@kernel
+def evaluate_end(system):
+    """Forces, joints and contacts after the motion by u; contacts that overlap there join the program.
+
+    Not those that overlap by round-off: where others already hold the body, they would make the rows redundant.
+    """
+    place_at_end(system, system.dt)
+    evaluate_loads(system)
+    for contact in system.contacts:
+        if contact.g < -UNSEEN * contact.scale:
+            contact.on = 1
+
+
+@kernel
+def map_of_gap(contact):
+    """Residual of gap and impulse, each with its own scale."""
+    return abs(min(contact.g / contact.scale, contact.P[0] / contact.impulse_scale))
+
+
+@kernel
+def map_of_coulomb(system, contact):
+    """Residual of gap and impulse and of Coulomb's law."""
+    push, slip = (1.0 / contact.impulse_scale) * contact.P, rates_after(contact)
+    rubs = tangential(push)
+    asked = rubs - (system.longest / contact.scale) * tangential(slip)
+    asked = on_disc(asked, contact.friction * max(push[0], 0.0))
+    return max(map_of_gap(contact), largest(abs(rubs - asked)))
+
+
+@kernel
+def map_of_laws(system, contact):
+    """Residual of the laws: of both edges of the cone if friction is associated."""
+    if has_other_laws(system):
+        if phase(system) != CONVEX:
+            return map_of_coulomb(system, contact)
+        P, mu = contact.P, contact.friction
+        slip, share = dot(last_axis(P), rates_after(contact)), dot(last_axis(P), P) / (mu if mu > 0.0 else 1.0)
+        gap, opened, push = (
+            contact.g / contact.scale,
+            system.longest * mu * slip / contact.scale,
+            0.5 / contact.impulse_scale,
+        )
+        forward = abs(min(gap + opened, push * (P[0] + share)))
+        return max(forward, abs(min(gap - opened, push * (P[0] - share))))
+    return map_of_coulomb(system, contact)
+
+
+@piece
+def check_residuals(system):
+    """Residuals of the step, from all its impulses and from forces, gaps and directions evaluated at its end.
+
+    Where the last pass changed u by no more than round-off, these are those of the pass.
+    """
+    worst, law, natural = 0.0, 0.0, 0.0
+    for body in system.bodies:
+        body.total = body.terms = zeros_like(body.total)
+    for joint in system.joints:
+        add_impulses(joint, joint.a.directions, joint.b.directions)
+        worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
+    for contact in system.contacts:
+        add_impulses(contact, contact.a.directions, contact.b.directions)
+        law, natural = max(law, map_of_laws(system, contact)), max(natural, map_of_gap(contact))
+    system.residual, system.complementarity = max(momentum_residual(system), max(worst, law)), natural
+    return system.residual <= system.certified and plausible(system, system.longest)
+
+
+@kernel
+def is_impact(system, contact):
+    """Whether its impulse is that of an impact, spread over the step that closes the gap and the next.
+
+    It stops an approach; but not in a contact that lasts, whose direction turns by as much.
+    """
+    a, b, closing = contact.a, contact.b, -contact.start_rate
+    terms = (abs(contact.start_a) @ abs(a.body.v) + abs(contact.start_b) @ abs(b.body.v))[0]
+    lasts = contact.P_before[0] > 0.0 and closing <= abs(rates_before(contact)[0] + closing)
+    approaches = closing > CLOSED_RATE * (terms + contact.scale / system.longest)
+    return not contact.start_g <= CLOSED_GAP * contact.scale or (approaches and not lasts)
+
+
+@kernel
+def write_row(system):
+    """Row of the step."""
+    k, rows = system.steps, system.rows
+    rows.t[k], rows.dt[k] = system.t_next, system.dt
+    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
+    work, loss, struck = 0.0, 0.0, False
+    for one in system.reactions:
+        rows.force[k, one], rows.torque[k, one] = mean_reaction(system, one)
+    for joint in system.joints:
+        work -= dot(joint.P, joint.rate)
+    for contact in system.contacts:
+        contact.after, contact.on = rates_after(contact), 1 if touches(contact) else 0
+        contact.has_impact = 1 if contact.P[0] > 0.0 and is_impact(system, contact) else 0
+        write_contact(system, k, contact, contact.P, mode_of(contact))
+        if contact.has_impact:
+            struck = True
+        else:
+            slip = 0.5 * (contact.start_rates + contact.after)
+            loss -= dot(contact.P, tangential(slip))
+    rows.work_drivers[k], rows.loss_friction[k], rows.jumps[k] = work, loss, 0.0
+    for body in system.bodies:
+        body.q = moved(body, body.q, body.u, system.dt)
+        rows.q[k, body], rows.v[k, body] = body.q, body.v_next
+    if struck:
+        write_impact(system, k)
+
+
+@piece
+def write_impact(system, k):
+    """The impulses of the impact in the step, which other rows do not have. In this scheme velocities do not jump."""
+    rows = system.rows
+    for body in system.bodies:
+        rows.v_left[k, body] = body.v_next
+    for contact in system.contacts:
+        write_struck_contact(system, k, contact, contact.has_impact * contact.P, contact.start_rate, contact.after[0])
+    for one in system.reactions:
+        write_answer(system, k, one, False)
+    rows.work_drivers_impact[k], rows.jumps[k] = 0.0, 1.0
+
+
+@kernel
+def accept(system):
+    """Accept the step: its end is the start of the next one."""
+    least_impulses(system)
+    for joint in system.joints:
+        joint.P_a = joint.answer = zeros_like(joint.P)
+        joint.P_b = joint.P
+    write_row(system)
+    system.t, system.last_dt, struck = system.t_next, system.dt, 0
+    for contact in system.contacts:
+        struck += contact.has_impact
+        if contact.closed and not contact.on:
+            contact.left_at = system.t
+        contact.closed, contact.start_rate, contact.start_rates = contact.on, contact.after[0], contact.after
+    start_contacts(system)
+    for body in system.bodies:
+        # the change of velocity by an impact is not extrapolated
+        gained = zeros_like(body.v) if struck else body.v_next - body.v
+        second = gained - body.delta_v
+        body.delta_v, body.delta2_v, body.delta3_v = gained, second, second - body.delta2_v
+        body.v = body.v_next
+    if struck:
+        system.secant = 0.0
+    system.steps += 1
+
+
+#: round-off of gaps, as a share of coordinates
+ROUNDED = 1e-15
+#: square of the ratio of a difference to the one before up to which it is extrapolated
+SMOOTH = 1e-2
+
+
+# ---- an iteration
+
+
+@kernel
+def guess(system):
+    """Initial u, extrapolated from previous steps; the program begins with the contacts that are closed.
+
+    The polynomial is of the degree up to which its differences decrease.
+    """
+    share = system.dt / system.last_dt
+    begin_implicit(system, system.dt)
+    first, second, third = 0.0, 0.0, 0.0
+    for body in system.bodies:
+        body.u = body.v + share * body.delta_v
+        first += squared_length(body.delta_v, body.mass)
+        second += squared_length(body.delta2_v, body.mass)
+        third += squared_length(body.delta3_v, body.mass)
+    if second < SMOOTH * first and abs(share - 1.0) < ON_GRID:
+        with_third = 1.0 if third < SMOOTH * second else 0.0
+        for body in system.bodies:
+            body.u += body.delta2_v + with_third * body.delta3_v
+    for joint in system.joints:
+        joint.P = joint.P_near = zeros_like(joint.P)
+    for contact in system.contacts:
+        closed = contact.start_g <= CLOSED_GAP * contact.scale or phase(system) == CONVEX
+        contact.P_before, contact.on = contact.P, 1 if closed else 0
+        contact.is_persistent = 1 if abs(contact.start_g) <= UNSEEN * contact.scale else 0
+        contact.P = contact.on * contact.P
+
+
+@kernel
+def gap_of(system, contact):
+    """Gap at the end of the motion by u; of a contact at rest, closed to round-off, its change by u, which is more
+    accurate."""
+    if contact.is_persistent:
+        a, b, noise = contact.a, contact.b, 2.0 * UNSEEN * contact.scale
+        at_start = contact.start_a @ a.body.u + contact.start_b @ b.body.u
+        change = 0.5 * system.dt * (at_start[0] + rates_of_u(contact)[0])
+        if max(abs(contact.g), abs(change)) <= noise:
+            return change
+        contact.is_persistent = 0  # for the rest of this step: both differ by the curvature of its path
+    return contact.g
+
+
+@kernel
+def gap_round_off(system):
+    """Round-off of gaps as velocities, times the step."""
+    worst = 0.0
+    for contact in system.contacts:
+        if contact.on:
+            noise = max(UNSEEN * contact.scale, ROUNDED * system.reach)
+            worst = max(worst, noise / math.sqrt(contact.W[0][0]))
+    return worst
+
+
+@kernel
+def assemble(system):
+    """The program: rates without impulses, and those that close joints and gaps, linearised at the motion by u."""
+    dt = system.dt
+    for body in system.bodies:
+        body.v_next = body.v + weighed(dt * implicit_force(body, dt), inverse_mass(body))
+        if system.turns:
+            body.v_next += weighed(body.turning, inverse_mass(body))
+    factor_joints(system)
+    for joint in system.joints:
+        joint.b0 = rates_after(joint) - rates_of_u(joint) + joint.g / dt
+    if system.ridge > 0.0:
+        make_consistent(system)
+    for contact in system.contacts:
+        if contact.on:
+            assemble_diagonal(contact)
+            assemble_couplings(contact)
+            way = rates_of_u(contact)
+            contact.velocity_offset = (gap_of(system, contact) / dt - way[0]) * normal_axis(way)
+            assemble_contact(contact, rates_after(contact) + contact.velocity_offset, system.proximal)
+
+
+@kernel
+def solve_with_turning(system):
+    """v_next; whether the program was solved."""
+    assemble(system)
+    if not solve(system):
+        return False
+    apply_all_impulses(system)
+    return True
+
+
+find_turning = turning_of(solve_with_turning)
+
+
+@piece
+def solve_pass(system):
+    """Assemble and solve the program of a pass; whether it was solved."""
+    if system.turns:
+        for contact in system.contacts:
+            contact.held = contact.P
+        found = find_turning(system)
+        assemble(system)
+        return found
+    assemble(system)
+    return solve(system)
+
+
+@kernel
+def evaluate_solution(system):
+    """Evaluate a solution u, P of the equations that was found outside."""
+    evaluate_end(system)
+    assemble(system)
+    change, _ = update_velocities(system, system.dt)
+    for body in system.bodies:
+        body.v_next = body.u
+    evaluate_end(system)
+    system.passes += 1
+    return change + system.size < INFINITE
+
+
+@piece
+def iterate(system, patience):
+    """Iterate until u no longer changes, or by no less for so many passes, or residuals are small enough; whether this
+    converged, and whether the step is certified."""
+    if system.advance != 0:
+        system.trial = system.dt
+        found = advance_outside(system) == 1 and evaluate_solution(system)
+        return found, found and check_residuals(system)
+    before, dt, further, stalled, found = 0.0, system.dt, further_passes(system), 0, False
+    for k in range(PASSES):
+        evaluate_end(system)
+        if found and before <= PROMISING * system.size and check_residuals(system) and system.residual <= SETTLED:
+            return True, True
+        if not solve_pass(system):
+            return False, False
+        change, share = update_velocities(system, system.dt)
+        system.passes += 1
+        if not change + system.size < INFINITE:
+            return False, False
+        noise = system.noise / dt
+        enough = system.acceptable * (system.size + TINY) + NOISE * noise + gap_round_off(system) / dt
+        stalled += 1 if k > 0 and change >= before else 0
+        stalls = stalled >= patience and change >= before
+        done = change <= CONVERGED * system.size + noise or (stalls and change <= enough)
+        # the set of loaded contacts among redundant ones changes from iteration to iteration
+        along_secants = k > 0 and system.proximal == 0.0 and not system.turns
+        if along_secants:
+            share = secant_of_step(system, k, share)
+        along = share if along_secants and not done else 0.0
+        extrapolate_u(system, along)
+        if done and further > 0:
+            further -= 1
+        elif done:
+            if change > CONVERGED * system.size or further_passes(system):
+                evaluate_end(system)
+            return True, check_residuals(system)
+        before, found = change, along == 0.0 and further == 0
+    return False, False
+
+
+# ---- a step
+
+
+@kernel
+def restore(system):
+    """Restore the state before the attempt, without values that are not finite."""
+    for contact in system.contacts:
+        contact.P, contact.on = contact.P_before, 0
+    for body in system.bodies:
+        body.v_next = body.u = body.v
+    system.ground.v_next = zeros_like(system.ground.v_next)
+
+
+@piece
+def attempt(system):
+    """A step of length dt; whether it is certified."""
+    guess(system)
+    found, certified = iterate(system, 1)
+    if found and not certified and system.advance == 0:
+        # a pass along a secant may leave the surface of closed joints and gaps, so that the next one changes more
+        _, certified = iterate(system, 3)
+    return certified and not leaves_rest(system)
+
+
+@piece
+def attempt_with_turning(system):
+    """The same by Newton's method, unless it is not the iteration that the step is not certified for."""
+    if system.rest_undecided:  # about rest
+        return False
+    system.turns = 1
+    found = attempt(system)
+    system.turns = 0
+    return found
+
+
+run = run_of(step_of(attempt, restore, accept, attempt_with_turning))
+#: what contacts and joints are at the start
+begin = landing.begin

@@ -1,0 +1,145 @@
+"""The discrete equations of one step, in symbols, as an MPCC structure.
+
+Unknowns x = (dt, u, P_g) and y = P_N; parameters (t, q, v, p, longest dt). Two schemes:
+
+*Implicit Euler* (eq. (10)-(14) of Chaturvedi, Sandu, Sandu), u = v⁺ ::
+
+    M (u - v) = dt h(t⁺, q⁺, u) + W_N(q⁺) P_N + W_g(q⁺) P_g,    q⁺ = q moved by u for dt
+    g(t⁺, q⁺) = 0,    0 <= g_N(q⁺)  ⟂  P_N >= 0
+
+*Momentum update of the first half* of a second-order step, whose second half is a velocity program (see `velocity`): u
+is the velocity at mid-step ::
+
+    M (u - v) = dt/2 h(t_m, q_m, u) + W_N(q) P_N + W_g(q) P_g,    q_m, q⁺ = q moved by u for dt/2, dt
+
+Without contacts and joints both halves together are the implicit midpoint rule; with joints they are RATTLE with
+midpoint forces: symmetric, hence of second order, and without drift of joints, of the norm of quaternions, or of
+quadratic invariants.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.model.system import System
+from nonsmooth.programs import MPCCStructure
+from nonsmooth.schemes.gauss.friction_pairs import Disc, Edges, NoFriction
+from nonsmooth.step.tolerances import FLOOR
+
+__all__ = ["HALF_KICK", "IMPLICIT_EULER", "StepEquations"]
+
+IMPLICIT_EULER, HALF_KICK = "implicit-euler", "half-kick"
+
+
+def _length(M: ca.SX, v: ca.SX) -> ca.SX:
+    return ca.sqrt(ca.dot(v, M @ v))
+
+
+class StepEquations:
+    """Discrete equations of a `scheme` on a system, evaluated as one buffered function.
+
+    Friction is part of the pairs. In the plane P_T = P_plus - P_minus, each part complementary to its edge of the
+    cone. In space P_T = mu P_N r with directions r among the unknowns x, ::
+
+        gamma_T + sigma r = 0,    0 <= 1 - r.r  ⟂  sigma >= 0
+
+    the optimality conditions of maximal dissipation, max -gamma_T . r in the unit disc: unlike those in P_T they are
+    regular at the apex of the cone. If a contact is not active, the equation is replaced by r = 0.
+    """
+
+    def __init__(self, system: System, scheme: str, *, rough: bool, rank: int) -> None:
+        self.system, self.scheme, self.rough, self.rank = system, scheme, rough, rank
+        self.disc = rough and system.dimension == 3
+        nv, ng, nc = system.nv, rank, system.nc
+        t, q, v = ca.SX.sym("t"), ca.SX.sym("q", system.nq), ca.SX.sym("v", nv)
+        p, longest = ca.SX.sym("p", len(system.parameters)), ca.SX.sym("longest")
+        dt, u = ca.SX.sym("dt"), ca.SX.sym("u", nv)
+        P_g, P_N = ca.SX.sym("P_g", ng), ca.SX.sym("P_N", nc)
+        friction = system.contact_law(p)[1]
+        law = self._friction_law(friction, P_N)
+        q_end = system.advance(q, u, dt)
+        if scheme == IMPLICIT_EULER:
+            kick, t_h, q_h, t_W, q_W = dt, t + dt, q_end, t + dt, q_end
+        else:
+            kick, t_h, q_h, t_W, q_W = dt / 2, t + dt / 2, system.advance(q, u, dt / 2), t, q
+        M, h = system.M(q_h, p), system.h(t_h, q_h, u, p)
+        W_N, W_g, g, combinations = system.W_N(q_W, p), system.W_g(t_W, q_W, p), system.g(t + dt, q_end, p), ca.SX(0, 1)
+        joint_names = system.constraint_names
+        if rank < system.ng:  # of redundant rows, as many combinations as are independent
+            C = ca.SX.sym("C", rank, system.ng)
+            W_g, g, combinations = W_g @ C.T, C @ g, ca.vec(C)
+            joint_names = tuple(f"joints, combination {i + 1} of {rank}" for i in range(rank))
+        momentum = M @ (u - v) - kick * h - W_N @ P_N - W_g @ P_g
+        W_T, slip = ca.SX(nv, 0), ca.SX(0, 1)
+        if rough:
+            W_T = system.W_T(q_W, p)
+            slip = W_T.T @ u
+            momentum -= W_T @ law.P_T
+        terms = ca.fabs(M) @ (ca.fabs(u) + ca.fabs(v)) + kick * ca.fabs(h)
+        terms += ca.fabs(W_N) @ ca.fabs(P_N) + ca.fabs(W_g) @ ca.fabs(P_g)
+        # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
+        terms += (
+            FLOOR * ca.sqrt(ca.diag(M)) * (_length(M, u) + _length(M, v) + kick * ca.sqrt(ca.dot(h, ca.solve(M, h))))
+        )
+        if rough:
+            terms += ca.fabs(W_T) @ law.size
+        directions, direction_terms = law.equations(slip, W_T, u)
+        self.structure = MPCCStructure(
+            x=ca.vertcat(dt, u, P_g, law.x),
+            y=ca.vertcat(P_N, law.y),
+            p=ca.vertcat(t, q, v, p, longest, law.binding, combinations),
+            objective=self._objective(M, W_N @ P_N, dt / longest),
+            equalities=ca.vertcat(momentum, g, directions),
+            complements=ca.vertcat(system.g_N(q_end, p), law.complements(slip)),
+            # a joint's residual is a difference of positions of the order of 1 m or 1 rad
+            equality_terms=ca.vertcat(terms, ca.SX.ones(ng), direction_terms),
+            x_names=("dt", *system.v_names, *joint_names, *law.x_names(system)),
+            y_names=tuple(name + part for part in ("", *law.parts) for name in system.contact_names),
+            equality_names=(
+                *(f"motion of {name}" for name in system.v_names), *joint_names, *law.x_names(system),
+            ),
+        )  # fmt: skip
+
+    def _friction_law(self, friction: ca.SX, P_N: ca.SX) -> NoFriction | Edges | Disc:
+        if not self.rough:
+            return NoFriction()
+        return Disc(friction, P_N, self.system.nt) if self.disc else Edges(friction, P_N)
+
+    def _objective(self, M: ca.SX, impulse: ca.SX, share: ca.SX) -> ca.SX:
+        if self.scheme == HALF_KICK:
+            return -share  # event-locating step: the longest step; constant if dt is fixed
+        return ca.dot(impulse, ca.solve(M, impulse)) / 2  # Gauss: least deviation from the free motion
+
+    def parameters(self, t: float, q: Array, v: Array, p: Array, longest: float, binding: NDArray[Any]) -> Array:
+        """The program's parameter vector; `longest` [s] scales the objective."""
+        return np.concatenate(([t], q, v, p, [longest], binding if self.disc else ()))
+
+    def unknowns(
+        self, dt: float, u: Array, P_g: Array, P_N: Array, P_T: Array, friction: Array, slip: Array
+    ) -> tuple[Array, Array]:
+        """x and y for these velocities, impulses and slip; in space friction of unloaded contacts acts against it."""
+        x = np.concatenate(([dt], u, P_g))
+        if self.disc:
+            sigma = np.linalg.norm(slip.reshape(-1, 2), axis=1)
+            reach, speed = np.repeat(friction * P_N, 2), np.repeat(sigma, 2)
+            r = np.divide(-slip, speed, out=np.zeros_like(slip), where=speed > 0)
+            r = np.divide(P_T, reach, out=r, where=reach > 0)
+            return np.concatenate([x, r]), np.concatenate([P_N, sigma])
+        if not self.rough:
+            return x, P_N
+        return x, np.concatenate([P_N, np.maximum(P_T, 0.0), np.maximum(-P_T, 0.0), np.abs(slip)])
+
+    def split(self, x: Array, y: Array, friction: Array) -> tuple[float, Array, Array, Array, Array]:
+        """dt, u, P_g (rank,), P_N, P_T of the unknowns."""
+        nv, ng, nc = self.system.nv, self.rank, self.system.nc
+        P_N = y[:nc]
+        if self.disc:
+            P_T = np.repeat(friction * P_N, 2) * x[1 + nv + ng :]
+        else:
+            P_T = y[nc : 2 * nc] - y[2 * nc : 3 * nc] if self.rough else np.zeros(self.system.nt)
+        return float(x[0]), x[1 : 1 + nv], x[1 + nv : 1 + nv + ng], P_N, P_T

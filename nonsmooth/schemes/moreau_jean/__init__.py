@@ -1,0 +1,1 @@
+"""moreau_jean."""

@@ -1,0 +1,212 @@
+"""Impacts between the steps of Moreau and Jean's scheme, by other laws than Newton's, which need impulses of impacts
+separate from those of forces.
+
+Steps are plastic then. At the end of each, the contacts whose gap would close within half a step take part in an
+impact, with directions there, if one of them approaches that has not merely lasted through the step: the turning of a
+direction is no approach.
+"""
+
+from nonsmooth.compile.kernels import has_other_laws, kernel, piece
+from nonsmooth.compile.records.values import dot, zeros_like
+from nonsmooth.schemes.moreau_jean.moment_arms import keep_directions, update_moment_arms
+from nonsmooth.schemes.moreau_jean.tolerances import LASTING
+from nonsmooth.step.deformation import end_implicit
+from nonsmooth.step.impact_fields import INCREMENTAL
+from nonsmooth.step.joint_forces import answer_of
+from nonsmooth.step.mechanism import (
+    evaluate_all,
+    joint_residual,
+    mode_of,
+    place_by_u,
+    place_by_v,
+    rates_after,
+    rates_of_jump,
+    touches,
+    zero_rate,
+)
+from nonsmooth.step.motion import moved, placed, see
+from nonsmooth.step.program import assemble_diagonal, factor_joints
+from nonsmooth.step.rows import write_contact, write_struck_contact
+from nonsmooth.step.trend import start_again
+from nonsmooth.step.velocity_change import impact
+
+
+@kernel
+def end_of(system, body):
+    """Position of a body at the end of the step."""
+    if system.midpoint:
+        return moved(body, moved(body, body.q, body.v, 0.5 * system.dt), body.v_next, 0.5 * system.dt)
+    return body.projected if system.projected else moved(body, body.q, body.u, system.dt)
+
+
+@kernel
+def place_at_end(system, further):
+    """Bodies at the end of the step, moved by their velocities there for some time more."""
+    see(system, system.t_next)
+    for body in system.bodies:
+        body.at = moved(body, end_of(system, body), body.v_next, further)
+        body.z = placed(body.at)
+    evaluate_all(system.surfaces)
+
+
+@kernel
+def save_step(system):
+    """Keep what the step has found."""
+    for joint in system.joints:
+        joint.kept = joint.P
+    for one in system.impacts:
+        contact = one.contact
+        one.kept, one.kept_on = contact.P, contact.on
+    if not system.balanced:  # whose moment arms are derived from directions that are kept already
+        keep_directions(system)
+
+
+@kernel
+def restore_step(system):
+    """Restore it, with directions as they were in the step."""
+    for body in system.bodies:
+        body.v_next = body.left
+    for joint in system.joints:
+        joint.P = joint.P_near = joint.kept
+    for one in system.impacts:
+        contact = one.contact
+        contact.P, contact.on = one.kept, one.kept_on
+        contact.a.directions, contact.b.directions = contact.start_a, contact.start_b
+        assemble_diagonal(contact)
+    update_moment_arms(system)
+    if system.midpoint:
+        place_by_v(system, 0.5 * system.dt)
+    else:
+        place_by_u(system, system.dt)
+    evaluate_all(system.constraints)
+    factor_joints(system)
+
+
+@kernel
+def rate_by_turning(contact):
+    """Gap velocity at the end of the step by which its direction has turned since the middle."""
+    a, b = contact.a, contact.b
+    return ((a.directions - contact.start_a) @ a.body.v_next + (b.directions - contact.start_b) @ b.body.v_next)[0]
+
+
+@kernel
+def select_impacting(system):
+    """Which contacts an impact at the end of the step is on, in `on`; whether there is one."""
+    place_at_end(system, 0.5 * system.dt)
+    for contact in system.contacts:
+        contact.on = 1 if touches(contact) else 0
+    place_at_end(system, 0.0)
+    for body in system.bodies:
+        body.left = body.v_next
+        body.v_terms = abs(body.v) + abs(body.v_next)
+    found = False
+    for one in system.impacts:
+        contact = one.contact
+        rates = rates_after(contact)
+        one.before = one.after = rates
+        contact.impact = zeros_like(rates)
+        lasts = one.kept_on and one.kept[0] > 0.0 and -rates[0] <= LASTING * abs(rate_by_turning(contact))
+        if contact.on and not lasts and rates[0] < -zero_rate(system, contact):
+            found = True
+    return found
+
+
+@kernel
+def sum_up_joints(system):
+    """Impulses of joints in the impact, as forces and torques on second bodies, and the work of drivers."""
+    system.work_impact = 0.0
+    for joint in system.joints:
+        system.work_impact -= dot(joint.answer, joint.rate)
+    for one in system.reactions:
+        one.impulse, one.twist = answer_of(one)
+
+
+@piece
+def solve_impact(system):
+    """The impact at the end of the step, if there is one; whether it was found and is certified.
+
+    Then `before` and `after` of impacts differ, and bodies' `jump` is their change of velocity.
+    """
+    residual, law, size = system.residual, system.law, system.complementarity
+    save_step(system)
+    end_implicit(system, 0.0)
+    for joint in system.joints:
+        joint.answer = zeros_like(joint.answer)
+    system.impact_at_end = 1 if select_impacting(system) else 0
+    found = True
+    if system.impact_at_end:
+        evaluate_all(system.constraints)
+        factor_joints(system)
+        found = impact(system)
+        if system.law_of_impact < INCREMENTAL:  # others change no velocity of joints, whatever it was
+            for joint in system.joints:
+                residual = max(residual, joint_residual(system, joint, -joint.rate))
+        for one in system.impacts:
+            one.after = rates_after(one.contact)
+        for body in system.bodies:
+            body.jump = body.v_next - body.left
+        sum_up_joints(system)
+        residual, law = max(residual, system.residual), max(law, system.law)
+        size = max(size, system.law)
+    restore_step(system)
+    system.residual, system.law, system.complementarity = residual, law, size
+    return found and residual <= system.certified and law <= system.certified
+
+
+@piece
+def add_impact(system, k):
+    """Add the impact to the row of the step that it follows, and its change of velocity to the start of the next."""
+    rows = system.rows
+    rows.work_drivers[k] += system.work_impact
+    rows.work_drivers_impact[k], rows.jumps[k] = system.work_impact, 1.0
+    for one in system.reactions:
+        rows.impulse[k, one], rows.twist[k, one] = one.impulse, one.twist
+    for one in system.impacts:
+        contact = one.contact
+        P, on = contact.P, contact.on
+        contact.P = P + contact.impact
+        contact.on = 1 if on or contact.impact[0] > 0.0 else 0
+        write_contact(system, k, contact, contact.P, mode_of(contact))
+        write_struck_contact(system, k, contact, contact.impact, one.before[0], one.after[0])
+        contact.P, contact.on = P, on
+    for joint in system.joints:
+        start_again(joint.trend, joint.trend.last)
+        if system.midpoint:
+            joint.left += rates_of_jump(joint)
+    for body in system.bodies:
+        rows.v_left[k, body] = body.v
+        body.v += body.jump
+        rows.v[k, body] = body.v
+
+
+# ---- as steps call them
+
+
+@kernel
+def without_impact(system):
+    """Contacts of a step are plastic."""
+    if has_other_laws(system):
+        if system.law_of_impact > 0:
+            for contact in system.contacts:
+                contact.velocity_offset = zeros_like(contact.velocity_offset)
+
+
+@kernel
+def impacts_between(system):
+    if has_other_laws(system):
+        return system.law_of_impact > 0
+    return False
+
+
+@kernel
+def impact_after(system):
+    if has_other_laws(system):
+        return solve_impact(system) if system.law_of_impact > 0 else True
+    return True
+
+
+@kernel
+def add_impact_to_row(system, k):
+    if has_other_laws(system):
+        if system.impact_at_end:
+            add_impact(system, k)

@@ -1,0 +1,540 @@
+"""Moreau and Jean's scheme, compiled and uncompiled.
+
+With u the velocity that carries the positions, q+ = q moved by u for dt, and forces at the point theta of the step,
+
+    M (u - v)  = theta (dt h + W P) + W_g(q) P_a,            g(t+, q+) = 0
+    M (v+ - u) = (1 - theta) (dt h + W P) + W_g(q+) P_b,     W_g(q+)' v+ = -g_t
+    0 <= gamma_N+ + e min(gamma_N-, 0)  ⟂  P_N >= 0,  Coulomb's law between P_T and gamma_T+ + e_T gamma_T-
+
+on the contacts that are closed at the midpoint configuration, q moved by v for dt/2, with directions W there. Joints
+are closed at the end of the step in positions and velocities, as in RATTLE; or, if the system requests it, by one
+impulse along their directions at the midpoint, see `midpoint`.
+
+A step: evaluate contacts; iterate (loads, joints, program, solution, velocities) until u no longer changes or residuals
+are small enough; residual tests; accept.
+"""
+
+import math
+
+from nonsmooth.compile.kernels import has_other_laws, is_flexible, kernel, piece
+from nonsmooth.compile.records.values import dot, total, weighed, zeros_like
+from nonsmooth.schemes.moreau_jean import midpoint
+from nonsmooth.schemes.moreau_jean.impact_in_step import separate_impact, sum_contact_impulses
+from nonsmooth.schemes.moreau_jean.impacts_between_steps import add_impact_to_row, impact_after, without_impact
+from nonsmooth.schemes.moreau_jean.moment_arms import keep_balanced, update_moment_arms
+from nonsmooth.schemes.moreau_jean.projection import place, project
+from nonsmooth.schemes.moreau_jean.tolerances import CLOSED, CONVERGED, NEAR, PASSES, PROMISING, SETTLED
+from nonsmooth.step import rattle
+from nonsmooth.step.deformation import (
+    begin_implicit,
+    decrease_of_force,
+    deform_by_u,
+    end_implicit,
+    further_passes,
+    implicit_force,
+    is_implicit,
+    take_implicit,
+    take_true_masses,
+)
+from nonsmooth.step.grid import run_of, step_of
+from nonsmooth.step.mechanism import (
+    add_impulses,
+    apply_all_impulses,
+    evaluate_all,
+    evaluate_loads,
+    law_residual,
+    law_shift,
+    leaves_rest,
+    mode_of,
+    momentum_residual,
+    natural_map,
+    place_by_u,
+    place_by_v,
+    rates_after,
+    rates_before,
+    set_impulse_scales,
+    tangential,
+    touches,
+)
+from nonsmooth.step.motion import inverse_mass, moved, squares
+from nonsmooth.step.program import (
+    INFINITE,
+    assemble_contact,
+    assemble_couplings,
+    assemble_diagonal,
+    factor_joints,
+    least_impulses,
+    solve,
+)
+from nonsmooth.step.rows import write_answer, write_contact, write_struck_contact
+from nonsmooth.step.tolerances import DONE, EPSILON, UNCERTAIN
+from nonsmooth.step.trend import expected, record_impulses, start_again
+
+# ---- before the program
+
+
+@kernel
+def evaluate_contacts(system):
+    """Determine the contacts that are closed at the midpoint, and the terms of the impact laws."""
+    begin_implicit(system, system.theta * system.dt)
+    place_by_v(system, 0.5 * system.dt)
+    evaluate_all(system.surfaces)
+    if system.midpoint:
+        midpoint.evaluate(system)
+    for contact in system.contacts:
+        contact.P_before, contact.start_g = contact.P, contact.g
+        if touches(contact):
+            assemble_diagonal(contact)
+            assemble_couplings(contact)
+            contact.before = rates_before(contact)
+            contact.velocity_offset = law_shift(contact, contact.before, contact.before[0] < 0.0)
+            contact.on = 1
+        else:
+            contact.on = 0
+            contact.P = contact.before = contact.after = zeros_like(contact.P)
+    without_impact(system)
+
+
+@kernel
+def is_direct(system):
+    """Whether one program is the step, since nothing in it depends on u."""
+    return not system.varying and system.proximal == 0.0 and (system.midpoint or not len(system.joints))
+
+
+@kernel
+def guess(system):
+    """Initial guesses of u and of the impulses, extrapolated from previous steps."""
+    share = system.dt / system.last_dt
+    keep_balanced(system)
+    for body in system.bodies:
+        body.contact_impulse = body.joint_impulse = zeros_like(body.contact_impulse)
+        body.force_before = body.force
+    for joint in system.joints:
+        joint.P = joint.P_near = zeros_like(joint.P)
+        joint.P_a = share * expected(joint.trend)
+        rattle.add_start_impulses(joint, joint.P_a)
+    for contact in system.contacts:
+        if contact.on:
+            P = share * expected(contact.trend)
+            # redundant contacts stay near their previous impulses
+            contact.P = P if P[0] > 0.0 and system.proximal == 0.0 else contact.P
+            contact.a.body.contact_impulse += contact.P @ contact.a.directions
+            contact.b.body.contact_impulse += contact.P @ contact.b.directions
+    for body in system.bodies:
+        body.v_next = body.v + weighed(system.dt * body.force + body.contact_impulse, inverse_mass(body))
+        body.u = body.v
+        body.u = velocity_of_positions(system, body)
+
+
+@kernel
+def evaluate_forces(system):
+    """Forces at the point theta of the step, along u, and moment arms."""
+    if system.varying:
+        if len(system.forces):
+            if system.midpoint:
+                place_by_v(system, system.theta * system.dt)
+            else:
+                place_by_u(system, system.theta * system.dt)
+        evaluate_loads(system)
+        if system.midpoint:
+            deform_by_u(system, system.dt)
+        update_moment_arms(system)
+
+
+@kernel
+def free(system):
+    """The same, such that the program has the velocities at the end that the present impulses of contacts lead to.
+
+    They change u, and with it the forces in the second part of the step: together as if the whole step were implicit.
+    Impulses of joints at the end change velocities at an instant. `jump` is the difference of both for contacts.
+    """
+    if is_flexible(system):
+        dt, h = system.dt, system.theta * system.dt
+        if system.midpoint:
+            for body in system.bodies:
+                body.v_next = body.v + weighed(dt * implicit_force(body, h) + body.joint_impulse, body.implicit)
+            return
+        take_true_masses(system, h)
+        factor_joints(system)
+        take_implicit(system, h)
+        for body in system.bodies:
+            u = velocity_of_positions(system, body)
+            force = body.force - decrease_of_force(body, u - body.u, h)
+            second = (1.0 - system.theta) * (dt * force + body.contact_impulse)
+            by_contacts = weighed(body.contact_impulse, body.implicit)
+            body.v_next = u + weighed(second, body.inverse_mass) - by_contacts
+            body.jump = by_contacts - weighed(body.contact_impulse, body.inverse_mass)
+    else:
+        dt = system.dt
+        for body in system.bodies:
+            body.v_next = body.v + weighed(dt * body.force + body.joint_impulse, inverse_mass(body))
+
+
+@kernel
+def assemble(system, kept):
+    """The program: rates without the impulses of contacts and of joints at the end, and the laws linearised."""
+    free(system)
+    if system.midpoint:
+        midpoint.assemble(system)
+    else:
+        rattle.assemble(system, kept)
+    for contact in system.contacts:
+        if contact.on:
+            if len(system.joints) and not kept:
+                assemble_couplings(contact)
+            if system.proximal > 0.0:
+                assemble_diagonal(contact)
+            assemble_contact(contact, rates_after(contact) + contact.velocity_offset, system.proximal)
+
+
+# ---- after it
+
+
+@kernel
+def velocity_of_positions(system, body):
+    """u, with which positions are updated."""
+    if system.midpoint:
+        return 0.5 * (body.v + body.v_next)
+    if not len(system.joints) and not is_implicit(body):
+        return body.v + system.theta * (body.v_next - body.v)
+    force = implicit_force(body, system.theta * system.dt)
+    return body.v + weighed(
+        system.theta * (system.dt * force + body.contact_impulse) + body.joint_impulse, inverse_mass(body)
+    )
+
+
+@kernel
+def sums_impulses(system):
+    """Whether passes need the sums of the impulses of contacts on bodies."""
+    return not is_direct(system) and (len(system.joints) > 0 or further_passes(system) > 0)
+
+
+@kernel
+def update_velocities(system):
+    """Velocities from the impulses; returns the change of u."""
+    apply_all_impulses(system)
+    if not system.midpoint:
+        rattle.add_base(system)
+    for joint in system.joints:
+        joint.P_near = joint.P
+    # without joints and modes u changes where these do
+    settled = sum_contact_impulses(system) if sums_impulses(system) else 0.0
+    if settled > 0.0 and len(system.joints) and not system.midpoint:
+        correct_joints(system)
+    dt, zero = system.dt, zeros_like(system.ground.v)
+    change, kicks, before, after = zero, zero, zero, zero
+    for body in system.bodies:
+        body.total, body.terms = body.joint_impulse, abs(body.joint_impulse)
+        u = velocity_of_positions(system, body)
+        change = change + squares(u - body.u, body.mass)
+        kicks = kicks + squares(weighed(dt * body.force, inverse_mass(body)), body.mass)
+        before = before + squares(body.v, body.mass)
+        after = after + squares(body.v_next, body.mass)
+        body.u = u
+    system.size = math.sqrt(total(before)) + math.sqrt(total(after)) + math.sqrt(total(kicks))
+    return math.sqrt(total(change)) + math.sqrt(settled)
+
+
+@kernel
+def evaluate(system):
+    """Forces, and joints at the end of the motion by u."""
+    evaluate_forces(system)
+    if not system.midpoint and len(system.joints):
+        rattle.evaluate(system)
+
+
+@piece
+def close_joints(system, kept):
+    """Impulses of joints at the start that close them at the end; `kept`: by their matrix at hand.
+
+    Without closed contacts, whose impulses change u as well, until they are closed to round-off or the violation is no
+    longer less.
+    """
+    if not kept:
+        factor_joints(system)
+    rattle.close(system)
+    if not (rattle.keeps_factors(system) and rattle.is_free(system)):
+        return
+    first = before = rattle.largest_violation(system)
+    for _ in range(PASSES):
+        for body in system.bodies:
+            body.u = velocity_of_positions(system, body)
+        evaluate(system)
+        off = rattle.largest_violation(system)
+        if off <= EPSILON:
+            break
+        rattle.close(system)
+        if not off < before:  # or no number
+            break
+        before = off
+    if first > NEAR and not kept:
+        factor_joints(system)
+
+
+@kernel
+def one_pass(system, kept):
+    """Whether the program was solved, and how much u has changed; `kept`: with the matrix of joints at hand."""
+    if not system.midpoint and len(system.joints):
+        close_joints(system, kept)
+    assemble(system, kept)
+    if not solve(system):
+        return False, 0.0
+    system.passes += 1
+    return True, update_velocities(system)
+
+
+# ---- residuals
+
+
+@kernel
+def check_residuals(system):
+    """Residuals of the step, from all its impulses and from forces and joints evaluated at u.
+
+    Where the last pass changed u by no more than round-off, these are those of the pass.
+    """
+    worst, law, natural = 0.0, 0.0, 0.0
+    if len(system.joints):
+        worst = midpoint.error(system) if system.midpoint else rattle.error(system)
+    for joint in system.joints:
+        add_impulses(joint, joint.a.directions, joint.b.directions)
+    for contact in system.contacts:
+        if contact.on:
+            add_impulses(contact, contact.a.directions, contact.b.directions)
+            rates = contact.after = rates_after(contact)
+            law = max(law, law_residual(system, contact, rates))
+            natural = max(natural, natural_map(system, contact))
+    system.residual, system.law, system.complementarity = max(worst, momentum_residual(system)), law, natural
+    return system.residual <= system.certified and law <= system.certified
+
+
+@piece
+def is_settled(system):
+    """Whether joints are closed to round-off by what the last pass has found, and its residuals are small enough."""
+    if rattle.largest_violation(system) > EPSILON or not check_residuals(system):
+        return False
+    return max(system.residual, system.law) <= SETTLED
+
+
+# ---- passes
+
+
+@piece
+def evaluate_again(system):
+    """The same after a pass that has changed u by more than round-off."""
+    evaluate(system)
+
+
+@kernel
+def iterate(system):
+    """Iterate until u no longer changes, or residuals are small enough; whether this converged, and whether these were
+    evaluated already."""
+    before, further, kept = 0.0, further_passes(system), False
+    for k in range(PASSES):
+        evaluate(system)
+        if kept and len(system.joints) and before <= PROMISING * system.size and is_settled(system):
+            return True, True
+        solved, change = one_pass(system, kept)
+        if not (solved and change + system.size < INFINITE):
+            return False, False
+        if is_direct(system):
+            return True, False
+        noise, off = system.noise / system.dt, CONVERGED * system.size
+        enough = system.acceptable * (system.size + noise / CONVERGED)
+        if change <= off + noise or (k > 0 and change >= before and change <= enough):
+            if kept and rattle.error(system) > CLOSED:
+                kept, before = False, change
+                continue
+            if further == 0:
+                if change > off or further_passes(system):
+                    evaluate_again(system)
+                return True, False
+            further -= 1
+        kept, before = rattle.keeps_factors(system), change
+    return False, False
+
+
+# ---- the end of a step
+
+
+@kernel
+def write_row(system, struck):
+    """Record the row of the step, and set the start of the next one."""
+    dt, k, rows = system.dt, system.steps, system.rows
+    rows.t[k], rows.dt[k] = system.t_next, dt
+    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
+    for one in system.reactions:
+        if system.midpoint:
+            rows.force[k, one], rows.torque[k, one] = midpoint.mean_reaction(system, one)
+        else:
+            rows.force[k, one], rows.torque[k, one] = rattle.mean_reaction(system, one)
+    work = 0.0
+    for joint in system.joints:
+        work -= dot(joint.P_a, joint.rate_start) + dot(joint.P, joint.rate)
+    loss, foretold = 0.0, not is_direct(system)
+    for contact in system.contacts:
+        contact.has_impact = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
+        write_contact(system, k, contact, contact.P, mode_of(contact))
+        if foretold:
+            if contact.on and not contact.has_impact:
+                record_impulses(contact.trend, contact.P)
+            else:
+                start_again(contact.trend, zeros_like(contact.P))
+        if contact.on and not contact.has_impact:
+            slip = 0.5 * (contact.before + contact.after)
+            loss -= dot(contact.P, tangential(slip))
+    rows.work_drivers[k], rows.loss_friction[k], rows.jumps[k] = work, loss, 0.0
+    if struck:
+        write_impact(system, k)
+    for body in system.bodies:
+        v = body.v_next
+        if system.midpoint:
+            q = moved(body, moved(body, body.q, body.v, 0.5 * dt), v, 0.5 * dt)
+        else:
+            q = body.projected if system.projected else moved(body, body.q, body.u, dt)
+        rows.q[k, body], rows.v[k, body] = q, v
+        body.q, body.v = q, v
+
+
+@piece
+def write_impact(system, k):
+    """What is before the impact of the step, and its impulses, which other rows do not have."""
+    rows, work = system.rows, 0.0
+    for body in system.bodies:
+        rows.v_left[k, body] = body.left
+    for contact in system.contacts:
+        impact = contact.P if contact.has_impact else zeros_like(contact.P)
+        write_struck_contact(system, k, contact, impact, contact.before[0], contact.after[0])
+    for one in system.reactions:
+        write_answer(system, k, one, True)
+    for joint in system.joints:
+        work -= dot(joint.answer, joint.rate)
+    rows.work_drivers_impact[k], rows.jumps[k] = work, 1.0
+
+
+@kernel
+def nothing(system):
+    pass
+
+
+#: (system): corrections of joints, with flexible bodies in the next pass; the joints factored with masses of the step
+
+
+@kernel
+def correct_joints(system):
+    if not is_flexible(system):
+        rattle.correct_impulses(system)
+
+
+@kernel
+def factor_again(system):
+    if is_flexible(system):
+        factor_joints(system)
+
+
+@kernel
+def accept(system):
+    """Accept the step: its end is the start of the next one."""
+    factor_again(system)
+    struck = separate_impact(system)
+    if system.midpoint:
+        least_impulses(system)
+    else:
+        rattle.choose_least_impulses(system)
+    for joint in system.joints:
+        joint.P_b = joint.P - joint.answer if struck else joint.P
+    write_row(system, struck)
+    if system.midpoint:
+        midpoint.start_next_step(system)
+    else:
+        if system.projected and len(system.joints):
+            place(system)
+            evaluate_all(system.constraints)
+        rattle.start_next_step(system, struck)
+    add_impact_to_row(system, system.steps)
+    system.t, system.last_dt = system.t_next, system.dt
+    system.steps += 1
+
+
+@piece
+def attempt(system):
+    """A step of length dt; whether it is certified."""
+    evaluate_contacts(system)
+    if not is_direct(system):
+        guess(system)
+    converged, checked = iterate(system)
+    if not (converged and (checked or check_residuals(system))) or leaves_rest(system):
+        return False
+    if system.projected and not project(system):
+        return False
+    return impact_after(system)
+
+
+@kernel
+def restore(system):
+    """Restore the state before the attempt."""
+    for contact in system.contacts:
+        contact.P, contact.on = contact.P_before, 0
+    for joint in system.joints:
+        joint.P = joint.P_near = zeros_like(joint.P)
+    if not is_direct(system):
+        for body in system.bodies:
+            body.force = body.force_before
+    system.ground.v_next = zeros_like(system.ground.v_next)  # values that are not finite would change it
+
+
+take_steps = kernel(run_of(step_of(attempt, restore, accept)))
+
+
+@piece
+def impact_at_start(system):
+    """The impact at the start of a run, as at the end of a step without length, with its row if there is one."""
+    system.impact_at_end = 0
+    if system.law_of_impact == 0:
+        return DONE
+    system.dt, system.t_next = 0.0, system.t
+    for body in system.bodies:
+        body.u = body.v_next = body.v
+        body.projected = body.q
+    for contact in system.contacts:
+        contact.on, contact.P = 0, zeros_like(contact.P)
+    for joint in system.joints:
+        joint.P = joint.P_a = joint.P_b = zeros_like(joint.P)
+    system.residual = system.law = system.complementarity = 0.0
+    if not impact_after(system):
+        return UNCERTAIN
+    if system.impact_at_end:
+        write_row(system, False)
+        add_impact_to_row(system, 0)
+        for joint in system.joints:
+            joint.P = zeros_like(joint.P)
+    system.dt = system.longest
+    return DONE
+
+
+@kernel
+def start_by_impact(system):
+    """The impact at the start of a run, as at the end of a step without length, with its row if there is one."""
+    if has_other_laws(system):
+        return impact_at_start(system)
+    return DONE
+
+
+def run(system, steps):
+    """Up to this number of steps; of none, the impact at the start of a run that is not one of its steps."""
+    return take_steps(system, steps) if steps > 0 else start_by_impact(system)
+
+
+def begin(system):
+    """What contacts and joints are at the start, and remember of a step before it."""
+    system.dt = system.longest
+    end_implicit(system, 0.0)
+    for body in system.bodies:
+        body.force, body.joint_impulse, body.u = body.steady, zeros_like(body.joint_impulse), body.v
+    place_by_u(system, 0.0)
+    evaluate_all(system.surfaces)
+    set_impulse_scales(system)
+    if system.midpoint:
+        midpoint.begin(system)
+    else:
+        rattle.begin(system)
+    return DONE

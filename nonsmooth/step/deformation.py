@@ -1,0 +1,98 @@
+"""Steps that are implicit in the forces of deformation of flexible bodies.
+
+These forces, -K eta - D eta' of the amplitudes eta of modes of mass one, are stiff: an iteration on velocities u with
+forces at the point h of the step, q moved by u for h, would not converge. With the linear part taken along,
+
+    M (u - v) = h f(u) + ..   becomes   (M + h D + h^2 K) (u - v) = h (f(u) + (h K + D) (u - v)) + ..
+
+whose right-hand side changes with u only by what is not stiff. Both have the same solution. K and D are diagonal, and
+zero for rigid bodies.
+"""
+
+from nonsmooth.compile.kernels import is_flexible, kernel
+from nonsmooth.compile.records.values import weighed
+
+
+@kernel
+def take_implicit(system, h):
+    """The inverse masses of a step whose forces act at its point h."""
+    for body in system.bodies:
+        body.implicit = body.inverse_mass / (1.0 + h * (body.damping + h * body.stiffness))
+
+
+@kernel
+def take_true_masses(system, h):
+    """The inverse masses of velocity changes at an instant."""
+    for body in system.bodies:
+        body.implicit = body.inverse_mass
+
+
+@kernel
+def decrease_of_force(body, u, h):
+    """What the forces of deformation become less by if u is added to the velocity of the step."""
+    return weighed(u, h * body.stiffness + body.damping)
+
+
+@kernel
+def deform_by_u(system, dt):
+    """Forces of deformation at the middle of a step with velocity u, where bodies were placed by v."""
+    if is_flexible(system):
+        for body in system.bodies:
+            body.force -= weighed(body.u - body.v, (0.5 * dt) * body.stiffness)
+
+
+@kernel
+def one(system):
+    return 1
+
+
+#: (system): passes after one that changes velocities by their round-off only: those of single modes may be smaller
+
+
+@kernel
+def further_passes(system):
+    if is_flexible(system):
+        return 1
+    return 0
+
+
+@kernel
+def is_implicit(body):
+    if is_flexible(body):
+        return True
+    return False
+
+
+@kernel
+def begin_implicit(system, h):
+    """The inverse masses of a step whose forces act at its point h."""
+    if is_flexible(system):
+        take_implicit(system, h)
+
+
+@kernel
+def end_implicit(system, h):
+    """The inverse masses of velocity changes at an instant."""
+    if is_flexible(system):
+        take_true_masses(system, h)
+
+
+@kernel
+def implicit_force(body, h):
+    if is_flexible(body):
+        return body.force + weighed(body.u - body.v, h * body.stiffness + body.damping)
+    return body.force
+
+
+#: (body, h): derivative of the displacement 2 h u with respect to the size 2 h of the step
+
+
+@kernel
+def growth(body, h):
+    """The change of velocity of a mode does not grow with h as that of a body of the same force: its stiffness counts
+    with h^2.
+    """
+    if is_flexible(body):
+        change = body.u - body.v - weighed(body.u, h * h * body.stiffness)
+        return body.u + weighed(weighed(change, body.mass), body.implicit)
+    return 2.0 * body.u - body.v

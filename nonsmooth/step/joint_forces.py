@@ -1,0 +1,86 @@
+"""Impulses or forces that satisfy the constraints of joints, by least changes of velocities or accelerations."""
+
+from nonsmooth.compile.kernels import is_flexible, kernel, piece
+from nonsmooth.compile.records.values import zeros_like
+from nonsmooth.step.mechanism import rates_of_jump
+from nonsmooth.step.motion import force_of, moment_of, torque_of
+from nonsmooth.step.program import solve_joints
+
+#: corrections where rows are redundant, each of which leaves the error by the ridge on the diagonal, to 1e-4 at worst
+CORRECTIONS = 5
+
+
+@piece
+def respond_to_jump(system):
+    """Impulses y of joints that change their rates by minus b0; their effect is added to `jump` of bodies."""
+    solve_joints(system)
+    for joint in system.joints:
+        joint.a.body.jump += joint.y @ joint.a.response
+        joint.b.body.jump += joint.y @ joint.b.response
+
+
+@piece
+def close_joints(system):
+    """Add the effect of joints to the changes `jump`: their rates become minus `velocity_offset`; P are their impulses
+    or forces. The matrix of the joints must be factored.
+    """
+    system.ground.jump = zeros_like(system.ground.jump)  # which values that are not finite would have changed
+    if not len(system.joints):
+        return
+    for joint in system.joints:
+        joint.P = zeros_like(joint.P)
+    for _ in range(CORRECTIONS if system.ridge > 0.0 else 1):
+        for joint in system.joints:
+            joint.b0 = rates_of_jump(joint) + joint.velocity_offset
+        respond_to_jump(system)
+        for joint in system.joints:
+            joint.P = joint.P + joint.y
+
+
+@kernel
+def bias(system):
+    """The rates required are those of accelerations."""
+    for joint in system.joints:
+        joint.velocity_offset = joint.bias_acceleration
+
+
+@piece
+def reaction_at_node(reaction):
+    """The same from wrenches of forces of one, which act at nodes of flexible bodies as well."""
+    wrench = 0.0 * reaction.joints[0].wrench[0]
+    for joint in reaction.joints:
+        wrench += joint.P @ joint.wrench
+    return force_of(wrench), moment_of(wrench)
+
+
+@piece
+def reaction_on_body(reaction):
+    """Force and torque on the second body from the forces or impulses P of its joints."""
+    body = reaction.joints[0].b.body
+    push = zeros_like(body.jump)
+    for joint in reaction.joints:
+        push += joint.P @ joint.b.directions
+    return force_of(push), torque_of(push, body.z, reaction.point)
+
+
+@kernel
+def reaction_of(reaction):
+    """The same from wrenches of forces of one, which act at nodes of flexible bodies as well."""
+    if is_flexible(reaction):
+        return reaction_at_node(reaction)
+    return reaction_on_body(reaction)
+
+
+@kernel
+def answer_of(reaction):
+    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
+    if is_flexible(reaction):
+        wrench = 0.0 * reaction.joints[0].wrench[0]
+        for joint in reaction.joints:
+            wrench += joint.answer @ joint.wrench
+        return force_of(wrench), moment_of(wrench)
+    body = reaction.joints[0].b.body
+    push = 0.0 * body.q
+    for joint in reaction.joints:
+        push += joint.answer @ joint.b.directions
+    return force_of(push), torque_of(push, body.z, reaction.point)

@@ -1,0 +1,72 @@
+"""What the steppers have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.model.system import System
+from nonsmooth.programs import Program, Solution
+from nonsmooth.step.control import StepControl
+
+__all__ = ["Ask", "Scheme", "Stepper"]
+
+#: a program that is to be solved, and a guess
+Ask = tuple[Program, Solution | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scheme:
+    """What compiled steps have to know of a scheme, which declares it; they know none by name.
+
+    Attributes
+    ----------
+    text : name of the module of its text
+    state : fields with which the next step begins
+    stale : those of them that are not valid for a step that begins at another time
+    settings : fields of the record `System`, with their values
+    balanced, convex, midpoint : variants of the program that are compiled for, or set in, records
+    accelerations : whether joints are evaluated for accelerations, and gaps are among the residuals
+    locates : whether steps end at impacts, and shorten themselves
+    between : whether impacts by other laws than Newton's are between steps
+    """
+
+    text: str
+    state: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    balanced: bool = False
+    convex: bool = False
+    midpoint: bool = False
+    accelerations: bool = False
+    locates: bool = False
+    between: bool = False
+
+
+class Stepper(Protocol):
+    """Settings of a scheme: a frozen dataclass."""
+
+    #: kind of contact law that it accepts
+    contact: ClassVar[type]
+    #: module and class in `engine` of its steps
+    compiled: ClassVar[str]
+    #: class name of the solver that is asked first, if none is given, in steps that the default one does not certify
+    rescuing_solver: ClassVar[str]
+
+    @property
+    def default_solver(self) -> str | None:
+        """Class name of the solver of its programs, if none is given, for manifest and citations; None if there are
+        several, which `counts` tells."""
+        ...
+
+    @property
+    def solver(self) -> Any: ...
+
+    @property
+    def fallback(self) -> bool: ...
+
+    def scheme(self, control: StepControl) -> Scheme: ...
+
+    def check(self, system: System, parameters: Array, control: StepControl) -> None: ...

@@ -1,0 +1,70 @@
+"""Laws of contacts that a stepper does not support with given steps, refused before the first one; stated rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.exceptions import InputError
+from nonsmooth.laws.rigid import INCREMENTAL, LAWS
+from nonsmooth.model.system import System
+
+__all__ = ["REST", "SHARING", "check_impact_laws", "check_newton", "check_plastic"]
+
+#: rule for bodies at rest, for the manifest
+REST = "a state at rest remains at rest if Coulomb's law admits it"
+#: rule for impacts of several contacts, for the manifest
+SHARING = (
+    "approaching contacts receive impulse together, in proportion to their velocities; contacts that this "
+    "makes approach impact next; a sequence decayed to 1e-3 of its first velocity ends by a plastic impact"
+)
+
+
+def check_newton(system: System, stepper: str) -> None:
+    """Raise InputError if a contact has another impact law than Newton's."""
+    for name, impact in zip(system.contact_names, system.impact_laws, strict=False):
+        if impact != "newton":
+            raise InputError(
+                f"{stepper} supports Newton's impact law only, but contact '{name}' has Rigid(impact='{impact}'); "
+                "give it impact='newton', or step it with EventDriven(), MoreauJean(), or GaussQP() with "
+                "dt=Landing(...)."
+            )
+
+
+def check_impact_laws(system: System, values: Array, stepper: str) -> None:
+    """Raise InputError unless all contacts have one impact law, known in this dimension, and Newton's alone tangential
+    restitution."""
+    laws = system.impact_laws
+    impact, tangential = laws[0] if laws else "newton", system.elementwise.contact_law(values)[2]
+    if impact in INCREMENTAL and system.dimension == 3:
+        raise InputError(
+            f"{LAWS[impact]}'s impact law integrates along the impulse, which is available in the plane only, "
+            f"but contact '{system.contact_names[0]}' is spatial; give it impact='newton' or 'poisson'."
+        )
+    if len(set(laws)) > 1:
+        mixed = " and ".join(f"{LAWS[law]}'s" for law in sorted(set(laws), reverse=True))
+        raise InputError(f"{stepper}: {mixed} impact laws cannot be mixed; give all contacts one of them.")
+    if impact != "newton" and np.any(tangential > 0):
+        i = int(np.argmax(tangential > 0))
+        raise InputError(
+            f"{stepper}: {LAWS[impact]}'s impact law has no tangential restitution here, but contact "
+            f"'{system.contact_names[i]}' has tangential = {tangential[i]:g}; set it to 0."
+        )
+
+
+def check_plastic(system: System, values: Array, stepper: str) -> None:
+    """Raise InputError for a law of impacts that steps of constant length, which distribute them, do not have."""
+    restitution, laws = system.elementwise.contact_law(values)[0], system.impact_laws
+    bouncy = np.flatnonzero(restitution > 0)
+    if bouncy.size:
+        raise InputError(
+            f"{stepper} with a constant step is plastic (restitution 0) by construction, but contact "
+            f'"{system.contact_names[bouncy[0]]}" has restitution {restitution[bouncy[0]]:g}; '
+            "set it to 0, or use dt=Landing(dt_min, dt_max)."
+        )
+    check_impact_laws(system, values, stepper)
+    if laws and laws[0] in INCREMENTAL:
+        raise InputError(
+            f"{stepper} with a constant step distributes impacts over steps, so that {LAWS[laws[0]]}'s law cannot "
+            "follow their slip; use dt=Landing(dt_min, dt_max), or impact='newton'."
+        )
