@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.compile import machine, shipped
-from nonsmooth.compile.digests import SOURCES_AT_START, digest_of, source_digest
+from nonsmooth.compile.digests import COMPILED_BY, SOURCES_AT_START, digest_of, source_digest
 from nonsmooth.compile.lower import RAISED, lowered
 from nonsmooth.exceptions import NonsmoothError
 
@@ -113,6 +113,8 @@ def compiled_text(module: str, name: str, schema: str, shape: Shape, integers: i
 
     from nonsmooth.compile.records.compiled import RecordType
 
-    text = getattr(importlib.import_module(module), name)  # which defines the schema
+    text = getattr(importlib.import_module(module), name)
+    for other in COMPILED_BY:
+        importlib.import_module(other)
     kinds = (RecordType(schema, shape), *[numba.types.int64] * integers)
     return lowered(symbol_of(name_of(module, name, schema, shape, integers)), text, kinds)

@@ -12,7 +12,7 @@ from nonsmooth.compile.records.values import (
     weighed,
     zeros_like,
 )
-from nonsmooth.schemes.gauss.tolerances import TURN
+from nonsmooth.step.tolerances import TURN
 
 
 @kernel

@@ -10,7 +10,6 @@ found outside, with W_g(q+)' M^-1 W_g(q).
 
 from nonsmooth.compile.kernels import is_flexible, kernel, piece, solved_outside
 from nonsmooth.compile.records.values import largest, weighed, zeros_like
-from nonsmooth.schemes.moreau_jean.tolerances import CLOSED
 from nonsmooth.step.deformation import implicit_force
 from nonsmooth.step.mechanism import (
     apply_impulses,
@@ -24,6 +23,7 @@ from nonsmooth.step.mechanism import (
 )
 from nonsmooth.step.motion import force_of, inverse_mass, moment_of, torque_of
 from nonsmooth.step.program import factor_joints, least_impulses, motionless_component, solve_joints
+from nonsmooth.step.tolerances import CLOSED_JOINTS
 from nonsmooth.step.trend import record_impulses, start_again
 
 
@@ -94,7 +94,7 @@ def solve_along_start(system):
     worst = 0.0
     for joint in system.joints:
         worst = max(worst, largest(abs(joint.b0)))
-    if not (keeps_factors(system) and system.dt * worst > CLOSED * system.reach):
+    if not (keeps_factors(system) and system.dt * worst > CLOSED_JOINTS * system.reach):
         return
     system.ground.jump = zeros_like(system.ground.jump)
     for body in system.bodies:

@@ -1,13 +1,12 @@
 """Contact modes, codes and constants that texts of schemes and Python share.
 
-Those of one family of schemes are in the module of the family: `moreau_jean`, `gauss`, `generalized_alpha`,
-`event_driven`, `impacts`, `compliant`.
+Those of one scheme are in `tolerances` of its folder, those of impacts in `impact_tolerances`.
 """
 
 __all__ = [
-    "ACCEPTABLE", "AT_REST", "AT_THE_END", "CERTAIN", "CLOSED", "CLOSED_GAP", "CLOSED_RATE", "DONE", "EDGE", "EPSILON",
+    "ACCEPTABLE", "AT_REST", "AT_THE_END", "CERTAIN", "CLOSED", "CLOSED_GAP", "CLOSED_JOINTS", "CLOSED_RATE", "DONE", "EDGE", "EPSILON",
     "FLOOR", "FULL", "GAINING", "MOST_AMPLIFIED", "ON_GRID", "OPEN", "PRESSING", "PROJECTED", "PROXIMAL", "REMAINDER",
-    "SAFETY", "SHRINK", "SLIPPING", "STICKING", "TINY", "UNCERTAIN",
+    "SAFETY", "SHRINK", "SLIPPING", "STICKING", "TINY", "TURN", "UNCERTAIN",
 ]  # fmt: skip
 
 #: how compiled steps end: all taken, the next one not certified, no room for its row
@@ -29,6 +28,11 @@ PRESSING = 1e-9
 PROXIMAL = 1e-9
 
 # ---- equations
+
+#: largest rotation of a body by contacts and joints per step [rad]
+TURN = 1.5
+#: residual of the velocities of joints above which a pass is repeated with their matrix at the end of the step
+CLOSED_JOINTS = 1e-13
 
 #: share of the whole motion, in the mass metric, below which a row of the equations is not scaled by its own terms
 FLOOR = 1e-3

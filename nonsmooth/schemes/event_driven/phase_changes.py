@@ -280,8 +280,8 @@ def approaches(run, contact):
 
 @kernel
 def select_fastest(run, first):
-    """Mark the contact that approaches fastest, and those that neither approach nor open, as impacting; return its speed
-    of approach. In a decayed sequence all with an impact or an approach are marked."""
+    """Mark the contact that approaches fastest, and those that neither approach nor open, as impacting; return its
+    speed of approach. In a decayed sequence all with an impact or an approach are marked."""
     fastest, which = 0.0, -1
     for k in range(len(run.touches)):
         touch = run.touches[k]

@@ -16,12 +16,11 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import MPCC, FrictionContact, Solution, associated_lcp_from_friction_contact
 from nonsmooth.schemes.gauss.mpcc_equations import HALF_KICK, IMPLICIT_EULER, StepEquations
 from nonsmooth.schemes.gauss.rules import check_gauss, gauss_rules, gauss_scheme
-from nonsmooth.schemes.gauss.tolerances import TURN
 from nonsmooth.settings import settings
 from nonsmooth.step.constrained_motion import Mechanism, contact_modes
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.step.scheme import Ask, Scheme
-from nonsmooth.step.tolerances import AT_REST, CERTAIN, SLIPPING
+from nonsmooth.step.tolerances import AT_REST, CERTAIN, SLIPPING, TURN
 
 __all__ = ["Found", "GaussMPCC", "Start", "StepPrograms"]
 

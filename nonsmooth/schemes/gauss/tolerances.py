@@ -9,8 +9,6 @@ CONVERGED = 1e-13
 #: residual of a step up to which no further pass is taken, and the change of u by the last pass, as a share of its
 #: size, from which on it is evaluated
 SETTLED, PROMISING = 1e-12, 1e-7
-#: largest rotation of a body by contacts and joints per step [rad]
-TURN = 1.5
 #: trial sizes at most of a step that ends when a gap closes, and closings at most that are located for one
 TRIALS = 40
 #: share of the clearance to which the closing of a gap is located

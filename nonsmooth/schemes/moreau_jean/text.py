@@ -23,7 +23,7 @@ from nonsmooth.schemes.moreau_jean.impact_in_step import separate_impact, sum_co
 from nonsmooth.schemes.moreau_jean.impacts_between_steps import add_impact_to_row, impact_after, without_impact
 from nonsmooth.schemes.moreau_jean.moment_arms import keep_balanced, update_moment_arms
 from nonsmooth.schemes.moreau_jean.projection import place, project
-from nonsmooth.schemes.moreau_jean.tolerances import CLOSED, CONVERGED, NEAR, PASSES, PROMISING, SETTLED
+from nonsmooth.schemes.moreau_jean.tolerances import CONVERGED, NEAR, PASSES, PROMISING, SETTLED
 from nonsmooth.step import rattle
 from nonsmooth.step.deformation import (
     begin_implicit,
@@ -67,7 +67,7 @@ from nonsmooth.step.program import (
     solve,
 )
 from nonsmooth.step.rows import write_answer, write_contact, write_struck_contact
-from nonsmooth.step.tolerances import DONE, EPSILON, UNCERTAIN
+from nonsmooth.step.tolerances import CLOSED_JOINTS, DONE, EPSILON, UNCERTAIN
 from nonsmooth.step.trend import expected, record_impulses, start_again
 
 # ---- before the program
@@ -341,7 +341,7 @@ def iterate(system):
         noise, off = system.noise / system.dt, CONVERGED * system.size
         enough = system.acceptable * (system.size + noise / CONVERGED)
         if change <= off + noise or (k > 0 and change >= before and change <= enough):
-            if kept and rattle.error(system) > CLOSED:
+            if kept and rattle.error(system) > CLOSED_JOINTS:
                 kept, before = False, change
                 continue
             if further == 0:

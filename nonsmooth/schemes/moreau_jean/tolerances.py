@@ -4,8 +4,6 @@
 PASSES = 100
 #: change of the velocity from iteration to iteration, as a share of its size, that ends them: round-off
 CONVERGED = 1e-14
-#: residual of the velocities of joints above which a pass is repeated with their matrix at the end of the step
-CLOSED = 1e-13
 #: residuals of a step up to which no further pass is taken where joints are closed to round-off in positions, and the
 #: change of the velocity by the last pass, as a share of its size, from which on they are evaluated
 SETTLED, PROMISING = 1e-11, 1e-7
