@@ -42,7 +42,7 @@ from nonsmooth import (
     write_model,
 )
 from nonsmooth.cli import main
-from nonsmooth.registry import get_problem
+from nonsmooth.model.registry import get_problem
 from nonsmooth.studies import grid, sweep
 
 EVENTS = ErrorControl(1e-6, 1e-9, 1e-9, 1e-3)

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from nonsmooth.cli import main
-from nonsmooth.registry import Problem, find_problems
+from nonsmooth.model.registry import Problem, find_problems
 
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "figures" / "gallery"

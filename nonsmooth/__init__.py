@@ -13,6 +13,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from nonsmooth.moved import OldNames
+
 if TYPE_CHECKING:
     from nonsmooth.declarative import read_model, write_model
     from nonsmooth.exceptions import (
@@ -275,6 +277,9 @@ _NAMES_OF = {
     "trajectory": ("Instants", "States", "Trajectory"),
 }
 _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _NAMES_OF.items() for name in names}
+
+
+sys.meta_path.append(OldNames())
 
 
 def __getattr__(name: str) -> Any:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CompliantDae", "EventDriven", "GaussMPCC", "GaussQP", "GeneralizedAlpha", "MoreauJean", "by_name", "names"]
 
+#: `moved` finds modules of this name
+__path__: list[str] = []
 _MODULES = {
     "CompliantDae": "compliant.settings",
     "EventDriven": "event_driven.settings",

@@ -10,7 +10,7 @@ from nonsmooth.model.bodies import Ground, PlanarBody
 from nonsmooth.model.forces import Spring, Torque
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 
 __all__ = ["andrews_squeezer", "squeezer"]
 

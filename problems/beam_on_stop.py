@@ -22,7 +22,7 @@ from nonsmooth.model.contacts import PointPlane
 from nonsmooth.model.flexible_bodies import PlanarFlexibleBody
 from nonsmooth.model.joints import Fixed
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth_problems.robot_data import numbers
 
 __all__ = ["COMPLIANT", "RIGID", "beam_on_stop"]

@@ -12,7 +12,7 @@ from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth_problems.rotations import consistent, quaternion, vector
 from nonsmooth_problems.samples import Array
 

@@ -14,7 +14,7 @@ from nonsmooth.model.bodies import Ground, PlanarBody
 from nonsmooth.model.contacts import PointPlane
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth_problems.samples import Array, Sample, Side, times
 
 __all__ = ["BlockOnIncline", "block_on_incline"]

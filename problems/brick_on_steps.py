@@ -12,7 +12,7 @@ from nonsmooth.model.bodies import Ground, PlanarBody
 from nonsmooth.model.contacts import PointBox
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 
 __all__ = ["brick_on_steps"]
 

@@ -20,8 +20,8 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity, Spring
 from nonsmooth.model.joints import Prismatic, Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
-from nonsmooth.registry import Provenance, problem
 
 __all__ = ["COMPLIANT", "RIGID", "cam_follower", "lift_off_angle", "lift_off_speed"]
 

@@ -15,7 +15,7 @@ from nonsmooth.model.bodies import Ground, PlanarBody
 from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 
 __all__ = ["chain"]
 

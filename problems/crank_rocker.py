@@ -8,7 +8,7 @@ from math import acos, pi
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth_problems.four_bar import JOINTS, distance, force, linkage
 
 __all__ = ["crank_rocker", "rocker_range"]

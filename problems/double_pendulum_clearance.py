@@ -18,7 +18,7 @@ from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 
 __all__ = ["double_pendulum_clearance"]
 

@@ -20,8 +20,8 @@ from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.forces import Torque
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Measure, Provenance, Published, problem
 from nonsmooth.model.signals import Harmonic
-from nonsmooth.registry import Measure, Provenance, Published, problem
 from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
 from nonsmooth.step.control import Landing
 

@@ -25,8 +25,8 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.flexible_bodies import PlanarFlexibleBody
 from nonsmooth.model.joints import Prismatic, Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
-from nonsmooth.registry import Provenance, problem
 from nonsmooth_problems.robot_data import numbers
 
 __all__ = ["COMPLIANT", "RIGID", "deflection", "flexible_slider_crank"]

@@ -19,8 +19,8 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
-from nonsmooth.registry import Provenance, problem
 
 __all__ = ["distance", "force", "four_bar", "linkage", "loop"]
 

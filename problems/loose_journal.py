@@ -15,7 +15,7 @@ from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.clearances import RevoluteClearance
 from nonsmooth.model.forces import Gravity, PointForce
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth_problems.samples import Array, Sample, Side, times
 
 __all__ = ["RestingJournal", "loose_journal"]

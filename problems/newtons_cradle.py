@@ -14,7 +14,7 @@ from nonsmooth.model.contacts import CircleCircle
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth_problems.samples import Array
 
 __all__ = ["newtons_cradle", "after_successive_impacts", "after_simultaneous_impacts"]

@@ -15,7 +15,7 @@ from nonsmooth.model.contacts import PointPlane
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, problem
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth_problems.samples import Array, Sample, Side, times
 
 __all__ = ["PendulumWithStop", "pendulum_with_stop"]

@@ -12,9 +12,9 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import SolverFailed
+from nonsmooth.model.registry import Fact, Facts
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.registry import Fact, Facts
 from nonsmooth_problems.robot_dynamics import jacobian, row_forces
 from nonsmooth_problems.robot_dynamics import states as ideal_states
 

@@ -13,8 +13,8 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.spatial_contacts import EllipsoidPlane
-from nonsmooth.registry import Provenance, problem
 from nonsmooth_problems.rotations import about, matrix, product, vector
 
 __all__ = ["REFERENCE", "rattleback"]

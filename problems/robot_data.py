@@ -10,7 +10,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant, FrictionLaw
 from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.registry import Measure, Provenance
+from nonsmooth.model.registry import Measure, Provenance
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 

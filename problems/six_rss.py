@@ -20,9 +20,9 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Provenance, Published, problem
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
-from nonsmooth.registry import Provenance, Published, problem
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth_problems.robot_data import (
     COMPLIANT,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from nonsmooth.registry import Fact, Facts
+from nonsmooth.model.registry import Fact, Facts
 
 __all__ = ["ELASTIC_FACTS", "link_frequencies"]
 

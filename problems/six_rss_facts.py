@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.model.registry import Fact, Facts
 from nonsmooth.model.system import System
-from nonsmooth.registry import Fact, Facts
 from nonsmooth_problems.robot_dynamics import jacobian, reactions, states
 from nonsmooth_problems.robot_poses import evaluated
 from nonsmooth_problems.six_rss_elastic_facts import ELASTIC_FACTS

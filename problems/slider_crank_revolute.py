@@ -21,8 +21,8 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Prismatic, Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import ComparisonDefaults, Provenance, problem
 from nonsmooth.model.signals import Ramp
-from nonsmooth.registry import ComparisonDefaults, Provenance, problem
 
 __all__ = ["COMPLIANT", "RIGID", "slider_crank_revolute"]
 

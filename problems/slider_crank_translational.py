@@ -11,7 +11,7 @@ from nonsmooth.model.clearances import PrismaticClearance
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Prismatic, Revolute
 from nonsmooth.model.model import Model
-from nonsmooth.registry import Provenance, StepSizeDefaults, problem
+from nonsmooth.model.registry import Provenance, StepSizeDefaults, problem
 
 __all__ = ["slider_crank_translational"]
 

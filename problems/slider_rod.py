@@ -17,7 +17,7 @@ from nonsmooth.model.bodies import Ground, PlanarBody
 from nonsmooth.model.clearances import PrismaticClearance
 from nonsmooth.model.forces import Gravity, PointForce
 from nonsmooth.model.model import Model
-from nonsmooth.registry import ComparisonDefaults, Measure, Provenance, Published, StepSizeDefaults, problem
+from nonsmooth.model.registry import ComparisonDefaults, Measure, Provenance, Published, StepSizeDefaults, problem
 from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
 from nonsmooth.step.control import Landing
 

@@ -16,8 +16,8 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity, Spring
 from nonsmooth.model.joints import Prismatic
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
-from nonsmooth.registry import Provenance, problem
 from nonsmooth_problems.samples import Array, Sample, Side, times
 
 __all__ = ["Phase", "StickSlip", "stick_slip_oscillator"]

@@ -16,9 +16,9 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
 from nonsmooth.model.spatial_contacts import SpherePlane
-from nonsmooth.registry import Provenance, problem
 from nonsmooth_problems.rotations import matrix, product, vector
 from nonsmooth_problems.samples import Array, Sample, Side, times
 

@@ -13,9 +13,9 @@ from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
 from nonsmooth.model.spatial_joints import ParallelAxes, Universal
-from nonsmooth.registry import Provenance, problem
 from nonsmooth_problems.rotations import about, product, vector
 from nonsmooth_problems.samples import Array, Sample, Side, times
 

@@ -23,9 +23,9 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
+from nonsmooth.model.registry import Measure, Provenance, Published, problem
 from nonsmooth.model.spatial_clearances import CylindricalClearance
 from nonsmooth.model.spatial_joints import PointInPlane
-from nonsmooth.registry import Measure, Provenance, Published, problem
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth_problems.xy_pointing_facts import FACTS

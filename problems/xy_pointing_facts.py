@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.registry import Fact, Facts
+from nonsmooth.model.registry import Fact, Facts
 
 __all__ = ["BASIS", "FACTS", "INERTIAS", "JOINTS", "bees", "loose_estimates", "loose_run", "measured_means"]
 

@@ -31,7 +31,7 @@ from nonsmooth.cli import main
 from nonsmooth.laws import Bai, Flores, Johnson, Material
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.kinds import element_kinds
-from nonsmooth.registry import Provenance, find_problems, problem
+from nonsmooth.model.registry import Provenance, find_problems, problem
 from nonsmooth.report.citations import (
     CITED,
     ELEMENTS,

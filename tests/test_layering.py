@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
-import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,84 +19,40 @@ OURS = {"nonsmooth": ROOT / "nonsmooth", "nonsmooth_problems": ROOT / "problems"
 # Part of the package -> the parts that it may import. Everything may import those in FREE.
 MAY_IMPORT = {
     "exceptions": set(),
-    "tolerances": set(),
-    "files": {"exceptions", "inspection", "stages"},
-    "inspection": set(),
+    "moved": set(),
     "settings": {"exceptions"},
-    "stages": set(),
-    "progress": {"stages"},
-    "units": set(),
-    "measured": {"files", "units"},
-    "evaluation": set(),
-    "fits": set(),
-    "quantities": set(),
-    "citations": {"laws", "solvers", "steppers"},
+    "quantities": {"exceptions", "settings"},
+    "progress": {"exceptions"},
+    "compile": {"exceptions", "progress"},
+    "files": set(),
     "laws": set(),
-    "sets": set(),
     "flexible": set(),
-    "step_control": set(),
     "model": {"flexible", "laws"},
-    "programs": {"sets"},
-    "records": set(),
-    "compile": {"records"},
-    "schemes": {"records", "compile"},
-    "engine": {
-        "records",
-        "compile",
-        "schemes",
-        "model",
-        "laws",
-        "programs",
-        "solvers",
-        "steppers",
-        "step_control",
-    },  # fmt: skip
-    "solvers": {"programs", "sets"},
-    "steppers": {"model", "laws", "programs", "sets", "step_control"},
-    "trajectory": {"engine", "model", "programs", "solvers", "steppers"},  # forces at an instant are those of steps
-    "trust": {"trajectory", "diagnostics", "steppers", "solvers", "step_control", "model"},
-    "run": {"engine", "compile", "trust", "steppers", "solvers", "trajectory", "step_control", "model", "laws"},
-    "facts": set(),
-    "registry": {"model", "facts"},
-    # names and settings of what runs a model
-    "declarative": {"flexible", "model", "laws", "steppers", "solvers", "step_control"},
+    "programs": set(),
+    "solvers": {"programs"},
+    "step": {"model", "laws", "programs"},
+    "engine": {"step", "model", "laws", "programs", "solvers"},
+    "schemes": {"engine", "step", "model", "laws", "programs", "solvers"},
+    "steppers": {"schemes"},
+    "trajectory": {"engine", "model", "programs", "schemes", "solvers", "step"},
     "diagnostics": {"trajectory", "model"},
-    "identification": {"model", "laws", "run", "steppers", "step_control", "studies", "trajectory"},
+    "trust": {"trajectory", "diagnostics", "schemes", "solvers", "step", "model"},
+    "run": {"engine", "trust", "schemes", "solvers", "trajectory", "step", "model", "laws"},
+    # names and settings of what runs a model
+    "declarative": {"flexible", "model", "laws", "steppers", "solvers", "step"},
     "studies": {
-        "run",
-        "diagnostics",
-        "solvers",
-        "steppers",
-        "step_control",
-        "trajectory",
-        "trust",
-        "model",
-        "laws",
+        "run", "diagnostics", "schemes", "solvers", "steppers", "step", "trajectory", "trust", "model", "laws",
     },
+    "identification": {"model", "laws", "run", "step", "studies", "trajectory"},
     "plots": {"trajectory", "diagnostics", "studies", "identification", "model", "flexible"},
-    "notebook": {"model", "run", "plots", "report", "steppers", "step_control", "trajectory"},
-    "report": {"trajectory", "diagnostics", "plots", "model", "citations"},
+    "report": {"trajectory", "diagnostics", "plots", "model", "laws", "run", "solvers", "steppers", "step"},
     # facts of problems are measured by runs, whose parts are imported where they are used
     "problems": {
-        "flexible",
-        "model",
-        "laws",
-        "registry",
-        "facts",
-        "identification",
-        "run",
-        "engine",
-        "steppers",
-        "solvers",
-        "step_control",
-        "diagnostics",
-        "trajectory",
+        "flexible", "model", "laws", "identification", "run", "engine", "schemes", "steppers", "solvers", "step",
+        "diagnostics", "trajectory",
     },
-}
-FREE = {
-    "exceptions", "evaluation", "files", "fits", "measured", "progress", "quantities", "settings", "stages",
-    "tolerances", "units",
 }  # fmt: skip
+FREE = {"compile", "exceptions", "files", "progress", "quantities", "settings"}
 EVERYTHING = {"__main__", "cli", "nonsmooth"}
 SLOW_TO_IMPORT = {
     "anywidget",
@@ -170,7 +125,8 @@ def part_imported(name: str) -> str | None:
 def test_imports_follow_the_table(path: Path) -> None:
     part = part_of(path)
     assert part in MAY_IMPORT, f"{part} is a new part: say in MAY_IMPORT what it may import"
-    allowed = MAY_IMPORT[part] | FREE | {part}
+    ground = {"exceptions", "moved", "settings", "quantities", "progress", "compile"}
+    allowed = MAY_IMPORT[part] | {part} | (set() if part in ground else FREE)
     known = {name for name in imports_of(path) if part_imported(name) not in allowed | {None}}
     wrong = ", ".join(sorted(known))
     assert not wrong, f"{identify(path)} ({part}) imports {wrong}; allowed are {', '.join(sorted(allowed))}"
@@ -178,7 +134,7 @@ def test_imports_follow_the_table(path: Path) -> None:
 
 def test_only_the_command_line_and_pages_import_plots() -> None:
     users = {part_of(path) for path in FILES if any(part_imported(name) == "plots" for name in imports_of(path))}
-    assert users <= {"cli", "notebook", "plots", "report"}
+    assert users <= {"cli", "plots", "report"}
 
 
 @each("path", FILES)
@@ -211,33 +167,6 @@ def test_the_table_has_no_cycle() -> None:
 def test_every_folder_is_a_package() -> None:
     folders = {path.parent for path in FILES}
     assert not [identify(folder) for folder in folders if not (folder / "__init__.py").is_file()]
-
-
-def constants_of(part: str) -> Iterator[tuple[str, str]]:
-    """Names and values of the constants that modules of a part assign; numbers as Python prints them."""
-    for path in sorted((ROOT / "nonsmooth" / part).glob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign):
-                target, value = node.targets[0], node.value
-                several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-                pairs = zip(target.elts, value.elts, strict=True) if several else [(target, value)]
-                yield from ((name.id, repr(_number(x))) for name, x in pairs if getattr(name, "id", "").isupper())
-
-
-def _number(value: ast.expr) -> object:
-    try:
-        number = ast.literal_eval(value)
-    except ValueError:
-        return ast.unparse(value)
-    return float(number) if isinstance(number, (int, float)) else number
-
-
-def test_constants_of_steppers_and_schemes_are_defined_once() -> None:
-    """What both a stepper and the text of a scheme use is in `nonsmooth/tolerances`, and imported from there."""
-    parts = {part: set(constants_of(part)) for part in ("steppers", "schemes", "tolerances")}
-    assert ("CLOSED_GAP", "1e-08") in parts["tolerances"] and ("TERMS", "7.0") in parts["schemes"]
-    for one, other in itertools.combinations(parts, 2):
-        assert not parts[one] & parts[other], f"assigned in {one} and in {other} again: {parts[one] & parts[other]}"
 
 
 def test_names_say_what_is_inside() -> None:

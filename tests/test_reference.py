@@ -30,7 +30,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.engine.compiled_form import is_rough
-from nonsmooth.registry import find_problems
+from nonsmooth.model.registry import find_problems
 
 PROBLEMS = find_problems()
 LARGE = ("polishing-robot", "six-rss")

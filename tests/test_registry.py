@@ -7,9 +7,9 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from nonsmooth import registry
 from nonsmooth.exceptions import InputError
-from nonsmooth.registry import Problem, Provenance, find_problems, get_problem, problem
+from nonsmooth.model import registry
+from nonsmooth.model.registry import Problem, Provenance, find_problems, get_problem, problem
 
 MASS = Provenance(5.0, "kg", "given", "Table 1")
 
@@ -34,7 +34,7 @@ def installed(tmp_path, monkeypatch):
         folder = tmp_path / "box_problems"
         folder.mkdir()
         (folder / "__init__.py").write_text("")
-        head = "from nonsmooth.registry import problem\nmake = problem(source='A book', parameters={})\n"
+        head = "from nonsmooth.model.registry import problem\nmake = problem(source='A book', parameters={})\n"
         for name, text in modules.items():
             (folder / f"{name}.py").write_text(head + text)
         monkeypatch.syspath_prepend(str(tmp_path))

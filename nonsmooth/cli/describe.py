@@ -26,10 +26,10 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
+from nonsmooth.model.registry import Problem as ReadyProblem
+from nonsmooth.model.registry import find_problems, get_problem
 from nonsmooth.model.shapes import Shape
 from nonsmooth.model.system import System
-from nonsmooth.registry import Problem as ReadyProblem
-from nonsmooth.registry import find_problems, get_problem
 
 #: columns of a body's start in space, with the labels of their components
 STARTS = (

@@ -22,8 +22,8 @@ from nonsmooth.files import path_of
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
     from nonsmooth.model.model import Model
+    from nonsmooth.model.registry import Problem
     from nonsmooth.model.system import System
-    from nonsmooth.registry import Problem
 
 FIGURE_FORMATS = (".png", ".pdf", ".svg")
 PAGE_FORMATS = (".html",)
@@ -73,7 +73,7 @@ def check_file(path: Path) -> None:
 
 def problem_of(word: str) -> Problem:
     """A ready problem by name, or the mechanism of a file, one of whose arguments is the contact law."""
-    from nonsmooth.registry import get_problem
+    from nonsmooth.model.registry import get_problem
 
     if not is_file(word):
         return get_problem(word)
@@ -96,7 +96,7 @@ def exact_solution(problem: Problem | None, arguments: Mapping[str, Any]) -> Any
 
 def stated_problem(declaration: Declaration, path: Path) -> Problem:
     """The mechanism of a TOML file as a problem."""
-    from nonsmooth.registry import Problem
+    from nonsmooth.model.registry import Problem
 
     own = common_law(declaration.contacts)
 
@@ -126,7 +126,7 @@ def python_problem(path: Path) -> Problem:
     A function `build(contact)` gets the law; in a model or system that is built without it, the law of all contacts is
     replaced. One without contacts has no such argument.
     """
-    from nonsmooth.registry import Problem, needed
+    from nonsmooth.model.registry import Problem, needed
 
     module = module_of(path)
     build = getattr(module, "build", None)
@@ -270,7 +270,7 @@ def run_user_code(path: Path, function: Callable[[], T]) -> T:
 
 
 def _model_of(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> Any:
-    from nonsmooth.registry import needed
+    from nonsmooth.model.registry import needed
 
     if not hasattr(module, "model") and not hasattr(module, "build"):
         raise InputError(f"{path} defines neither `model` nor `build()`: add one of them.")

@@ -20,8 +20,8 @@ from nonsmooth.settings import is_number, kebab, shown
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
+    from nonsmooth.model.registry import Problem, Provenance
     from nonsmooth.model.system import System
-    from nonsmooth.registry import Problem, Provenance
     from nonsmooth.step.control import StepControl
     from nonsmooth.step.scheme import Stepper
 
@@ -73,7 +73,7 @@ class Request(Runs):
         elif is_file(self.problem):
             check_file(Path(self.problem))
         else:
-            from nonsmooth.registry import get_problem
+            from nonsmooth.model.registry import get_problem
 
             get_problem(self.problem)  # a wrong name is reported before missing options
         if request.t_end is None:
@@ -212,14 +212,14 @@ class Request(Runs):
             arguments = self._with_examples(make, arguments)
             arguments = in_units(make.model, arguments)
             return Mechanism(path.stem, make(**arguments), parameters, None, arguments, make)
-        from nonsmooth.registry import get_problem
+        from nonsmooth.model.registry import get_problem
 
         problem = get_problem(self.problem)
         return self._with_law(problem, problem.name, self._with_examples(problem, arguments), parameters)
 
     def _with_examples(self, make: Any, arguments: dict[str, Any]) -> dict[str, Any]:
         """Arguments, and of those that a study varies and that have no default, a value that some run takes."""
-        from nonsmooth.registry import needed
+        from nonsmooth.model.registry import needed
 
         absent = [name for name in needed(inspect.signature(make)) if name in self.examples and name not in arguments]
         return settings_from([f"{name}={self.examples[name]}" for name in absent]).arguments | arguments

@@ -13,8 +13,8 @@ from nonsmooth.cli.options import Saved, Seconds
 from nonsmooth.cli.report import show, table_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_figure
+from nonsmooth.model.registry import get_problem
 from nonsmooth.progress import stage
-from nonsmooth.registry import get_problem
 from nonsmooth.report.citations import bibtex
 from nonsmooth.trajectory import Trajectory
 

@@ -13,7 +13,7 @@ from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.exceptions import InputError
-from nonsmooth.registry import get_problem
+from nonsmooth.model.registry import get_problem
 
 
 def published(

@@ -16,7 +16,7 @@ from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.registry import Problem as ReadyProblem
+from nonsmooth.model.registry import Problem as ReadyProblem
 from nonsmooth.step.control import ErrorControl, Landing, StepControl
 from nonsmooth.studies import Case, StepSizes
 from nonsmooth.studies.schemes import scheme

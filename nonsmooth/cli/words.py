@@ -38,7 +38,7 @@ def completed(kind: str) -> Any:
 
 def _names(kind: str) -> list[str]:
     if kind == "problem":
-        from nonsmooth.registry import find_problems
+        from nonsmooth.model.registry import find_problems
 
         return [*sorted(find_problems()), *sorted(name for name in os.listdir() if name.endswith((".py", ".toml")))]
     if kind == "run":

@@ -4,9 +4,9 @@ Those of one scheme are in `tolerances` of its folder, those of impacts in `impa
 """
 
 __all__ = [
-    "ACCEPTABLE", "AT_REST", "AT_THE_END", "CERTAIN", "CLOSED", "CLOSED_GAP", "CLOSED_JOINTS", "CLOSED_RATE", "DONE", "EDGE", "EPSILON",
-    "FLOOR", "FULL", "GAINING", "MOST_AMPLIFIED", "ON_GRID", "OPEN", "PRESSING", "PROJECTED", "PROXIMAL", "REMAINDER",
-    "SAFETY", "SHRINK", "SLIPPING", "STICKING", "TINY", "TURN", "UNCERTAIN",
+    "ACCEPTABLE", "AT_REST", "AT_THE_END", "CERTAIN", "CLOSED", "CLOSED_GAP", "CLOSED_JOINTS", "CLOSED_RATE", "DONE",
+    "EDGE", "EPSILON", "FLOOR", "FULL", "GAINING", "MOST_AMPLIFIED", "ON_GRID", "OPEN", "PRESSING", "PROJECTED",
+    "PROXIMAL", "REMAINDER", "SAFETY", "SHRINK", "SLIPPING", "STICKING", "TINY", "TURN", "UNCERTAIN",
 ]  # fmt: skip
 
 #: how compiled steps end: all taken, the next one not certified, no room for its row

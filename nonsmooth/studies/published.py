@@ -24,7 +24,7 @@ from nonsmooth.trust import verdict_against
 if TYPE_CHECKING:
     import xarray
 
-    from nonsmooth.registry import Problem, Published
+    from nonsmooth.model.registry import Problem, Published
     from nonsmooth.step.scheme import Stepper
 
 Setting = tuple["Stepper", "float | StepControl"]
@@ -74,7 +74,7 @@ class PublishedRuns(Result):
     runs, twins
         Trajectories by (case, kind of contact), each with its verdict; ideal twins by case.
     panels
-        Panels, as in `nonsmooth.registry.Published`.
+        Panels, as in `nonsmooth.model.registry.Published`.
     settings
         Steppers, steps, and sampling rates of the measures.
     facts

@@ -13,7 +13,7 @@ from nonsmooth.cli import main
 from nonsmooth.files import remove_unfinished, write_bytes
 from nonsmooth.files.csv_data import _cells
 from nonsmooth.flexible import Material
-from nonsmooth.registry import get_problem
+from nonsmooth.model.registry import get_problem
 
 ROD = ["run", "slider-rod", "--case", "2", "--t-end", "1e-3", "--dt", "1e-4"]
 

@@ -31,7 +31,7 @@ from nonsmooth.compile.shipped import NotShipped, Target
 from nonsmooth.engine.compiled_form import is_rough, options_of
 from nonsmooth.engine.layout import shape_of
 from nonsmooth.laws import LankaraniNikravesh
-from nonsmooth.registry import find_problems
+from nonsmooth.model.registry import find_problems
 from nonsmooth_problems import slider_rod
 
 V3, V2 = "x86-64-v3", "x86-64-v2"

@@ -38,7 +38,7 @@ from nonsmooth.laws import Flores, Johnson, Material
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import BodyRef
 from nonsmooth.model.kinds import element_kinds
-from nonsmooth.registry import find_problems
+from nonsmooth.model.registry import find_problems
 
 #: ready problems that hold functions of Python, each with the reason: their motors follow inverse kinematics
 NOT_WRITTEN = {name: "motion is the Python function" for name in ("polishing-robot", "six-rss")}

@@ -20,7 +20,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.model.flexible_bodies import PlanarFlexibleBody
-from nonsmooth.registry import find_problems
+from nonsmooth.model.registry import find_problems
 
 from .beams import free_rod
 

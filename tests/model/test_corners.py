@@ -7,7 +7,7 @@ import pytest
 import nonsmooth_problems as ready
 from nonsmooth import Ground, Harmonic, Load, Model, PlanarBody, PointForce, PrescribedMotion, Table
 from nonsmooth.model import corners
-from nonsmooth.registry import Problem
+from nonsmooth.model.registry import Problem
 
 BLOW = Table(times=(0.0, 0.37119, 0.3712, 0.37121, 1.0), values=(0.0, 0.0, 1e5, 0.0, 0.0))
 

@@ -41,8 +41,8 @@ from nonsmooth.cli import main
 from nonsmooth.declarative import model_text, read_text
 from nonsmooth.exceptions import DeclarationError
 from nonsmooth.laws import Flores
+from nonsmooth.model.registry import find_problems
 from nonsmooth.model.review import REMARKS
-from nonsmooth.registry import find_problems
 
 L1, L2 = 0.05, 0.12
 RIGID = Rigid(restitution=0.5, friction=0.0)

@@ -30,11 +30,11 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.cli import main
+from nonsmooth.model.registry import find_problems
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
 from nonsmooth.plots import animation, sketch
 from nonsmooth.plots.style import FAINT
-from nonsmooth.registry import find_problems
 
 PROBLEMS = find_problems()
 UNNAMED = {"ground"}

@@ -26,7 +26,7 @@ from nonsmooth import (
 from nonsmooth.cli import main
 from nonsmooth.diagnostics import contact_intervals, contact_share, impacts, momentum
 from nonsmooth.laws import Bai, LankaraniNikravesh
-from nonsmooth.registry import get_problem
+from nonsmooth.model.registry import get_problem
 from nonsmooth.studies import published
 from nonsmooth.studies.published import FACTS
 from nonsmooth_problems import dual_manipulator

@@ -16,7 +16,7 @@ import pytest
 from nonsmooth import Compliant, ErrorControl, Landing, MoreauJean, Rigid, plots, simulate, steppers
 from nonsmooth.cli import main
 from nonsmooth.laws import LankaraniNikravesh
-from nonsmooth.registry import find_problems
+from nonsmooth.model.registry import find_problems
 from nonsmooth_problems.samples import Sample
 
 PROBLEMS = find_problems()

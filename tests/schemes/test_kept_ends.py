@@ -31,7 +31,7 @@ from nonsmooth import (
     Torque,
     simulate,
 )
-from nonsmooth.registry import find_problems
+from nonsmooth.model.registry import find_problems
 
 STEPS, DT = 100, 2e-4
 STEPPERS = {

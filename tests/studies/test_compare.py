@@ -22,7 +22,7 @@ from nonsmooth import (
     plots,
 )
 from nonsmooth.laws import Flores
-from nonsmooth.registry import find_problems
+from nonsmooth.model.registry import find_problems
 from nonsmooth.step.control import ConstantStep
 from nonsmooth.studies import Case, compare
 from nonsmooth.studies.comparison import METRICS

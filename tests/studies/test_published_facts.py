@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import InputError, MoreauJean, cli
-from nonsmooth.registry import Fact, Facts, get_problem
+from nonsmooth.model.registry import Fact, Facts, get_problem
 from nonsmooth.studies import published
 
 KNOWN = (Fact("length of a metre", "mm", 1000.0, 0.5, "by definition"), Fact("legs of a tripod", "-", 4, 0.0))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nonsmooth import InputError, MoreauJean, simulate
-from nonsmooth.registry import Measure
+from nonsmooth.model.registry import Measure
 from nonsmooth.studies.views import Twin, window_means
 from nonsmooth_problems import slider_crank_revolute
 
