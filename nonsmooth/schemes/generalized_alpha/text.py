@@ -49,7 +49,7 @@ from nonsmooth.schemes.generalized_alpha.tolerances import (
     TURNED,
 )
 from nonsmooth.step import rattle
-from nonsmooth.step.deformation import take_true_masses
+from nonsmooth.step.deformation import end_implicit
 from nonsmooth.step.grid import run_of
 from nonsmooth.step.joint_forces import CORRECTIONS, respond_to_jump
 from nonsmooth.step.mechanism import (
@@ -63,7 +63,6 @@ from nonsmooth.step.mechanism import (
     law_shift,
     leave_out_impacts,
     leaves_rest,
-    mode_of,
     rates_after,
     rates_before,
     rates_of_jump,
@@ -89,7 +88,7 @@ from nonsmooth.step.program import (
     solve,
     solve_joints,
 )
-from nonsmooth.step.rows import jumps_at, write_answer, write_contact, write_struck_contact
+from nonsmooth.step.rows import write_impact, write_row
 from nonsmooth.step.secants import change_of_u, extrapolate_u, extrapolated, secant_share, secant_terms
 from nonsmooth.step.tolerances import CLOSED_GAP, DONE, FLOOR, PRESSING, PROXIMAL, TINY, UNCERTAIN
 from nonsmooth.step.turning import turning_of
@@ -401,55 +400,28 @@ def has_impact(system):
 
 
 @kernel
-def write_joints(system):
-    """Reactions as means over the step, those of the impact separately; work of drivers."""
-    k, rows, dt, strikes = system.steps, system.rows, system.dt, has_impact(system)
-    work, work_impact = 0.0, 0.0
+def finish_row(system):
+    """Write the row of the step: reactions are means over it, the impact is separate."""
+    dt, strikes, work, loss = system.dt, has_impact(system), 0.0, 0.0
     for joint in system.joints:
         joint.P_a = (0.5 * dt) * joint.lam
         joint.P_b = (0.5 * dt) * joint.lam_next + joint.P - joint.answer
         rate = joint.rate if strikes else 0.5 * (joint.rate_start + joint.rate)
         smooth = dot(joint.P_a, joint.rate_start) + (0.5 * dt) * dot(joint.lam_next, joint.rate)
         work -= smooth + dot(joint.P, rate)
-        work_impact -= dot(joint.answer, joint.rate)
-    rows.work_drivers[k], rows.work_drivers_impact[k] = work, work_impact
     if system.ridge > 0.0:
         least_forces(system)
-    for one in system.reactions:
-        rows.force[k, one], rows.torque[k, one] = rattle.mean_reaction(system, one)
-        write_answer(system, k, one, strikes)
-
-
-@kernel
-def write_contacts(system):
-    """Impulses, those of the impact separately, and gap velocities; frictional loss outside impacts."""
-    k, loss = system.steps, 0.0
     for contact in system.contacts:
-        hit = is_in_impact(contact)
-        normal = contact.impact[0] if hit else 0.0
-        share = 1.0 if contact.has_impact or hit else 0.0
-        impact = normal * normal_axis(contact.P) + share * tangential(contact.P)
-        write_contact(system, k, contact, contact.P, mode_of(contact))
-        write_struck_contact(system, k, contact, impact, contact.before[0], contact.after[0])
         if contact.on:
             a, b = contact.a, contact.b
             slip = between(system, contact.start_a, a.directions) @ (0.5 * (a.body.v + a.body.v_next))
             slip += between(system, contact.start_b, b.directions) @ (0.5 * (b.body.v + b.body.v_next))
             loss -= dot(contact.P - contact.impact, tangential(slip))
-    system.rows.loss_friction[k] = loss
-
-
-@kernel
-def write_row(system):
-    """Row of the step."""
-    k, rows = system.steps, system.rows
-    rows.t[k], rows.dt[k] = system.t_next, system.dt
-    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
-    write_joints(system)
-    write_contacts(system)
-    for body in system.bodies:
-        rows.q[k, body], rows.v[k, body], rows.v_left[k, body] = body.at, body.v_next, body.left
-    rows.jumps[k] = jumps_at(system, k)
+        hit = is_in_impact(contact)
+        normal, share = contact.impact[0] if hit else 0.0, 1.0 if contact.has_impact or hit else 0.0
+        contact.impact = normal * normal_axis(contact.P) + share * tangential(contact.P)
+    write_row(system, system.t_next, work, loss, True)
+    write_impact(system)
 
 
 @kernel
@@ -526,7 +498,7 @@ def add_drag_on_flexible_bodies(system):
 @piece
 def separate_joint_impulses(system):
     """True masses; impulses S of joints, of what joints in the program changed, which accelerations did in part."""
-    take_true_masses(system, 0.0)
+    end_implicit(system)
     factor_joints(system)
     c, _ = weights_of_new(system)
     sum_displacement_impulses(system)
@@ -565,7 +537,7 @@ def balance_momentum(system):
     more than their residual may be.
     """
     _, beta = newmark_weights(system)
-    take_true_masses(system, 0.0)
+    end_implicit(system)
     sum_displacement_impulses(system)
     extrapolate_velocities(system, 0.5 - beta, beta)
     for body in system.bodies:
@@ -619,7 +591,7 @@ def balance(system):
 @kernel
 def start_accelerations(system):
     if is_flexible(system):
-        take_true_masses(system, 0.0)
+        end_implicit(system)
         for body in system.bodies:
             body.joint_impulse = zeros_like(body.joint_impulse)
 
@@ -968,7 +940,7 @@ def step(system):
         evaluate_start(system)
     if not (attempt(system) or attempt_otherwise(system)):
         return UNCERTAIN
-    write_row(system)
+    finish_row(system)
     start_next_step(system)
     return DONE
 
