@@ -31,6 +31,7 @@ from nonsmooth.step.joint_forces import close_joints
 from nonsmooth.step.mechanism import (
     add_impulses,
     body_residual,
+    complementarity_error,
     evaluate_all,
     evaluate_loads,
     rates_of_jump,
@@ -263,8 +264,8 @@ def natural_map(run):
     worst = 0.0
     for overlap in run.overlaps:
         gained = linear(overlap.impulse.tried - overlap.impulse.last)
-        gap = max(overlap.contact.g, 0.0) / overlap.contact.scale
-        worst = max(worst, min(gap, abs(gained[0]) / run.impulse))
+        gap, scale = max(overlap.contact.g, 0.0), overlap.contact.scale
+        worst = max(worst, complementarity_error(gap, scale, abs(gained[0]), run.impulse))
     return worst
 
 

@@ -55,6 +55,7 @@ from nonsmooth.schemes.event_driven.tolerances import (
 from nonsmooth.step.closing import SHORTENED, VISIBLE
 from nonsmooth.step.grid import latest_end, pass_stops
 from nonsmooth.step.mechanism import (
+    complementarity_error,
     evaluate_all,
     mode_of,
     norm,
@@ -342,7 +343,8 @@ def natural_map(run):
         gap, total = of.gap, touch.smooth[0] + touch.impact[0]
         if touch.impact[0] > 0.0:
             gap -= min(max(-run.window * of.rates[0], 0.0), gap)
-        worst = max(worst, abs(min(gap / touch.contact.scale, total / touch.contact.impulse_scale)))
+        contact = touch.contact
+        worst = max(worst, complementarity_error(gap, contact.scale, total, contact.impulse_scale))
     return worst
 
 

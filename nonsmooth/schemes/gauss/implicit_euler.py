@@ -25,6 +25,7 @@ from nonsmooth.step.impact_fields import CONVEX
 from nonsmooth.step.mechanism import (
     add_impulses,
     apply_all_impulses,
+    complementarity_error,
     evaluate_loads,
     leaves_rest,
     momentum_residual,
@@ -70,8 +71,8 @@ def evaluate_end(system):
 
 @kernel
 def map_of_gap(contact):
-    """Residual of gap and impulse, each with its own scale."""
-    return abs(min(contact.g / contact.scale, contact.P[0] / contact.impulse_scale))
+    """Complementarity of the gap and the impulse of a contact."""
+    return complementarity_error(contact.g, contact.scale, contact.P[0], contact.impulse_scale)
 
 
 @kernel
@@ -92,11 +93,8 @@ def map_of_laws(system, contact):
             return map_of_coulomb(system, contact)
         P, mu = contact.P, contact.friction
         slip, share = dot(last_axis(P), rates_after(contact)), dot(last_axis(P), P) / (mu if mu > 0.0 else 1.0)
-        gap, opened, push = (
-            contact.g / contact.scale,
-            system.longest * mu * slip / contact.scale,
-            0.5 / contact.impulse_scale,
-        )
+        gap, opened = contact.g / contact.scale, system.longest * mu * slip / contact.scale
+        push = 0.5 / contact.impulse_scale
         forward = abs(min(gap + opened, push * (P[0] + share)))
         return max(forward, abs(min(gap - opened, push * (P[0] - share))))
     return map_of_coulomb(system, contact)

@@ -15,7 +15,7 @@ all contacts imposed and a plastic impact.
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import has_other_laws, kernel, piece
 from nonsmooth.compile.records.values import dot, largest, normal_axis, weighed, zeros_like
 from nonsmooth.schemes.gauss.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.gauss.locating import locate_first_closing
@@ -24,6 +24,7 @@ from nonsmooth.step.closing import VISIBLE, time_of_least
 from nonsmooth.step.deformation import end_implicit
 from nonsmooth.step.grid import latest_end
 from nonsmooth.step.mechanism import (
+    complementarity_error,
     joint_residual,
     leaves_rest,
     rates_after,
@@ -45,10 +46,10 @@ from nonsmooth.step.tolerances import DONE, FULL, PROXIMAL, SAFETY, SHRINK, UNCE
 from nonsmooth.step.velocity_change import (
     change_residual,
     change_velocity_from,
+    expand_within,
     impact,
     law_of_rates,
     rates_left,
-    rebound_within,
     select_impacting,
     take_back,
 )
@@ -105,7 +106,7 @@ def finish(system, dt, crossing):
         contact.impact = zeros_like(contact.P)
         contact.has_impact = contact.on
     system.residual, system.law = worst, law
-    if crossing and not rebound_within(system):
+    if has_other_laws(system) and crossing and not expand_within(system):
         return False
     worst, law = system.residual, system.law
     for body in system.bodies:
@@ -128,11 +129,11 @@ def finish(system, dt, crossing):
 
 @kernel
 def natural_map(contact):
-    """min(gap, impulse), each with its own scale."""
+    """Complementarity of the gap and the impulse of a contact."""
     pressed = contact.second[0] if contact.closed else 0.0
     if touches(contact):
         pressed = contact.P[0]
-    return abs(min(contact.g / contact.scale, pressed / contact.impulse_scale))
+    return complementarity_error(contact.g, contact.scale, pressed, contact.impulse_scale)
 
 
 @kernel

@@ -35,13 +35,13 @@ from nonsmooth.step.grid import run_of, step_of
 from nonsmooth.step.mechanism import (
     add_impulses,
     apply_all_impulses,
+    complementarity_error,
     evaluate_all,
     evaluate_loads,
     law_residual,
     law_shift,
     leaves_rest,
     momentum_residual,
-    natural_map,
     place_by_u,
     place_by_v,
     rates_after,
@@ -289,7 +289,8 @@ def check_residuals(system):
             add_impulses(contact, contact.a.directions, contact.b.directions)
             rates = contact.after = rates_after(contact)
             law = max(law, law_residual(system, contact, rates))
-            natural = max(natural, natural_map(system, contact))
+            travel = (rates[0] + contact.velocity_offset[0]) * system.dt
+            natural = max(natural, complementarity_error(travel, contact.scale, contact.P[0], contact.impulse_scale))
     system.residual, system.law, system.complementarity = max(worst, momentum_residual(system)), law, natural
     return system.residual <= system.certified and law <= system.certified
 
