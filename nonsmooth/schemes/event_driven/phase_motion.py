@@ -461,14 +461,8 @@ def copy(one, other):
         a.q, a.v, a.rate, a.a, a.force = b.q, b.v, b.rate, b.a, b.force
     for k in range(len(one.contacts)):
         c, d = one.contacts[k], other.contacts[k]
-        c.gap, c.rates, c.terms, c.bias_acceleration, c.P, c.mobility = (
-            d.gap,
-            d.rates,
-            d.terms,
-            d.bias_acceleration,
-            d.P,
-            d.mobility,
-        )
+        c.gap, c.rates, c.terms = d.gap, d.rates, d.terms
+        c.bias_acceleration, c.P, c.mobility = d.bias_acceleration, d.P, d.mobility
     for k in range(len(one.reactions)):
         e, f = one.reactions[k], other.reactions[k]
         e.force, e.torque = f.force, f.torque
