@@ -17,11 +17,10 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.canvas import fit, new_axes
-from nonsmooth.plots.curves import display
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.scene import Scene
-from nonsmooth.plots.style import INK, SIZE, shown_unit
+from nonsmooth.plots.sketch import fit, new_axes
+from nonsmooth.plots.style import INK, SIZE, display, shown_unit
 from nonsmooth.progress import stage
 from nonsmooth.studies.arguments import check_count
 from nonsmooth.trajectory import Trajectory

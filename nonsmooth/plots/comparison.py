@@ -1,4 +1,4 @@
-"""Figures of comparisons between rigid and compliant contact."""
+"""Figures of comparisons: rigid with compliant contact, a problem with its source, schemes over the step size."""
 
 from __future__ import annotations
 
@@ -9,15 +9,31 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates, impulses
-from nonsmooth.plots.curves import display
 from nonsmooth.plots.panel import Line, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, new_figure, power, quantity
+from nonsmooth.plots.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    MARKERS,
+    SIZE,
+    decades,
+    display,
+    dress,
+    legend,
+    new_figure,
+    power,
+    quantity,
+    shown_unit,
+)
+from nonsmooth.studies.published import SIZES, smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from nonsmooth.studies.comparison import Comparison
+    from nonsmooth.studies.orders import Bounds, Series, StepSizes
+    from nonsmooth.studies.published import PublishedRuns
     from nonsmooth.studies.rigid_limit import RigidLimit
 
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
@@ -232,3 +248,175 @@ def _power(axis: Axes, K: Array, values: Array, p: float) -> None:
         0.97, 0.93, rf"$\sim K^{{-{p:.2f}}}$", transform=axis.transAxes, ha="right", va="top", fontsize=SIZE + 1,
         color=COLOURS[1],
     )  # fmt: skip
+
+
+#: of the kinds of contact in alphabetical order
+STYLES: tuple[dict[str, Any], ...] = ({"lw": 0.9}, {"lw": 0.7, "ls": (0, (4, 2))}, {"lw": 0.7, "ls": ":"})
+IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder": 5}
+
+
+def published(found: PublishedRuns) -> Figure:
+    """The panels that the source draws, one column per case, with the verdicts of its runs: lines are full for
+    compliant, dashed for rigid contact, dotted for a further kind of runs.
+
+    The ideal twin is dotted where runs are drawn, not errors. Accelerations and forces of runs with rigid impacts,
+    which are not finite there, are left out.
+    """
+    from matplotlib.lines import Line2D
+
+    cases = list(found.table)
+    figure = new_figure(max(2.5 * len(cases), 4.0), 1.6 * len(found.panels) + 0.5)
+    axes = figure.subplots(len(found.panels), len(cases), squeeze=False, sharex=True, sharey="row")
+    kinds = sorted(found.kinds, key=lambda kind: (kind != "compliant", kind != "rigid", kind))
+    for j, case in enumerate(cases):
+        for i, (title, unit, of, series) in enumerate(found.panels):
+            axis = axes[i][j]
+            _draw(axis, found, case, kinds, unit, of, series)
+            heading = f"Case {case}: {title}" if i == 0 else title
+            said = "".join(f"\n{kind}: {found.verdict(case, kind).kind}" for kind in kinds)
+            below = f"time [s]{said}" if i == len(found.panels) - 1 else ""
+            beside = f"{_meaning(unit)} [{shown_unit(unit)}]".replace("^2", "²").strip() if j == 0 else ""
+            dress(axis, heading, below, beside)
+            new = i == 0 or _labels(series) != _labels(found.panels[i - 1][3])
+            if new and j == len(cases) - 1 and axis.lines:
+                legend(axis, loc="upper right", ncols=2, handlelength=0.9)
+    marks = [Line2D([], [], color=INK, label=kind, **STYLES[k % len(STYLES)]) for k, kind in enumerate(kinds)]
+    marks.append(Line2D([], [], label="ideal", **IDEAL))
+    figure.legend(handles=marks, loc="outside lower right", ncols=len(marks), frameon=False, fontsize=SIZE - 0.5)
+    return figure
+
+
+def _meaning(unit: str) -> str:
+    """What a panel of this unit shows; accelerations are in no panel of a run."""
+    if unit.endswith("/s^2"):
+        return "acceleration"
+    return "" if unit in ("-", "%") else meaning([], unit)
+
+
+def _draw(
+    axis: Axes, found: PublishedRuns, case: str, kinds: list[str], unit: str, of: str, series: tuple[Any, ...]
+) -> None:
+    size = SIZES.get(unit, 1.0)
+    for k, kind in enumerate(kinds):
+        impacts = len(found.runs[case, kind].impacts)
+        view = found.view(case, kind, of)
+        ideal = found.view(case, kind, "ideal") if of == "run" and k == 0 else None
+        for colour, entry in zip(COLOURS, series, strict=False):
+            which, label = (entry[0], entry[1]) if callable(entry[0]) else (entry[:2], entry[2])
+            if impacts and not smooth(which):
+                continue
+            style = {"color": colour, "zorder": 2 + k, **STYLES[k % len(STYLES)]}
+            new = label not in axis.get_legend_handles_labels()[1]
+            axis.plot(view.t, view.series(which) / size, label=label if new else None, **style)
+            if ideal is not None:
+                axis.plot(*_thinned(ideal.t, ideal.series(which) / size), **IDEAL)
+
+
+def _thinned(t: Array, y: Array) -> tuple[Array, Array]:
+    """A smooth line, of a few hundred points."""
+    keep = np.unique(np.searchsorted(t, np.linspace(t[0], t[-1], 300)))
+    return t[keep], y[keep]
+
+
+def _labels(series: tuple[Any, ...]) -> list[str]:
+    return [entry[-1] for entry in series]
+
+
+#: of the colours, so that neighbours in the legend differ most
+ORDER = (0, 1, 2, 3, 5, 4)
+#: values below which a measure is round-off and stands at the edge
+ROUND_OFF = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
+#: overlap [m] that counts as none
+NONE = 1e-12
+
+
+def step_size(found: StepSizes) -> Figure:
+    """Errors of gaps and impulses, overlap and energy over the step; time over the error; `Landing` over its bounds.
+
+    The legend gives the fitted order of the gaps' error. Steps chosen by an error control have no length of their own,
+    so that these cases stand in the diagram of time over error only.
+    """
+    figure = new_figure(7.2, 7.9, w_pad=0.06, h_pad=0.06)
+    axes = figure.subplots(3, 2).ravel()
+    panels = (
+        ("error", "Mean error of the gaps", "error [clearances]"),
+        ("impulse_error", "Mean error of the impulse", "error [N s]"),
+        ("violation", "Worst overlap", rf"overlap [m], none at $10^{{{round(np.log10(ROUND_OFF['violation']))}}}$"),
+        ("energy", "Energy left by the balance", "energy [J]"),
+    )
+    for axis, (name, title, unit) in zip(axes, panels, strict=False):
+        _over_step(axis, found, name)
+        dress(axis, title, "step, longest step of landing [s]", unit)
+    _line(axes[2], NONE)
+    _work(axes[4], found)
+    if found.bounds is None:
+        axes[5].remove()
+    else:
+        _map(axes[5], found.bounds)
+    handles = [axes[4].plot([], [], label=_label(one), **_style(k))[0] for k, one in enumerate(found.series)]
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=min(len(handles), 2), frameon=False, fontsize=SIZE - 0.5,
+        labelcolor=INK, handlelength=2.0, columnspacing=1.2,
+    )  # fmt: skip
+    figure.align_ylabels(list(axes[:5:2]))
+    return figure
+
+
+def _style(k: int) -> dict[str, Any]:
+    return {"color": COLOURS[ORDER[k % len(ORDER)]], "marker": MARKERS[k % len(MARKERS)], "ms": 3.8, "lw": 1.2}
+
+
+def _label(one: Series) -> str:
+    order = one.orders["error"]
+    if np.isnan(order):
+        said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
+    else:
+        said = f"order {order:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
+    return f"{one.label}: {said}"
+
+
+def _over_step(axis: Axes, found: StepSizes, name: str) -> None:
+    for k, one in enumerate(found.series):
+        if one.kind != "tolerance":
+            axis.loglog(one.dt, np.maximum(one.measures[name], ROUND_OFF[name]), **_style(k), zorder=3 + k)
+    decades(axis, "x")
+    decades(axis, "y")
+
+
+def _work(axis: Axes, found: StepSizes) -> None:
+    for k, one in enumerate(found.series):
+        axis.loglog(np.maximum(one.measures["error"], ROUND_OFF["error"]), one.seconds, **_style(k), zorder=3 + k)
+    decades(axis, "x")
+    decades(axis, "y")
+    dress(axis, "Work and precision", "mean error of the gaps [clearances]", "time of the run [s]")
+
+
+def _line(axis: Axes, height: float) -> None:
+    axis.axhline(height, color=FAINT, lw=0.8, ls=(0, (4, 2.5)))
+    low, high = axis.get_ylim()
+    axis.set_ylim(low, max(high, 30 * height))
+    axis.text(
+        0.99, height * 1.5, rf"$10^{{{round(np.log10(height))}}}$ m", transform=axis.get_yaxis_transform(), ha="right",
+        va="bottom", fontsize=SIZE - 1, color=FAINT,
+    )  # fmt: skip
+
+
+def _map(axis: Axes, bounds: Bounds) -> None:
+    """Numbers on colours: the error of landing, a row per dt_min and a column per dt_max."""
+    from matplotlib.colors import LogNorm
+
+    shown = np.maximum(bounds.error, ROUND_OFF["error"])
+    low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
+    mesh = axis.pcolormesh(shown, norm=LogNorm(low, max(high, 1.01 * low)), cmap="cividis", edgecolors="w", lw=0.8)
+    axis.grid(False)
+    for (i, j), value in np.ndenumerate(shown):
+        light = float(np.asarray(mesh.norm(value), float)) > 0.55
+        axis.text(
+            j + 0.5, i + 0.5, "failed" if np.isnan(value) else power(float(value)), ha="center", va="center",
+            fontsize=SIZE - 1, color=INK if light else "white",
+        )  # fmt: skip
+    dress(axis, f"Error of {bounds.label} [clearances]", "longest step dt_max [s]", "shortest flight dt_min [s]")
+    axis.grid(False)
+    axis.set_xticks(np.arange(len(bounds.dt_max)) + 0.5, [power(value) for value in bounds.dt_max])
+    axis.set_yticks(np.arange(len(bounds.dt_min)) + 0.5, [power(value) for value in bounds.dt_min])
+    axis.tick_params(length=0)

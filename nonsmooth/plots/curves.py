@@ -13,8 +13,6 @@ from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
 
-PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
-BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s", "m kg^1/2", "m kg^1/2/s")
 GRID = 1500  # points of an exact curve in addition to its jumps, and of an interpolated one in addition to its rows
 ROUND_OFF = 1e-12  # of kinetic energies, as a share of the largest
 
@@ -165,41 +163,3 @@ def columns_of(trajectory: Trajectory, kind: str) -> Columns:
     """The trajectory's columns of a kind; impulses have the names and units of `P_N`."""
     columns: Columns = trajectory.P_N if kind == "impulse" else getattr(trajectory, kind)
     return columns
-
-
-def scale(unit: str) -> tuple[str, float]:
-    """SI unit and factor of a display unit.
-
-    >>> scale("um")
-    ('m', 1e-06)
-    """
-    if unit in ("", "1"):
-        return "1", 1.0
-    if unit in ("deg", "deg/s"):
-        return unit.replace("deg", "rad"), np.pi / 180.0
-    for prefix, factor in PREFIXES.items():
-        if unit.startswith(prefix) and unit[len(prefix) :] in BASES:
-            return unit[len(prefix) :], factor
-    raise InputError(
-        f"Unknown unit {unit!r}; write one of {', '.join(BASES)}, with a prefix of p, n, u, m, k, M or none, or deg."
-    )
-
-
-def readable(unit: str, peak: float) -> str:
-    """Display unit in which `peak` reads between about 0.5 and 500; the SI unit for what is only round-off.
-
-    >>> readable("m", 1e-5)
-    'um'
-    """
-    fitting = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.5 * factor]
-    return fitting[-1] + unit if fitting and unit in BASES and np.isfinite(peak) else unit
-
-
-def display(unit: str, peak: float) -> tuple[str, float]:
-    """Display unit in which a peak reads well, and its factor.
-
-    >>> display("m", 1e-5), display("kg", 1e-5)
-    (('um', 1e-06), ('kg', 1.0))
-    """
-    shown = readable(unit, peak)
-    return shown, scale(shown)[1] if shown != unit else 1.0

@@ -15,21 +15,25 @@ import numpy as np
 from nonsmooth.diagnostics.modes import mode_timeline
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.canvas import fill, write_on
-from nonsmooth.plots.choice import chosen_panels, loose_bearings
+from nonsmooth.plots.analyses import drawn_table, mode_bars, phase_portrait
 from nonsmooth.plots.curves import Exact
 from nonsmooth.plots.drawing import drawing_of_run
-from nonsmooth.plots.impacts import drawn_table
-from nonsmooth.plots.measured import Measured, read_measured
 from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
 from nonsmooth.plots.orbits import orbit, orbit_names
-from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel
-from nonsmooth.plots.phase import phase_portrait
+from nonsmooth.plots.panel import (
+    AnyPanel,
+    Line,
+    Measured,
+    Panel,
+    as_panel,
+    chosen_panels,
+    loose_bearings,
+    panel_of,
+    read_measured,
+)
 from nonsmooth.plots.scene import Scene
-from nonsmooth.plots.sketch import drawn
+from nonsmooth.plots.sketch import drawn, fill, write_on
 from nonsmooth.plots.style import legend, new_figure
-from nonsmooth.plots.timeline import mode_bars
-from nonsmooth.plots.words import panel_of
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.curves import display
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, display, dress, legend, new_figure, quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

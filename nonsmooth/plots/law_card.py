@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nonsmooth.plots.curves import display
-from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, legend, new_figure, quantity, shown_unit
+from nonsmooth.plots.style import COLOURS, INK, SIZE, display, dress, legend, new_figure, quantity, shown_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

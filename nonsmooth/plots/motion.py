@@ -1,4 +1,4 @@
-"""Small multiples of a run over time, with the exact solution where there is one."""
+"""Small multiples of a run over time, with impacts, measured data and the exact solution where there are any."""
 
 from __future__ import annotations
 
@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limits, readable, scale
-from nonsmooth.plots.impact_marks import CROWD_STYLE, TICK_STYLE, crowds, draw_impacts, impact_times
-from nonsmooth.plots.measured import Measured
-from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel, common_unit, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, legend_lines, new_figure, quantity
+from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limits, units_of
+from nonsmooth.plots.panel import AnyPanel, Line, Measured, Panel, as_panel, common_unit, meaning
+from nonsmooth.plots.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    SIZE,
+    dress,
+    legend,
+    legend_lines,
+    new_figure,
+    quantity,
+    readable,
+    scale,
+)
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -33,7 +44,7 @@ def motion(trajectory: Trajectory, panels: Iterable[AnyPanel] | None = None, exa
 
     See `panels` for the parameters.
     """
-    from nonsmooth.plots.choice import chosen_panels
+    from nonsmooth.plots.panel import chosen_panels
 
     return draw_panels(trajectory, tuple(panels or ()) or chosen_panels(trajectory), exact)
 
@@ -289,3 +300,84 @@ def _explain(
     if marks:
         loose = {"handlelength": 1.6, "columnspacing": 1.5, "borderaxespad": 0.2}
         legend(figure, handles=marks, loc="outside lower right", ncols=4, **loose)
+
+
+TICK_UP = 2  # matplotlib's marker of a tick that stands on its point
+TICK_STYLE: dict[str, Any] = {"color": INK, "marker": TICK_UP, "ls": "", "ms": 4, "mew": 0.6}
+CROWD_STYLE: dict[str, Any] = {"facecolor": INK, "edgecolor": "none", "alpha": 0.35}
+#: share of the panel's width at which two ticks can be distinguished, and height of a bar relative to the panel's
+APART, HEIGHT = 1 / 120, 0.035
+
+
+def impact_times(trajectory: Trajectory, lines: Sequence[Line]) -> Array:
+    """Times [s] of the impacts of a panel's contacts, if it shows contacts only; else of all."""
+    names = [line.name for line in lines if line.kind in ("gap", "lam_N", "impulse")]
+    impacts = trajectory.impacts
+    if len(names) == len(lines):
+        impacts = impacts[np.isin(impacts["contact"], names)]
+    return np.asarray(np.unique(impacts["t"]))
+
+
+def crowds(t: Array, span: float) -> tuple[Array, Array]:
+    """Times (n,) that stand alone, and begin and end (k, 2) of those that would merge into a block.
+
+    >>> alone, merged = crowds(np.array([0.1, 0.5, 0.501, 0.502, 0.503]), 1.0)
+    >>> alone.tolist(), merged.tolist()
+    ([0.1], [[0.5, 0.503]])
+    """
+    if not len(t):
+        return t, np.zeros((0, 2))
+    groups = np.split(t, np.flatnonzero(np.diff(t) > APART * span) + 1)
+    alone = [group for group in groups if len(group) < 3]  # two merge into a thicker tick
+    merged = [(group[0], group[-1]) for group in groups if len(group) >= 3]
+    return np.concatenate([*alone, np.zeros(0)]), np.array(merged).reshape(-1, 2)
+
+
+def draw_impacts(axis: Axes, t: Array, first: float, last: float) -> None:
+    """Draw impacts at times t, of which those from `first` to `last` are shown."""
+    from matplotlib.patches import Rectangle
+
+    alone, merged = crowds(t[(first <= t) & (t <= last)], last - first)
+    foot = axis.get_xaxis_transform()
+    if alone.size:  # an empty line has no extent, with which the layout gives up
+        axis.plot(alone, np.zeros_like(alone), **TICK_STYLE, transform=foot, zorder=1)
+    for begin, end in merged:
+        width = max(end - begin, APART * (last - first))
+        axis.add_patch(Rectangle((begin, 0.0), width, HEIGHT, transform=foot, zorder=1, **CROWD_STYLE))
+
+
+def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
+    """Gap, mean normal force and impulse since the start of each contact: a row per contact, a scale per column.
+
+    Gaps are interpolated linearly between rows; see `nonsmooth.plots.panels`.
+
+    Parameters
+    ----------
+    trajectory
+        The run.
+    contacts
+        Names of contacts, or one; all of them by default.
+    exact
+        The exact solution, as for `nonsmooth.plots.panels`.
+
+    Raises
+    ------
+    InputError
+        For a run without contacts, or an unknown name.
+    """
+    if isinstance(contacts, str):
+        contacts = (contacts,)
+    names = tuple(trajectory.gap.names if contacts is None else contacts)
+    if not names:
+        raise InputError("There is no contact to draw.")
+    _, right = limits(trajectory)
+    kinds = {"gap": "gap", "lam_N": "force", "impulse": "impulse"}
+    units = {}
+    for kind in kinds:
+        columns = getattr(right, kind)
+        peak = max(float(np.max(np.abs(columns[name]))) for name in names)
+        units[kind] = readable(units_of(trajectory, kind, names[0]), peak)
+    shown = [
+        Panel(f"{name}, {word}", units[kind], ((kind, name, word),)) for name in names for kind, word in kinds.items()
+    ]
+    return draw_panels(trajectory, tuple(shown), exact, columns=len(kinds), share=True)

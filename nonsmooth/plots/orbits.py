@@ -13,9 +13,8 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
-from nonsmooth.plots.curves import display
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
-from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes, quantity
+from nonsmooth.plots.style import COLOURS, INK, display, dress, legend, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -39,8 +39,20 @@ from nonsmooth.model.drawing import (
 )  # fmt: skip
 from nonsmooth.model.shapes import FACES
 from nonsmooth.plots.drawing import BLOCK, SQUARE, Drawing, Drawn
-from nonsmooth.plots.frames import At, Between, Block, Face, Frame, Journal, Sleeve, Tunnel, basis
-from nonsmooth.plots.shapes import hull, hull_faces, outlines
+from nonsmooth.plots.frames import (
+    At,
+    Between,
+    Block,
+    Face,
+    Frame,
+    Journal,
+    Sleeve,
+    Tunnel,
+    basis,
+    hull,
+    hull_faces,
+    outlines,
+)
 
 Shape = Literal["line", "faces", "solid", "ball", "mark", "arrow", "curve"]
 #: what stands between polylines that are one piece

@@ -6,6 +6,7 @@ One scene serves a sketch, which is its first picture with names, and an animati
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,12 +17,9 @@ from nonsmooth.diagnostics.contacts import mean_forces
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Field
 from nonsmooth.plots.drawing import Drawing, magnification, magnified
-from nonsmooth.plots.frames import Frame, Placing, View, units
-from nonsmooth.plots.labels import Label
+from nonsmooth.plots.frames import Frame, Placing, View, circle, head, region, touches, units
 from nonsmooth.plots.pieces import Piece, pieces
-from nonsmooth.plots.shapes import circle, head, region
 from nonsmooth.plots.style import COLOURS, FAINT, INK, LOOSE
-from nonsmooth.plots.touching import touches
 from nonsmooth.trajectory import Trajectory
 
 #: arrows of forces, in symbol units: of one that only so large a share of them do not exceed, and the longest; share of
@@ -38,6 +36,16 @@ VIEWS = ((22.0, -60.0), (22.0, -30.0), (22.0, -120.0), (22.0, -150.0), (50.0, -6
 CLEARLY = 1.35
 #: where the light of shapes comes from: right, up, towards the viewer
 LIGHT = np.array([-0.35, 0.5, 0.8]) / np.linalg.norm([-0.35, 0.5, 0.8])
+
+
+@dataclass(frozen=True, eq=False)
+class Label:
+    """A name and what it is of, a place in the data of its axes, in the plane (2,)."""
+
+    text: str
+    at: Array
+    colour: str
+    bold: bool = False
 
 
 class Scene:

@@ -16,12 +16,10 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.drawing import Field, Spot
-from nonsmooth.plots.deformed import Deformed
-from nonsmooth.plots.drawing import Drawing, magnification
-from nonsmooth.plots.frames import Frame
+from nonsmooth.plots.drawing import Deformed, Drawing, magnification
+from nonsmooth.plots.frames import Frame, touches
 from nonsmooth.plots.pieces import Piece, pieces
 from nonsmooth.plots.scene import best_view
-from nonsmooth.plots.touching import touches
 
 #: coordinates of bodies and of point masses, from which the page knows places and axes
 KNOWN = {frozenset(labels) for labels in (("x", "y"), ("x", "y", "angle"), ("x", "y", "z"))}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.modes import CORNERS, Timeline, mode_timeline
@@ -12,10 +15,8 @@ from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.files import plain
 from nonsmooth.plots.curves import energies_before
 from nonsmooth.plots.drawing import drawing_of_run
+from nonsmooth.plots.frames import Touching, touches
 from nonsmooth.plots.orbits import journal_paths
-from nonsmooth.plots.touching import Touching, touches
-from nonsmooth.report.pack import Packer
-from nonsmooth.report.rows import RowIndices, kept_rows, marked_rows, reading_error
 from nonsmooth.report.scene import scene
 from nonsmooth.trajectory import Trajectory
 
@@ -167,3 +168,118 @@ def _forces(run: Trajectory, places: list[Touching], keep: RowIndices) -> Array:
 def _in_space(vectors: Array) -> Array:
     """Vectors (n, k, 2) or (n, k, 3) as rows (n, 3 k)."""
     return np.pad(vectors, ((0, 0), (0, 0), (0, 3 - vectors.shape[2]))).reshape(len(vectors), -1)
+
+
+RowIndices = NDArray[np.intp]
+
+
+def marked_rows(run: Trajectory, timelines: list[Timeline]) -> RowIndices:
+    """Rows that are always kept: jumps of a velocity, impacts, changes of a contact mode."""
+    starts = [line.start for line in timelines]
+    changes = np.searchsorted(run.t, np.unique(np.concatenate(starts))) if starts else np.zeros(0, int)
+    jumps = np.flatnonzero(np.any(run.left.v.array != run.v.array, axis=1))
+    hits = np.searchsorted(run.t, np.unique(run.impacts["t"]))
+    return np.unique(np.concatenate([changes, jumps, np.clip(hits, 0, len(run.t) - 1)]).astype(np.intp))
+
+
+def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowIndices:
+    """Rows to show, ascending.
+
+    Parameters
+    ----------
+    t
+        Times (n,) [s].
+    columns
+        Columns of charts (n, k); in every time interval the smallest and the largest value of each are kept.
+    marked
+        Rows that are always kept, with their neighbours.
+    most
+        Number of rows above which rows are omitted.
+    """
+    n = len(t)
+    if n <= most:
+        return np.arange(n)
+    kept = np.zeros(n, bool)
+    kept[[0, -1]] = True
+    for shift in (-1, 0, 1):  # rows next to an impact show the values before and after its jump
+        kept[np.clip(marked + shift, 0, n - 1)] = True
+    varying = columns[:, np.ptp(columns, axis=0) > 0]
+    room = max(most - int(kept.sum()), 0)
+    _keep_extremes(t, varying, kept, max(room // (4 * max(varying.shape[1], 1)), 8))
+    left = most - int(kept.sum())
+    if left > 0:  # extremes alone leave long intervals without a row, in which interpolation is poor
+        even = np.searchsorted(t, np.linspace(t[0], t[-1], left + 2)[1:-1])
+        kept[even.clip(0, n - 1)] = True
+    return np.flatnonzero(kept)
+
+
+def _keep_extremes(t: Array, columns: Array, kept: NDArray[np.bool_], stretches: int) -> None:
+    """Mark the rows of the smallest and the largest value of each column in each time interval."""
+    edges = np.unique(np.searchsorted(t, np.linspace(t[0], t[-1], stretches + 1)))
+    for first, last in zip(edges[:-1], edges[1:], strict=True):
+        part = columns[first:last]
+        kept[first + part.argmin(axis=0)] = True
+        kept[first + part.argmax(axis=0)] = True
+
+
+def reading_error(t: Array, columns: Array, kept: RowIndices) -> float:
+    """Largest distance between a column and the line through its kept rows, over the column's range [-]."""
+    if len(kept) == len(t):
+        return 0.0
+    worst = 0.0
+    for column in columns.T:
+        span = float(np.ptp(column))
+        if span > 0:
+            worst = max(worst, float(np.max(np.abs(np.interp(t, t[kept], column[kept]) - column))) / span)
+    return worst
+
+
+class Packer:
+    """Collects tables of numbers; `text` is the whole, `index` says where each begins and how it is stored.
+
+    The kinds are ``f8`` as it is, for times; ``f4`` with a significand of 16 bits, 1.5e-5 relative, for charts; ``i4``
+    whole numbers of a 2^31st of the column's range as second differences, 2.3e-10 of the range, for coordinates, since
+    clearances are small compared with unwrapped angles; ``i2`` whole numbers of a 65534th of the column's range, for
+    what is only drawn; ``u1`` and ``u4`` whole numbers.
+    """
+
+    def __init__(self) -> None:
+        self.index: dict[str, dict[str, Any]] = {}
+        self._parts: list[bytes] = []
+        self._at = 0
+
+    def add(self, name: str, table: ArrayLike, kind: str) -> None:
+        """Add a table (rows, columns), or one column (rows,)."""
+        given = np.asarray(table, dtype=float)
+        columns = np.ascontiguousarray(np.atleast_2d(given.T))
+        entry: dict[str, Any] = {"kind": kind, "shape": list(columns.shape), "at": self._at}
+        if kind in ("i4", "i2"):
+            numbers, low, step = _whole(columns, kind)
+            entry |= {"low": low, "step": step}
+        elif kind == "f4":
+            bits = columns.astype("<f4").view("<u4")
+            numbers = ((bits + np.uint32(0x80)) & np.uint32(0xFFFFFF00)).view("<f4")  # the nearest
+        else:
+            numbers = columns.astype("u1" if kind == "u1" else f"<{kind}")
+        size = numbers.itemsize
+        planes = numbers.view("u1").reshape(len(columns), columns.shape[1], size).transpose(0, 2, 1)
+        self._parts.append(planes.tobytes())
+        self._at += numbers.nbytes
+        self.index[name] = entry
+
+    def text(self) -> str:
+        """All tables."""
+        return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
+
+
+def _whole(columns: NDArray[Any], kind: str) -> tuple[NDArray[Any], list[float], list[float]]:
+    """Whole numbers of a share of each column's range, with the columns' lowest values and these shares."""
+    if not columns.shape[1]:
+        return columns.astype("<u4" if kind == "i4" else "<u2"), [0.0] * len(columns), [1.0] * len(columns)
+    low, span = columns.min(axis=1), np.ptp(columns, axis=1)
+    step = np.where(span > 0, span, 1.0) / (2.0**31 - 2 if kind == "i4" else 65534.0)
+    whole = np.rint((columns - low[:, None]) / step[:, None]).astype(np.int64)
+    if kind == "i2":
+        return whole.astype("<u2"), low.tolist(), step.tolist()
+    twice = np.diff(whole, n=2, axis=1, prepend=np.zeros((len(whole), 2), np.int64))
+    return (twice & 0xFFFFFFFF).astype("<u4"), low.tolist(), step.tolist()
