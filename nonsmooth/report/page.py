@@ -46,8 +46,11 @@ class Picture:
     alternative: str = "figure"
 
 
-def parts(given: Iterable[str | Table | Picture]) -> str:
-    """Paragraphs, tables and pictures as HTML."""
+Part = str | Table | Picture
+
+
+def _section(given: Iterable[Part]) -> str:
+    """Paragraphs, tables and pictures as HTML; nothing for none."""
     made = []
     for one in given:
         if isinstance(one, Table):
@@ -58,7 +61,7 @@ def parts(given: Iterable[str | Table | Picture]) -> str:
             made.append(f'<p class="drawn"><img src="data:image/svg+xml;base64,{data}" alt="{words}"></p>')
         elif one:
             made.append(f"<p>{escaped(one)}</p>")
-    return "".join(made)
+    return f'<section class="card wide">{"".join(made)}</section>' if made else ""
 
 
 def escaped(value: Any) -> str:
@@ -66,23 +69,17 @@ def escaped(value: Any) -> str:
     return f"<bdi>{html.escape(str(value), quote=True)}</bdi>"
 
 
-def number(value: Any) -> str:
-    """Six digits; other values as they are."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A table; numbers stand in the columns' own figures."""
     cells = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in head)
     lines = []
     for row in rows:
-        made = (
-            f'<td class="number">{html.escape(number(value))}</td>'
-            if isinstance(value, float | int)
-            else f"<td>{escaped(value)}</td>"
-            for value in row
-        )
-        lines.append(f"<tr>{''.join(made)}</tr>")
+        made = ""
+        for value in row:
+            text = f"{value:.6g}" if isinstance(value, float) else str(value)
+            plain = isinstance(value, float | int)
+            made += f'<td class="number">{html.escape(text)}</td>' if plain else f"<td>{escaped(value)}</td>"
+        lines.append(f"<tr>{made}</tr>")
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
@@ -103,34 +100,26 @@ def verdict(run: Trajectory) -> tuple[str, str, str, str]:
 
 def certificate(run: Trajectory) -> str:
     """The verdict's numbers, worst violations and residuals, the balance of energy, and what was counted."""
+    said = run.verdict
+    numbers = (
+        ("difference of positions / clearance", said.position, "-"),
+        ("difference of peak force / peak force", said.force, "-"),
+        ("holds until", said.horizon, "s"), ("runs part at", said.parted, "s"),
+    )  # fmt: skip
+    judged = [("kind", said.kind, ""), ("sentence", said.text, ""), *(one for one in numbers if math.isfinite(one[1]))]
+    judged += [("sign of error", sign, "") for sign in said.signs]
     worst = dataclasses.asdict(run.certificate)
     ledger = worst.pop("energy")
     flat = [(name, value) for name, value in worst.items() if isinstance(value, float | int | str)]
     rows = [(name.replace("_", " "), value, UNITS.get(name, "")) for name, value in flat]
     energies = [(name.replace("_", " "), value) for name, value in ledger.items()]
     counted = [(name, value) for name, value in run.counts.items() if isinstance(value, float | int | str)]
-    return "".join(
-        [
-            f'<div class="columns"><div>{table(("verdict", "", "unit"), _judged(run))}</div>',
-            f"<div>{table(('certificate', 'worst', 'unit'), rows)}</div>",
-            f"<div>{table(('energy', '[J]'), energies)}</div>",
-            f"<div>{table(('counts', ''), counted)}</div></div>",
-        ]
+    return (
+        f'<div class="columns"><div>{table(("verdict", "", "unit"), judged)}</div>'
+        f"<div>{table(('certificate', 'worst', 'unit'), rows)}</div>"
+        f"<div>{table(('energy', '[J]'), energies)}</div>"
+        f"<div>{table(('counts', ''), counted)}</div></div>"
     )
-
-
-def _judged(run: Trajectory) -> list[tuple[Any, ...]]:
-    """Rows of what a verdict has measured."""
-    said = run.verdict
-    rows: list[tuple[Any, ...]] = [("kind", said.kind, ""), ("sentence", said.text, "")]
-    numbers = (
-        ("difference of positions / clearance", said.position, "-"),
-        ("difference of peak force / peak force", said.force, "-"),
-        ("holds until", said.horizon, "s"),
-        ("runs part at", said.parted, "s"),
-    )
-    rows += [one for one in numbers if math.isfinite(one[1])]
-    return rows + [("sign of error", sign, "") for sign in said.signs]
 
 
 def parameters(run: Trajectory) -> str:
@@ -139,11 +128,8 @@ def parameters(run: Trajectory) -> str:
     source = f"<p>Source: {escaped(model['source'])}</p>" if model.get("source") else ""
     known = run.manifest.get("parameters", {})
     columns = ("value", "unit", "kind", "source", "note")
-    rows = [
-        (name, *(entry.get(column, "") for column in columns))
-        for name, entry in known.items()
-        if isinstance(entry, Mapping)
-    ]
+    entries = [(name, entry) for name, entry in known.items() if isinstance(entry, Mapping)]
+    rows = [(name, *(entry.get(column, "") for column in columns)) for name, entry in entries]
     return source + table(("parameter", *columns), rows)
 
 
@@ -160,18 +146,15 @@ def citations(run: Trajectory) -> str:
         text = bibtex(run)
     except (KeyError, TypeError, AttributeError) as error:
         return f"<p>The manifest does not tell what was used ({html.escape(type(error).__name__)}).</p>"
-    items = "".join(f"<li>{_entry(ENTRIES[key][1])}</li>" for key in keys if key in ENTRIES)
+    items = ""
+    for fields in (ENTRIES[key][1] for key in keys if key in ENTRIES):
+        words = ("author", "title", "journal", "publisher", "note", "volume", "pages", "year")
+        item = escaped(", ".join(_readable(fields[word]) for word in words if fields.get(word)))
+        if found := DOI.fullmatch(fields.get("doi", "")):
+            address = html.escape(f"https://doi.org/{found[0]}", quote=True)
+            item += f' <a href="{address}" rel="noreferrer noopener">{html.escape(found[0])}</a>'
+        items += f"<li>{item}</li>"
     return f"<ul>{items}</ul><details><summary>BibTeX</summary><pre>{html.escape(text)}</pre></details>"
-
-
-def _entry(fields: Mapping[str, str]) -> str:
-    words = ("author", "title", "journal", "publisher", "note", "volume", "pages", "year")
-    text = ", ".join(_readable(fields[word]) for word in words if fields.get(word))
-    found = DOI.fullmatch(fields.get("doi", ""))
-    if not found:
-        return escaped(text)
-    address = html.escape(f"https://doi.org/{found[0]}", quote=True)
-    return f'{escaped(text)} <a href="{address}" rel="noreferrer noopener">{html.escape(found[0])}</a>'
 
 
 ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c"}
@@ -185,8 +168,6 @@ def _readable(text: str) -> str:
     text = re.sub(r"\{?(\\(?:ss|ae|aa|o|O|l|i))\}?", lambda m: LETTERS[m[1]], text)
     return unicodedata.normalize("NFC", re.sub(r"[{}$]", "", text).replace("--", "–").replace("``", '"'))
 
-
-Part = str | Table | Picture
 
 #: bytes of a page's numbers beyond which rows are left out, and rows beyond which they are in any case
 SIZE, ROWS = 4_500_000, 20_000
@@ -242,7 +223,9 @@ def page(
     for name, text in contents.items():
         body = body.replace(f"<!-- {name} -->", text)
     shared = {"light": light, "runs": [found for found, _ in made]}
-    data = [f'<script type="application/json" id="facts">{_json(shared)}</script>\n']
+    plain = json.dumps(shared, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    plain = plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    data = [f'<script type="application/json" id="facts">{plain}</script>\n']
     data += [f'<script type="text/plain" id="numbers-{k}">{text}</script>\n' for k, (_, text) in enumerate(made)]
     code = "'use strict';\n(() => {\n" + "\n".join(map(_text, SCRIPTS)) + "\n})();"
     return _assembled(heading, body + "".join(data), [code], "light" if light else "")
@@ -253,11 +236,6 @@ def study_page(title: str, given: Iterable[Part]) -> str:
     return _assembled(title, f"<header><h1>{escaped(title)}</h1></header>{_section(given)}")
 
 
-def _section(given: Iterable[Part]) -> str:
-    text = parts(given)
-    return f'<section class="card wide">{text}</section>' if text else ""
-
-
 def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "") -> str:
     """A document with the page's style, whose policy forbids every request and every script but these."""
     style, scripts = _text("page.css"), list(scripts)
@@ -265,17 +243,14 @@ def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "
         f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes([style])}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-    return "".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n',
-            f"<title>{html.escape(title[:200])}</title>\n<style>{style}</style>\n</head>\n",
-            f'<body class="{kind}">\n{body}',
-            *(f"<script>{script}</script>\n" for script in scripts),
-            "</body>\n</html>\n",
-        ]
+    code = "".join(f"<script>{script}</script>\n" for script in scripts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{html.escape(title[:200])}</title>\n<style>{style}</style>\n</head>\n"
+        f'<body class="{kind}">\n{body}{code}</body>\n</html>\n'
     )
 
 
@@ -361,11 +336,6 @@ def _text(name: str) -> str:
     if name.endswith(".js") and ("</script" in text.lower() or "<!--" in text):
         raise ValueError(f"{name} would end its own script element.")
     return text
-
-
-def _json(shared: Any) -> str:
-    text = json.dumps(shared, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _hashes(texts: Iterable[str]) -> str:

@@ -37,39 +37,31 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
 
     Impacts, jumps and changes of contact modes keep their rows whatever `most` says.
     """
-    lines = _timelines(run)
+    names, (corner, *rest) = run.gap.names, CORNERS
+    guides = [name.removesuffix(f".{corner}") for name in names if name.endswith(f".{corner}")]
+    sliders = [guide for guide in guides if all(f"{guide}.{other}" in run.gap for other in rest)]
+    lines = [mode_timeline(run, name) for name in (*sliders, *names)]
     usable = np.flatnonzero(np.isfinite(run.q.array).all(axis=1) & np.isfinite(run.t))
     shown = np.column_stack([run.q.array, run.lam_N.array, run.gap.array])[usable]
     marked = np.flatnonzero(np.isin(usable, marked_rows(run, lines)))
     keep: RowIndices = usable[kept_rows(run.t[usable], np.nan_to_num(shown), marked, most)]
     numbers = Packer()
-    _pack_rows(numbers, run, keep)
-    _pack_impacts(numbers, run)
+    _pack_tables(numbers, run, keep)
     for k, line in enumerate(lines):
         numbers.add(f"mode_start_{k}", line.start, "f8")
         numbers.add(f"mode_{k}", line.mode, "u1")
     drawn, fault = _scene(numbers, run, keep)
     orbits = _orbits(numbers, run, most) if drawn else []
     found = {
-        "label": label,
-        "rows": len(run.t),
-        "shown": len(keep),
-        "unusable": len(run.t) - len(usable),
-        "error": reading_error(run.t, np.nan_to_num(run.q.array), keep),
-        "impacts": len(run.impacts),
-        "compliant": run.compliant,
-        "start": float(run.t[0]),
-        "end": float(run.t[-1]),
+        "label": label, "rows": len(run.t), "shown": len(keep), "unusable": len(run.t) - len(usable),
+        "error": reading_error(run.t, np.nan_to_num(run.q.array), keep), "impacts": len(run.impacts),
+        "compliant": run.compliant, "start": float(run.t[0]), "end": float(run.t[-1]),
         "names": {name: list(getattr(run, name).names) for name in CHARTS},
         "units": {name: list(getattr(run, name).unit_list) for name in CHARTS},
         "timelines": [{"name": line.name, "modes": list(line.modes)} for line in lines],
-        "scene": drawn,
-        "orbits": orbits,
-        "fault": fault,
-        "index": numbers.index,
-    }
-    text = numbers.text()
-    return plain(found), text
+        "scene": drawn, "orbits": orbits, "fault": fault, "index": numbers.index,
+    }  # fmt: skip
+    return plain(found), numbers.text()
 
 
 def name_of(run: Trajectory) -> str:
@@ -78,43 +70,23 @@ def name_of(run: Trajectory) -> str:
     return str(model.get("name") or model.get("problem") or "run")
 
 
-def _timelines(run: Trajectory) -> list[Timeline]:
-    """Of every contact, and of every slider in a planar guide."""
-    names = run.gap.names
-    corner, rest = CORNERS[0], CORNERS[1:]
-    guides = [name.removesuffix(f".{corner}") for name in names if name.endswith(f".{corner}")]
-    sliders = [guide for guide in guides if all(f"{guide}.{other}" in run.gap for other in rest)]
-    return [mode_timeline(run, name) for name in (*sliders, *names)]
-
-
-def _pack_rows(numbers: Packer, run: Trajectory, keep: RowIndices) -> None:
-    """Times, charts and left limits at the rows where something jumps."""
+def _pack_tables(numbers: Packer, run: Trajectory, keep: RowIndices) -> None:
+    """Times and charts, left limits at the rows where something jumps, and all impacts, whatever rows are shown."""
     numbers.add("t", run.t[keep], "f8")
     numbers.add("q", run.q.array[keep], "i4")
     for name in CHARTS[1:]:
         numbers.add(name, getattr(run, name).array[keep], "f4")
-    jumped = np.any(run.left.v.array != run.v.array, axis=1)
-    jumps = np.flatnonzero(jumped[keep])
-    numbers.add("jump_row", jumps, "u4")
-    numbers.add("jump_v", run.left.v.array[keep][jumps], "f4")
-    numbers.add("jump_energy", _energy_before(run)[keep][jumps], "f4")
-
-
-def _energy_before(run: Trajectory) -> Array:
-    """Energies before the impact at each row (n, terms) [J]; not a number where rows do not tell them."""
-    left = energies_before(run)
+    left, energy = run.left.v.array, energies_before(run)
+    jumps = np.flatnonzero(np.any(left != run.v.array, axis=1)[keep])
     every_step = run.counts.get("steps") == len(run.t) - 1 and not np.any(run.energy["work_drivers"])
-    if run.origin is None and not every_step:
-        left[:, run.energy.names.index("kinetic")] = np.nan
-    return left
-
-
-def _pack_impacts(numbers: Packer, run: Trajectory) -> None:
-    """All impacts, whatever rows are shown."""
-    names = {name: i for i, name in enumerate(run.gap.names)}
-    table = run.impacts
+    if run.origin is None and not every_step:  # rows do not tell energies before impacts
+        energy[:, run.energy.names.index("kinetic")] = np.nan
+    numbers.add("jump_row", jumps, "u4")
+    numbers.add("jump_v", left[keep][jumps], "f4")
+    numbers.add("jump_energy", energy[keep][jumps], "f4")
+    index, table = {name: i for i, name in enumerate(run.gap.names)}, run.impacts
     numbers.add("impact_t", table["t"], "f8")
-    numbers.add("impact_gap", [names.get(str(name), 0) for name in table["contact"]], "u4")
+    numbers.add("impact_gap", [index.get(str(name), 0) for name in table["contact"]], "u4")
     columns = [np.array([table[name] for name in pair]) for pair in (("P_N", "P_T"), ("gamma_minus", "gamma_plus"))]
     for one in columns:
         one[abs(one) < ROUND_OFF * np.max(abs(one), initial=0.0)] = 0.0
@@ -183,19 +155,8 @@ def marked_rows(run: Trajectory, timelines: list[Timeline]) -> RowIndices:
 
 
 def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowIndices:
-    """Rows to show, ascending.
-
-    Parameters
-    ----------
-    t
-        Times (n,) [s].
-    columns
-        Columns of charts (n, k); in every time interval the smallest and the largest value of each are kept.
-    marked
-        Rows that are always kept, with their neighbours.
-    most
-        Number of rows above which rows are omitted.
-    """
+    """Rows to show, ascending: all up to `most`; else those marked, with their neighbours, the extremes of each of the
+    columns (n, k) in every one of many time intervals, and evenly spaced ones."""
     n = len(t)
     if n <= most:
         return np.arange(n)
@@ -205,7 +166,12 @@ def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowInd
         kept[np.clip(marked + shift, 0, n - 1)] = True
     varying = columns[:, np.ptp(columns, axis=0) > 0]
     room = max(most - int(kept.sum()), 0)
-    _keep_extremes(t, varying, kept, max(room // (4 * max(varying.shape[1], 1)), 8))
+    intervals = max(room // (4 * max(varying.shape[1], 1)), 8)
+    edges = np.unique(np.searchsorted(t, np.linspace(t[0], t[-1], intervals + 1)))
+    for first, last in zip(edges[:-1], edges[1:], strict=True):
+        part = varying[first:last]
+        kept[first + part.argmin(axis=0)] = True
+        kept[first + part.argmax(axis=0)] = True
     left = most - int(kept.sum())
     if left > 0:  # extremes alone leave long intervals without a row, in which interpolation is poor
         even = np.searchsorted(t, np.linspace(t[0], t[-1], left + 2)[1:-1])
@@ -213,25 +179,13 @@ def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowInd
     return np.flatnonzero(kept)
 
 
-def _keep_extremes(t: Array, columns: Array, kept: NDArray[np.bool_], stretches: int) -> None:
-    """Mark the rows of the smallest and the largest value of each column in each time interval."""
-    edges = np.unique(np.searchsorted(t, np.linspace(t[0], t[-1], stretches + 1)))
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
-        part = columns[first:last]
-        kept[first + part.argmin(axis=0)] = True
-        kept[first + part.argmax(axis=0)] = True
-
-
 def reading_error(t: Array, columns: Array, kept: RowIndices) -> float:
     """Largest distance between a column and the line through its kept rows, over the column's range [-]."""
     if len(kept) == len(t):
         return 0.0
-    worst = 0.0
-    for column in columns.T:
-        span = float(np.ptp(column))
-        if span > 0:
-            worst = max(worst, float(np.max(np.abs(np.interp(t, t[kept], column[kept]) - column))) / span)
-    return worst
+    apart = [np.max(np.abs(np.interp(t, t[kept], column[kept]) - column)) for column in columns.T]
+    spans = np.ptp(columns, axis=0)
+    return max((float(one) / float(span) for one, span in zip(apart, spans, strict=True) if span > 0), default=0.0)
 
 
 class Packer:
