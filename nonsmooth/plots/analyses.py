@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,19 +16,8 @@ from nonsmooth.diagnostics.pieces import pieces, unit_of
 from nonsmooth.diagnostics.poincare import Section
 from nonsmooth.diagnostics.spectrum import Spectrum
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.style import (
-    COLOURS,
-    FAINT,
-    INK,
-    SIZE,
-    display,
-    dress,
-    legend,
-    mark_failed,
-    own_axes,
-    quantity,
-    shown_unit,
-)
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, mark_failed, own_axes
+from nonsmooth.plots.units import display, quantity, shown_unit
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -83,7 +73,10 @@ def phase_portrait(
         getattr(trajectory, kind)[name]
         raise InputError(f"{name} has no rate of its name, so it has no phase portrait.")
     axis = own_axes(ax, 4.2, 3.6)
-    rows = _rows(trajectory, span)
+    if len(trajectory.t) < 2:
+        raise InputError("A run without a step has no path to draw.")
+    first, last = window_of(trajectory, span, "span")
+    rows = np.concatenate([[first], trajectory.t[(trajectory.t > first) & (trajectory.t < last)], [last]])
     count = int(np.clip(POINTS // max(len(rows) - 1, 1), 1, PER_STEP))
     inner = rows[:-1, None] + np.diff(rows)[:, None] * np.arange(1, count) / count
     start, end, inner = rows[:-1, None], rows[1:, None], inner.reshape(len(rows) - 1, -1)
@@ -164,16 +157,6 @@ def _points(axis: Axes, x: Array, y: Array, ms: float, **options: Any) -> None:
 
 def _peak(values: Array) -> float:
     return float(np.max(np.abs(values)))
-
-
-def _rows(trajectory: Trajectory, span: tuple[float, float] | None) -> Array:
-    """Rows within the span, and its ends."""
-    rows = trajectory.t
-    if len(rows) < 2:
-        raise InputError("A run without a step has no path to draw.")
-    first, last = window_of(trajectory, span, "span")
-    inside = rows[(rows > first) & (rows < last)]
-    return np.concatenate([[first], inside, [last]])
 
 
 #: shares of the highest line below which lines are not shown
@@ -267,9 +250,8 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
     return axis
 
 
-OPEN = "#E8E8E8"
 #: of open or free, and of the modes after it
-FILLS = (OPEN, COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])
+FILLS = ("#E8E8E8", COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])
 #: narrow, so that fills are told apart without colour as well
 HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")
 
@@ -299,14 +281,14 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
     lines = [timelines] if isinstance(timelines, Timeline) else list(timelines)
     if not lines or not all(len(line) for line in lines):
         raise InputError("There is no time to draw; give timelines of runs with steps.")
+    from matplotlib.patches import Patch
+
     modes = lines[0].modes
     if any(line.modes != modes for line in lines):
         raise InputError("Contacts and sliders have modes of different kinds; draw them into axes of their own.")
     axis = own_axes(ax, 6.4, 1.15 + 0.32 * len(lines))
     span = max(line.end[-1] for line in lines) - min(line.start[0] for line in lines)
     unit, factor = display("s", float(span))
-    from matplotlib.patches import Patch
-
     used = sorted({int(mode) for line in lines for mode in line.mode})
     for place, line in enumerate(reversed(lines)):
         for mode in used:
@@ -314,8 +296,10 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
             bars = np.column_stack([line.start[of], (line.end - line.start)[of]]) / factor
             axis.broken_barh(bars.tolist(), (place - 0.36, 0.72), **_look(mode))
     first = lines[0]
-    shares = first.shares() if len(lines) == 1 else {}
-    labels = {mode: modes[mode] + (f" {_percent(shares[modes[mode]])}" if shares else "") for mode in used}
+    labels = {mode: modes[mode] for mode in used}
+    if len(lines) == 1:
+        for mode, share in ((mode, first.shares()[modes[mode]]) for mode in used):
+            labels[mode] += f" {100 * share:.0f} %" if share >= 0.01 else " < 1 %"
     handles = [Patch(label=label, **_look(mode)) for mode, label in labels.items()]
     axis.set_xlim(first.start[0] / factor, first.end[-1] / factor)
     axis.set_ylim(-0.6, len(lines) - 0.4)
@@ -330,55 +314,13 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
     return axis
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.01 else "< 1 %"
-
-
 #: column of `nonsmooth.diagnostics.impacts`, heading, base unit
 COLUMNS = (
-    ("start", "time", "s"),
-    ("contact", "contact", ""),
-    ("approach", "approach", "m/s"),
-    ("separation", "separation", "m/s"),
-    ("impulse", "impulse", "N s"),
-)
+    ("start", "time", "s"), ("contact", "contact", ""), ("approach", "approach", "m/s"),
+    ("separation", "separation", "m/s"), ("impulse", "impulse", "N s"),
+)  # fmt: skip
 #: space between two columns, in type sizes, and the smallest type [pt]
 SPACE, SMALLEST = 1.2, 4.0
-
-
-class ImpactTable(NamedTuple):
-    """A table in its axes.
-
-    Parameters
-    ----------
-    axes
-    columns
-        Texts of each column, its heading first; numbers are aligned to the right.
-    """
-
-    axes: Axes
-    columns: list[list[Text]]
-
-    def fit(self) -> None:
-        """Place the columns side by side in the present width of the axes, with smaller type if they need more."""
-        every = [text for column in self.columns for text in column]
-        size, needed, whole = SIZE - 0.5, np.inf, self.axes.get_window_extent().width
-        while needed > whole:
-            for text in every:
-                text.set_fontsize(size)
-            widths = [max(text.get_window_extent().width for text in column) for column in self.columns]
-            space = SPACE * size * self.axes.figure.dpi / 72
-            needed = sum(widths) + space * (len(widths) - 1)
-            if size <= SMALLEST:
-                break
-            size = max(SMALLEST, 0.98 * size * min(1.0, whole / needed))  # widths are not quite proportional to size
-        space += max(0.0, whole - needed) / (len(widths) - 1)
-        left = 0.0
-        for column, width in zip(self.columns, widths, strict=True):
-            right_aligned = column[0].get_horizontalalignment() == "right"
-            for text in column:
-                text.set_x((left + width * right_aligned) / whole)
-            left += width + space
 
 
 def impact_table(
@@ -409,18 +351,18 @@ def impact_table(
     InputError
         If there are no impacts.
     """
-    drawn = drawn_table(trajectory, rows=rows, slowest=slowest, contacts=contacts, ax=ax)
+    axis, columns = draw_table(trajectory, rows=rows, slowest=slowest, contacts=contacts, ax=ax)
     if ax is None:
-        drawn.axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # so that the axes are placed
-    drawn.fit()
-    return drawn.axes
+        axis.figure.draw_without_rendering()  # type: ignore[union-attr]  # so that the axes are placed
+    fit_columns(axis, columns)
+    return axis
 
 
-def drawn_table(
+def draw_table(
     trajectory: Trajectory, *, rows: int = 12, slowest: float | None = None, contacts: Iterable[str] | None = None,
     ax: Axes | None = None,
-) -> ImpactTable:  # fmt: skip
-    """The table of `impact_table`, to be fitted when its axes are placed."""
+) -> tuple[Axes, list[list[Text]]]:  # fmt: skip
+    """The table of `impact_table` and its columns, headings first, for `fit_columns` when the axes are placed."""
     table = impacts(trajectory, slowest, contacts)
     if not len(table):
         raise InputError("There are no impacts to show.")
@@ -448,7 +390,28 @@ def drawn_table(
     axis.plot([0.0, 1.0], [0.0, 0.0], color=FAINT, lw=0.6)
     for i in range(1, len(chosen)):
         axis.plot([0.0, 1.0], [i, i], color="#E6E6E6", lw=0.5)
-    return ImpactTable(axis, columns)
+    return axis, columns
+
+
+def fit_columns(axes: Axes, columns: list[list[Text]]) -> None:
+    """Place the columns side by side in the present width of the axes, with smaller type if they need more."""
+    size, needed, whole = SIZE - 0.5, np.inf, axes.get_window_extent().width
+    while needed > whole:
+        for text in itertools.chain(*columns):
+            text.set_fontsize(size)
+        widths = [max(text.get_window_extent().width for text in column) for column in columns]
+        space = SPACE * size * axes.figure.dpi / 72
+        needed = sum(widths) + space * (len(widths) - 1)
+        if size <= SMALLEST:
+            break
+        size = max(SMALLEST, 0.98 * size * min(1.0, whole / needed))  # widths are not quite proportional to size
+    space += max(0.0, whole - needed) / (len(widths) - 1)
+    left = 0.0
+    for column, width in zip(columns, widths, strict=True):
+        right_aligned = column[0].get_horizontalalignment() == "right"
+        for text in column:
+            text.set_x((left + width * right_aligned) / whole)
+        left += width + space
 
 
 def _digits(values: np.ndarray) -> list[str]:

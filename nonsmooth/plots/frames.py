@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
+import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, Solid, Spot, Touch, Vector, Wall
+from nonsmooth.model.frames import placement_like
 from nonsmooth.plots.drawing import BEARING, BLOCK, Drawing, Drawn, Placed
 
 if TYPE_CHECKING:
@@ -21,17 +24,7 @@ MOST = 0.8
 
 
 class View(NamedTuple):
-    """How a mechanism is drawn.
-
-    Parameters
-    ----------
-    factor
-        How many times too large clearances are.
-    unit : [m]
-        Of the size of symbols.
-    toward
-        Unit vector to the viewer; in the plane unused.
-    """
+    """Magnification of clearances, size of symbols [m], unit vector to the viewer (unused in the plane)."""
 
     factor: float
     unit: float
@@ -53,8 +46,7 @@ class Placing(NamedTuple):
 class Frame:
     """Base of frames."""
 
-    #: whether its size depends on how much clearances are magnified
-    loose: ClassVar[bool] = False
+    loose: ClassVar[bool] = False  # whether its size depends on the magnification of clearances
 
     def place(self, placed: Placed, view: View) -> Placing:
         """Where it is in all pictures."""
@@ -101,9 +93,7 @@ class _Round(Frame):
     length: float
     axes_a: tuple[Vector, ...]
     axes_b: tuple[Vector, ...]
-    #: whether it is a cylinder, rather than a ball or a circle
-    long: bool
-
+    long: bool  # a cylinder, rather than a ball or a circle
     loose = True
 
     @classmethod
@@ -172,7 +162,7 @@ class _Straight(Frame):
         return cls(one.a, one.b, axes_a, axes_b, sizes, plays)
 
     def drawn(self, view: View) -> Array:
-        """Half sizes that the slider is drawn with."""
+        """Half sizes with which the slider is drawn."""
         return np.maximum(self.sizes, [0.0, *[BLOCK * view.unit] * (len(self.sizes) - 1)])
 
 
@@ -188,8 +178,7 @@ class Tunnel(_Straight):
 class Face(_Straight):
     """A wall of a guide in the plane: its middle, and unit vectors along it and out of the guide."""
 
-    #: 1 or -1
-    side: float = 1.0
+    side: float = 1.0  # or -1
 
     def place(self, placed: Placed, view: View) -> Placing:
         axes = placed.axes(self.a.body, self.axes_a) * [1.0, self.side]
@@ -208,10 +197,8 @@ class Block(_Straight):
         turned = np.einsum("nji,njk->nik", guide, own) * sizes - np.diag(sizes)
         centre = np.einsum("nji,nj->ni", guide, placed.spot(self.b) - placed.spot(self.a))
         local = np.diag(self.drawn(view)) + factor[:, None] * turned
-        return Placing(
-            placed.spot(self.a) + np.einsum("nij,nj->ni", guide, factor * centre),
-            np.einsum("nij,njk->nik", guide, local),
-        )
+        origin = placed.spot(self.a) + np.einsum("nij,nj->ni", guide, factor * centre)
+        return Placing(origin, np.einsum("nij,njk->nik", guide, local))
 
 
 def basis(along: Vector | Array) -> Array:
@@ -299,19 +286,8 @@ CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
 
 
 class Touching(NamedTuple):
-    """Places of the gaps of a contact.
-
-    Parameters
-    ----------
-    gaps
-        Their names.
-    frame
-        A frame in which they stand, magnified as what is drawn there.
-    local
-        Places (n, gaps, d) in it.
-    normals
-        In the plane directions (n, gaps, d) of the normal forces on the second body, in the ground frame.
-    """
+    """Places (n, gaps, d) of the gaps of a contact in a frame, magnified as what is drawn there; in the plane also the
+    directions (n, gaps, d) of the normal forces on the second body, in the ground frame."""
 
     gaps: tuple[str, ...]
     frame: Frame
@@ -330,7 +306,12 @@ def touching(placed: Placed, part: Drawn) -> Touching | None:
             return None
         points, normals = (np.stack(column, axis=1) for column in zip(*pushes, strict=True))
     else:
-        points = placed.touches(part)
+        a, b = placement_like(3, "a"), placement_like(3, "b")
+        columns = {name: ca.DM(x) if isinstance(x, np.ndarray) else x for name, x in vars(part.p).items()}
+        closing = [point for point, _ in part.element.touches(a, b, SimpleNamespace(**columns))]  # type: ignore[arg-type]
+        function = ca.Function("touches", [a.z, b.z], [ca.vertcat(*closing)])
+        places = function(*(placed.frame(body).T for body in part.element.body_names()))
+        points = np.asarray(places).T.reshape(placed.count, len(closing), 3)
     gaps = part.gap_names()
     for one in part.primitives:
         if isinstance(one, Bearing):

@@ -12,8 +12,8 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files.csv_data import TIMES, conversion, read_table, split_unit
-from nonsmooth.plots.curves import KINDS, Curve, columns_of, units_of
-from nonsmooth.plots.style import readable, scale
+from nonsmooth.plots.curves import KINDS, columns_of, units_of
+from nonsmooth.plots.units import readable, scale
 from nonsmooth.quantities import Wrong, parse_unit
 from nonsmooth.settings import hint
 from nonsmooth.trajectory import Columns, Trajectory
@@ -84,11 +84,6 @@ class Line:
             return cls("", "", entry[1], entry[0])
         raise InputError(f'Panel "{panel.title}": a series is (kind, name, label) or (function, label), got {entry!r}.')
 
-    @property
-    def curved(self) -> bool:
-        """Whether it is interpolated between rows: a coordinate, or a function, which may be of coordinates."""
-        return self.kind == "q" or self.function is not None
-
     def unit(self, trajectory: Trajectory) -> str | None:
         return None if self.function else units_of(trajectory, self.kind, self.name)
 
@@ -103,15 +98,6 @@ class Line:
         if self.function is None and self.name not in getattr(sample, self.kind, {}):
             return None
         return self.value(sample)
-
-
-def common_unit(trajectory: Trajectory, series: Sequence[Line], curves: Sequence[Curve]) -> str:
-    units = {line.unit(trajectory) for line in series} - {None}
-    if len(units) != 1:
-        what = ", ".join(sorted(str(unit) for unit in units)) or "functions only"
-        raise InputError(f"One panel cannot find a unit for {what}; give its unit, or split the panel.")
-    peak = max(float(np.nanmax(np.abs(curve.y), initial=0.0)) for curve in curves)
-    return readable(str(units.pop()), peak)
 
 
 def meaning(lines: Sequence[Line], unit: str) -> str:
@@ -230,7 +216,7 @@ def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
     panels += _moving(trajectory.q, "q", "m kg^1/2", "Modal amplitudes")[:1]
     if positions and len(panels) < 4:
         panels.append(_panel("Velocities", "", [("v", line[-1], line[-1]) for line in positions[0].series]))
-    panels += _contact_forces(trajectory) + _joint_forces(trajectory) + _gaps(trajectory)
+    panels += _forces(trajectory) + _gaps(trajectory)
     if not panels:  # nothing moves, nothing pushes
         panels = [Panel("Energy", "", (("energy", "kinetic", "kinetic"), ("energy", "potential", "potential")))]
     return tuple(panels)
@@ -265,34 +251,32 @@ def _panel(title: str, unit: str, series: Sequence[Series]) -> Panel:
     return Panel(title if len(series) > 1 else f"{title}: {series[0][-1]}", unit, tuple(series))
 
 
-def _contact_forces(trajectory: Trajectory) -> list[Panel]:
-    """The most loaded contacts: their mean forces, or where these vanish their impulses."""
+def _forces(trajectory: Trajectory) -> list[Panel]:
+    """The most loaded contacts, by mean forces, or by impulses where these vanish, and the most loaded ideal joints."""
+    panels = []
     for kind, columns, title in (
         ("lam_N", trajectory.lam_N, "Contact forces"), ("impulse", trajectory.P_N, "Contact impulses since the start")
     ):  # fmt: skip
         names = _largest({name: float(np.max(columns[name], initial=0.0)) for name in columns})
         if names:
-            return [_panel(title, "", [(kind, name, name) for name in names])]
-    return []
-
-
-def _joint_forces(trajectory: Trajectory) -> list[Panel]:
-    """Magnitudes of the forces in ideal joints."""
-    joints: dict[str, list[str]] = {}
-    for name in trajectory.reaction:
-        if trajectory.reaction.units(name) == "N":
+            panels = [_panel(title, "", [(kind, name, name) for name in names])]
+            break
+    reaction, joints = trajectory.reaction, dict[str, list[str]]()
+    for name in reaction:
+        if reaction.units(name) == "N":
             joints.setdefault(name.rpartition(".")[0], []).append(name)
     peaks = {
-        joint: float(np.max(np.hypot.reduce([trajectory.reaction[name] for name in names]), initial=0.0))
+        joint: float(np.max(np.hypot.reduce([reaction[name] for name in names]), initial=0.0))
         for joint, names in joints.items()
     }
-    series: list[Series] = [(_magnitude(joints[joint]), joint) for joint in _largest(peaks)]
-    unit = readable("N", max(peaks.values(), default=0.0))
-    return [_panel("Joint forces", unit, series)] if series else []
 
+    def magnitude(names: Sequence[str]) -> Callable[[Any], Array]:
+        return lambda run: np.sqrt(sum(run.reaction[name] ** 2 for name in names))
 
-def _magnitude(names: Sequence[str]) -> Callable[[Any], Array]:
-    return lambda run: np.sqrt(sum(run.reaction[name] ** 2 for name in names))
+    series: list[Series] = [(magnitude(joints[joint]), joint) for joint in _largest(peaks)]
+    if series:
+        panels.append(_panel("Joint forces", readable("N", max(peaks.values())), series))
+    return panels
 
 
 def _largest(peaks: dict[str, float]) -> list[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,18 +48,10 @@ class Label:
 
 
 class Scene:
-    """What is drawn, each with a move to the picture k.
+    """Artists of a drawing on axes of its dimension, with moves to the picture k.
 
-    Parameters
-    ----------
-    drawing
-        The mechanism at the times of the pictures.
-    axes
-        Axes of the plane to draw into, or of space for a mechanism in space.
-    magnify, deformation
-        How many times too large clearances and deflections are drawn; None for readable ones.
-    view : (elevation, azimuth) [deg], optional
-        Where a mechanism in space is seen from; where it shows well, if omitted.
+    Without factors for clearances and deflections, or without a view (elevation, azimuth) [deg], readable ones are
+    chosen.
     """
 
     def __init__(
@@ -71,7 +62,8 @@ class Scene:
             raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
         self.drawing, self.placed, self.axes = drawing, drawing.placed, axes
         self.flat, self.unit = drawing.dimension == 2, drawing.grain / 100
-        self.colours = ROLES | drawing.coloured(BODIES)
+        self.colours = ROLES | {body: BODIES[i % len(BODIES)] for i, body in enumerate(drawing.bodies)}
+        self.colours |= {node: self.colours[body] for node, (body, _) in self.placed.carried.items()}
         self.factor = magnification(drawing, drawing.grain) if magnify is None else float(magnify)
         #: of deflections; 0 where no body is deformed
         self.bent = drawing.deformation() if deformation is None else float(deformation)
@@ -104,10 +96,12 @@ class Scene:
         for part in drawing.parts:
             for one in part.primitives:
                 if isinstance(one, Field):
-                    self._field(part.name, one)
+                    self._field(part.element.name, one)
         if drawing.between is not None:
             for body in drawing.bodies:
-                self._path(body, drawing.between.position(body))
+                path = drawing.between.position(body)
+                course = np.broadcast_to(path, (self.placed.count, *path.shape))
+                self._line(course, color=self._colour(body), lw=0.7, alpha=0.5, zorder=1)
         for move in self.moves:
             move(0)
 
@@ -220,7 +214,7 @@ class Scene:
             for edge in ({"fc": inside, "ec": "none", "alpha": piece.fill}, {"fc": "none", "ec": style["color"]}):
                 patch = Circle(placing.origin[0], radius, lw=piece.width, zorder=style["zorder"], **edge)
                 self.axes.add_patch(patch)
-                self.moves.append(partial(_centre, patch, placing.origin))
+                self.moves.append(lambda k, patch=patch: patch.set_center(placing.origin[k]))  # type: ignore[misc]
             self.courses.append(placing.origin[:, None] + radius * np.array([[1.0, 1.0], [-1.0, -1.0]]))
             return
         # centre + A s with a unit vector s has the normal A^-T s, in the picture's plane where s . A^-1 toward = 0
@@ -255,11 +249,6 @@ class Scene:
             self.ahead.append(at + np.array([[0.5], [1.5]]) * reach)
         self.labels.append(Label(name if acceleration.any() else f"{name} 0", at, FAINT))
 
-    def _path(self, body: str, path: Array) -> None:
-        """Path (m, d) of a mass centre."""
-        course = np.broadcast_to(path, (self.placed.count, *path.shape))
-        self._line(course, color=self._colour(body), lw=0.7, alpha=0.5, zorder=1)
-
     # -------------------------------------------------------------------------------------------------------- forces
 
     @property
@@ -288,10 +277,6 @@ class Scene:
             newton = min(ARROW / float(np.quantile(sizes[drawn], USUAL)), LONGEST / self.longest) * self.unit
             vectors = np.where(drawn[:, :, None], newton * forces, 0.0)
             self.arrow(start, start + vectors, FORCE, 2.0, FRONT)
-
-
-def _centre(patch: Any, course: Array, k: int) -> None:
-    patch.set_center(course[k])
 
 
 def _mean_vectors(trajectory: Trajectory, t: Array) -> Array:

@@ -11,7 +11,8 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.plots.drawing import Drawing, drawing_of_state
 from nonsmooth.plots.scene import Label, Scene
-from nonsmooth.plots.style import FAINT, SIZE, display, round_length, shown_unit
+from nonsmooth.plots.style import FAINT, SIZE
+from nonsmooth.plots.units import display, round_length, shown_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,13 +99,13 @@ def write_on(scene: Scene) -> None:
         labels = [Label(one.text, pixels(scene, one.at[None])[0], one.colour, one.bold) for one in labels]
     if scene.drawing.sized:
         ends = pixels(scene, np.array([0.0 * scene.right, scene.drawing.size * scene.right]))
-        draw_scale(axes, float(np.linalg.norm(ends[1] - ends[0])) / scene.drawing.size, note=scene.note())
+        draw_scale(axes, float(np.linalg.norm(ends[1] - ends[0])) / scene.drawing.size, scene.note())
     write_names(figure, axes, labels, strokes)
 
 
 #: possible positions of a name: distance [pt] and direction, nearest first
 SEATS = tuple(
-    (reach, math.radians(turn))
+    (reach, np.array([math.cos(math.radians(turn)), math.sin(math.radians(turn))]))
     for reach in (9.0, 15.0, 23.0, 33.0, 45.0, 60.0)
     for turn in (45, 135, -45, -135, 0, 180, 90, -90, 20, 160, -20, -160, 70, 110, -70, -110)
 )
@@ -112,7 +113,7 @@ SEATS = tuple(
 ASTRAY = 5.0
 
 
-def write_names(figure: Figure, axes: Axes, labels: Iterable[Label], strokes: Sequence[Array] = ()) -> None:
+def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Sequence[Array]) -> None:
     """Write the names where they cover neither each other nor what is drawn; a thin line leads from far ones.
 
     Names keep off the lines of the axes, and off further polylines (k, 2).
@@ -125,7 +126,6 @@ def write_names(figure: Figure, axes: Axes, labels: Iterable[Label], strokes: Se
     page = axes.bbox.padded(-2 * inch)
     ink = _ink(axes, strokes)
     taken: list[Bbox] = [text.get_window_extent(renderer) for text in axes.texts]
-    labels = list(labels)
     anchors = [axes.transData.transform(label.at) for label in labels]
     for label, anchor in zip(labels, anchors, strict=True):
         x, y = (float(one) for one in label.at)
@@ -133,9 +133,9 @@ def write_names(figure: Figure, axes: Axes, labels: Iterable[Label], strokes: Se
         text = axes.text(x, y, label.text, fontweight="bold" if label.bold else "normal", **style)
         text.set_in_layout(False)
         box = text.get_window_extent(renderer)
-        best, least, own = anchor, math.inf, box
-        for reach, turn in SEATS:
-            centre = anchor + _reach(box, reach * inch, turn)
+        best, least, own, half = anchor, math.inf, box, np.array([box.width / 2, box.height / 2])
+        for reach, direction in SEATS:  # the text's edge is `reach` away from the anchor
+            centre = anchor + (reach * inch * direction + direction * half)
             seat = Bbox.from_bounds(centre[0] - box.width / 2, centre[1] - box.height / 2, box.width, box.height)
             roomy = seat.padded(1.5 * inch)
             covered = sum(roomy.overlaps(other) for other in taken)
@@ -160,12 +160,6 @@ def _distance(box: Bbox, point: Array) -> float:
     return float(np.linalg.norm(np.clip(point, box.min, box.max) - point))
 
 
-def _reach(box: Any, reach: float, turn: float) -> Array:
-    """From the anchor to the middle of the text, so that the text's edge is `reach` away."""
-    direction = np.array([math.cos(turn), math.sin(turn)])
-    return reach * direction + direction * np.array([box.width / 2, box.height / 2])
-
-
 def _ink(axes: Axes, strokes: Iterable[Array]) -> Array:
     """Points on every line, arrow and outline, in pixels."""
     points = []
@@ -177,33 +171,21 @@ def _ink(axes: Axes, strokes: Iterable[Array]) -> Array:
         if not patch.get_fill() or tuple(patch.get_facecolor())[-1] == 0.0:
             points.append(patch.get_transform().transform(patch.get_path().interpolated(8).vertices))
     found = np.vstack(points)
-    kept: Array = found[np.all(np.isfinite(found), axis=1)]
-    return kept
+    return np.asarray(found[np.all(np.isfinite(found), axis=1)])
 
 
 #: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
 SHARE, CORNER, END = 0.2, 7.0, 4.0
 
 
-def draw_scale(axes: Axes, metre: float, *, note: str = "") -> None:
-    """Draw the bar in the lower left corner, its length above it.
-
-    Parameters
-    ----------
-    axes
-        Axes of the drawing, which are placed already.
-    metre
-        How long a metre is in the picture [pixel].
-    note
-        What else is said of sizes, behind it.
-    """
+def draw_scale(axes: Axes, metre: float, note: str) -> None:
+    """Draw the bar in the lower left corner, for a metre of so many pixels, its length above it and a note behind."""
     from matplotlib.lines import Line2D
 
     box, point = axes.bbox, axes.figure.dpi / 72
     length = round_length(SHARE * box.width / metre)
     wide = length * metre
-    x = box.x0 + CORNER * point
-    y = box.y0 + CORNER * point
+    x, y = box.x0 + CORNER * point, box.y0 + CORNER * point
     to_axes = axes.transAxes.inverted()
     ends = [(x, y + END / 2 * point), (x, y), (x + wide, y), (x + wide, y + END / 2 * point)]
     x_line, y_line = zip(*map(to_axes.transform, ends), strict=True)
@@ -242,7 +224,6 @@ def sketch(
         What is drawn; the start by default.
     view : (elevation, azimuth) [deg], optional
         Where a mechanism in space is seen from; where it shows well, if omitted.
-
     deformation : [-], optional
         How many times too large deflections of flexible bodies are drawn; where omitted a readable one.
 
@@ -259,5 +240,4 @@ def drawn(drawing: Drawing, view: tuple[float, float] | None = None, deformation
     scene = Scene(drawing, new_axes(drawing.dimension, dpi=200), None, deformation, view)
     fit(scene, notes=bool(scene.note()))
     write_on(scene)
-    figure: Figure = scene.axes.figure
-    return figure
+    return scene.axes.figure

@@ -14,15 +14,13 @@ from nonsmooth.plots.style import (
     INK,
     SIZE,
     decades,
-    display,
     dress,
     legend,
     legend_lines,
     mark_failed,
     new_figure,
-    quantity,
-    shown_unit,
 )
+from nonsmooth.plots.units import display, quantity, shown_unit
 from nonsmooth.studies.kept import FACTS
 
 if TYPE_CHECKING:
@@ -32,10 +30,8 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.tolerance import Tolerance
 
-#: ratio of the largest to the least value from which an axis is logarithmic
-WIDE = 20.0
-#: and of a geometric grid
-GEOMETRIC = 5.0
+#: ratio of the largest to the least value from which an axis is logarithmic, and that of a geometric grid
+WIDE, GEOMETRIC = 20.0, 5.0
 #: most panels of one figure
 MOST = 12
 
@@ -111,19 +107,19 @@ def _finish(axis: Axes, found: xarray.Dataset, metric: str, name: str, x: Array)
         mark_failed(axis, x[failed], loc="lower right", bbox_to_anchor=(1.0, 1.0))
     _wide(axis, x)
     axis.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-    dress(axis, metric, _label(found, name), quantity(metric, _shown(found, metric)[1] or "-"))
+    dress(axis, metric, _shown(found, name)[2], quantity(metric, _shown(found, metric)[1] or "-"))
 
 
 def _map(figure: Figure, axis: Axes, found: xarray.Dataset, metric: str, names: list[str]) -> None:
-    x, y = (_shown(found, name)[0] for name in names)
-    values, unit = _shown(found[[metric]].transpose(*names[::-1]), metric)
+    (x, _, across), (y, _, up) = (_shown(found, name) for name in names)
+    values, unit, _ = _shown(found[[metric]].transpose(*names[::-1]), metric)
     mesh = axis.pcolormesh(x, y, values, cmap="cividis", shading="nearest")
     _wide(axis, x)
     _wide(axis, y, vertical=True)
     bar = figure.colorbar(mesh, ax=axis, pad=0.02)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=SIZE - 1, width=0.6, length=3, colors=INK)
-    dress(axis, quantity(metric, unit or "-"), _label(found, names[0]), _label(found, names[1]))
+    dress(axis, quantity(metric, unit or "-"), across, up)
     axis.grid(False)
 
 
@@ -140,16 +136,11 @@ def _wide(axis: Axes, x: Array, vertical: bool = False) -> None:
     axis.ticklabel_format(axis="y" if vertical else "x", style="sci", scilimits=(-3, 4), useMathText=True)
 
 
-def _shown(found: xarray.Dataset, name: str) -> tuple[Array, str]:
-    """Values in the unit in which they are shown, and this unit."""
+def _shown(found: xarray.Dataset, name: str) -> tuple[Array, str, str]:
+    """Values in the unit in which they are shown, this unit, and the label of an axis."""
     values, unit = np.asarray(found[name].values), str(found[name].attrs.get("units", ""))
     shown, factor = display(unit, float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0)))
-    return values / factor, shown
-
-
-def _label(found: xarray.Dataset, name: str) -> str:
-    unit = _shown(found, name)[1]
-    return quantity(name, unit) if unit else name
+    return values / factor, shown, quantity(name, shown) if shown else name
 
 
 #: of a panel [inch]
@@ -211,13 +202,11 @@ def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     values, unsure = found.outputs[-1], found.unsure[-1]
     known = np.isfinite(values)
     edges = np.linspace(values[known].min() / factor, values[known].max() / factor, BINS + 1)
-    limit = found.limit / factor
-    within, beyond = known & ~unsure & (values <= found.limit), known & ~unsure & (values > found.limit)
+    limit, sure = found.limit / factor, known & ~unsure
     parts = [
-        (within, COLOURS[0], "within the limit"),
-        (beyond, COLOURS[1], "beyond"),
-        (known & unsure, FAINT, "not accurate"),
-    ]
+        (sure & (values <= found.limit), COLOURS[0], "within the limit"),
+        (sure & (values > found.limit), COLOURS[1], "beyond"), (known & unsure, FAINT, "not accurate"),
+    ]  # fmt: skip
     shown = [one for one in parts if one[0].any()]
     axis.hist(
         [values[mask] / factor for mask, _, _ in shown], bins=edges.tolist(), stacked=True,
