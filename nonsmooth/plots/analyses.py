@@ -257,7 +257,7 @@ HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")
 
 
 def _look(mode: int) -> dict[str, Any]:
-    """Of a bar; beyond the fills that there are they come again, with other hatches."""
+    """Style of a mode's bars; beyond the fills that there are they come again, with other hatches."""
     turn, place = divmod(mode - 1, len(FILLS) - 1)
     fill, hatch = (1 + place, 1 + (place + turn) % (len(HATCHES) - 1)) if mode else (0, 0)
     return {"facecolor": FILLS[fill], "hatch": HATCHES[hatch], "edgecolor": "white", "linewidth": 0.0}

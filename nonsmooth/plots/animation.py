@@ -213,7 +213,8 @@ def _notes(film: Animation, scene: Scene) -> None:
     second = []
     if scene.longest > 0:
         force, size = display("N", scene.longest)
-        second.append(f"arrows: {scene.what}, the longest {scene.longest / size:.3g} {force}")
+        what = "mean contact forces from picture to picture" + ("" if scene.flat else ", without impacts")
+        second.append(f"arrows: {what}, the longest {scene.longest / size:.3g} {force}")
     elif scene.contacts:
         second.append("no contact force in this span")
     text = "\n".join(["; ".join(lines), *second])

@@ -43,21 +43,9 @@ class View:
 KINDS = ("q", "v", "gap", "lam_N", "impulse", "reaction", "energy")
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+def through_jumps(t: Array, left: Array, right: Array) -> tuple[Array, Array]:
     """Points of a line that runs vertically through jumps: of each time its left and its right limit."""
-
-    t: Array
-    y: Array
-
-    @classmethod
-    def through(cls, t: Array, left: Array, right: Array) -> Curve:
-        return cls(np.repeat(t, 2), np.column_stack([left, right]).ravel())
-
-    def at(self, rows: Array) -> list[int]:
-        """Indices of the points that belong to the times `rows`, all of which are times of the curve."""
-        first = np.searchsorted(self.t, rows)
-        return [int(i) for i in np.column_stack([first, first + 1]).ravel()]
+    return np.repeat(t, 2), np.column_stack([left, right]).ravel()
 
 
 def limits(trajectory: Trajectory) -> tuple[View, View]:
@@ -144,12 +132,12 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
     return view("left"), view("right")
 
 
-def exact_curve(exact: Exact, t_end: float, value: Callable[[Any], Array | None]) -> Curve | None:
+def exact_curve(exact: Exact, t_end: float, value: Callable[[Any], Array | None]) -> tuple[Array, Array] | None:
     """The exact solution of a quantity over [0, t_end], or None where it does not give it."""
     events = np.asarray(exact.events, float)
     t = np.union1d(np.linspace(0.0, t_end, GRID), events[events <= t_end])
     left, right = value(exact.sample(t, "left")), value(exact.sample(t, "right"))
-    return None if left is None or right is None else Curve.through(t, left, right)
+    return None if left is None or right is None else through_jumps(t, left, right)
 
 
 def units_of(trajectory: Trajectory, kind: str, name: str) -> str:

@@ -51,7 +51,7 @@ class Drawn:
     primitives: tuple[Primitive, ...]
 
     def gap_names(self) -> tuple[str, ...]:
-        """Of a contact; of another element none."""
+        """Names of the gaps of a contact; none of another element."""
         return self.element.gap_names() if isinstance(self.element, Contact) else ()
 
 
@@ -73,7 +73,7 @@ class Drawing:
         return self.placed.bodies
 
     def primitives(self) -> Iterable[Primitive]:
-        """Of all elements."""
+        """Primitives of all elements."""
         return (primitive for part in self.parts for primitive in part.primitives)
 
     def pivot(self, turn: Turn) -> Spot:
@@ -157,7 +157,7 @@ class Drawing:
 
     @cached_property
     def grain(self) -> float:
-        """What symbols are hundredths of [m]: the size of the whole, but of some bodies' at most."""
+        """Length of which symbols are hundredths [m]: the size of the whole, but of some bodies' at most."""
         extents = [float(np.linalg.norm(np.ptp(points, axis=0))) for points in self.outlines.values()]
         known = [extent for extent in extents if extent > 0]
         across = [BODIES_ACROSS * float(np.median(known))] if known else []
@@ -299,14 +299,14 @@ class Placed:
 
 
 def drawing_of_state(system: System, state: State | None) -> Drawing:
-    """Of a system at one state, its start by default."""
+    """Drawing of a system at one state, its start by default."""
     q = (system.start if state is None else state).q
     bodies = [element for element in system.elements if isinstance(element, Body)]
     return Drawing(_parts(system.elements, system.parameters), Placed(bodies, system.q_names, np.atleast_2d(q)))
 
 
 def drawing_of_run(trajectory: Trajectory, t: Array) -> Drawing:
-    """Of a run at times t (n,) [s].
+    """Drawing of a run at times t (n,) [s].
 
     Raises
     ------
@@ -367,7 +367,7 @@ def enlarged(most: float) -> float:
 
 
 def magnified(clearance: float, deformation: float) -> str:
-    """What a drawing says of the factors of clearances and deflections; 0 for what it has not."""
+    """Note on the factors of clearances and deflections; 0 where a drawing has none."""
     drawn = {what: factor for what, factor in (("clearance", clearance), ("deformation", deformation)) if factor}
     larger = [f"{what} drawn {factor:g} times its size" for what, factor in drawn.items() if factor != 1]
     if len(larger) == 2:
@@ -423,7 +423,7 @@ class Deformed:
 
     @property
     def extent(self) -> float:
-        """Of its nodes [m]."""
+        """Largest extent of its nodes [m]."""
         return float(np.linalg.norm(np.ptp(self.modes.places, axis=0)))
 
     def points(self, eta: Array, factor: float) -> Array:

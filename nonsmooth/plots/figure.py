@@ -57,7 +57,7 @@ WORDS = {
 
 
 class Cell(NamedTuple):
-    """What is not over the common time: its kind and the name behind the colon."""
+    """A drawing that is not over the common time: its kind and the name behind the colon."""
 
     kind: str
     name: str
@@ -138,7 +138,7 @@ def width_of(width: str | float | None) -> float | None:
 
 
 def _cells(trajectory: Trajectory, word: str) -> list[Panel | Cell]:
-    """What one word asks for."""
+    """Panels and drawings that a word requests."""
     kind, _, name = word.strip().partition(":")
     if kind == "overview":
         spatial = trajectory.P_T.array.ndim == 3

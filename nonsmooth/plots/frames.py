@@ -296,7 +296,7 @@ class Touching(NamedTuple):
 
 
 def touching(placed: Placed, part: Drawn) -> Touching | None:
-    """Of a contact; None of other elements, and of contacts in the plane whose primitives do not tell it."""
+    """Places of a contact; None of other elements, and of contacts in the plane whose primitives do not tell it."""
     if not isinstance(part.element, Contact):
         return None
     normals: Array | None = None
@@ -333,7 +333,7 @@ def touching(placed: Placed, part: Drawn) -> Touching | None:
 
 
 def touches(drawing: Drawing) -> list[Touching]:
-    """Of all contacts of a drawing whose places are known."""
+    """Places of all contacts of a drawing where they are known."""
     return [place for part in drawing.parts if (place := touching(drawing.placed, part)) is not None]
 
 

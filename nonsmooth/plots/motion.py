@@ -9,7 +9,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limits, units_of
+from nonsmooth.plots.curves import Exact, View, dense, exact_curve, limits, through_jumps, units_of
 from nonsmooth.plots.panel import AnyPanel, Line, Measured, Panel, as_panel, chosen_panels, meaning
 from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, legend_lines, new_figure
 from nonsmooth.plots.units import quantity, readable, scale
@@ -175,29 +175,30 @@ def _draw(
     for line in lines:
         own.append(line.unit(trajectory))  # raises the error for an unknown name
         left, right = between if line.kind == "q" or line.function else at_rows  # a function may be of coordinates
-        curves.append(Curve.through(right.t, line.value(left), line.value(right)))
+        curves.append(through_jumps(right.t, line.value(left), line.value(right)))
     unit = panel.unit
     if not unit:
         units = {*own} - {None}
         if len(units) != 1:
             what = ", ".join(sorted(map(str, units))) or "functions only"
             raise InputError(f"One panel cannot find a unit for {what}; give its unit, or split the panel.")
-        unit = readable(str(*units), max(float(np.nanmax(np.abs(curve.y), initial=0.0)) for curve in curves))
+        unit = readable(str(*units), max(float(np.nanmax(np.abs(y), initial=0.0)) for _, y in curves))
     base, factor = scale(unit)
     for line, known in zip(lines, own, strict=True):
         if known not in (None, base):
             raise InputError(f'Panel "{panel.title}": {line.label} is in {known}, which cannot be shown in {unit}.')
     _, time_factor = scale(time_unit)
     marker = "." if len(trajectory.t) <= FEW else ""
-    for i, (line, curve) in enumerate(zip(lines, curves, strict=True)):
+    for i, (line, (t, y)) in enumerate(zip(lines, curves, strict=True)):
         colour, width = COLOURS[i % len(COLOURS)], WIDTHS[min(i, len(WIDTHS) - 1)] if len(lines) > 1 else WIDTHS[1]
         axis.plot(
-            curve.t / time_factor, curve.y / factor, color=colour, lw=width, marker=marker, ms=width + 3.0, mew=0.0,
-            markevery=curve.at(trajectory.t), label=line.label, solid_joinstyle="round", zorder=2 + i,
+            t / time_factor, y / factor, color=colour, lw=width, marker=marker, ms=width + 3.0, mew=0.0,
+            markevery=(np.searchsorted(t, trajectory.t)[:, None] + [0, 1]).ravel().tolist(), label=line.label,
+            solid_joinstyle="round", zorder=2 + i,
         )  # fmt: skip
         truth = exact_curve(exact, float(trajectory.t[-1]), line.known) if exact is not None else None
         if truth is not None:
-            axis.plot(truth.t / time_factor, truth.y / factor, **EXACT_STYLE, zorder=20)
+            axis.plot(truth[0] / time_factor, truth[1] / factor, **EXACT_STYLE, zorder=20)
         values = measured.columns.get((line.kind, line.name)) if measured is not None else None
         if measured is not None and values is not None:
             style = MEASURED_STYLE | {"mec": colour}

@@ -50,7 +50,7 @@ class JournalPath:
 
 
 def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = None) -> list[JournalPath]:
-    """Of all joints of a run with clearance about a journal or a ball.
+    """Paths of all joints of a run with clearance about a journal or a ball.
 
     Rows and the window's ends are among the points; between rows they follow
     `nonsmooth.diagnostics.motion.coordinates`.
@@ -88,7 +88,7 @@ def _bearings(parts: tuple[Drawn, ...]) -> Iterator[tuple[Drawn, Bearing]]:
 
 
 def _names(part: Drawn, one: Bearing) -> list[tuple[str, str, tuple[str, str]]]:
-    """Of each path its name, its gap and its axes."""
+    """Name, gap and axes of each path."""
     gaps = part.gap_names()
     if one.axis_a:
         labels = _across(one.axis_a)[2]
@@ -112,7 +112,7 @@ def _across(axis: Vector) -> tuple[Array, Array, tuple[str, str]]:
 
 
 def _eccentricities(placed: Placed, one: Bearing) -> list[Array]:
-    """Of each path from the bearing's to the journal's centre (n, 2) [m], in the bearing's frame.
+    """Vectors from the bearing's to the journal's centre (n, 2) [m] of each path, in the bearing's frame.
 
     At the ends of a journal in space as the gaps have it: from the axis of the longer part, perpendicular to it, to the
     end of the shorter one.

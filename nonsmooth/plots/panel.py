@@ -101,7 +101,7 @@ class Line:
 
 
 def meaning(lines: Sequence[Line], unit: str) -> str:
-    """What the axis of these lines shows in a display unit, in words; empty where no word fits.
+    """Words for the quantity of these lines in a display unit; empty where no word fits.
 
     >>> meaning([Line("lam_N", "pin", "pin")], "kN"), meaning([Line("q", "crank.angle", "crank")], "deg")
     ('contact force', 'angle')
@@ -247,7 +247,7 @@ def _moving(columns: Columns, kind: str, unit: str, title: str) -> list[Panel]:
 
 
 def _panel(title: str, unit: str, series: Sequence[Series]) -> Panel:
-    """Of a single line the title has its name, which no legend would say."""
+    """A panel, whose title names a single line, which has no legend."""
     return Panel(title if len(series) > 1 else f"{title}: {series[0][-1]}", unit, tuple(series))
 
 

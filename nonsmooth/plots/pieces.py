@@ -48,7 +48,7 @@ TRIAD = ("#C0392B", "#1E8449", "#2471A3")
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What is drawn at once, at points (k, d) in a frame; those that are not numbers are gaps between polylines.
+    """A part of a drawing at points (k, d) in a frame; those that are not numbers are gaps between polylines.
 
     Shapes are ``line``: polylines; ``faces`` and ``solid``: polygons, these of a shape that is lit; ``ball``: an
     ellipsoid, or a circle, with the points as semi-axes; ``mark``: a symbol at the first point; ``arrow``: from the
@@ -164,7 +164,7 @@ class _Maker:
         return np.array([[x, y], [-y, x]])
 
     def support(self, spot: Spot) -> None:
-        """What holds a point of the ground: a triangle on a hatched line, in space a plate."""
+        """A support at a point of the ground: a triangle on a hatched line, in space a plate."""
         if spot.body in self.placed.frames:
             return
         frame, w = At(spot), self.unit

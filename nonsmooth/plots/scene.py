@@ -116,7 +116,7 @@ class Scene:
         return found[np.isfinite(found).all(axis=1)]
 
     def note(self) -> str:
-        """What is magnified."""
+        """Factors by which clearances and deflections are magnified, in words."""
         return magnified(self.factor if self.drawing.loose else 0.0, self.bent)
 
     # ------------------------------------------------------------------------------------------------------ artists
@@ -250,11 +250,6 @@ class Scene:
         self.labels.append(Label(name if acceleration.any() else f"{name} 0", at, FAINT))
 
     # -------------------------------------------------------------------------------------------------------- forces
-
-    @property
-    def what(self) -> str:
-        """What arrows are."""
-        return "mean contact forces from picture to picture" + ("" if self.flat else ", without impacts")
 
     def arrows(self, trajectory: Trajectory, t: Array) -> None:
         """Mean forces on the second bodies between the pictures at times t, where they act."""

@@ -1,4 +1,4 @@
-"""What axes of analyses share: size, type, grid, units."""
+"""Common look of axes: colours, size, type, grid, legends, ticks."""
 
 from __future__ import annotations
 

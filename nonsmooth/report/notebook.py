@@ -86,7 +86,7 @@ def explore(
 
 
 def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Of each parameter its name, ends, value, and how it is written."""
+    """Name, ends and value of each parameter, with its display unit."""
     from nonsmooth.plots.units import display, shown_unit
 
     if not isinstance(parameters, Mapping) or not parameters:

@@ -140,7 +140,7 @@ def settings(run: Trajectory) -> str:
 
 
 def citations(run: Trajectory) -> str:
-    """What took part, each entry with a link where it has a digital object identifier, and BibTeX."""
+    """Cited entries, with a link where there is a digital object identifier, and BibTeX."""
     try:
         keys = dict.fromkeys(key for found in cited(run).values() for key in found)
         text = bibtex(run)

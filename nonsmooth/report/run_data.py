@@ -65,7 +65,7 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
 
 
 def name_of(run: Trajectory) -> str:
-    """Of the mechanism."""
+    """Name of the mechanism."""
     model = run.manifest.get("model", {})
     return str(model.get("name") or model.get("problem") or "run")
 
@@ -107,7 +107,7 @@ def _orbits(numbers: Packer, run: Trajectory, most: int) -> list[dict[str, Any]]
 
 
 def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str, Any] | None, str]:
-    """What is drawn, with where and how contacts in space push; or why nothing is."""
+    """The drawing, with places and forces of contacts; or the reason why there is none."""
     try:
         drawing = drawing_of_run(run, run.t[keep])
         drawn = scene(drawing, run.q.names, run.gap.names)
@@ -126,7 +126,7 @@ def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str
 
 
 def _forces(run: Trajectory, places: list[Touching], keep: RowIndices) -> Array:
-    """Of all contacts (n, nc, d) [N]; in the plane the normal ones, of contacts whose place is known."""
+    """Forces of all contacts (n, nc, d) [N]; in the plane the normal ones, of contacts whose place is known."""
     if places and places[0].normals is None:
         return run.contact_force.array[keep].reshape(len(keep), len(run.gap.names), 3)
     forces = np.zeros((len(keep), len(run.gap.names), 2))

@@ -1,4 +1,4 @@
-"""What is drawn of a mechanism in motion, as plain data: its bodies, its pieces with their frames, and its extents.
+"""A mechanism in motion as plain data: its bodies, its pieces with their frames, and its extents.
 
 Pieces are those of sketches and animations. Poses are not among it: the page computes them from the coordinates, so
 that it can draw any time and any magnification.

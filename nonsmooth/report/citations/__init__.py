@@ -22,7 +22,7 @@ Entry = tuple[str, dict[str, str]]
 
 
 class Run(Protocol):
-    """What is needed of a trajectory."""
+    """Attributes of a trajectory that are needed."""
 
     @property
     def manifest(self) -> Mapping[str, Any]: ...
@@ -124,7 +124,7 @@ IMPACTS: dict[str, tuple[str, ...]] = {
 
 
 def cited(run: Run) -> dict[str, tuple[str, ...]]:
-    """What took part in a run -> keys of its entries in `ENTRIES`, in the order of the printed list.
+    """All that took part in a run -> keys of its entries in `ENTRIES`, in the order of the printed list.
 
     A foreign problem, stepper, solver or law has no entry; it is named all the same, so that nothing is passed over.
 
