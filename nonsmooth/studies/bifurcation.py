@@ -36,18 +36,12 @@ class Bifurcation(Result):
 
     Parameters
     ----------
-    parameter, unit
-        What was varied.
-    quantity, quantity_unit
-        The quantity of the points.
-    values
-        Of the parameter (n,).
-    points
-        For each value an array of points; empty where the run failed.
-    failures
-        Message of each value that failed.
-    seconds
-        Computing time of each value (n,) [s]; `wall_seconds` is that of all together.
+    parameter, unit : what was varied
+    quantity, quantity_unit : the quantity of the points
+    values : of the parameter (n,)
+    points : for each value an array of points; empty where the run failed
+    failures : message of each value that failed
+    seconds : computing time of each value (n,) [s]; `wall_seconds` is that of all together
     """
 
     parameter: str
@@ -73,8 +67,7 @@ class Bifurcation(Result):
         Parameters
         ----------
         tolerance : in `quantity_unit`
-        most
-            Longest period considered; a quarter of the points by default.
+        most : longest period considered; a quarter of the points by default
         """
         found = np.zeros(len(self.values), int)
         for i, points in enumerate(self.points):
@@ -119,10 +112,8 @@ def bifurcation(
     section
         Value -> points (k,) of one quantity after the transient: builds or changes the mechanism, runs it, and takes a
         section, for instance by `periodic_section`.
-    values
-        Of the parameter.
-    parameter, unit, quantity, quantity_unit
-        Names and units of values and points, for files and figures.
+    values : of the parameter
+    parameter, unit, quantity, quantity_unit : names and units of values and points, for files and figures
     workers : int, optional
         Number of processes; 1 for this process only, one per core by default.
     scheduler : str, optional
@@ -186,17 +177,13 @@ def periodic_section(
 
     Parameters
     ----------
-    period : [s]
-        Of the drive.
+    period : [s], of the drive
     steps : int, or Landing or ErrorControl
         Constant steps per period: rows coincide with whole periods, and only those are kept; with other steps points
         are interpolated between rows.
-    transient : int
-        Number of omitted periods.
-    points : int
-        Number of recorded periods.
-    state, parameters
-        As of `nonsmooth.simulate`.
+    transient : int, number of omitted periods
+    points : int, number of recorded periods
+    state, parameters : as of `nonsmooth.simulate`
     """
     if not (is_number(period) and period > 0.0):
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")

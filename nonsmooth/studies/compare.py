@@ -58,8 +58,7 @@ def compare(
     build
         A function of the contact law that returns a model or a system: ``model.with_contact``, or
         ``lambda contact: slider_rod(case=2, contact=contact)``.
-    cases
-        The cases, at least one, with different labels.
+    cases : the cases, at least one, with different labels
     t_end : [s]
     rigid
         Further schemes of the first rigid case, by name with solver, as ``["gauss-mpcc:ipopt-mpcc", "gauss-qp:osqp"]``,
@@ -67,16 +66,12 @@ def compare(
     reference : label, optional
         The case whose reference solution is used for all; the first one by default. It is the exact solution if the
         case has one, otherwise that of the same contact law with tolerances near round-off.
-    windows
-        Number of equal windows of time over which forces are averaged.
-    target : [-]
-        Own error of a case, by the same distance, at which costs are compared; 0 omits this comparison.
+    windows : number of equal windows of time over which forces are averaged
+    target : [-], own error of a case, by the same distance, at which costs are compared; 0 omits this comparison
     slowest : [-]
         Contacts are impacts if their approach velocity exceeds this share of the largest one in the reference case.
-    repeats
-        Number of repetitions of fast runs, the fastest of which is the cost.
-    patience : [s]
-        A setting is not refined further if a run takes longer.
+    repeats : number of repetitions of fast runs, the fastest of which is the cost
+    patience : [s], a setting is not refined further if a run takes longer
     progress : callable (what, share), or True for words on one line, optional
         Called before each part of the work.
 

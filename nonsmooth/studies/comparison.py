@@ -61,8 +61,7 @@ class Case(metaclass=Called):
 
     Parameters
     ----------
-    label
-        Its name in tables and figures.
+    label : its name in tables and figures
     contact : Rigid or Compliant
     stepper : a stepper that takes this contact
     dt : [s], Landing or ErrorControl
@@ -108,23 +107,17 @@ class Comparison(Result):
 
     Parameters
     ----------
-    cases
-        As given.
+    cases : as given
     table
         ``table[label][metric]``: a number, or a mapping from contacts, coordinates or causes to numbers; see `METRICS`.
-    runs
-        The trajectories, by label.
-    reference, truth
-        Label of the reference case, and its accurate solution, with which the cases are compared.
+    runs : the trajectories, by label
+    reference, truth : label of the reference case, and its accurate solution, with which the cases are compared
     between, modes
         Distances of the runs to each other [-], and shares of time in which their contact modes agree [-]; both
         (cases, cases).
-    edges, forces
-        Bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts).
-    settings
-        Settings: end, target, windows, thresholds, and the origin of the accurate solutions.
-    failed
-        Cases left out because their run, or their accurate solution, ended early, with the reason.
+    edges, forces : bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts)
+    settings : settings: end, target, windows, thresholds, and the origin of the accurate solutions
+    failed : cases left out because their run, or their accurate solution, ended early, with the reason
     """
 
     cases: tuple[Case, ...]

@@ -47,19 +47,13 @@ def lyapunov(
 
     Parameters
     ----------
-    system, stepper, state, parameters
-        As of `nonsmooth.simulate`.
-    interval : [s]
-        Between two renormalisations; a period of the drive, if there is one.
-    intervals : int
-        At least 32.
+    system, stepper, state, parameters : as of `nonsmooth.simulate`
+    interval : [s], between two renormalisations; a period of the drive, if there is one
+    intervals : int, at least 32
     dt : Landing or ErrorControl
-    size : [-], > 0
-        Distance of the neighbours: m and rad and, with the mass's weight, m/s.
-    transient : int
-        Number of omitted initial intervals.
-    seed : int
-        Of the first direction.
+    size : [-], > 0, distance of the neighbours: m and rad and, with the mass's weight, m/s
+    transient : int, number of omitted initial intervals
+    seed : int, of the first direction
     progress : callable (share), or True for words on one line, optional
 
     Raises

@@ -85,14 +85,10 @@ class Named:
     about
         Meaning of the word after the colon: "coordinate" for a coordinate or velocity, "contact" for one contact (all
         contacts if omitted), "" for none.
-    unit
-        Its unit, "" for that of the coordinate.
-    meaning
-        In words.
-    function
-        Function of the trajectory and of each selected column or contact.
-    batch
-        The metric of a batch, if available.
+    unit : its unit, "" for that of the coordinate
+    meaning : in words
+    function : function of the trajectory and of each selected column or contact
+    batch : the metric of a batch, if available
     """
 
     about: str

@@ -35,24 +35,15 @@ class Series:
 
     Parameters
     ----------
-    label
-        Of the case.
-    kind
-        "constant", "landing" or "tolerance".
-    dt
-        Shortest step of each level [s]: the constant one, ``dt_max`` of `Landing`; of an error control the mean step.
-    setting
-        The fixed bound ``dt_min`` [s] of `Landing`, or the relative tolerance of each level; empty otherwise.
-    measures
-        Each (levels,), see `MEASURES`.
-    seconds, steps
-        Of the run with the shortest step of each level [s]; for fast runs the least of some repetitions.
-    failed
-        Number of failed jittered runs per level; they are not included in the measures.
-    reference
-        Reference of the errors.
-    verdicts
-        Of each level, that of its worst run: `KINDS`.
+    label : of the case
+    kind : "constant", "landing" or "tolerance"
+    dt : shortest step of each level [s]: the constant one, ``dt_max`` of `Landing`; of an error control the mean step
+    setting : the fixed bound ``dt_min`` [s] of `Landing`, or the relative tolerance of each level; empty otherwise
+    measures : each (levels,), see `MEASURES`
+    seconds, steps : of the run with the shortest step of each level [s]; for fast runs the least of some repetitions
+    failed : number of failed jittered runs per level; they are not included in the measures
+    reference : reference of the errors
+    verdicts : of each level, that of its worst run: `KINDS`
     """
 
     label: str

@@ -31,8 +31,7 @@ class PerPeriod:
         A name is that of the drive's speed [rad/s], whose revolution is the period.
     steps : int, or Landing or ErrorControl
         Constant steps per period, so that points are rows; with other steps they are interpolated.
-    transient, points : int
-        Numbers of omitted and of recorded periods.
+    transient, points : int, numbers of omitted and of recorded periods
     """
 
     period: float | str
@@ -78,12 +77,9 @@ class Crossings:
 
     Parameters
     ----------
-    name, kind, value, direction, turn
-        As of `nonsmooth.diagnostics.poincare`, where `turn` is the period.
-    t_end, dt
-        As of `simulate`.
-    after : [s]
-        Earlier crossings are omitted.
+    name, kind, value, direction, turn : as of `nonsmooth.diagnostics.poincare`, where `turn` is the period
+    t_end, dt : as of `simulate`
+    after : [s], earlier crossings are omitted
     """
 
     name: str
@@ -117,18 +113,12 @@ class LongRun:
 
     Parameters
     ----------
-    mechanism
-        A system, a model, or a function that returns a model.
-    varied
-        A parameter, ``"pin.clearance"``, for which nothing is rebuilt, or an argument of the function.
-    quantity
-        A coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``.
-    stepper
-        As of `simulate`.
-    section
-        `PerPeriod` or `Crossings`.
-    parameters, arguments
-        Constant parameters of the system, and arguments of the function.
+    mechanism : a system, a model, or a function that returns a model
+    varied : a parameter, ``"pin.clearance"``, for which nothing is rebuilt, or an argument of the function
+    quantity : a coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``
+    stepper : as of `simulate`
+    section : `PerPeriod` or `Crossings`
+    parameters, arguments : constant parameters of the system, and arguments of the function
 
     >>> import numpy as np
     >>> from nonsmooth import MoreauJean

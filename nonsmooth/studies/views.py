@@ -115,8 +115,7 @@ def window_means(
         ``("a", velocity)``: changes of the velocity over the window, impacts included, divided by it;
         ``("F", name)``: normal impulses of the contact or clearance of this name, impacts included, divided by it; not
         numbers where the run has none.
-    of
-        The run, its twin or their difference; forces are of the run.
+    of : the run, its twin or their difference; forces are of the run
 
     Raises
     ------
