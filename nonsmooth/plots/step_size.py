@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nonsmooth.studies.orders import Bounds, Series, StepSizes
+    from nonsmooth.studies.step_size import Bounds, Series, StepSizes
 
 #: of the colours, so that neighbours in the legend differ most
 ORDER = (0, 1, 2, 3, 5, 4)

@@ -10,7 +10,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import display
 from nonsmooth.plots.style import COLOURS, INK, SIZE, decades, dress, mark_failed, new_figure, quantity
-from nonsmooth.studies.kept import FACTS
+from nonsmooth.studies.files import FACTS
 
 if TYPE_CHECKING:
     import xarray

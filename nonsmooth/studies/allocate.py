@@ -31,7 +31,7 @@ from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import check_known, check_share, mapping
 from nonsmooth.studies.kinematic import Kinematics
-from nonsmooth.studies.products import deviating
+from nonsmooth.studies.outputs import deviating
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.tolerance import Tolerance, tolerance
 

@@ -18,10 +18,9 @@ from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_build
+from nonsmooth.studies.cases import Case, Trial, early_end
 from nonsmooth.studies.compare import measured
-from nonsmooth.studies.comparison import Case
 from nonsmooth.studies.files import Result, doubts, variable
-from nonsmooth.studies.trial import Trial, ended
 from nonsmooth.trajectory import Verdict
 
 if TYPE_CHECKING:
@@ -200,7 +199,7 @@ def rigid_limit(
         try:
             run, own = compliant.run(), compliant.accurate()
         except SimulationFailed as failure:
-            failed[compliant.case.label] = ended(failure)
+            failed[compliant.case.label] = early_end(failure)
             if len(failed) == len(values):
                 raise
             continue  # what the other runs show remains
@@ -211,12 +210,15 @@ def rigid_limit(
     needed: dict[str, float] = {}
     if depth is not None:
         tell(f"stiffness for {depth:g} m", 1 - 1 / (len(values) + 2))
-        K = _stiffness_for(depth, values, columns["penetration"])
-        needed = {
-            "depth": float(depth),
-            "stiffness": K,
-            "found": measured(soft(K).run(), accurate, edges, 0.0)["penetration"],
-        }
+        reached = columns["penetration"]
+        if not reached.min() <= depth <= reached.max():
+            raise InputError(
+                f"A penetration of {depth:g} m is outside the range of these stiffnesses, {reached.min():.3g} to "
+                f"{reached.max():.3g} m; add others."
+            )
+        K = float(np.exp(np.interp(np.log(depth), np.log(reached[::-1]), np.log(values[::-1]))))
+        found = measured(soft(K).run(), accurate, edges, 0.0)["penetration"]
+        needed = {"depth": float(depth), "stiffness": K, "found": found}
     tell("done", 1.0)
     return RigidLimit(
         stiffness=values, **columns, rigid_impulse=measured(hard, accurate, edges, 0.0)["first_impulse"],
@@ -235,13 +237,3 @@ def order(K: Array, values: Array) -> float:
         return float("nan")
     x, y = np.log(K[known])[-FITTED:], np.log(values[known])[-FITTED:]
     return round(float(-np.polyfit(x, y, 1)[0]), 12)
-
-
-def _stiffness_for(depth: float, K: Array, penetration: Array) -> float:
-    if not penetration.min() <= depth <= penetration.max():
-        low, high = penetration.min(), penetration.max()
-        raise InputError(
-            f"A penetration of {depth:g} m is outside the range of these stiffnesses, {low:.3g} to {high:.3g} m; "
-            "add others."
-        )
-    return float(np.exp(np.interp(np.log(depth), np.log(penetration[::-1]), np.log(K[::-1]))))

@@ -32,18 +32,16 @@ from nonsmooth.model.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
 from nonsmooth.settings import is_number, shown
 from nonsmooth.step.control import StepControl
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_share, mapping, numbers
 from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
-from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel, name_of
-from nonsmooth.studies.sensitivity import check_sensitivity, shares
+from nonsmooth.studies.outputs import LEVELS, DynamicLevel, KinematicLevel, check_sensitivity, name_of, shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
 if TYPE_CHECKING:
     import xarray
-
-    from nonsmooth.step.scheme import Stepper
 
 #: default scales; that of fits and tolerances, which are what drawings say
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
@@ -207,20 +205,10 @@ class Tolerance(Result):
         values, unknown, n = self.outputs[scale], self.unknown[scale], self.products
         known = values[~self.lost[scale]]
         error = (1.0 - self.confidence) / 2
-        low, high = int(binom.ppf(error, n, share)), int(binom.ppf(1.0 - error, n, share)) + 1
-        least = np.sort(np.where(unknown, -np.inf, values))
-        most = np.sort(np.where(unknown, np.inf, values))
-        value = float(np.quantile(known, share, method="higher")) if known.size else math.nan
-        return Quantile(
-            share, value, float(least[low - 1]) if low else -math.inf, float(most[high - 1]) if high <= n else math.inf
-        )
-
-    @property
-    def _kept(self) -> str:
-        """The metric and its limit, and what the metric leaves out."""
-        kept = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
-        without = self.metric.partition(":")[0] == "peak-force"
-        return kept + (" (without impacts, which force-over-1ms includes)" if without else "")
+        ranks = int(binom.ppf(error, n, share)), int(binom.ppf(1.0 - error, n, share)) + 1
+        low = float(np.sort(np.where(unknown, -np.inf, values))[ranks[0] - 1]) if ranks[0] else -math.inf
+        high = float(np.sort(np.where(unknown, np.inf, values))[ranks[1] - 1]) if ranks[1] <= n else math.inf
+        return Quantile(share, float(np.quantile(known, share, method="higher")) if known.size else math.nan, low, high)
 
     @property
     def yield_statement(self) -> str:
@@ -248,56 +236,49 @@ class Tolerance(Result):
         values = self.widest[self.passed - 1] if self.passed else np.full(len(self.scaled), math.nan)
         return dict(zip(self.scaled, values.tolist(), strict=True))
 
-    def _sizes(self, passed: int) -> str:
-        """The clearances of the last of so many accepted scales, in words."""
-        widest = zip(self.scaled, self.widest[passed - 1], strict=True)
-        return ", ".join(f"{name} up to {value:.4g} m" for name, value in widest)
-
     @property
     def statement(self) -> str:
         """The result in a sentence."""
-        what = self._kept
-        sure, share = f"{100 * self.confidence:g} %", f"{100 * self.coverage:g} %"
         if self.as_drawn:
             return self.yield_statement
+
+        def sizes(passed: int) -> str:
+            widest = zip(self.scaled, self.widest[passed - 1], strict=True)
+            return ", ".join(f"{name} up to {value:.4g} m" for name, value in widest)
+
+        sure, undecided = f"{100 * self.confidence:g} %", ""
+        keep = f"{100 * self.coverage:g} % of the mechanisms keep {self._kept}"
         possible = passing(self.best, self.coverage)
-        undecided = self._undecided if possible > self.passed else ""
-        if not self.passed and undecided:
-            return (
-                f"Whether, with a confidence of {sure}, {share} of the mechanisms keep {what} cannot be said, not even "
-                f"at the smallest scale, {self.factors[0]:g}.{undecided}"
+        if possible > self.passed:  # but for runs of which nothing is known
+            scale = self.passed
+            lost, unsure = int(self.lost[scale].sum()), int((self.unsure & ~self.lost)[scale].sum())
+            counts = [f"{lost} failed"] if lost else []
+            counts += [f"{unsure} not accurate to {100 * self.accuracy:g} % of the limit"] if unsure else []
+            undecided = (
+                f" Of {self.products} runs at the scale {self.factors[scale]:g}, {' and '.join(counts)}: were all such "
+                f"runs within the limit, {sizes(possible)} would be accepted. {self._advice}"
             )
         if not self.passed:
-            return (
-                f"With a confidence of {sure}, {share} of the mechanisms keep {what} not even at the smallest scale, "
-                f"{self.factors[0]:g}."
-            )
-        more = f", {self.factors[self.passed - 1]:g} times the stated distributions"
+            smallest = f"at the smallest scale, {self.factors[0]:g}."
+            if undecided:
+                return f"Whether, with a confidence of {sure}, {keep} cannot be said, not even {smallest}{undecided}"
+            return f"With a confidence of {sure}, {keep} not even {smallest}"
+        more = f"{self.factors[self.passed - 1]:g} times the stated distributions"
         more += "" if self.passed < len(self.factors) else ", the largest that was tried"
-        return (
-            f"With a confidence of {sure}, at least {share} of the mechanisms keep {what} if made with "
-            f"{self._sizes(self.passed)}{more}.{undecided}"
-        )
+        return f"With a confidence of {sure}, at least {keep} if made with {sizes(self.passed)}, {more}.{undecided}"
+
+    @property
+    def _kept(self) -> str:
+        """The metric and its limit, and what the metric leaves out."""
+        kept = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
+        without = self.metric.partition(":")[0] == "peak-force"
+        return kept + (" (without impacts, which force-over-1ms includes)" if without else "")
 
     @property
     def _advice(self) -> str:
-        """What to do against runs that failed or are not accurate."""
+        """Advice against runs that failed or are not accurate."""
         stepped = not self.reason or self.reason == LOST or self.reason.startswith(SimulationFailed.__name__)
         return SHORTER if stepped else "Mend what made them fail."
-
-    @property
-    def _undecided(self) -> str:
-        """That runs of which nothing is known keep the first scale that is not accepted from being so."""
-        scale = self.passed
-        counts = (
-            (self.lost, "failed"),
-            (self.unsure & ~self.lost, f"not accurate to {100 * self.accuracy:g} % of the limit"),
-        )
-        told = " and ".join(f"{count} {what}" for one, what in counts if (count := int(one[scale].sum())))
-        return (
-            f" Of {self.products} runs at the scale {self.factors[scale]:g}, {told}: were all such runs within the "
-            f"limit, {self._sizes(passing(self.best, self.coverage))} would be accepted. {self._advice}"
-        )
 
     def plain(self) -> dict[str, Any]:
         """As `nonsmooth study tolerance --json` prints it."""
@@ -339,9 +320,9 @@ class Tolerance(Result):
         widest = {f"largest_{name}": variable("factor", self.widest[:, i], "m") for i, name in enumerate(self.scaled)}
         facts = {
             "title": "tolerance study", "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
-            "distributions": self.how, "result": self.statement,
+            "distributions": self.how, "result": self.statement, "level": self.level, "yield": self.yield_statement,
+            "failures": self.failure_statement,
         }  # fmt: skip
-        facts |= {"level": self.level, "yield": self.yield_statement, "failures": self.failure_statement}
         facts |= {f"failure_{one.method}": one.probability for one in self.failures}
         inputs = {} if self.shares is None else {"input": [str(name) for name in self.shares["input"].values]}
         return xarray.Dataset(data, {"factor": ("factor", self.factors), **widest, **inputs}, facts)
@@ -478,32 +459,15 @@ def tolerance(
         for method in failure
     )  # fmt: skip
     return Tolerance(
-        metric=what,
-        unit=made.unit,
-        limit=float(limit),
-        coverage=float(coverage),
-        confidence=float(confidence),
-        names=names,
-        scaled=tuple(clearances),
-        factors=scales,
-        widest=scales[:, None] * ends,
-        inputs=inputs,
-        outputs=values,
-        share=_shares_within(values <= limit, failed if not kinematic else np.zeros_like(failed)),
-        share_bound=bounds,
-        bound=np.array([quantile_bound(row, coverage, confidence) for row in values]),
-        passed=passing(bounds, coverage),
-        how=how,
-        level=level,
-        doubtful=doubtful,
-        coarse=None if made.coarse is None else made.coarse.reshape(len(scales), runs),
-        accuracy=float(accuracy),
-        shares=sizes,
-        failures=failures,
-        bands=products.bands(distributions),
-        failed=failed,
+        metric=what, unit=made.unit, limit=float(limit), coverage=float(coverage), confidence=float(confidence),
+        names=names, scaled=tuple(clearances), factors=scales, widest=scales[:, None] * ends, inputs=inputs,
+        outputs=values, share=_shares_within(values <= limit, failed if not kinematic else np.zeros_like(failed)),
+        share_bound=bounds, bound=np.array([quantile_bound(row, coverage, confidence) for row in values]),
+        passed=passing(bounds, coverage), how=how, level=level, doubtful=doubtful,
+        coarse=None if made.coarse is None else made.coarse.reshape(len(scales), runs), accuracy=float(accuracy),
+        shares=sizes, failures=failures, bands=products.bands(distributions), failed=failed,
         reason=(made.reason or LOST) if failed.any() and not kinematic else "",
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -519,9 +483,7 @@ class _Scaled:
 
 def _given(distributions: dict[str, Any]) -> dict[str, Any]:
     """Distributions with the texts of fits and toleranced dimensions read."""
-    return {
-        name: stated(one) if isinstance(one, str) and looks_stated(one) else one for name, one in distributions.items()
-    }
+    return {k: stated(one) if isinstance(one, str) and looks_stated(one) else one for k, one in distributions.items()}
 
 
 def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accuracy: Any) -> None:
