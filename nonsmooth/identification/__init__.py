@@ -9,11 +9,9 @@ from nonsmooth.identification.estimate import Estimate, Forecast, estimate, fore
 from nonsmooth.identification.excite import Bounds, Excitation, Excite, criteria, excite
 from nonsmooth.identification.fit_motion import FitMotion, MotionFit, Profile, fit_motion
 from nonsmooth.identification.fourier import Fourier
-from nonsmooth.identification.joint_friction import load_columns, radial_forces
-from nonsmooth.identification.measurement import Measurement, simulated
-from nonsmooth.identification.motion_data import MotionData, predictable_time
+from nonsmooth.identification.measurement import Measurement, MotionData, predictable_time, simulated
 from nonsmooth.identification.parameters import LinkFrame, Parameter, pseudo_inertia
-from nonsmooth.identification.regressor import Regressor, regressor
+from nonsmooth.identification.regressor import Regressor, load_columns, radial_forces, regressor
 
 __all__ = [
     "BaseParameters",

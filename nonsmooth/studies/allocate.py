@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,10 @@ class Allocation:
     @property
     def statement(self) -> str:
         """The result in sentences."""
-        chosen = ", ".join(f"{name} {_words(one)}" for name, one in self.tolerances.items())
+        chosen = ", ".join(
+            f"{name} {one.text if isinstance(one, Fit) else f'±{one.upper - one.middle:.4g}'}"
+            for name, one in self.tolerances.items()
+        )
         return f"At a cost of {self.cost:.6g}: {chosen}. {self.verified.yield_statement}"
 
 
@@ -223,8 +227,15 @@ class _Problem:
 
     def best(self, fixed: Mapping[str, Scatter]) -> tuple[float, dict[str, float]] | None:
         """Least cost and continuous tolerances beside fixed choices; None if these alone exceed the limit."""
+        from scipy.optimize import brentq
+
         sd, shift = self.moments(fixed)
-        allowed = np.array([self._largest_sd(float(one)) for one in shift])
+        allowed = np.zeros(len(shift))  # the largest standard deviation at each pose with which the yield is reached
+        for i, mean in enumerate(shift.tolist()):
+            if abs(mean) < self.limit:
+                low, high = 1e-9 * self.limit, 1e3 * self.limit
+                lacking = partial(lambda mean, sd: self.expected(mean, sd) - self.target, mean)
+                allowed[i] = brentq(lacking, low, high, xtol=1e-18, rtol=1e-13)
         left = allowed**2 - sd**2
         if np.any(left <= 0.0):
             return None
@@ -238,15 +249,6 @@ class _Problem:
             raise InputError(f'"{name}" has no effect on the deviation at these poses: leave it out.')
         t = _lagrange(a, k, s, left)
         return float(np.sum(a / t**k)), dict(zip(names, t.tolist(), strict=True))
-
-    def _largest_sd(self, shift: float) -> float:
-        """The largest standard deviation with which a shifted normal deviation has the yield."""
-        from scipy.optimize import brentq
-
-        if abs(shift) >= self.limit:
-            return 0.0
-        low, high = 1e-9 * self.limit, 1e3 * self.limit
-        return float(brentq(lambda sd: self.expected(shift, sd) - self.target, low, high, xtol=1e-18, rtol=1e-13))
 
 
 def _lagrange(a: Array, k: Array, s: Array, left: Array) -> Array:
@@ -307,7 +309,3 @@ def _choices(name: str, offered: Mapping[str, Any], nominal: float) -> list[tupl
     if not found:
         raise InputError(f'cost: "{name}" offers no choice.')
     return found
-
-
-def _words(one: Scatter) -> str:
-    return one.text if isinstance(one, Fit) else f"±{one.upper - one.middle:.4g}"

@@ -417,8 +417,9 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
     depth = max((float(row["depth"]) for row in touches), default=0.0)
 
     def of_first(name: str) -> float:
-        unknown = first is None or (name == "impulse" and not first["end"] < run.t[-1])
-        return float("nan") if unknown else float(first[name])
+        if first is None or name == "impulse" and not first["end"] < run.t[-1]:
+            return float("nan")
+        return float(first[name])
 
     return {
         "distance": float(np.max(deviation / accurate.scale, initial=0.0)),

@@ -109,7 +109,16 @@ def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", s
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
     if not distributions:
         raise InputError("A design needs at least one parameter.")
-    values = drawn(distributions, _shares(len(distributions), n, METHODS[method], seed))
+    from scipy.stats import qmc
+
+    k, generator, sequence = len(distributions), np.random.default_rng(seed), METHODS[method]
+    if sequence is None:
+        shares = generator.random((n, k))
+    elif sequence == "Sobol":  # the first n of a balanced sequence, which does not warn
+        shares = qmc.Sobol(k, seed=generator).random_base2(max(n - 1, 0).bit_length())[:n]
+    else:
+        shares = getattr(qmc, sequence)(k, seed=generator).random(n)
+    values = drawn(distributions, shares)
     return Design(tuple(distributions), values, (), f"{method}, seed {seed}: {words(distributions)}")
 
 
@@ -157,33 +166,19 @@ def described(distribution: Any) -> str:
         return distribution.text
     if isinstance(distribution, tuple):
         kind = "loguniform" if len(distribution) == 3 else "uniform"
-        return f"{kind}({', '.join(f'{value:.0e}' if _short(value) else f'{value:g}' for value in distribution[:2])})"
+        small = (0 < abs(value) < 1e-3 and float(f"{value:.0e}") == value for value in distribution[:2])
+        ends = (f"{value:.0e}" if e else f"{value:g}" for value, e in zip(distribution[:2], small, strict=True))
+        return f"{kind}({', '.join(ends)})"
     family = getattr(distribution, "dist", None)
     if family is None:
         return type(distribution).__name__
-    words = [f"{value:g}" for value in distribution.args]
-    words += [f"{name}={value:g}" for name, value in distribution.kwds.items()]
-    return f"{family.name}({', '.join(words)})"
-
-
-def _short(value: float) -> bool:
-    return 0 < abs(value) < 1e-3 and float(f"{value:.0e}") == value
+    numbers = [f"{value:g}" for value in distribution.args]
+    numbers += [f"{name}={value:g}" for name, value in distribution.kwds.items()]
+    return f"{family.name}({', '.join(numbers)})"
 
 
 def _rise(low: Any, high: Any) -> bool:
     return all(isinstance(x, int | float) and math.isfinite(x) for x in (low, high)) and low < high
-
-
-def _shares(k: int, n: int, method: str | None, seed: int) -> Array:
-    from scipy.stats import qmc
-
-    generator = np.random.default_rng(seed)
-    if method is None:
-        return generator.random((n, k))
-    made = getattr(qmc, method)(k, seed=generator)
-    if method == "Sobol":  # the first n of a balanced sequence, which does not warn
-        return np.asarray(made.random_base2(max(n - 1, 0).bit_length())[:n])
-    return np.asarray(made.random(n))
 
 
 def _named(values: Any) -> dict[str, Any]:

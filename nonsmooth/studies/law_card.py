@@ -6,7 +6,6 @@ import math
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import SimpleNamespace
 
 import casadi as ca
@@ -171,15 +170,10 @@ def law_card(
     k = SimpleNamespace(**{name: float(value) for name, value in law.coefficients(p).items()})
     known = numbers | {"approach": speed, "force": impact.peak_force, "depth": impact.peak_depth}
     return LawCard(
-        law=law,
-        speed=speed,
-        mass=mass,
-        impact=impact,
-        requested=asked,
-        delivered=np.array([each.restitution for each in impacts]),
-        penetration_number=np.array([each.penetration_number for each in impacts]),
-        validity=tuple(Validity(limit, known[limit.quantity]) for limit in law.limits(p, k)),
-    )
+        law, speed, mass, impact, asked, np.array([each.restitution for each in impacts]),
+        np.array([each.penetration_number for each in impacts]),
+        tuple(Validity(limit, known[limit.quantity]) for limit in law.limits(p, k)),
+    )  # fmt: skip
 
 
 def _checked(law: NormalLaw, speed: float, mass: float, geometry: Mapping[str, float]) -> dict[str, float]:
@@ -204,17 +198,11 @@ class _Wall:
         constants = law.coefficients(SimpleNamespace(**p))
         k = {name: ca.SX.sym(name) for name in constants}
         depth, rate, approach = (ca.SX.sym(name) for name in ("depth", "rate", "approach"))
-        compliant = Compliant(law)
-        force, _, elastic, _ = compliant.forces(
-            depth, rate, approach, ca.SX(0), ca.SX(0, 1), ca.SX(0), SimpleNamespace(**k)
-        )
+        still = ca.SX(0), ca.SX(0, 1), ca.SX(0)
+        force, _, elastic, _ = Compliant(law).forces(depth, rate, approach, *still, SimpleNamespace(**k))
         self._coefficients = ca.Function("coefficients", [ca.vertcat(*p.values())], [ca.vertcat(*constants.values())])
-        column = ca.vertcat(*k.values())
-        self._forces = ca.Function("forces", [depth, rate, approach, column], [ca.vertcat(force, elastic)])
-
-    @cached_property
-    def _evaluate(self) -> Evaluator:
-        return Evaluator(self._forces)
+        arguments = [depth, rate, approach, ca.vertcat(*k.values())]
+        self._evaluate = Evaluator(ca.Function("forces", arguments, [ca.vertcat(force, elastic)]))
 
     def hit(self, numbers: Mapping[str, float], speed: float, mass: float) -> FreeImpact:
         """One impact; lengths in the depth at which force times depth is m v^2, speeds in that of approach."""
@@ -254,11 +242,9 @@ class _Wall:
         parted = bool(found.t_events[0].size)
         time = np.union1d(np.linspace(0.0, found.t[-1], SAMPLES), found.t_events[1][:1])
         x, w, _ = found.sol(time)
+        force = np.array([forces(max(a, 0.0) * unit, b * speed)[0] for a, b in zip(x, w, strict=True)])
         return FreeImpact(
-            t=time * unit / speed,
-            depth=np.maximum(x, 0.0) * unit,
-            rate=w * speed,
-            force=np.array([forces(max(a, 0.0) * unit, b * speed)[0] for a, b in zip(x, w, strict=True)]),
+            time * unit / speed, np.maximum(x, 0.0) * unit, w * speed, force,
             restitution=max(-float(found.y[1, -1]), 0.0) if parted else 0.0,
             penetration_number=float(found.y_events[1][0][2]) if found.y_events[1].size else float(found.y[2, -1]),
-        )
+        )  # fmt: skip

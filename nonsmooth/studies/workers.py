@@ -55,26 +55,21 @@ def outcomes(
     count = min(cores() if workers is None else workers, max(len(known), 1))
     if scheduler is None and count == 1:
         return ((number, work(*task)) for number, task in known.items())
-    parcel = _packed(work)
-    sent = {number: (parcel, *task) for number, task in known.items()}
-    return _in_processes(sent, count) if scheduler is None else _on_dask(sent, scheduler)
-
-
-def _packed(work: Callable[..., Any]) -> bytes:
-    """Pickled for other processes, with functions and classes of a script or notebook."""
-    import cloudpickle
+    import cloudpickle  # functions and classes of a script or notebook, too
 
     try:
-        return bytes(cloudpickle.dumps(work))
+        parcel = bytes(cloudpickle.dumps(work))
     except Exception as error:  # CasADi raises a bare Exception
         raise InputError(
             f"The study cannot be sent to other processes ({error}). "
             "Give a function that builds the model, or workers=1."
         ) from error
+    sent = {number: (parcel, *task) for number, task in known.items()}
+    return _in_processes(sent, count) if scheduler is None else _on_dask(sent, scheduler)
 
 
 def _done(parcel: bytes, *task: Any) -> Any:
-    """What another process does."""
+    """Run a task in another process."""
     return _unpacked(parcel)(*task)
 
 
