@@ -1,7 +1,5 @@
 """Identification: identifiable parameters, exciting motions, estimates, and joints with clearance."""
 
-from __future__ import annotations
-
 from nonsmooth.identification.base import BaseParameters, base_parameters, random_states
 from nonsmooth.identification.bee_colony import BeeColony, Colony, bee_colony
 from nonsmooth.identification.consistent import Verdict, body_verdict, is_consistent, least_eigenvalues

@@ -4,8 +4,6 @@ The columns of the stacked regressor W depend on each other, ``W = W_b K``: its 
 parameters ``beta = K theta``, each of which is one standard parameter plus multiples of others with the same effect.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ With the rows of joints and drives ``G(q, u) = 0``, K = G_q B and the drives' co
 so that S spans the motions that the joints admit. Dependent rows are omitted.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

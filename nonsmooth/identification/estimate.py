@@ -4,8 +4,6 @@ With the stacked regressor W and forces tau, of which channel d has white noise 
 variance is ``beta = (W' S^-1 W)^-1 W' S^-1 tau`` and its covariance ``(W' S^-1 W)^-1``, the Cramer-Rao bound.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ covariance of the estimate up to the variance of the noise. Series are parametri
 start and end at rest, so that these conditions hold exactly; derivatives of the criteria are exact.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable

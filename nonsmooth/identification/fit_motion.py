@@ -9,8 +9,6 @@ that meets a lower sum of squares than that of the minimum shows that the search
 the profiles are computed again, so that they always belong to the minimum.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The Levenberg-Marquardt method within bounds, by SciPy, with difference quotients of decreasing steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Standard parameters of a mechanism: mass, first moments and inertia of each body about a frame fixed in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Results as files: JSON objects of what `as_dictionary` gives."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """Studies with many runs; each returns its numbers, which `nonsmooth.plots` draws."""
 
-from __future__ import annotations
-
 from nonsmooth.studies.allocate import Allocation, allocate
 from nonsmooth.studies.bifurcation import Bifurcation, Crossings, LongRun, PerPeriod, bifurcation, periodic_section
 from nonsmooth.studies.cases import Case

@@ -12,8 +12,6 @@ answer is verified by closing the joints of many products; if fewer are good tha
 the limit at several poses in different products, a larger yield is required of each pose.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
@@ -166,27 +164,6 @@ def allocate(
     return Allocation(chosen, price, float(sd[worst]), float(shift[worst]), yields[worst], verified)
 
 
-def _cheapest(
-    problem: _Problem, choices: Mapping[str, list[tuple[Scatter, float]]], values: Mapping[str, float], order: Any
-) -> tuple[float, dict[str, Scatter]]:
-    """Least cost among all combinations of choices, and what is chosen."""
-    best: tuple[float, dict[str, Scatter]] | None = None
-    for combination in itertools.product(*choices.values()):
-        fixed = {name: one for name, (one, _) in zip(choices, combination, strict=True)}
-        price = sum(amount for _, amount in combination)
-        if best is not None and price >= best[0]:
-            continue
-        found = problem.best(fixed)
-        if found is not None and (best is None or price + found[0] < best[0]):
-            best = price + found[0], fixed | {name: Toleranced(values[name], t) for name, t in found[1].items()}
-    if best is None:
-        raise InputError(
-            f"No choice keeps the deviation within {problem.limit:g} for {100 * problem.target:.6g} % of the products: "
-            "the clearances and tolerances that are not free already exceed it; offer finer ones, or raise the limit."
-        )
-    return best[0], {name: best[1][name] for name in order}
-
-
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """The limit on the deviation to first order, and the costs of continuous tolerances."""
@@ -249,6 +226,27 @@ class _Problem:
             raise InputError(f'"{name}" has no effect on the deviation at these poses: leave it out.')
         t = _lagrange(a, k, s, left)
         return float(np.sum(a / t**k)), dict(zip(names, t.tolist(), strict=True))
+
+
+def _cheapest(
+    problem: _Problem, choices: Mapping[str, list[tuple[Scatter, float]]], values: Mapping[str, float], order: Any
+) -> tuple[float, dict[str, Scatter]]:
+    """Least cost among all combinations of choices, and what is chosen."""
+    best: tuple[float, dict[str, Scatter]] | None = None
+    for combination in itertools.product(*choices.values()):
+        fixed = {name: one for name, (one, _) in zip(choices, combination, strict=True)}
+        price = sum(amount for _, amount in combination)
+        if best is not None and price >= best[0]:
+            continue
+        found = problem.best(fixed)
+        if found is not None and (best is None or price + found[0] < best[0]):
+            best = price + found[0], fixed | {name: Toleranced(values[name], t) for name, t in found[1].items()}
+    if best is None:
+        raise InputError(
+            f"No choice keeps the deviation within {problem.limit:g} for {100 * problem.target:.6g} % of the products: "
+            "the clearances and tolerances that are not free already exceed it; offer finer ones, or raise the limit."
+        )
+    return best[0], {name: best[1][name] for name in order}
 
 
 def _lagrange(a: Array, k: Array, s: Array, left: Array) -> Array:

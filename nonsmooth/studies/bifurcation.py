@@ -73,10 +73,8 @@ class Bifurcation(Result):
         found = np.zeros(len(self.values), int)
         for i, points in enumerate(self.points):
             longest = len(points) // 4 if most is None else min(most, len(points) - 1)
-            for k in range(1, longest + 1):
-                if np.all(np.abs(points[k:] - points[:-k]) <= tolerance):
-                    found[i] = k
-                    break
+            periods = (k for k in range(1, longest + 1) if np.all(np.abs(points[k:] - points[:-k]) <= tolerance))
+            found[i] = next(periods, 0)
         return found
 
     def to_dataset(self) -> xarray.Dataset:
@@ -338,8 +336,8 @@ class LongRun:
 
     def __call__(self, value: float) -> Array:
         """The points of a value."""
-        system, changed = self._system(value), self._changed(value)
-        found = self.section.take(system, self.stepper, changed, self._known(value, system))
+        system, changed, known = self._at(value)
+        found = self.section.take(system, self.stepper, changed, known)
         kind, name = self._column(system)
         return np.asarray(getattr(found, kind)[name])
 
@@ -351,34 +349,29 @@ class LongRun:
         InputError
             For a parameter, an argument or a quantity that does not exist.
         """
-        system = self._system(value)
-        check_known(system, self._changed(value))
+        system, changed, known = self._at(value)
+        check_known(system, changed)
         kind, name = self._column(system)
         names, units = (getattr(system.names, what) for what in (kind, f"{kind}_units"))
         unit = unit_of_varied(self.mechanism, system, {**self.arguments, self.varied: value}, self.varied)
         if isinstance(self.section, PerPeriod):
-            self.section.seconds(self._known(value, system))
+            self.section.seconds(known)
         return {
             "parameter": self.varied, "unit": unit, "quantity": name if kind == "q" else f"velocity of {name}",
             "quantity_unit": units[names.index(name)],
         }  # fmt: skip
 
-    def _system(self, value: float) -> System:
-        key = None if "." in self.varied else value
-        if self._built is None or self._built[0] != key:
-            arguments = dict(self.arguments) | ({} if key is None else {self.varied: value})
-            self._built = key, system_of(self.mechanism, arguments)
-        return self._built[1]
-
-    def _changed(self, value: float) -> dict[str, float]:
-        return dict(self.parameters) | ({self.varied: value} if "." in self.varied else {})
-
-    def _known(self, value: float, system: System) -> dict[str, Any]:
-        """Numbers by name: of the function, its defaults included, and of the system."""
-        own: dict[str, Any] = {}
+    def _at(self, value: float) -> tuple[System, dict[str, float], dict[str, Any]]:
+        """The system, its changed parameters, and numbers by name: of the function and of the system."""
+        own = {self.varied: value}
+        argument, changed = ({}, own) if "." in self.varied else (own, {})
+        if self._built is None or self._built[0] != argument:
+            self._built = argument, system_of(self.mechanism, {**self.arguments, **argument})
+        system, known = self._built[1], dict[str, Any]()
         if callable(self.mechanism):
-            own = {one.name: one.default for one in inspect.signature(self.mechanism).parameters.values()}
-        return own | dict(system.parameters) | dict(self.parameters) | dict(self.arguments) | {self.varied: value}
+            known = {one.name: one.default for one in inspect.signature(self.mechanism).parameters.values()}
+        known |= {**system.parameters, **self.parameters, **self.arguments, **own}
+        return system, {**self.parameters, **changed}, known
 
     def _column(self, system: System) -> tuple[str, str]:
         kind, colon, name = self.quantity.partition(":")

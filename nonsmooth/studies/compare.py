@@ -121,9 +121,8 @@ class Comparison(Result):
         return "\n".join([*table, *self.remarks()])
 
     def remarks(self) -> list[str]:
-        """What the table says of runs that are not accurate, and of those that ended early."""
-        said = doubts({label: run.verdict for label, run in self.runs.items()})
-        return [*said, *(f"{label}: left out, it {reason}" for label, reason in self.failed.items())]
+        """Remarks below the table: runs that are not accurate, and those that ended early."""
+        return doubts({label: run.verdict for label, run in self.runs.items()}, self.failed)
 
     def lines(self) -> list[tuple[str, list[Any]]]:
         """Main rows of the table, a number per case; of contacts only the one with the largest impulse in the

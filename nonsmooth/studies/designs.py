@@ -1,7 +1,5 @@
 """Parameter values of a study: grids, lists, and samples of distributions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

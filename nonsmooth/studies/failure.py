@@ -15,8 +15,6 @@ of the limit states ``value - limit`` is positive, of a two-sided limit also ``-
 The last three are algorithms of OpenTURNS (extra ``reliability``).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -69,9 +69,10 @@ def texts(values: Iterable[Any]) -> NDArray[Any]:
     return np.array([str(value) for value in values], dtype=object)
 
 
-def doubts(verdicts: Mapping[str, Any]) -> list[str]:
-    """A line for each run, by name, whose verdict is not that it is accurate."""
-    return [f"{name}: {verdict}" for name, verdict in verdicts.items() if verdict.kind != "accurate"]
+def doubts(verdicts: Mapping[str, Any], failed: Mapping[str, str] | None = None) -> list[str]:
+    """A line for each run, by name, that is not accurate, and for each that is left out since it failed."""
+    lines = [f"{name}: {verdict}" for name, verdict in verdicts.items() if verdict.kind != "accurate"]
+    return lines + [f"{name}: left out, it {reason}" for name, reason in (failed or {}).items()]
 
 
 @dataclass(frozen=True)

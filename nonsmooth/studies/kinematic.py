@@ -10,8 +10,6 @@ for many products together by Newton's method, or to first order, ``dq = -(dg/dq
 its bearing is not regarded, nor axial clearance.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Card of a compliant normal law: force loop in a free impact, delivered restitution, depth, range of validity."""
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Mapping

@@ -91,23 +91,14 @@ class KinematicLevel:
         """Inputs (n, k) -> outputs (n,)."""
         return lambda values: np.max(np.abs(self.kinematics.deviations(names, values)), axis=1)
 
-    def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> signed outputs (n, m), smooth."""
-        return lambda values: self.kinematics.deviations(names, values)
-
-    def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
-        """Half widths of the output to first order."""
-        return self.kinematics.bands(distributions)
-
 
 class DynamicLevel:
-    """Metrics of runs, each a second time with half the step on request."""
+    """Metrics of runs, each a second time with half the step on request; `common` are other arguments of `sweep`."""
 
     def __init__(
         self, mechanism: Mechanism, stepper: Stepper | None, metric: Any, *, limit: float, t_end: float | None,
         dt: float | StepControl | None, verdict: bool, accuracy: float, parameters: Mapping[str, Any] | None,
-        arguments: Mapping[str, Any] | None, output: str | os.PathLike[str] | None, workers: int | None,
-        scheduler: str | None, progress: Progress,
+        arguments: Mapping[str, Any] | None, output: str | os.PathLike[str] | None, **common: Any,
     ) -> None:  # fmt: skip
         if t_end is None:
             raise InputError("The dynamic level needs t_end, the end of the runs [s].")
@@ -121,10 +112,7 @@ class DynamicLevel:
             coordinate = metric.removeprefix(DEVIATION)
             self.nominal = float(Kinematics(self.system, coordinate, t=t_end, parameters=self.parameters).nominal[0])
             self.metric = f"final:{coordinate}"
-        self.common: dict[str, Any] = {
-            "t_end": t_end, "parameters": self.parameters, "arguments": arguments, "workers": workers,
-            "scheduler": scheduler, "progress": progress,
-        }  # fmt: skip
+        self.common: dict[str, Any] = {"t_end": t_end, "parameters": self.parameters, "arguments": arguments} | common
 
     @cached_property
     def system(self) -> System:
@@ -172,12 +160,6 @@ class DynamicLevel:
             return found["output"]
 
         return of
-
-    def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        raise InputError('Probabilities of failure by these methods are for level="kinematic".')
-
-    def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
-        return {}
 
     def _swept(
         self, design: Design, metrics: Mapping[str, Any], dt: Any, output: Any, halved: bool = False

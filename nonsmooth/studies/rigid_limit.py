@@ -91,32 +91,25 @@ class RigidLimit(Result):
         return {name: order(self.stiffness, values) for name, values in series.items()}
 
     def remarks(self) -> list[str]:
-        """What the table says of runs that are not accurate."""
+        """Remarks below the table: runs that are not accurate, and those that ended early."""
         known = {f"K = {K:g}": verdict for K, verdict in zip(self.stiffness, self.verdicts, strict=True)}
-        left_out = [f"{label}: left out, it {reason}" for label, reason in self.failed.items()]
-        return [*doubts({"rigid": self.rigid_verdict} | known), *left_out]
+        return doubts({"rigid": self.rigid_verdict} | known, self.failed)
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per stiffness."""
         names = ("stiffness", *(name for name in COLUMNS if name != "first_impulse"))
-        return [
-            {name: (int if name in COUNTS else float)(getattr(self, name)[i]) for name in names}
-            | {"verdict": verdict.kind}
-            for i, verdict in enumerate(self.verdicts)
-        ]
+        kinds = {name: int if name in COUNTS else float for name in names}
+        rows = [{name: kind(getattr(self, name)[i]) for name, kind in kinds.items()} for i in range(len(self.verdicts))]
+        return [row | {"verdict": verdict.kind} for row, verdict in zip(rows, self.verdicts, strict=True)]
 
     def to_dataset(self) -> xarray.Dataset:
         """As an `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
         import xarray
 
-        data: dict[str, Any] = {
-            name: variable("stiffness", getattr(self, name), unit, meaning) for name, (unit, meaning) in COLUMNS.items()
-        }
+        data = {name: variable("stiffness", getattr(self, name), *about) for name, about in COLUMNS.items()}
         data["verdict"] = variable("stiffness", [verdict.kind for verdict in self.verdicts], "-", "of the run")
-        facts: dict[str, Any] = {
-            "title": "compliant contact towards the rigid limit",
-            "rigid_verdict": str(self.rigid_verdict),
-        }
+        facts: dict[str, Any] = {"title": "compliant contact towards the rigid limit"}
+        facts["rigid_verdict"] = str(self.rigid_verdict)
         facts |= {f"order_{name}": value for name, value in self.orders.items()}
         facts |= {f"needed_{name}": value for name, value in self.needed.items()}
         facts["rigid_impulse"] = self.rigid_impulse

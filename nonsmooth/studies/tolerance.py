@@ -21,6 +21,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -453,11 +454,16 @@ def tolerance(
     what, sizes = name_of(metric), None
     if sensitivity:
         sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
-    failures = tuple(
-        failure_probability(products.signed(names), last, limit, method=method, two_sided=True, confidence=confidence,
-                            seed=seed)
-        for method in failure
-    )  # fmt: skip
+    failures, bands = [], {}
+    if isinstance(products, KinematicLevel):
+        bands = products.kinematics.bands(distributions)
+        signed = partial(products.kinematics.deviations, names)
+        for method in failure:
+            failures.append(
+                failure_probability(
+                    signed, last, limit, method=method, two_sided=True, confidence=confidence, seed=seed
+                )
+            )
     return Tolerance(
         metric=what, unit=made.unit, limit=float(limit), coverage=float(coverage), confidence=float(confidence),
         names=names, scaled=tuple(clearances), factors=scales, widest=scales[:, None] * ends, inputs=inputs,
@@ -465,7 +471,7 @@ def tolerance(
         share_bound=bounds, bound=np.array([quantile_bound(row, coverage, confidence) for row in values]),
         passed=passing(bounds, coverage), how=how, level=level, doubtful=doubtful,
         coarse=None if made.coarse is None else made.coarse.reshape(len(scales), runs), accuracy=float(accuracy),
-        shares=sizes, failures=failures, bands=products.bands(distributions), failed=failed,
+        shares=sizes, failures=tuple(failures), bands=bands, failed=failed,
         reason=(made.reason or LOST) if failed.any() and not kinematic else "",
     )  # fmt: skip
 

@@ -1,7 +1,5 @@
 """Evaluation of a function for many tasks: in this process, in others on this machine, or on a Dask cluster."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os
