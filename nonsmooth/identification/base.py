@@ -196,7 +196,7 @@ def random_states(
 
 
 def as_dictionary(base: BaseParameters) -> dict[str, Any]:
-    """As plain data."""
+    """Plain data of the result, for JSON."""
     return {
         "rank": base.rank, "gap": base.gap, "names": list(base.base_names), "units": list(base.base_units),
         "formulas": list(base.formulas()), "without influence": [base.names[i] for i in base.unseen],

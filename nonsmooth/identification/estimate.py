@@ -133,12 +133,12 @@ class Estimate(Saved):
 
     @property
     def correlation(self) -> Array:
-        """Of the values (rank, rank)."""
+        """Correlation of the values (rank, rank)."""
         return self.covariance / np.outer(self.deviation, self.deviation)
 
     @property
     def tests(self) -> dict[str, float]:
-        """Of the residuals: Durbin and Watson's number, 2 for white noise, and the largest in standard deviations."""
+        """Durbin and Watson's number of the residuals, 2 for white noise, and the largest in standard deviations."""
         changes = np.sum(np.diff(self.residual, axis=0) ** 2, axis=0) / np.sum(self.residual**2, axis=0)
         largest = float(np.max(np.abs(self.residual) / self.noise))
         return {"Durbin-Watson": float(np.min(changes)), "largest residual": largest}
@@ -156,7 +156,7 @@ class Estimate(Saved):
         return "\n".join(lines)
 
     def as_dictionary(self) -> dict[str, Any]:
-        """As plain data."""
+        """Plain data of the result, for JSON."""
         rows = zip(self.names, self.units, self.values, self.deviation, self.intervals(), self.share, strict=True)
         found: dict[str, Any] = {"method": self.method, "noise": self.noise.tolist(), **self.tests}
         found["parameters"] = {

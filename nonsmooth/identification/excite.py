@@ -43,8 +43,7 @@ class Bounds:
     Parameters
     ----------
     position, velocity, acceleration : one number > 0 per drive [rad or m, per s, per s^2]
-    force : [N m] or [N], optional
-        Of the driving forces, by the parameters as built.
+    force : [N m] or [N], optional, of the driving forces, by the parameters as built
     clear : callable, optional
         Function of positions (n, drives) that returns (n, k) values, each >= 0 where nothing collides. Its derivatives
         are central differences.
@@ -145,7 +144,7 @@ class Excitation(Saved):
         return "\n".join(lines)
 
     def as_dictionary(self) -> dict[str, Any]:
-        """As plain data, with the coefficients."""
+        """Plain data of the result, for JSON, with the coefficients."""
         return {
             "omega": self.motion.omega, "period": self.motion.period, "drives": list(self.drives),
             "coefficients": self.motion.coefficients.tolist(), **self.measures, "reached": list(self.reached),

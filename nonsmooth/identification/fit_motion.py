@@ -152,7 +152,7 @@ class MotionFit(Saved):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What speaks against the estimate and its intervals: error of the steps, and residuals that are not noise."""
+        """Objections to the estimate and its intervals: error of the steps, and residuals that are not noise."""
         found, mean = [], self.cost / self.samples
         moved = ", ".join(
             f"{name} by {shift:.1f}" for name, shift in zip(self.names, self.shift, strict=False) if abs(shift) > MOVED
@@ -200,7 +200,7 @@ class MotionFit(Saved):
         return "\n".join([*lines, *("" for _ in self.remarks[:1]), *self.remarks])
 
     def as_dictionary(self) -> dict[str, Any]:
-        """As plain data."""
+        """Plain data of the result, for JSON."""
         found: dict[str, Any] = {
             "until": self.until, "mean square residual": self.cost / self.samples, "runs": self.runs,
             "seconds": self.seconds, "unknown": list(self.unknown), "remarks": list(self.remarks), "parameters": {},
@@ -468,7 +468,7 @@ def _explained(cost: float, samples: int) -> bool:
 
 
 def _covariance(J: Array) -> Array:
-    """Of the logarithms, by the linearised motion."""
+    """Covariance of the logarithms, by the linearised motion."""
     _, s, Vt = np.linalg.svd(J, full_matrices=False)
     s = np.maximum(s, 1e-8 * s[0])
     return np.asarray((Vt.T / s**2) @ Vt, dtype=np.float64)

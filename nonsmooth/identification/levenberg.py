@@ -14,13 +14,7 @@ SETTLED, STILL = 1e-5, 1e-6
 
 
 def levenberg_marquardt(
-    residual: Callable[[Array], Array],
-    x: Array,
-    low: Array,
-    high: Array,
-    *,
-    iterations: int,
-    free: Array | None = None,
+    residual: Callable[[Array], Array], x: Array, low: Array, high: Array, *, iterations: int, free: Array | None = None
 ) -> tuple[Array, float]:
     """The local minimum of the sum of squares of the residuals near x, and its value.
 

@@ -102,24 +102,19 @@ def predictable_time(
 
     Beyond it a motion with impacts cannot be fitted: parameters would have to be known to more digits than they have.
     """
-    runs = [simulated_columns(system, stepper, data, dict(parameters), dt, float(data.t[-1]))]
-    for name, value in parameters.items():
-        runs.append(
-            simulated_columns(system, stepper, data, {**parameters, name: value * (1 + change)}, dt, float(data.t[-1]))
-        )
-    moved = np.max([np.max(np.abs(one - runs[0]), axis=0) for one in runs[1:]], axis=0)
+    changed = [{**parameters, name: value * (1 + change)} for name, value in parameters.items()]
+    first, *others = (
+        simulated_columns(system, stepper, data, values, dt, float(data.t[-1])) for values in (parameters, *changed)
+    )
+    moved = np.max([np.max(np.abs(one - first), axis=0) for one in others], axis=0)
     beyond = np.flatnonzero(~(moved < 1.0))
     return float(data.t[max(int(beyond[0]) - 1, 0)] if beyond.size else data.t[-1])
 
 
 def simulated_columns(
-    system: System,
-    stepper: Stepper,
-    data: MotionData,
-    parameters: Mapping[str, float],
-    dt: float | StepControl,
+    system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, float], dt: float | StepControl,
     t_end: float,
-) -> Array:
+) -> Array:  # fmt: skip
     """The columns (columns, n) of a run at the measured times, in standard deviations; `FAILED` after its early end."""
     known = {*system.q_names, *(f"v:{name}" for name in system.v_names)}
     for name in data.columns:
@@ -308,7 +303,7 @@ class Measurement:
 def simulated(
     Y: Regressor, motion: Fourier, *, noise: float, samples: int = 400, seed: int = 0, values: Array | None = None
 ) -> Measurement:
-    """What a measurement of a motion gives: exact motion, and forces with white noise.
+    """A simulated measurement of a motion: exact motion, and forces with white noise.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def link_frames(system: System, given: Mapping[str, LinkFrame]) -> dict[str, Lin
 
 
 def inertial_parameters(body: Body) -> tuple[Parameter, ...]:
-    """Of one body, in order: ten in space, four in the plane."""
+    """Parameters of one body, in order: ten in space, four in the plane."""
     if not isinstance(body, (PlanarBody, SpatialBody)):
         raise InputError(f'"{body.name}" is a {type(body).__name__}; identified are PlanarBody and SpatialBody.')
     table = PLANAR if isinstance(body, PlanarBody) else SPATIAL

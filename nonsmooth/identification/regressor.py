@@ -111,7 +111,7 @@ class Regressor:
         self.parameters = tuple(found)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What makes the same regressor in another process."""
+        """Arguments that make the same regressor in another process."""
         return Regressor, (self.system, self.drives, self.frames, self.friction, self.loads)
 
     @property

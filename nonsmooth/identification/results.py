@@ -11,7 +11,7 @@ class Saved:
     """Base of results that can be written as JSON."""
 
     def as_dictionary(self) -> dict[str, Any]:
-        """As plain data."""
+        """Plain data of the result, for JSON."""
         raise TypeError(f"{type(self).__name__} has no plain data.")
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -176,7 +176,7 @@ class _Problem:
     priced: set[str]
 
     def inputs(self, chosen: Mapping[str, Scatter]) -> dict[str, Scatter]:
-        """What scatters: what is chosen, and what has no price."""
+        """Inputs that scatter: those chosen, and those without a price."""
         own = {name: one for name, one in self.kinematics.inputs.items() if isinstance(one, Scatter)}
         return {name: one for name, one in own.items() if name not in self.priced} | dict(chosen)
 

@@ -113,10 +113,8 @@ def bifurcation(
         section, for instance by `periodic_section`.
     values : of the parameter
     parameter, unit, quantity, quantity_unit : names and units of values and points, for files and figures
-    workers : int, optional
-        Number of processes; 1 for this process only, one per core by default.
-    scheduler : str, optional
-        Address of a Dask scheduler, instead of local processes.
+    workers : int, optional, number of processes; 1 for this process only, one per core by default
+    scheduler : str, optional, address of a Dask scheduler, instead of local processes
     progress : callable (share), or True for words on one line, optional
 
     Returns
@@ -342,7 +340,7 @@ class LongRun:
         return np.asarray(getattr(found, kind)[name])
 
     def labels(self, value: float) -> dict[str, str]:
-        """What values and points are, and their units, for `bifurcation`; checks all names.
+        """Names and units of values and points, for `bifurcation`; checks all names.
 
         Raises
         ------

@@ -72,10 +72,8 @@ class Case(metaclass=Called):
     contact : Rigid or Compliant
     stepper : a stepper that takes this contact
     dt : [s], Landing or ErrorControl
-    parameters : mapping, optional
-        Parameters to change, by name.
-    exact : optional
-        The exact solution of this case, an object with ``sample(t, side)`` and ``events``.
+    parameters : mapping, optional, parameters to change, by name
+    exact : optional, the exact solution of this case, an object with ``sample(t, side)`` and ``events``
     """
 
     label: str

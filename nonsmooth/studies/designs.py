@@ -77,8 +77,8 @@ def points(values: Mapping[str, Sequence[float] | Array]) -> Design:
     columns = {name: _numbers(name, column) for name, column in _named(values).items()}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise InputError(f"A list needs as many values of each parameter, got {said}; for all combinations use grid.")
+        counts = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InputError(f"A list needs as many values of each parameter, got {counts}; for all combinations use grid.")
     return Design(tuple(columns), np.array(list(columns.values())).reshape(len(columns), -1).T, (), "list")
 
 

@@ -185,14 +185,14 @@ def _openturns(seed: int) -> Iterator[Any]:
         import openturns
     except ImportError as error:
         raise InputError(f'This method needs the extra "reliability", pip install "nonsmooth[reliability]" ({error}).') from error  # noqa: E501  # fmt: skip
-    state, told = openturns.RandomGenerator.GetState(), openturns.Log.Flags()
+    state, flags = openturns.RandomGenerator.GetState(), openturns.Log.Flags()
     openturns.RandomGenerator.SetSeed(seed)
     openturns.Log.Show(openturns.Log.NONE)
     try:
         yield openturns
     finally:
         openturns.RandomGenerator.SetState(state)
-        openturns.Log.Show(told)
+        openturns.Log.Show(flags)
 
 
 def _event(ot: Any, function: Callable[[Array], Array], inputs: int) -> Any:
@@ -257,7 +257,7 @@ def _united(points: list[tuple[float, Array]]) -> float:
     from scipy.stats import norm
 
     def both(a: float, b: float, cosine: float) -> float:
-        """Of the intersection of two half spaces at distances a and b whose normals have this cosine."""
+        """Probability of the intersection of two half spaces at distances a and b whose normals have this cosine."""
         if cosine > 1.0 - 1e-12:
             return float(norm.sf(max(a, b)))
         if cosine < -1.0 + 1e-12:

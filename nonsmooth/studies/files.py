@@ -105,13 +105,13 @@ class SweepFolder:
             return
         try:
             self.folder.mkdir(exist_ok=True)
-            stated = self.folder / "plan.json"
-            if stated.exists():
-                with _continued(stated):
-                    known = json.loads(stated.read_text(encoding="utf-8", errors="replace"))
+            plan_file = self.folder / "plan.json"
+            if plan_file.exists():
+                with _continued(plan_file):
+                    known = json.loads(plan_file.read_text(encoding="utf-8", errors="replace"))
                 self._check(known, self.folder)
             else:
-                write_bytes(json.dumps(plan, indent=1).encode(), stated, "The plan of the sweep")
+                write_bytes(json.dumps(plan, indent=1).encode(), plan_file, "The plan of the sweep")
         except OSError as error:
             raise InputError(f"Runs cannot be kept in {self.folder} ({error.strerror}).") from error
 

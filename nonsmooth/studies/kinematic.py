@@ -170,7 +170,7 @@ class Kinematics:
         return np.concatenate(found)
 
     def linearised(self, names: Sequence[str], values: Array) -> Array:
-        """As `deviations`, to first order in dimensions and clearances."""
+        """Deviations (n, poses) to first order in dimensions and clearances, see `deviations`."""
         values = np.atleast_2d(np.asarray(values, dtype=float))
         found = [self._changes(list(names), values, k) @ row for k, row in enumerate(self._first)]
         return np.stack(found, axis=1)

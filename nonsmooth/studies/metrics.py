@@ -204,11 +204,11 @@ def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
 def measured(**units: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """State the units of the numbers that a function of a run returns by name, for datasets and tables."""
 
-    def stated(function: Callable[..., Any]) -> Callable[..., Any]:
+    def with_units(function: Callable[..., Any]) -> Callable[..., Any]:
         function.units = units  # type: ignore[attr-defined]
         return function
 
-    return stated
+    return with_units
 
 
 def _bare(function: Function) -> tuple[Function, str]:
@@ -247,8 +247,8 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
     if known.about == "coordinate" and about not in units:
         raise InputError(f'"{one}": write {word}:NAME with one of {", ".join(units)}.{hint(about, units)}')
     if known.about == "contact" and about and about not in contacts:
-        said = f"{hint(about, contacts)} There are: {', '.join(contacts)}."
-        raise InputError(f'"{one}": there is no contact "{about}".{said}')
+        known_names = f"{hint(about, contacts)} There are: {', '.join(contacts)}."
+        raise InputError(f'"{one}": there is no contact "{about}".{known_names}')
     if not known.about and about:
         raise InputError(f'"{one}": {word} takes nothing after a colon.')
     meant = (about,) if about else contacts if known.about == "contact" else ()

@@ -240,7 +240,7 @@ def check_sensitivity(distributions: Mapping[str, Any]) -> None:
 def shares(
     outputs: Callable[[Array], Array], distributions: Mapping[str, Any], what: str, *, base: int = 64, seed: int = 0
 ) -> xarray.Dataset:
-    """As `sensitivity`, of a function of inputs (n, k), in the order of `distributions`, that gives outputs (n,)."""
+    """Indices of `sensitivity` of a function of inputs (n, k), in the order of `distributions`, with outputs (n,)."""
     import xarray
 
     check_sensitivity(distributions)

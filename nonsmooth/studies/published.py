@@ -69,7 +69,7 @@ class View:
         return self.accelerations()
 
     def series(self, entry: Any) -> Array:
-        """Of ``(kind, name)`` or a function, in SI units."""
+        """The series of ``(kind, name)`` or of a function, in SI units."""
         if callable(entry):
             return np.asarray(entry(self), float)
         kind, name = entry
@@ -110,7 +110,7 @@ class Twin:
         return self.at(ends(rows))
 
     def mean_acceleration(self, name: str, edges: Array) -> Array:
-        """Of a velocity, between edges of equal windows [s]."""
+        """Mean acceleration of a velocity between edges of equal windows [s]."""
         values = self._values("v", edges)[:, self.run.v.names.index(name)]
         return np.asarray(np.diff(values) / np.diff(edges))
 
@@ -211,7 +211,7 @@ class PublishedRuns(Result):
         return self.runs[case, kind].verdict
 
     def remarks(self) -> list[str]:
-        """What the table says of runs that are not accurate."""
+        """Remarks below the table: runs that are not accurate."""
         return doubts({f"{case}, {kind}": run.verdict for (case, kind), run in self.runs.items()})
 
     def view(self, case: str, kind: str, of: str = "run") -> View:
@@ -257,20 +257,20 @@ class PublishedRuns(Result):
         return "\n".join([*lines, "", *self.remarks()]).rstrip()
 
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over case, ``contact`` (its kind) and measure; units are a coordinate."""
+        """An `xarray.Dataset` over case, ``contact`` (its kind) and measure; units are a coordinate."""
         import xarray
 
         cases, kinds, measures = list(self.table), self.kinds, list(self.units)
         missing = float("nan")
         found: Any = [[[self.table[case][kind].get(m, missing) for m in measures] for kind in kinds] for case in cases]
         printed: Any = [[self.printed[case].get(m, missing) for m in measures] for case in cases]
-        said = texts(self.verdict(case, kind) for case in cases for kind in kinds)
+        verdicts = texts(self.verdict(case, kind) for case in cases for kind in kinds)
         shape = len(cases), len(kinds), len(measures)  # also where no case was run
         over = ("case", "contact", "measure")
         data: dict[str, Any] = {
             "measured": variable(over, np.reshape(found, shape), meaning="largest magnitude of a run"),
             "published": variable(over[::2], np.reshape(printed, shape[::2]), meaning="printed in the source"),
-            "verdict": variable(over[:2], said.reshape(shape[:2])),
+            "verdict": variable(over[:2], verdicts.reshape(shape[:2])),
         }
         units = [self.units[measure] for measure in measures]
         coordinates: dict[str, Any] = {

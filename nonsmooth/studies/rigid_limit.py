@@ -103,7 +103,7 @@ class RigidLimit(Result):
         return [row | {"verdict": verdict.kind} for row, verdict in zip(rows, self.verdicts, strict=True)]
 
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
+        """An `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
         import xarray
 
         data = {name: variable("stiffness", getattr(self, name), *about) for name, about in COLUMNS.items()}
@@ -140,8 +140,7 @@ def rigid_limit(
     law : a function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``
     stiffness : [N/m^n], at least two increasing values, for instance powers of ten
     t_end : [s]
-    stepper : optional
-        ``CompliantDae()`` by default.
+    stepper : optional, ``CompliantDae()`` by default
     dt : tolerances of the compliant runs
     depth : [m], optional
         Penetration for which the stiffness is computed: interpolated between the runs, and verified by a further run.

@@ -95,7 +95,7 @@ class Series:
         return {name: order(x, self.measures[name]) for name in ERRORS}
 
     def plain(self) -> dict[str, Any]:
-        """As `nonsmooth study step-size --json` prints it."""
+        """Plain data, as `nonsmooth study step-size --json` prints it."""
         named = {"landing": "dt_min", "tolerance": "rtol"}.get(self.kind)
         facts = {"dt": self.dt} | ({named: self.setting} if named else {}) | dict(self.measures)
         facts |= {"seconds": self.seconds, "steps": self.steps, "failed": self.failed}
@@ -139,7 +139,7 @@ class StepSizes(Result):
         return facts
 
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over case and level, and over the bounds of `Landing`."""
+        """An `xarray.Dataset` over case and level, and over the bounds of `Landing`."""
         import xarray
 
         level = ("case", "level")
@@ -318,11 +318,11 @@ class _Study:
         if kind == "self":
             fine = _setting(step_control(case.dt), self.levels - 1, 1.0 / FINER)
             run = trial.run(fine)
-            accurate, said = Accurate(trial, Motion.of_run(run), run), f"the same stepper, {fine}"
+            accurate, origin = Accurate(trial, Motion.of_run(run), run), f"the same stepper, {fine}"
         else:
             accurate = (trial if kind == "exact" else replace(trial, case=replace(case, exact=None))).accurate()
-            said = "exact" if kind == "exact" else f"event-driven, rtol {RTOL:g}"
-        return trial, accurate, scales(accurate.motion, trial.grid(GRID)), said
+            origin = "exact" if kind == "exact" else f"event-driven, rtol {RTOL:g}"
+        return trial, accurate, scales(accurate.motion, trial.grid(GRID)), origin
 
     def measured(self, i: int, setting: StepControl) -> dict[str, Any]:
         """All measures of one run; not numbers where it fails."""
@@ -374,7 +374,7 @@ def _finest(dt: StepControl) -> float:
 
 def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], repeats: int) -> Series:
     """One case: envelopes of its levels, and the cost of the shortest step of each."""
-    trial, _, _, said = study.prepared(i)
+    trial, _, _, origin = study.prepared(i)
     dt = step_control(trial.case.dt)
     settings = [_setting(dt, level, 1.0) for level in range(len(rows))]
     seconds, steps = [], []
@@ -394,7 +394,7 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], 
     lengths = [length / n if isinstance(dt, ErrorControl) else _finest(s) for n, s in zip(steps, settings, strict=True)]
     return Series(
         trial.case.label, kind, np.array(lengths), np.array(fixed), measures, np.array(seconds), np.array(steps),
-        failed, said, tuple(max((row["verdict"] for row in each), key=KINDS.index) for each in rows),
+        failed, origin, tuple(max((row["verdict"] for row in each), key=KINDS.index) for each in rows),
     )  # fmt: skip
 
 

@@ -270,8 +270,7 @@ def sweep(
         threads; results are bitwise identical.
     scheduler : address, optional
         Of a Dask cluster whose workers have this package, ``"tcp://host:8786"``, instead of local processes.
-    piece : int, optional
-        Number of runs in a block, which is passed to a worker and stored as a whole.
+    piece : int, optional, number of runs in a block, which is passed to a worker and stored as a whole
     progress : callable (what, share), or True for words on one line, optional
 
     Returns

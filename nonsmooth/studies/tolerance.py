@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 #: default scales; that of fits and tolerances, which are what drawings say
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 AS_DRAWN = (1.0,)
-#: quantiles that are told
+#: quantiles that commands print
 QUANTILES = (0.5, 0.95, 0.99)
 #: what helps where runs failed, or are not accurate
 SHORTER = "Shorten the steps, or leave them out to have them chosen for each run."
@@ -156,13 +156,13 @@ class Tolerance(Result):
 
     @property
     def best(self) -> Array:
-        """What `share_bound` would be if all runs of which nothing is known were within the limit (k,)."""
+        """`share_bound` if all runs of which nothing is known were within the limit (k,)."""
         within = ((self.outputs <= self.limit) | self.unknown).sum(axis=1)
         return np.array([share_bound(int(k), self.products, self.confidence) for k in within])
 
     @property
     def bound_best(self) -> Array:
-        """What `bound` would be if all failed runs were below all others (k,)."""
+        """`bound` if all failed runs were below all others (k,)."""
         values = np.where(self.lost, -np.inf, self.outputs)
         return np.array([quantile_bound(row, self.coverage, self.confidence) for row in values])
 
@@ -282,7 +282,7 @@ class Tolerance(Result):
         return SHORTER if stepped else "Mend what made them fail."
 
     def plain(self) -> dict[str, Any]:
-        """As `nonsmooth study tolerance --json` prints it."""
+        """Plain data, as `nonsmooth study tolerance --json` prints it."""
         return {
             "metric": self.metric, "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
             "largest": self.largest, "factor": float(self.factors[self.passed - 1]) if self.passed else math.nan,
@@ -297,7 +297,7 @@ class Tolerance(Result):
         }  # fmt: skip
 
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over scale and run; the result is an attribute."""
+        """An `xarray.Dataset` over scale and run; the result is an attribute."""
         import xarray
 
         each = ("factor", "run")
@@ -389,8 +389,7 @@ def tolerance(
     accuracy : largest accepted difference of the two runs, as a share of the limit
     sensitivity : whether shares of the output's variance are computed, see `sensitivity`
     failure : at the kinematic level, methods of `failure_probability`, at the last scale
-    output : path, optional
-        The sweep's dataset, which makes the study resumable.
+    output : path, optional, the sweep's dataset, which makes the study resumable
 
     Raises
     ------
