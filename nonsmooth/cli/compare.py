@@ -28,7 +28,7 @@ from nonsmooth.settings import kebab
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.studies import Case
-from nonsmooth.studies.schemes import landing_case, rigid_cases, scheme
+from nonsmooth.studies.cases import landing_case, rigid_cases, scheme
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6

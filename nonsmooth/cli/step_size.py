@@ -19,7 +19,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.registry import Problem as ReadyProblem
 from nonsmooth.step.control import ErrorControl, Landing, StepControl
 from nonsmooth.studies import Case, StepSizes
-from nonsmooth.studies.schemes import scheme
+from nonsmooth.studies.cases import scheme
 
 #: schemes where none are given
 STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")

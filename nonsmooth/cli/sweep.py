@@ -16,7 +16,7 @@ from nonsmooth.cli.report import table_of
 from nonsmooth.cli.report_page import conclude
 from nonsmooth.cli.values import by_name, distribution_of, example_values, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
-from nonsmooth.studies.kept import FACTS
+from nonsmooth.studies.files import FACTS
 
 if TYPE_CHECKING:
     import xarray

@@ -16,7 +16,7 @@ from nonsmooth.cli.report_page import conclude
 from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, units_of, values_of, varied
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies.metrics import metrics_of
-from nonsmooth.studies.products import DEVIATION
+from nonsmooth.studies.outputs import DEVIATION
 from nonsmooth.studies.tolerance import QUANTILES, Tolerance
 
 #: what is said without --verdict, of given and of chosen steps

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nonsmooth.studies.comparison import Comparison
-    from nonsmooth.studies.orders import Bounds, Series, StepSizes
+    from nonsmooth.studies.compare import Comparison
     from nonsmooth.studies.published import PublishedRuns
+    from nonsmooth.studies.step_size import Bounds, Series, StepSizes
     from nonsmooth.studies.rigid_limit import RigidLimit
 
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}

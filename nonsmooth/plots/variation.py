@@ -21,7 +21,7 @@ from nonsmooth.plots.style import (
     new_figure,
 )
 from nonsmooth.plots.units import display, quantity, shown_unit
-from nonsmooth.studies.kept import FACTS
+from nonsmooth.studies.files import FACTS
 
 if TYPE_CHECKING:
     import xarray
