@@ -11,8 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.programs.base import TINY
-from nonsmooth.programs.lcp import CAP
+from nonsmooth.programs.base import CAP, TINY
 
 __all__ = ["mixed_lcp", "newton_step", "quadratic_program"]
 

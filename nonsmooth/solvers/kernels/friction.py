@@ -11,9 +11,7 @@ import numpy as np
 from numba import njit
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.programs.base import TINY
-from nonsmooth.programs.lcp import CAP
-from nonsmooth.programs.qp import FLOOR
+from nonsmooth.programs.base import CAP, FLOOR, TINY
 from nonsmooth.solvers.kernels.active_set import _factor, _solve
 from nonsmooth.solvers.kernels.one_contact import solve_contact
 
