@@ -19,7 +19,7 @@ from nonsmooth.cli.progress import line
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import excite, fit_motion
 from nonsmooth.progress import Share, collected, current, spent, stage, told
-from nonsmooth.solvers.kernels import Told
+from nonsmooth.solvers.kernels import TimedKernel
 from nonsmooth.studies import (
     allocate,
     bifurcation,
@@ -208,7 +208,7 @@ def test_the_first_call_of_a_solver_is_told_as_compilation(caplog):
         return 2 * x
 
     kernel.overloads = []
-    solve = Told(kernel, "SemismoothNewton")
+    solve = TimedKernel(kernel, "SemismoothNewton")
     with caplog.at_level(logging.INFO, "nonsmooth"), collected() as seconds:
         assert [solve(1), solve(2)] == [2, 4]
     said = [record.getMessage() for record in caplog.records if record.name == "nonsmooth"]

@@ -156,6 +156,12 @@ class MPCC(ProgramWithRows):
         """Whether the equations alone fix x, given y: as many free x as equations, so that nothing is optimised."""
         return int(np.count_nonzero(self.free)) == len(self.structure.equality_names)
 
+    def start(self, guess: Solution | None) -> tuple[Array, Array]:
+        """x and y of a guess, or zeros, with fixed values and within the bounds."""
+        x = np.zeros(self.lower.size) if guess is None else guess.x
+        y = np.zeros(self.binding.size) if guess is None else guess.y
+        return np.minimum(np.maximum(x, self.lower), self.upper), np.where(self.binding, y, 0.0)
+
     def errors(self, solution: Solution) -> Array:
         r"""Scaled violation of every condition [-]: equations, bounds of x, pairs.
 
