@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.programs import QP, FrictionContact, Program, Solution
+from nonsmooth.programs import QP, FrictionContact, Solution
 from nonsmooth.solvers.kernels import TimedKernel
 
 
@@ -33,7 +33,7 @@ class SolverSession:
         self._settings, self._name = settings, type(settings).__name__
         self._kernel = TimedKernel(kernel, self._name)
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
+    def solve(self, program: Any, guess: Solution | None = None) -> Solution:
         """Solve a program as well as possible; the status of the solution says why it could not be solved.
 
         Raises
