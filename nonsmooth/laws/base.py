@@ -51,7 +51,7 @@ class Limit:
         return f"{self.quantity} >= {self.low:.4g}" + (f" and <= {self.high:.4g}" if self.high < math.inf else "")
 
 
-def check_numbers(made: object) -> None:
+def check_numbers(made: Any) -> None:
     """Raise InputError for the first declared quantity of a law or a material that is out of its range."""
     for name, declared in declarations(type(made)).items():
         value = getattr(made, name)

@@ -25,7 +25,7 @@ class SolverSession:
     """
 
     #: classes of programs, dimensions of those with friction, and both in words
-    programs: ClassVar[tuple[type, ...]]
+    programs: ClassVar[Any]
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
     taken: ClassVar[str]
 
