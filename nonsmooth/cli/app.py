@@ -16,7 +16,7 @@ from nonsmooth.cli.commands import add_command, add_measures
 from nonsmooth.cli.progress import line
 from nonsmooth.cli.signals import BEGIN, stoppable
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
-from nonsmooth.progress import collected, stage
+from nonsmooth.progress import collect_timings, stage
 
 #: message after Ctrl-C where nothing was computed
 INTERRUPTED = "Interrupted; files written before are complete, and nothing else was written."
@@ -171,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     usual, show = warnings.formatwarning, warnings.showwarning
     warnings.formatwarning, warnings.showwarning = _warning, _once(show)
     try:
-        with stoppable(), _told(), collected(), stage("preparing", "the program and its input", begin=begin):
+        with stoppable(), _told(), collect_timings(), stage("preparing", "the program and its input", begin=begin):
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
             sys.stdout.flush()
     except typer.TyperException as error:

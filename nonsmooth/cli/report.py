@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from nonsmooth.files import plain
-from nonsmooth.progress import spent, stage, staged
+from nonsmooth.progress import stage, timed, timings
 from nonsmooth.settings import kebab
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
 
 def print_json(trajectory: Trajectory, mechanism: Mechanism) -> None:
     """Print `summary` and the seconds of each stage of the command as the only object on standard output."""
-    facts = staged("reporting", "", partial(summary, trajectory, mechanism))
-    print_object({**facts, "seconds": spent()})
+    facts = timed("reporting", "", partial(summary, trajectory, mechanism))
+    print_object({**facts, "seconds": timings()})
 
 
 def print_object(facts: Mapping[str, Any]) -> None:
@@ -120,7 +120,7 @@ def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]
     with stage("reporting"):
         facts = summary(trajectory, mechanism)
         end = _end_of(trajectory, facts)
-    return [_of_run(trajectory, mechanism, written, facts, spent()), *end]
+    return [_of_run(trajectory, mechanism, written, facts, timings()), *end]
 
 
 def _of_run(
