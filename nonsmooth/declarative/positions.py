@@ -116,39 +116,26 @@ class _Reader:
 
     def _value(self, path: Path) -> None:
         character = self.text[self.at]
-        if character == "[":
-            self._array(path)
-        elif character == "{":
-            self._inline(path)
-        else:
+        if character not in "[{":
             found = (STRINGS if character in "\"'" else PLAIN).match(self.text, self.at)
             assert found is not None, "tomllib accepts only such values"
             self.at = found.end()
-
-    def _array(self, path: Path) -> None:
+            return
         self.at += 1
+        self._skip(BETWEEN)
         index = 0
-        self._skip(BETWEEN)
-        while not self.text.startswith("]", self.at):
-            self._note((*path, index), self.at)
-            self._value((*path, index))
-            index += 1
-            self._comma()
-        self.at += 1
-
-    def _inline(self, path: Path) -> None:
-        self.at += 1
-        self._skip(BETWEEN)
-        while not self.text.startswith("}", self.at):
-            self._pair(path)
-            self._comma()
-        self.at += 1
-
-    def _comma(self) -> None:
-        self._skip(BETWEEN)
-        if self.text.startswith(",", self.at):
-            self.at += 1
+        while self.text[self.at] not in "]}":
+            if character == "[":
+                self._note((*path, index), self.at)
+                self._value((*path, index))
+                index += 1
+            else:
+                self._pair(path)
             self._skip(BETWEEN)
+            if self.text.startswith(",", self.at):
+                self.at += 1
+                self._skip(BETWEEN)
+        self.at += 1
 
     def _skip(self, what: re.Pattern[str]) -> None:
         found = what.match(self.text, self.at)

@@ -6,6 +6,7 @@ class in kebab case. `Table.made` is the class of the objects that a table descr
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping
@@ -88,10 +89,11 @@ def schema() -> Schema:
 
 @functools.lru_cache(maxsize=4)
 def _schema(kinds: tuple[tuple[str, type], ...], functions: tuple[tuple[str, type], ...]) -> Schema:
-    maker = _Maker(dict(functions))
-    contacts = maker.choice(maker.laws(Rigid) + maker.laws(Compliant))
-    tables = {kind: maker.table(cls, kind) for kind, cls in kinds if maker.has_form(cls, kind)}
-    return Schema(tables, contacts)
+    maker, elements = _Maker(dict(functions)), {}
+    for kind, cls in kinds:
+        with contextlib.suppress(NoForm):
+            elements[kind] = maker.table(cls, kind)
+    return Schema(elements, maker.laws(Rigid) | maker.laws(Compliant))
 
 
 @functools.lru_cache(maxsize=64)
@@ -129,21 +131,10 @@ class _Maker:
         self.functions = functions
         self.made: dict[tuple[Any, str, str], type[Table]] = {}
 
-    def table(self, cls: Callable[..., Any], kind: str = "", unit: str = "") -> type[Table]:
+    def table(self, cls: Any, kind: str = "", unit: str = "") -> type[Table]:
         """The table of a class; for a function of time, `unit` is the unit of its field."""
-        if (cls, kind, unit) not in self.made:
-            self.made[cls, kind, unit] = self._table(cls, kind, unit)
-        return self.made[cls, kind, unit]
-
-    def has_form(self, cls: Callable[..., Any], kind: str) -> bool:
-        """Whether all required fields of a class have a TOML form."""
-        try:
-            self.table(cls, kind)
-        except NoForm:
-            return False
-        return True
-
-    def _table(self, cls: Any, kind: str, unit: str) -> type[Table]:
+        if (cls, kind, unit) in self.made:
+            return self.made[cls, kind, unit]
         hints = get_type_hints(cls, include_extras=True) | UNITS.get(cls, {})
         fields: dict[str, Any] = {"kind": (Literal[kind], ...)} if kind else {}
         tables: dict[str, Mapping[str, type[Table]]] = {}
@@ -163,25 +154,22 @@ class _Maker:
                 Annotated[annotation, Unit(own)] if own else annotation,
                 Field(default=None if optional else ..., description=accepted),
             )
-            tables[one.name] = own_tables(shapes)
             mark = BY_NAME if any(shape.tag == "<tables>" for shape in shapes) else IN_LIST
-            tables[one.name + mark] = own_tables([part for shape in shapes for part in shape.parts])
+            inner = [part for shape in shapes for part in shape.parts]
+            for key, forms in ((one.name, shapes), (one.name + mark, inner)):
+                tables[key] = {form.tag[1:-1]: form.annotation for form in forms if form.tag.startswith("{")}
         made: type[Table] = create_model(cls.__name__, __base__=Table, **fields)
         made.made, made.tables = cls, tables
+        self.made[cls, kind, unit] = made
         return made
 
-    def laws(self, base: type) -> list[tuple[str, type]]:
-        """Kind and class of each law of a base such as `NormalLaw`; other classes have one kind, their own."""
-        kind: Literal["normal", "friction"] | None = (
-            "normal" if issubclass(base, NormalLaw) else "friction" if issubclass(base, FrictionLaw) else None
-        )
-        if kind is None:
-            return [(base.__name__.lower(), base)]
-        every = [(name, laws.by_name(name, kind)) for name in laws.names(kind)]
-        return [(name, cls) for name, cls in every if issubclass(cls, base)]
-
-    def choice(self, kinds: list[tuple[str, type]]) -> dict[str, type[Table]]:
-        return {kind: self.table(cls, kind) for kind, cls in kinds}
+    def laws(self, base: type) -> dict[str, type[Table]]:
+        """The tables of the laws of a base such as `NormalLaw`, by kind; other classes have one kind, their own."""
+        if not issubclass(base, NormalLaw | FrictionLaw):
+            return {base.__name__.lower(): self.table(base, base.__name__.lower())}
+        part: Literal["normal", "friction"] = "normal" if issubclass(base, NormalLaw) else "friction"
+        every = {kind: laws.by_name(kind, part) for kind in laws.names(part)}
+        return {kind: self.table(cls, kind) for kind, cls in every.items() if issubclass(cls, base)}
 
     def _shapes(self, cls: type, field: str, hint: Any, unit: str) -> tuple[list[_Shape], str]:
         """The forms of a field, and its unit."""
@@ -218,12 +206,13 @@ class _Maker:
             elif get_origin(part) is Mapping:
                 shapes.append(_shape("table", dict[str, float], numbers, "a table of numbers in SI units, by name"))
             elif get_origin(part) is tuple:
-                every = functools.partial(components, quantity=quantity, unit=own, size=_size(part), also=also)
-                count = f"{_size(part)} numbers" if _size(part) else "numbers"
+                size = None if Ellipsis in get_args(part) else len(get_args(part))
+                every = functools.partial(components, quantity=quantity, unit=own, size=size, also=also)
+                count = f"{size} numbers" if size else "numbers"
                 text = f"a list of {count}, each {quantity.accepted}" if declared else f"a list of {count}"
                 shapes.append(_shape("components", Any, every, text))
                 if Callable in origins:
-                    shapes.append(self._list(own, quantity, _size(part)))
+                    shapes.append(self._list(own, quantity, size))
             elif get_origin(part) is Literal:
                 among = functools.partial(word, choices=get_args(part))
                 shapes.append(_shape("word", str, among, " or ".join(f'"{one}"' for one in get_args(part))))
@@ -258,7 +247,7 @@ class _Maker:
         kinds: dict[str, type[Table]] = {}
         for part in parts:
             if isinstance(part, type) and issubclass(part, Law):
-                kinds |= self.choice(self.laws(part))
+                kinds |= self.laws(part)
             elif part in FORMS:
                 for kind, cls in FORMS[part].items():
                     yield _Shape(f"{{{kind}}}", self.table(cls, kind), "a table, as { kind = ..., ... }")
@@ -268,11 +257,6 @@ class _Maker:
             yield from self._functions(unit, given_as)
         for kind, table in kinds.items():
             yield _Shape(f"{{{kind}}}", table, "a law, as { kind = ..., ... }")
-
-
-def own_tables(shapes: list[_Shape]) -> dict[str, type[Table]]:
-    """Tables among the forms, by kind."""
-    return {shape.tag[1:-1]: shape.annotation for shape in shapes if shape.tag.startswith("{")}
 
 
 def _shape(form: str, annotation: Any, check: Callable[[Any], Any], accepted: str) -> _Shape:
@@ -321,9 +305,3 @@ def _parts(hint: Any, data: list[Any]) -> Iterator[Any]:
             yield from _parts(part, data)
     elif hint is not NoneType and hint is not Any:
         yield hint
-
-
-def _size(hint: Any) -> int | None:
-    """The number of components of a tuple, None if it is arbitrary."""
-    arguments = get_args(hint)
-    return None if Ellipsis in arguments else len(arguments)

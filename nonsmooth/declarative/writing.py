@@ -13,8 +13,8 @@ import numpy as np
 
 from nonsmooth.declarative.faults import MOST
 from nonsmooth.declarative.flexible import FORMS
+from nonsmooth.declarative.reading import StatedModel
 from nonsmooth.declarative.schema import schema
-from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.files import write_bytes
 from nonsmooth.laws import by_name, names
