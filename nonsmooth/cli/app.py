@@ -79,7 +79,7 @@ COMMANDS: dict[str, str | dict[str, str]] = {
     "study": {
         "rigid-limit": "compare.rigid_limit",
         "published": "published.published",
-        "step-size": "step_size.step_size",
+        "step-size": "compare.step_size",
         "sweep": "sweep.sweep",
         "tolerance": "tolerance.tolerance",
         "bifurcation": "bifurcation.bifurcation",
@@ -87,7 +87,7 @@ COMMANDS: dict[str, str | dict[str, str]] = {
     "identify": {"excite": "identify.excite", "estimate": "identify.estimate", "fit": "identify.fit"},
     "plot": "plot.plot",
     "export": "plot.export",
-    "report": "report_page.report",
+    "report": "plot.report",
     "cite": "plot.cite",
 }
 HELP = {

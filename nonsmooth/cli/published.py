@@ -10,8 +10,7 @@ from nonsmooth import studies
 from nonsmooth.cli.inputs import in_units, settings_from
 from nonsmooth.cli.options import Problem, Written
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report import table_of
-from nonsmooth.cli.report_page import conclude
+from nonsmooth.cli.report import conclude, table_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.registry import get_problem
 

@@ -1,12 +1,13 @@
-"""Output of commands: tables, or one JSON object."""
+"""Output of commands: tables or one JSON object; figures, datasets and pages of studies."""
 
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,15 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from nonsmooth.files import plain
+from nonsmooth.files import plain, write_figure
 from nonsmooth.progress import spent, stage, staged
 from nonsmooth.settings import kebab
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from nonsmooth.cli.inputs import Mechanism
+    from nonsmooth.cli.options import Shown
     from nonsmooth.trajectory import Columns, Trajectory
 
 #: counts of steps that were repeated, and what is said of them
@@ -257,3 +261,83 @@ def grid(title: str) -> Table:
     table.add_column(no_wrap=True)
     table.add_column()
     return table
+
+
+def draw(path: Path, function: Callable[[Any], Figure]) -> None:
+    """Write a figure that the function draws, given `nonsmooth.plots`."""
+    with stage("drawing", path.name):
+        from nonsmooth import plots
+
+        write_figure(function(plots), path)
+
+
+def conclude(
+    written: Shown,
+    title: str,
+    shown: Sequence[Any],
+    plain: Callable[[], Mapping[str, Any]],
+    *,
+    head: str = "",
+    figure: Callable[[Any], Figure] | None = None,
+    save: Callable[[Path], None] | None = None,
+    runs: Mapping[str, Trajectory] | None = None,
+    files: Sequence[Path | None] = (),
+) -> None:
+    """Write the requested files of a study, and print its tables, or the object that ``--json`` asks for.
+
+    Parameters
+    ----------
+    title
+        Of the page.
+    shown
+        Lines and tables.
+    plain
+        The object.
+    head
+        Line above what is shown.
+    figure
+        Draws the figure, given `nonsmooth.plots`; None where there is nothing to draw.
+    save
+        Writes the dataset; None where the study has written it.
+    runs
+        For the page, by label, where the study has kept them.
+    files
+        Others that were written.
+    """
+    files = [*files, written.output, written.figure if figure is not None else None, written.page]
+    if written.output is not None and save is not None:
+        save(written.output)
+    if written.figure is not None and figure is not None:
+        draw(written.figure, figure)
+    if written.page is not None:
+        from nonsmooth.report import Picture, study_page, write
+        from nonsmooth.report import Table as PageTable
+        from nonsmooth.report.page import write_text
+
+        told = [one for one in (head, *shown) if not (isinstance(one, str) and one in ("", title))]
+        parts: list[Any] = []
+        for one in told:
+            if isinstance(one, Table):
+                columns = [[str(cell) for cell in column.cells] for column in one.columns]
+                heads = tuple(str(column.header) for column in one.columns)
+                parts.append(PageTable(heads, tuple(zip(*columns, strict=True))))
+            else:
+                parts.append(str(one))
+        with stage("drawing", written.page.name):
+            if figure is not None:
+                import matplotlib
+
+                from nonsmooth import plots
+
+                svg = io.StringIO()
+                with matplotlib.rc_context({"svg.hashsalt": "nonsmooth"}):  # the same figure gives the same text
+                    figure(plots).savefig(svg, format="svg", metadata={"Date": None})
+                parts.append(Picture(svg.getvalue(), f"figure of {title}"[:200]))
+            if runs:
+                write(runs, written.page, title=title, more=parts)
+            else:
+                write_text(study_page(title, parts), written.page)
+    if written.as_json:
+        print_object(plain())
+    else:
+        show(*([head, ""] if head else []), *shown, *[f"written  {path}" for path in files if path is not None])
