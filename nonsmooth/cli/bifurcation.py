@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from nonsmooth import studies
-from nonsmooth.cli.inputs import Request, settings_from
+from nonsmooth.cli.inputs import Request, units_of, varied
 from nonsmooth.cli.options import Processes, Runs, Seconds, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import conclude, table_of
-from nonsmooth.cli.values import by_name, example_values, number_of, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, example_values, number_of, settings_from, values_of
 from nonsmooth.declarative import read
 from nonsmooth.exceptions import InputError
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean

@@ -13,11 +13,11 @@ from rich.table import Table
 
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
-from nonsmooth.cli.inputs import check_dimensions, in_units, settings_of_study
+from nonsmooth.cli.inputs import check_dimensions, in_units
 from nonsmooth.cli.options import Comparing, Law, Number, Problem, Seconds, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import conclude, table_of
-from nonsmooth.cli.values import number_of
+from nonsmooth.cli.values import number_of, settings_of_study
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw

@@ -13,9 +13,10 @@ from rich.table import Table
 
 from nonsmooth.cli.files import FIGURE_FORMATS, check_writable, is_file
 from nonsmooth.cli.fits import RADIAL, UM
-from nonsmooth.cli.inputs import Mechanism, Request, settings_from
+from nonsmooth.cli.inputs import Mechanism, Request
 from nonsmooth.cli.options import Problem
 from nonsmooth.cli.report import draw, grid, print_object, show, table_of
+from nonsmooth.cli.values import settings_from
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body

@@ -7,10 +7,11 @@ from typing import Any
 from rich.table import Table
 
 from nonsmooth import studies
-from nonsmooth.cli.inputs import in_units, settings_from
+from nonsmooth.cli.inputs import in_units
 from nonsmooth.cli.options import Problem, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import conclude, table_of
+from nonsmooth.cli.values import settings_from
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.registry import get_problem
 

@@ -9,11 +9,11 @@ import numpy as np
 from rich.table import Table
 
 from nonsmooth import studies
-from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.inputs import Request, units_of, varied
 from nonsmooth.cli.options import Design, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import conclude, table_of
-from nonsmooth.cli.values import by_name, distribution_of, example_values, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, distribution_of, example_values, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies.kept import FACTS
 

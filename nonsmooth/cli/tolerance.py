@@ -8,11 +8,11 @@ from typing import Any
 from rich.table import Table
 
 from nonsmooth import studies
-from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.inputs import Request, units_of, varied
 from nonsmooth.cli.options import Number, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
 from nonsmooth.cli.report import conclude, table_of
-from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, units_of, values_of, varied
+from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies.metrics import metrics_of
 from nonsmooth.studies.products import DEVIATION
