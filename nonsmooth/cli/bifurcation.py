@@ -1,7 +1,5 @@
 """`nonsmooth study bifurcation`: options, sections for each value, and output."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +15,6 @@ from nonsmooth.declarative import read
 from nonsmooth.exceptions import InputError
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth.step.control import StepControl
-from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies import Bifurcation
 
 #: share of the range of all points within which points are regarded as equal
@@ -88,7 +85,11 @@ def bifurcation(
             rest if colon else kind, value, request.t_end, _given(request), after,
             kind if colon else "q", direction, turn,
         )  # fmt: skip
-    stepper = _stepper(request)
+    stepper = request.scheme(stepped=True)
+    assert stepper is not None
+    plain = request.stepper is None and not any(word.startswith("stepper.projection") for word in request.settings)
+    if plain and isinstance(stepper, MoreauJean):
+        stepper = replace(stepper, projection="combined")  # which long runs require
     mechanism, arguments, parameters, problem = varied(request, [name])
     if name in settings_from(request.settings).arguments:
         raise InputError(f"{name} is given by --over and by --set: give it once.")
@@ -145,16 +146,6 @@ def _completed(runs: Runs, crossing: str | None) -> Request:
     if crossing is not None:
         return stated
     return replace(request, declaration=stated.declaration, stepper=stated.stepper, solver=stated.solver)
-
-
-def _stepper(request: Request) -> Stepper:
-    """The requested one; else Moreau-Jean with combined projection, which long runs require."""
-    stepper = request.scheme(stepped=True)
-    assert stepper is not None
-    plain = request.stepper is None and not any(word.startswith("stepper.projection") for word in request.settings)
-    if plain and isinstance(stepper, MoreauJean):
-        return replace(stepper, projection="combined")
-    return stepper
 
 
 def _plain(found: Bifurcation, name: str, same: float) -> dict[str, Any]:

@@ -16,8 +16,6 @@ their types, defaults and help come; lines of the command's own docstring say mo
 Functions are read as text: the help of the program imports none of them.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools
@@ -231,22 +229,14 @@ def add_measures(app: typer.Typer, folder: Path = MEASURES) -> None:
     for path in _files(folder):
         name = path.stem.replace("_", "-")
         try:
-            function = read(path, path.stem, SWEPT)
+            _add(app, name, read(path, path.stem, SWEPT), functools.partial(_measure, path))
         except InputError as error:
-            _add_refused(app, name, error)
-        else:
-            _add(app, name, function, functools.partial(_measure, path))
+            anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+            app.command(name, help=str(error), context_settings=anything)(functools.partial(_refuse, error))
 
 
-def _add_refused(app: typer.Typer, name: str, error: InputError) -> None:
-    """Add a command that raises the error, with any options."""
-
-    def refused(context: typer.Context) -> None:
-        raise error
-
-    refused.__annotations__ = {"context": typer.Context}
-    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-    app.command(name, help=str(error), context_settings=anything)(refused)
+def _refuse(error: InputError) -> None:
+    raise error
 
 
 def _measure(path: Path, design: Any, runs: Any, processes: Any, written: Any, **options: Any) -> int:

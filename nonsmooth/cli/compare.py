@@ -1,7 +1,5 @@
 """`nonsmooth compare`, `study rigid-limit` and `study step-size`: schemes compared, with the defaults of problems."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """`nonsmooth list` and `describe`: ready problems; elements of a mechanism, the origin of its numbers, a drawing."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Iterable, Mapping, Sequence

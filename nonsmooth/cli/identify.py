@@ -1,7 +1,5 @@
 """`nonsmooth identify excite | estimate | fit`: the functions of `nonsmooth.identification`."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path

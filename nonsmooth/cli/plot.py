@@ -92,11 +92,14 @@ def plot(
     if not listed:
         check_writable("--output", output, FIGURE_FORMATS)
     trajectory = Trajectory.load(run)
-    if listed:
-        return show(*_names(trajectory))
-    with stage("drawing", output.name):
-        from nonsmooth import plots
+    from nonsmooth import plots
+    from nonsmooth.plots.figure import WORDS
 
+    if listed:
+        rows = [(f"{kind}:{name}", unit) for kind, name, unit in plots.quantities(trajectory)]
+        tables = table_of("--panel", "what it draws", rows=WORDS.items()), table_of("--panel", "unit", rows=rows)
+        return show(tables[0], "", tables[1])
+    with stage("drawing", output.name):
         window = None
         if begin is not None or end is not None:
             ends = float(trajectory.t[0]), float(trajectory.t[-1])
@@ -112,15 +115,6 @@ def plot(
                 unit = plots.unit_of(trajectory, kind, name)
                 print(f"{kind}:{name}: root mean square of run minus data {difference:.4g} {unit}")
         print(f"{output} shows {run}.")
-
-
-def _names(trajectory: Trajectory) -> list[Any]:
-    """The names accepted by `--panel` for this run."""
-    from nonsmooth import plots
-    from nonsmooth.plots.figure import WORDS
-
-    rows = [(f"{kind}:{name}", unit) for kind, name, unit in plots.quantities(trajectory)]
-    return [table_of("--panel", "what it draws", rows=WORDS.items()), "", table_of("--panel", "unit", rows=rows)]
 
 
 def export(run: Saved, *, output: Path | None = None, kinds: tuple[str, ...] = ()) -> None:

@@ -1,7 +1,5 @@
 """The line at the end of the terminal while a command runs, and its reports of runs and studies."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -147,8 +147,13 @@ def _of_run(
         run.add_row(name.replace("_", " "), f"{value:.3g} [{certified.get(name, '-')}]")
     run.add_row("energy remainder", f"{facts['energy']['remainder']:.3g} [J]")
     run.add_row("verdict", str(trajectory.verdict))
-    for line in _contact_law(mechanism):
-        run.add_row("contact", line)
+    system = mechanism.system
+    for name in system.parameters:
+        if name.rpartition(".")[2] in ("stiffness", "restitution", "friction"):
+            value = mechanism.parameters.get(name, system.parameters[name])
+            origin = system.provenance.get(name, {})
+            source = f" ({origin['kind']}, {origin['source']})" if origin.get("value") == value else ""
+            run.add_row("contact", f"{name} = {value:g}{source}")
     for path in written:
         run.add_row("written", str(path))
     return run
@@ -231,18 +236,6 @@ def _angular(
             if other.rpartition(".")[0] == body and other not in positions:
                 state.add_row(other, "", "", f"{value:.12g}", f"[{units[other]}]")
     return following
-
-
-def _contact_law(mechanism: Mechanism) -> list[str]:
-    """Restitution and friction of the run, with their source where they are the problem's own."""
-    system, lines = mechanism.system, []
-    for name in system.parameters:
-        if name.rpartition(".")[2] in ("stiffness", "restitution", "friction"):
-            value = mechanism.parameters.get(name, system.parameters[name])
-            origin = system.provenance.get(name, {})
-            source = f" ({origin['kind']}, {origin['source']})" if origin.get("value") == value else ""
-            lines.append(f"{name} = {value:g}{source}")
-    return lines
 
 
 def table_of(*heads: str, rows: Iterable[Sequence[str]] = (), whole: bool = False) -> Table:

@@ -1,7 +1,5 @@
 """`nonsmooth run`: check the input, simulate with a progress bar, save the result, report; resume from a checkpoint."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json
@@ -31,6 +29,19 @@ from nonsmooth.trajectory import Trajectory
 OUTPUTS = ("output", "figure", "animation", "report")
 #: fields of a request that are options, and stored in checkpoints
 OPTIONS = [one for one in dataclasses.fields(Request) if one.compare]
+
+
+class CheckpointPath(os.PathLike[str]):
+    """The path of a checkpoint, with the options of the run, which are stored in it."""
+
+    def __init__(self, path: Path, request: str) -> None:
+        self.path, self.request = path, request
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
 
 
 def run(
@@ -227,19 +238,6 @@ def _free_name(stem: str, folder: Path = Path()) -> Path:
         number += 1
         path = folder / f"{stem}-{number}.nc"
     return path
-
-
-class CheckpointPath(os.PathLike[str]):
-    """The path of a checkpoint, with the options of the run, which are stored in it."""
-
-    def __init__(self, path: Path, request: str) -> None:
-        self.path, self.request = path, request
-
-    def __fspath__(self) -> str:
-        return os.fspath(self.path)
-
-    def __str__(self) -> str:
-        return str(self.path)
 
 
 def _checkpoint_path(path: Path, request: Request, files: Mapping[str, Path | None]) -> CheckpointPath:

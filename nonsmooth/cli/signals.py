@@ -1,7 +1,5 @@
 """Requests to end from outside the program, for the command line alone: a library leaves signals to its user."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

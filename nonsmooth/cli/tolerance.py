@@ -1,7 +1,5 @@
 """`nonsmooth study tolerance`: distributions from options, and output."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers, lists, distributions and settings from the words of options, also with units."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Modes of flexible bodies and meshes in TOML files: beams and their reduction, numbers, or files beside it."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field

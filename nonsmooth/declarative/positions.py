@@ -4,8 +4,6 @@ The text is valid TOML, since `tomllib` has read it; only keys, tables, arrays o
 values have to be followed.
 """
 
-from __future__ import annotations
-
 import bisect
 import re
 import tomllib

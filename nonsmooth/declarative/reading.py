@@ -1,7 +1,5 @@
 """From a TOML text to a model: each element is created by its own class, and errors are reported with their lines."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Mapping

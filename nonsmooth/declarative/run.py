@@ -1,7 +1,5 @@
 """The table ``[run]``: defaults for options of `nonsmooth run` that are not given."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

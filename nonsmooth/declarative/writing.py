@@ -1,7 +1,5 @@
 """From a model to its TOML text, from which the same numbers are read."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
