@@ -232,11 +232,14 @@ def add_measures(app: typer.Typer, folder: Path = MEASURES) -> None:
             _add(app, name, read(path, path.stem, SWEPT), functools.partial(_measure, path))
         except InputError as error:
             anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-            app.command(name, help=str(error), context_settings=anything)(functools.partial(_refuse, error))
+            app.command(name, help=str(error), context_settings=anything)(_refusal(error))
 
 
-def _refuse(error: InputError) -> None:
-    raise error
+def _refusal(error: InputError) -> Callable[[], None]:
+    def refuse() -> None:
+        raise error
+
+    return refuse
 
 
 def _measure(path: Path, design: Any, runs: Any, processes: Any, written: Any, **options: Any) -> int:
