@@ -142,7 +142,7 @@ def _completed(runs: Runs, crossing: str | None) -> Request:
     request = Request(**vars(runs), usual="moreau-jean")
     if not request.problem.endswith(".toml"):
         return request
-    stated = replace(request, declaration=read(request.problem))._stated()
+    stated = replace(request, declaration=read(request.problem)).completed_by_file()
     if crossing is not None:
         return stated
     return replace(request, declaration=stated.declaration, stepper=stated.stepper, solver=stated.solver)

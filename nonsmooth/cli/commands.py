@@ -32,7 +32,7 @@ from typer.core import TyperCommand
 
 from nonsmooth import steppers
 from nonsmooth.cli.options import GROUPS, KINDS, MANY
-from nonsmooth.cli.progress import hushed
+from nonsmooth.cli.progress import quiet_output
 from nonsmooth.exceptions import InputError
 
 HERE = Path(__file__).parent
@@ -267,7 +267,7 @@ def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any
     def called(**given: Any) -> int:
         many = [one.name for one in function.options.values() if KINDS[one.kind][0] in MANY]
         given |= {label: tuple(given[label] or ()) for label in many}
-        with hushed(given.get("quiet", False), given.get("as_json", False)):
+        with quiet_output(given.get("quiet", False), given.get("as_json", False)):
             return int(run(**function.words(given)) or 0)
 
     called.__name__, called.__doc__ = name.replace("-", "_"), function.text.partition("\n\n")[0]

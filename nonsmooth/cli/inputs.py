@@ -69,7 +69,7 @@ class Request(Runs):
         if self.problem.endswith(".toml"):
             from nonsmooth.declarative import read
 
-            request = dataclasses.replace(self, declaration=read(self.problem))._stated()
+            request = dataclasses.replace(self, declaration=read(self.problem)).completed_by_file()
         elif is_file(self.problem):
             check_file(Path(self.problem))
         else:
@@ -83,7 +83,8 @@ class Request(Runs):
             )
         return request
 
-    def _stated(self) -> Request:
+    def completed_by_file(self) -> Request:
+        """The options, and for those not given what [run] of the TOML file says."""
         assert self.declaration is not None
         run = self.declaration.run
         changes: dict[str, Any] = {}

@@ -26,7 +26,7 @@ def line() -> Iterator[None]:
 
 
 @contextmanager
-def hushed(quiet: bool, as_json: bool = False) -> Iterator[None]:
+def quiet_output(quiet: bool, as_json: bool = False) -> Iterator[None]:
     """With `quiet` no tables on standard output, unless JSON is requested, and no line."""
     while quiet and _lines:
         _lines.pop().end()

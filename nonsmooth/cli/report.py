@@ -164,15 +164,14 @@ def _end_of(trajectory: Trajectory, facts: Mapping[str, Any]) -> list[Renderable
     state = table_of("final state", "position", "unit", "velocity", "unit")
     units = dict(zip(trajectory.v.names, trajectory.v.unit_list, strict=True))
     velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))
-    positions = dict(facts["final"])
-    body = ""
-    for table, columns in ((positions, trajectory.q), (velocities, trajectory.v)):
-        table.update(_tidied(table, columns))
-    for name, value in positions.items():
-        body = _angular(state, body, name, positions, velocities, units)
-        rate = (f"{velocities[name]:.12g}", f"[{units[name]}]") if name in velocities else ("", "")
-        state.add_row(name, f"{value:.12g}", f"[{trajectory.q.units(name)}]", *rate)
-    _angular(state, body, "", positions, velocities, units)
+    positions, velocities = _tidied(facts["final"], trajectory.q), _tidied(velocities, trajectory.v)
+    rates = {name: (f"{value:.12g}", f"[{units[name]}]") for name, value in velocities.items()}
+    for body in dict.fromkeys(name.rpartition(".")[0] for name in positions):
+        for name in (one for one in positions if one.rpartition(".")[0] == body):
+            position = f"{positions[name]:.12g}", f"[{trajectory.q.units(name)}]"
+            state.add_row(name, *position, *rates.get(name, ("", "")))
+        for name in (one for one in velocities if one.rpartition(".")[0] == body and one not in positions):
+            state.add_row(name, "", "", *rates[name])  # as the angular velocities of a body with a quaternion
     parts: list[RenderableType] = ["", state]
     if facts["impulse"]:
         contacts = table_of("contact", "impulse [N s]", "last force [N]", "impacts")
@@ -223,19 +222,6 @@ def _tidied(values: Mapping[str, float], columns: Columns) -> dict[str, float]:
         else value
         for name, value in values.items()
     }
-
-
-def _angular(
-    state: Table, body: str, name: str, positions: Mapping[str, Any], velocities: Mapping[str, float],
-    units: Mapping[str, str],
-) -> str:  # fmt: skip
-    """The body that a coordinate is of; where it is the next one, the last one's velocities without coordinates."""
-    following = name.rpartition(".")[0]
-    if following != body:
-        for other, value in velocities.items():
-            if other.rpartition(".")[0] == body and other not in positions:
-                state.add_row(other, "", "", f"{value:.12g}", f"[{units[other]}]")
-    return following
 
 
 def table_of(*heads: str, rows: Iterable[Sequence[str]] = (), whole: bool = False) -> Table:

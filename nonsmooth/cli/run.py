@@ -110,8 +110,8 @@ def _run(
     elif not request.problem:
         raise InputError("Name what to run: a problem of `nonsmooth list`, a TOML file, or a Python file.")
     request = request.completed()
-    kept = None if checkpoint is None else _checkpoint_path(checkpoint, request, files)
-    if kept is None and every is not None:
+    checkpoint_path = None if checkpoint is None else _checkpoint_path(checkpoint, request, files)
+    if checkpoint_path is None and every is not None:
         raise InputError(f"--every {every:g} needs --checkpoint FILE.nc, the file to write so often.")
     output, figure, animation, page = (files[name] or request.written(name) for name in OUTPUTS)
     check_writable("--output", output, (".nc",))
@@ -126,7 +126,7 @@ def _run(
     dt, stepper = request.step(), request.scheme()
     mechanism = request.mechanism()
 
-    ending = _simulated(request, mechanism, stepper, dt, kept, EVERY if every is None else every)
+    ending = _simulated(request, mechanism, stepper, dt, checkpoint_path, EVERY if every is None else every)
     trajectory = ending.trajectory
     try:
         if output is not None or ending.code:
@@ -150,9 +150,9 @@ def _run(
             part = "" if trajectory.status == "finished" else " so far"
             steps = trajectory.counts.get("steps", len(trajectory.t) - 1)
             said += f" The trajectory{part} ({steps} steps) is in {output}."
-        if kept is not None:  # which does not name a Python file
+        if checkpoint_path is not None:  # which does not name a Python file
             named = f"{request.problem} " if request.problem.endswith(".py") else ""
-            said += f" Continue with `nonsmooth run {named}--resume {kept}`."
+            said += f" Continue with `nonsmooth run {named}--resume {checkpoint_path}`."
         print(said, file=sys.stderr)
     return ending.code
 

@@ -83,7 +83,7 @@ class Source:
             return table.model_validate(data)
         except ValidationError as error:
             every = error.errors(include_url=False)[: MOST_FAULTS + 1]
-            found = [_Place.of(table, data, path, one) for one in every]
+            found = [_Fault.of(table, data, path, one) for one in every]
         meant = {(*one.path[:-1], *one.meant()[:1]) for one in found}
         for one in found:
             if not (one.error["type"] == "missing" and one.path in meant):  # a misspelt key is not missing
@@ -171,7 +171,7 @@ def _remedy(line: str, reason: str) -> str:
     return ""
 
 
-class _Place(NamedTuple):
+class _Fault(NamedTuple):
     """The location of one of pydantic's errors: path in the file, table, key and value."""
 
     path: Path
@@ -181,7 +181,7 @@ class _Place(NamedTuple):
     error: Any
 
     @classmethod
-    def of(cls, table: type[Table], data: Any, path: Path, error: Any) -> _Place:
+    def of(cls, table: type[Table], data: Any, path: Path, error: Any) -> _Fault:
         """Follow the error from the table downwards; forms and kinds selected by pydantic are not part of the path."""
         key = ""
         for step in error["loc"]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 from nonsmooth.declarative.faults import Source, check_length, parse
 from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction, StlFile
 from nonsmooth.declarative.run import Run, read_run
-from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
+from nonsmooth.declarative.schema import Accepted, Table, entries, schema, table_of
 from nonsmooth.declarative.values import hint, listed, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
@@ -45,10 +45,10 @@ class Document:
     assemble: Assembled = False
     silence: tuple[str, ...] = ()
     contact: Rigid | Compliant | None = None
-    elements: Annotated[Any, Given("tables of elements, [elements.NAME]")] = field(default_factory=dict)
-    run: Annotated[Any, Given("a table, see below")] = field(default_factory=dict)
-    provenance: Annotated[Any, Given("tables of words, one per parameter")] = field(default_factory=dict)
-    origin: Annotated[Any, Given("a table of the words problem and source")] = field(default_factory=dict)
+    elements: Annotated[Any, Accepted("tables of elements, [elements.NAME]")] = field(default_factory=dict)
+    run: Annotated[Any, Accepted("a table, see below")] = field(default_factory=dict)
+    provenance: Annotated[Any, Accepted("tables of words, one per parameter")] = field(default_factory=dict)
+    origin: Annotated[Any, Accepted("a table of the words problem and source")] = field(default_factory=dict)
 
 
 class StatedModel(Model):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from nonsmooth import solvers, steppers
 from nonsmooth.declarative.faults import Source
-from nonsmooth.declarative.schema import Given, table_of
+from nonsmooth.declarative.schema import Accepted, table_of
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Quantity
@@ -54,8 +54,8 @@ class Run:
     called: ClassVar[str] = "[run]"
 
     t_end: Seconds = None
-    stepper: Annotated[Choice | None, Given("a stepper by name, or a table with kind and its settings")] = None
-    solver: Annotated[Choice | None, Given("a solver by name, or a table with kind and its settings")] = None
+    stepper: Annotated[Choice | None, Accepted("a stepper by name, or a table with kind and its settings")] = None
+    solver: Annotated[Choice | None, Accepted("a solver by name, or a table with kind and its settings")] = None
     dt: Seconds = None
     dt_min: Seconds = None
     dt_max: Seconds = None
