@@ -125,7 +125,7 @@ def _open_streams() -> None:
 
 
 def _drop_output() -> None:
-    """What was not written of the output is not tried again when the interpreter ends."""
+    """Discard unwritten output, which the interpreter would try to write again when it ends."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -82,7 +82,7 @@ def _helps(text: str | None) -> dict[str, tuple[str, str]]:
 
 
 def _of_group(group: Any) -> Iterator[Option]:
-    """Its own fields before those of its bases."""
+    """Options of a group, its own fields before those of its bases."""
     for base in group.__mro__[:-1]:
         helps = _helps(inspect.getdoc(base))
         for one in fields(base):

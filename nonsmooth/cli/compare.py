@@ -116,7 +116,7 @@ def _in_units(problem: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:
-    """Of each option what is given, or else what the problem states.
+    """The values of options as given, otherwise as the problem states them.
 
     Raises
     ------

@@ -169,7 +169,7 @@ def common_law(laws: Sequence[Any]) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class PythonFile:
-    """What a Python file defines, as a function of the arguments of its `build`."""
+    """The mechanism of a Python file, as a function of the arguments of its `build`."""
 
     path: Path
 
@@ -197,7 +197,7 @@ class PythonFile:
         return run_user_code(self.path, lambda: inspect.signature(build))
 
     def model(self, **arguments: Any) -> Model | System:
-        """What the file returns, which may not be built."""
+        """The model or system that the file defines."""
         return _mechanism(self._module, self.path, arguments)
 
 
@@ -272,7 +272,7 @@ def module_of(path: Path) -> ModuleType:
 
 
 def run_user_code(path: Path, function: Callable[[], T]) -> T:
-    """What the function returns; an error of the user's own code as one sentence with its line."""
+    """Call a function of the user's code; its error becomes an InputError of one sentence with the line."""
     try:
         return function()
     except NonsmoothError:

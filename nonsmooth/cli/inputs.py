@@ -37,7 +37,7 @@ class Mechanism:
     parameters: Mapping[str, float]
     problem: Problem | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    #: what builds it of its arguments, None where it takes none
+    #: function that builds it from its arguments, None where it takes none
     make: Callable[..., Any] | None = field(default=None, compare=False)
 
 

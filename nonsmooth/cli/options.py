@@ -128,7 +128,7 @@ class Runs:
 
 @dataclass(frozen=True, kw_only=True)
 class Processes:
-    """Where the runs of a study are computed.
+    """Processes that compute the runs of a study.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class Processes:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What a command draws and prints.
+    """Figures and printed output of a command.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class Written(Shown):
-    """What a study writes, draws and prints.
+    """Dataset, figures and printed output of a study.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nonsmooth.cli.options import Shown
     from nonsmooth.trajectory import Columns, Trajectory
 
-#: counts of steps that were repeated, and what is said of them
+#: counts of repeated steps, with their names in tables
 REPEATED = {
     "divided": "steps in parts",
     "chained": "steps by the chain of solvers",
@@ -131,7 +131,7 @@ def _of_run(
     trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path], facts: Mapping[str, Any],
     seconds: Mapping[str, float],
 ) -> Table:  # fmt: skip
-    """What ran, how it ended, and what it took."""
+    """Table of the scheme, the cost, the certificate and the contact laws of a run."""
     counts, certificate = facts["counts"], facts["certificate"]
     told = trajectory.status.startswith("failed")  # with its time
     run = grid(f"{facts['problem']}: {trajectory.status}{'' if told else f' at t = {trajectory.t[-1]:.9g} s'}")
@@ -160,7 +160,7 @@ def _of_run(
 
 
 def _end_of(trajectory: Trajectory, facts: Mapping[str, Any]) -> list[RenderableType]:
-    """The final state, and what the contacts took."""
+    """Tables of the final state, and of impulses, forces and impacts of the contacts."""
     state = table_of("final state", "position", "unit", "velocity", "unit")
     units = dict(zip(trajectory.v.names, trajectory.v.unit_list, strict=True))
     velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))

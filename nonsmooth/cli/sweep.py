@@ -104,7 +104,7 @@ def _names(found: xarray.Dataset) -> list[str]:
 
 
 def _columns(found: xarray.Dataset) -> tuple[list[str], xarray.Dataset, list[str]]:
-    """What was varied, the dataset over runs alone, and the metrics that give one number per run."""
+    """Names of the varied quantities, the dataset over runs alone, and the metrics that give one number per run."""
     names = [str(key) for key in found.coords if key != "run"]
     flat = found if "run" in found.dims else found.stack(run=names).reset_index("run")
     return names, flat, [key for key in _names(found) if flat[key].ndim == 1]

@@ -22,7 +22,7 @@ def by_name(
     option: str, words: Sequence[str], read: Callable[..., Any], units: Callable[[str], str | None] | None = None,
     form: str = "NAME=VALUES, such as guide.clearance=1e-6:1e-4:20:log",
 ) -> dict[str, Any]:  # fmt: skip
-    """What is read of the words ``NAME=TEXT`` of an option, given its name, the text, and the unit of the name."""
+    """Values by name, read from the words ``NAME=TEXT`` of an option by `read(option and name, text, unit)`."""
     found: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")

@@ -76,7 +76,7 @@ class BeamPart:
         return (self.elements if isinstance(self.elements, int) else len(self.elements)) + len(self.names or ())
 
     def part(self, prefix: str) -> FiniteElements:
-        """Its finite elements; the names of nodes without a given name begin with the prefix."""
+        """The finite elements of the beam; the names of nodes without a given name begin with the prefix."""
         return beam(
             self.start, self.end, section=self.section, material=self.material, elements=self.elements,
             names=self.names, prefix=prefix, across=self.across, element=self.element, timoshenko=self.timoshenko,
@@ -225,7 +225,7 @@ class StlFile:
     complete: ClassVar[bool] = True
 
     def mesh(self, folder: Path | None) -> Mesh:
-        """What the file contains; `folder` is that of the TOML file, None for a text."""
+        """The surface in the file; `folder` is that of the TOML file, None for a text."""
         return read_stl(path_beside(self.file, folder, "stl", "copy it there"), unit=self.unit)
 
 

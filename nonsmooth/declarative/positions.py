@@ -81,10 +81,7 @@ class _Reader:
                 self._note(path, start)
             if path in self.tables:
                 path = (*path, self.tables[path] - 1)
-            if last:
-                self.found[path] = self._place(start)  # a table may have been opened by one below it
-            else:
-                self._note(path, start)
+            self._note(path, start, again=last)  # a table may have been opened by one below it
         return path
 
     def _pair(self, table: Path) -> None:
@@ -140,10 +137,8 @@ class _Reader:
         assert found is not None
         self.at = found.end()
 
-    def _note(self, path: Path, at: int) -> None:
-        if path not in self.found:
-            self.found[path] = self._place(at)
-
-    def _place(self, at: int) -> Place:
-        line = bisect.bisect_right(self.starts, at)
-        return Place(line, at - self.starts[line - 1] + 1)
+    def _note(self, path: Path, at: int, *, again: bool = False) -> None:
+        """Note where a path is first met, or met `again`."""
+        if again or path not in self.found:
+            line = bisect.bisect_right(self.starts, at)
+            self.found[path] = Place(line, at - self.starts[line - 1] + 1)

@@ -34,7 +34,7 @@ IN_LIST = "[]"
 BY_NAME = "{}"
 #: functions of time given as examples in messages
 WORDED = {"number": "ramp", "quaternion": "axis-angle"}
-#: what a string that states no number was perhaps meant to be
+#: suggestion for a string that states no number
 OF_TIME = '; a function of time is a table, as { kind = "ramp", rate = 10.0 }'
 
 
