@@ -49,8 +49,9 @@ def _names(kind: str) -> list[str]:
         return sorted(name for name in os.listdir() if name.endswith(".nc"))
     from nonsmooth import laws, solvers, steppers
 
-    known = {"stepper": steppers.names, "solver": solvers.names, "law": laws.names}
-    return list(known[kind]())
+    if kind in ("stepper", "solver"):
+        return list((steppers if kind == "stepper" else solvers).names())
+    return list(laws.names("normal"))
 
 
 #: words of which a shell offers the rest; times, and numbers whose unit the command knows, also with their unit
