@@ -135,7 +135,6 @@ BAR = 20
 #: what a study takes as `progress`: a function of what is done and its share, or True for words on one line
 Progress = Callable[..., None] | bool | None
 P = ParamSpec("P")
-Result = TypeVar("Result")
 
 
 class Report:
