@@ -110,12 +110,12 @@ def _function(path: Path, name: str) -> ast.FunctionDef | None:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from None
-    start = re.search(rf"^def {name}\(", text, re.M)
+    start = re.search(rf"^def {re.escape(name)}\(", text, re.M)
     if start is None:
         return None
     text = text[start.start() :]
     for end in [*(one.start() for one in re.finditer(r"\n(?=\S)", text)), len(text)]:
-        with contextlib.suppress(SyntaxError):  # its header or docstring goes on
+        with contextlib.suppress(SyntaxError, ValueError):  # its header or docstring goes on; a null byte
             return ast.parse(text[:end]).body[0]  # type: ignore[return-value]
     raise InputError(f"{path}: the function {name} is not valid Python; `python {path}` says where.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -101,6 +102,7 @@ def test_every_file_has_an_example() -> None:
         (OWN.replace("strict: bool = False", "strict: bool = FALSE"), "default of the option strict is FALSE"),
         (OWN.replace("False):", "False)"), r"heights\.py: the function heights is not valid Python; `python .*heights"),
         (OWN.replace('"""\n    y =', '"""\n    """\n    y ='), "the function heights is not valid Python"),
+        (OWN.replace("0.2", "\0"), "the function heights is not valid Python"),
         (OWN.split('    """')[0] + "    return {}\n", "define the function heights.*, with a docstring"),
         (f"{OWN}\nLIMIT = 1 / 0\n", r"heights\.py, line 25: ZeroDivisionError: division by zero"),
         (f"{OWN}\nLIMIT = (\n", r"heights\.py, line 25: SyntaxError: '\(' was never closed"),
@@ -123,9 +125,10 @@ def test_quotes_of_a_docstring_may_be_of_either_kind(own: Path, capsys: pytest.C
 
 
 def test_a_file_has_the_name_of_a_function(own: Path) -> None:
-    (own / "heights.py").rename(own / "my-heights.py")
-    with pytest.raises(InputError, match=r"my-heights\.py: name the file as its function"):
-        run(own, ["my-heights"])
+    for name in ("my-heights", "heights("):
+        (own / f"{name}.py").write_text(OWN, encoding="utf-8")
+        with pytest.raises(InputError, match=f"{re.escape(name)}.py: name the file as its function"):
+            run(own, [name])
 
 
 def test_impacts_of_a_ball(capsys: pytest.CaptureFixture[str]) -> None:
