@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.compare import Comparison
     from nonsmooth.studies.published import PublishedRuns
-    from nonsmooth.studies.step_size import Bounds, Series, StepSizes
     from nonsmooth.studies.rigid_limit import RigidLimit
+    from nonsmooth.studies.step_size import Bounds, Series, StepSizes
 
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 #: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
