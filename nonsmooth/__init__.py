@@ -31,20 +31,35 @@ if TYPE_CHECKING:
     )
     from nonsmooth.laws.compliant import Compliant
     from nonsmooth.laws.rigid import Rigid
-    from nonsmooth.model.bodies import Ground, PlanarBody, SpatialBody
-    from nonsmooth.model.bushings import Bushing
+    from nonsmooth.model.bodies import Ground, PlanarBody, PointMass, SpatialBody, with_point_masses
     from nonsmooth.model.clearances import PrismaticClearance, RevoluteClearance
     from nonsmooth.model.contacts import CircleCircle, CirclePlane, PointBox, PointPlane
     from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
     from nonsmooth.model.fits import Fit, Toleranced
     from nonsmooth.model.flexible_bodies import PlanarFlexibleBody, SpatialFlexibleBody
-    from nonsmooth.model.forces import Damper, Gravity, PointForce, Spring, Torque
+    from nonsmooth.model.forces import (
+        Bushing,
+        Damper,
+        Gravity,
+        PointForce,
+        Spring,
+        Torque,
+        TorsionDamper,
+        TorsionSpring,
+    )
     from nonsmooth.model.joints import Fixed, PointOnLine, Prismatic, Revolute
     from nonsmooth.model.loads import Load
-    from nonsmooth.model.meshes import Mesh, read_stl
     from nonsmooth.model.model import Model
-    from nonsmooth.model.point_masses import PointMass, with_point_masses
-    from nonsmooth.model.shapes import BoxShape, CylinderShape, MeshShape, PolygonShape, RodShape, SphereShape
+    from nonsmooth.model.shapes import (
+        BoxShape,
+        CylinderShape,
+        Mesh,
+        MeshShape,
+        PolygonShape,
+        RodShape,
+        SphereShape,
+        read_stl,
+    )
     from nonsmooth.model.signals import AxisAngle, FourierSignal, Harmonic, Ramp, Table, TimeVector
     from nonsmooth.model.spatial_clearances import CylindricalClearance, SpatialPrismaticClearance, SphericalClearance
     from nonsmooth.model.spatial_contacts import BoxPlane, CylinderPlane, EllipsoidPlane, SpherePlane, SphereSphere
@@ -63,7 +78,6 @@ if TYPE_CHECKING:
         UniversalPrismatic,
     )
     from nonsmooth.model.state import State
-    from nonsmooth.model.torsion import TorsionDamper, TorsionSpring
     from nonsmooth.report.notebook import explore
     from nonsmooth.run.batch import simulate_batch
     from nonsmooth.run.simulate import simulate
@@ -220,19 +234,20 @@ _NAMES_OF = {
     "model.fits": ("Fit", "Toleranced"),
     "laws.compliant": ("Compliant",),
     "laws.rigid": ("Rigid",),
-    "model.bodies": ("Ground", "PlanarBody", "SpatialBody"),
-    "model.bushings": ("Bushing",),
+    "model.bodies": ("Ground", "PlanarBody", "PointMass", "SpatialBody", "with_point_masses"),
     "model.clearances": ("PrismaticClearance", "RevoluteClearance"),
     "model.contacts": ("CircleCircle", "CirclePlane", "PointBox", "PointPlane"),
     "model.drivers": ("PrescribedMotion", "PrescribedPose"),
     "model.flexible_bodies": ("PlanarFlexibleBody", "SpatialFlexibleBody"),
-    "model.forces": ("Damper", "Gravity", "PointForce", "Spring", "Torque"),
+    "model.forces": (
+        "Bushing", "Damper", "Gravity", "PointForce", "Spring", "Torque", "TorsionDamper", "TorsionSpring",
+    ),  # fmt: skip
     "model.joints": ("Fixed", "PointOnLine", "Prismatic", "Revolute"),
     "model.loads": ("Load",),
-    "model.meshes": ("Mesh", "read_stl"),
     "model.model": ("Model",),
-    "model.point_masses": ("PointMass", "with_point_masses"),
-    "model.shapes": ("BoxShape", "CylinderShape", "MeshShape", "PolygonShape", "RodShape", "SphereShape"),
+    "model.shapes": (
+        "BoxShape", "CylinderShape", "Mesh", "MeshShape", "PolygonShape", "RodShape", "SphereShape", "read_stl",
+    ),  # fmt: skip
     "model.signals": ("AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Table", "TimeVector"),
     "model.spatial_clearances": ("CylindricalClearance", "SpatialPrismaticClearance", "SphericalClearance"),
     "model.spatial_contacts": ("BoxPlane", "CylinderPlane", "EllipsoidPlane", "SpherePlane", "SphereSphere"),
@@ -251,7 +266,6 @@ _NAMES_OF = {
         "UniversalPrismatic",
     ),
     "model.state": ("State",),
-    "model.torsion": ("TorsionDamper", "TorsionSpring"),
     "report.notebook": ("explore",),
     "run.batch": ("simulate_batch",),
     "run.simulate": ("simulate",),

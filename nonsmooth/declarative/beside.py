@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.meshes import Mesh, read_stl
+from nonsmooth.model.shapes import Mesh, read_stl
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,5 @@
 """Flexible bodies: finite elements of beams, their reduction to few modes, and what a body needs to know of them."""
 
-from __future__ import annotations
-
 from nonsmooth.flexible.beam import beam
 from nonsmooth.flexible.finite_elements import FiniteElements, assemble, from_matrices
 from nonsmooth.flexible.inertia import Inertia, Shortening

@@ -1,7 +1,5 @@
 """Finite elements of a straight beam in any direction."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -13,8 +11,6 @@ from nonsmooth.flexible.elements import BeamElement, cubic, quintic
 from nonsmooth.flexible.finite_elements import FiniteElements, MassPoints, SlenderPart
 from nonsmooth.flexible.sections import CrossSection, Material, Rectangle, Tube
 from nonsmooth.settings import floats, shown
-
-__all__ = ["axes_of", "beam"]
 
 AnySection = CrossSection | Rectangle | Tube
 

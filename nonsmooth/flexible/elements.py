@@ -1,7 +1,5 @@
 """Matrices of one straight beam element, from its shape functions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +8,6 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.flexible.sections import CrossSection, Material
-
-__all__ = ["BeamElement", "cubic", "quintic"]
 
 #: components of the recovered stresses [Pa]
 COMPONENTS = ("axial", "bending y", "bending z", "torsion")

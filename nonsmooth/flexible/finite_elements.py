@@ -1,7 +1,5 @@
 """Finite elements of a body: its matrices, and which of their rows are the motion of its nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,8 +8,6 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-
-__all__ = ["FiniteElements", "MassPoints", "SlenderPart", "assemble", "from_matrices"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +116,7 @@ class FiniteElements:
 
     def with_mass(
         self, node: str, mass: float, *, inertia: Any = (0.0, 0.0, 0.0), offset: Any = (0.0, 0.0, 0.0)
-    ) -> FiniteElements:
+    ) -> "FiniteElements":
         """With a rigid mass at a node.
 
         Parameters

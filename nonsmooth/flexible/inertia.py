@@ -1,7 +1,5 @@
 """How the inertia of a body changes with its deformation: integrals over its mass, and shortening by bending."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -9,8 +7,6 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.flexible.finite_elements import FiniteElements
-
-__all__ = ["Inertia", "Shortening", "inertia_of", "shortening_of"]
 
 #: share of the mass up to which the mass at points is all of it
 WHOLE = 1e-9
@@ -45,7 +41,7 @@ class Inertia:
     coupling: Array
     turning: Array
 
-    def kept(self, chosen: Array) -> Inertia:
+    def kept(self, chosen: Array) -> "Inertia":
         """Of the chosen modes only, given by their indices."""
         return Inertia(
             self.first[..., chosen], self.second[..., chosen][:, :, chosen],
@@ -74,7 +70,7 @@ class Shortening:
     translations: Array
     rotations: Array
 
-    def kept(self, chosen: Array) -> Shortening:
+    def kept(self, chosen: Array) -> "Shortening":
         """Of the chosen modes only, given by their indices."""
         return replace(self, bending=self.bending[:, chosen][:, :, chosen])
 

@@ -1,7 +1,5 @@
 """Small deformations of a free body as a sum of modes, in axes that follow its mean motion."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,8 +8,6 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.flexible.inertia import Inertia, Shortening
-
-__all__ = ["Modes"]
 
 #: motion across the plane that is round-off, as a share of that in it
 PLANAR = 1e-6
@@ -154,7 +150,7 @@ class Modes:
             turned = turned + self.shortening.rotations[i] @ shorter
         return moved, turned
 
-    def kept(self, chosen: Any) -> Modes:
+    def kept(self, chosen: Any) -> "Modes":
         """With the chosen modes only.
 
         Parameters
@@ -171,7 +167,7 @@ class Modes:
             stresses=self.stresses[:, :, every], changes=changes, shortening=shortening,
         )  # fmt: skip
 
-    def in_plane(self) -> Modes:
+    def in_plane(self) -> "Modes":
         """With the modes that move the nodes in the x-y plane, as a planar body needs them.
 
         A mode belongs to the plane if its nodes move along z, and turn about x and y, by less than 1e-6 of what they

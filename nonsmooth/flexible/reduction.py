@@ -1,7 +1,5 @@
 """Few modes for many degrees of freedom: Craig-Bampton, or free modes with attachment modes, in mean axes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -16,8 +14,6 @@ from nonsmooth.flexible.finite_elements import FiniteElements
 from nonsmooth.flexible.inertia import inertia_of, shortening_of
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.settings import shown
-
-__all__ = ["Rayleigh", "modes"]
 
 #: frequencies that differ by less, relative to their size, are one: round-off chooses among their modes
 EQUAL = 1e-6

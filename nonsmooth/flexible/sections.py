@@ -1,7 +1,5 @@
 """Cross sections and materials of beams."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, fields
 from typing import Any
@@ -10,8 +8,6 @@ import numpy as np
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.settings import is_number, shown
-
-__all__ = ["Material", "Rectangle", "CrossSection", "Tube"]
 
 
 def _positive(settings: Any) -> None:
@@ -77,7 +73,7 @@ class CrossSection:
     def __post_init__(self) -> None:
         _positive(self)
 
-    def section(self, material: Material) -> CrossSection:
+    def section(self, material: Material) -> "CrossSection":
         """Itself: what `Rectangle` and `Tube` become for a material."""
         return self
 

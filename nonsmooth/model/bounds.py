@@ -1,7 +1,5 @@
 """Bounds of expressions over intervals of their first argument, by interval arithmetic of their operations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-
-__all__ = ["Bounds"]
 
 #: of numbers (n,) or of one ()
 Numbers = NDArray[np.floating[Any]]

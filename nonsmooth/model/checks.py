@@ -1,7 +1,5 @@
 """Checks of an initial state: finite loads, satisfied joints, constraints without contradictions, no overlap."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -17,8 +15,6 @@ from nonsmooth.model.redundancy import Directions, Redundant, weighted
 from nonsmooth.model.signals import signal_values
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite
-
-__all__ = ["CLOSED", "check_motion", "check_rates", "check_start", "overlapping", "rates_of"]
 
 #: constraint violation [m or rad] and its rate [m/s or rad/s] below which an initial state counts as consistent
 CLOSED = 1e-9

@@ -7,8 +7,6 @@ velocities: given velocities (not zero) are kept where the joints allow it, and 
 admitted in both.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import NamedTuple
 
@@ -23,8 +21,6 @@ from nonsmooth.model.elementwise import ConstraintRows, Elementwise, Placements
 from nonsmooth.model.redundancy import MANY, weighted
 from nonsmooth.model.state import Assembly, Moved, State
 from nonsmooth.model.system import System, check_finite
-
-__all__ = ["assembled", "closed_pose", "closed_start"]
 
 #: constraint residual [m or rad] at which assembly ends: round-off of lengths of the order of 1 m
 ASSEMBLED = 1e-14

@@ -6,8 +6,6 @@ are sampled at `SAMPLES` times, and at more where their `Bounds` leave room betw
 sharply, corners are added that divide the pulse into parts in which it is nearly linear.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -23,8 +21,6 @@ from nonsmooth.model.bounds import Bounds
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
-
-__all__ = ["SAMPLES", "Corners", "before", "next_after"]
 
 #: samples of a run, of functions and of comparisons whose roots are not known in closed form
 SAMPLES = 2**14
@@ -157,10 +153,10 @@ class Corners:
         function = ca.Function("times", [self._p], [ca.vertcat(*expressions)])
         return lambda values: np.array(function(values)).ravel()
 
-    def _of_time(self, expressions: Sequence[ca.SX]) -> _OfTime:
+    def _of_time(self, expressions: Sequence[ca.SX]) -> "_OfTime":
         return _OfTime(ca.Function("of_time", [self._t, self._p], [ca.densify(ca.vertcat(*expressions))]))
 
-    def _slope(self, zero: ca.SX) -> _OfTime | None:
+    def _slope(self, zero: ca.SX) -> "_OfTime | None":
         """The slope of a function that is linear in time."""
         slope = ca.jacobian(zero, self._t)
         return None if ca.depends_on(slope, self._t) else self._of_time([slope])

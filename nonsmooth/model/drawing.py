@@ -9,8 +9,6 @@ the empty tuple is the origin, or no vector.
 (0.05, 0.0)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
@@ -18,19 +16,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Arrow", "Axle", "Bearing", "Box", "Coil", "Cylinder", "Dot", "Drive", "Ellipsoid", "Field", "Guide", "Line",
-    "Mark", "Primitive", "Round", "Slide", "Solid", "Spot", "Symbol", "Touch", "Turn", "Vector", "Wall",
-    "joint_drawing", "vector",
-]  # fmt: skip
-
 Vector = tuple[float, ...]
 MarkShape = Literal["pin", "ball", "weld", "joint"]
 #: symbols of joints; "joint" marks one of another kind
 Symbol = Literal["pin", "ball", "weld", "joint", "slide", "sleeve", "rod"]
 
 
-def joint_drawing(symbol: Symbol, a: Spot, b: Spot, p: SimpleNamespace) -> tuple[Primitive, ...]:
+def joint_drawing(symbol: Symbol, a: "Spot", b: "Spot", p: SimpleNamespace) -> "tuple[Primitive, ...]":
     """Primitives of a joint at a point of each body, from its symbol and the directions among its parameter values p.
 
     Directions are ``axis_a`` and ``axis_b``, along which a slide or sleeve moves and about which others turn, the

@@ -1,7 +1,5 @@
 """The kinds of elements of a model, by name in kebab case, including subclasses defined elsewhere."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re
@@ -16,8 +14,6 @@ from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.shapes import Shape
 from nonsmooth.model.signals import TimeFunction
-
-__all__ = ["element_kinds", "time_functions"]
 
 T = TypeVar("T")
 

@@ -1,7 +1,5 @@
 """The builder: elements are added by name, and `build()` checks the mechanism and makes it immutable."""
 
-from __future__ import annotations
-
 import difflib
 import warnings
 from collections.abc import Iterable, Mapping
@@ -21,8 +19,6 @@ from nonsmooth.model.state import Assembly
 from nonsmooth.model.system import System, start_of
 from nonsmooth.progress import stage
 from nonsmooth.settings import Called, shown
-
-__all__ = ["CENTRED", "Assembled", "Model"]
 
 E = TypeVar("E", bound=Element)
 #: joints with clearance are replaced by ideal joints while the initial state is assembled
@@ -198,7 +194,7 @@ class Model(metaclass=Called):
         """
         return self._assembled(self._system())
 
-    def ideal(self) -> Model:
+    def ideal(self) -> "Model":
         """The mechanism with an ideal joint in place of every clearance, of the same name; free contacts remain.
 
         Its assembly gives an initial state for the mechanism with clearances in which journals, balls and slides are
@@ -218,7 +214,7 @@ class Model(metaclass=Called):
             name=self.name, provenance=self.provenance, silence=self.silence, assemble=self.assembled,
         )  # fmt: skip
 
-    def with_contact(self, contact: Any) -> Model:
+    def with_contact(self, contact: Any) -> "Model":
         """The mechanism with this law, `Rigid` or `Compliant`, in all its contacts.
 
         It takes a law and gives a model, as studies require of a mechanism: ``compare(model.with_contact, cases)``.

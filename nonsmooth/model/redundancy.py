@@ -5,8 +5,6 @@ depend on others; such joints are removed one after the other, and loops remain.
 and so do mechanisms of small loops.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,8 +16,6 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.elementwise import ConstraintRows
-
-__all__ = ["Directions", "Redundant", "weighted"]
 
 #: share of a direction outside the span of the others below which it is redundant; in mechanisms of a centimetre,
 #: joints that are closed within 1e-9 m cause differences of this size between dependent rows

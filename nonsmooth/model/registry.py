@@ -26,20 +26,6 @@ from nonsmooth.settings import hint
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
 
-__all__ = [
-    "ComparisonDefaults",
-    "Fact",
-    "Facts",
-    "Measure",
-    "Problem",
-    "Provenance",
-    "Published",
-    "StepSizeDefaults",
-    "find_problems",
-    "get_problem",
-    "problem",
-]
-
 
 @dataclass(frozen=True)
 class Fact:

@@ -4,8 +4,6 @@ Each remark has a name by which it is silenced: ``Model(..., silence=["no-gravit
 mechanisms have, near the factors of wrong units: 1000 for mm, g and kN, 1e6 for kg mm^2.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
@@ -30,8 +28,6 @@ from nonsmooth.model.joints import Joint, Revolute
 from nonsmooth.model.redundancy import Redundant
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
-
-__all__ = ["REMARKS", "Remark", "review", "review_parameters"]
 
 #: names of remarks, and what each is about
 REMARKS = {

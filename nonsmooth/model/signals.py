@@ -1,7 +1,5 @@
 """Functions of time in loads and drivers: a number, a table, or a callable that is called once with symbolic time."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -15,11 +13,6 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.quantities import InUnits, Stated, Unit, Wrong, field_units, in_unit, own_unit, parts_of
 from nonsmooth.settings import floats, is_number
-
-__all__ = [
-    "AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector",
-    "evaluate_signal", "signal_values", "tables", "wrong_arguments",
-]  # fmt: skip
 
 Signal = float | Callable[[Any], Any]
 

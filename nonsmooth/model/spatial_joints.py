@@ -9,8 +9,6 @@ Axes, normals and points are given in the frames of the bodies. A reaction is th
 torque about `application_point`, its point `at_b`, both in the ground frame.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -19,6 +17,7 @@ from typing import Annotated, Any
 import casadi as ca
 
 from nonsmooth.model import rows as primitive
+from nonsmooth.model.elements import SPACE
 from nonsmooth.model.frames import SpatialPlacement, rotation_matrix
 from nonsmooth.model.joints import (
     IDENTITY,
@@ -29,16 +28,8 @@ from nonsmooth.model.joints import (
     Direction,
     Joint,
     Orientation,
-    PointOnLine,
 )
 from nonsmooth.quantities import Point, PositiveLength, Quantity
-
-__all__ = [
-    "Cylindrical", "Distance", "NoTwist", "ParallelAxes", "PerpendicularAxes", "Planar", "PointInPlane",
-    "PointOnLine", "SameOrientation", "Screw", "Spherical", "Universal", "UniversalPrismatic",
-]  # fmt: skip
-
-SPACE = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +40,6 @@ class _Pointed(Joint):
     at_b: Point = SPACE
 
     dimensions = (3,)
-
-    def application_point(self, p: SimpleNamespace) -> ca.SX:
-        return p.at_b
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +80,7 @@ class PointInPlane(_Pointed):
     rows = (("height", "m"),)
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return primitive.point_in_plane(a, b, p.at_a, p.at_b, p.normal_a)
+        return primitive.offset_along(a, b, p.at_a, p.at_b, p.normal_a)
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,11 +325,11 @@ class Planar(_Pointed):
     rows = (("height", "m"), *TILTS)
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        height = primitive.point_in_plane(a, b, p.at_a, p.at_b, p.normal_a)
+        height = primitive.offset_along(a, b, p.at_a, p.at_b, p.normal_a)
         return ca.vertcat(height, primitive.parallel_axes(a, b, p.normal_a, p.normal_b))
 
     def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        height = primitive.point_in_plane(a, b, p.at_a, p.at_b, p.normal_a)
+        height = primitive.offset_along(a, b, p.at_a, p.at_b, p.normal_a)
         return ca.vertcat(height, primitive.parallel_residual(a, b, p.normal_a, p.normal_b))
 
 
@@ -381,5 +369,4 @@ def axis_in_b(p: SimpleNamespace) -> ca.SX:
 
 def twist_of(a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
     """Sine and cosine of the twist of b from its reference orientation about `axis_a`, see `primitive.twist`."""
-    E = primitive.relative_orientation(a, b, p.quaternion)
-    return primitive.twist(E, axis_in_b(p))
+    return primitive.twist(primitive.relative_orientation(a, b, p.quaternion), axis_in_b(p))
