@@ -10,8 +10,7 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.flexible.elements import BeamElement, quintic
-from nonsmooth.flexible.sections import Material, Rectangle, Tube
+from nonsmooth.flexible.beam import BeamElement, Material, Rectangle, Tube, quintic
 from nonsmooth_problems.six_rss import INERTIA, VALUE, motion
 from nonsmooth_problems.six_rss_motion import LEGS
 

@@ -43,8 +43,7 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.flexible.inertia import Inertia, Shortening
-from nonsmooth.flexible.modes import Modes
+from nonsmooth.flexible.modes import Inertia, Modes, Shortening
 from nonsmooth.model.bodies import Body, Node, PlanarBody, SpatialBody
 from nonsmooth.model.elements import Element
 from nonsmooth.model.floating_frame import FloatingFrame, sparse

@@ -47,7 +47,7 @@ class TimeFunction(metaclass=InUnits):
     def _check_finite(self, *fields: str) -> None:
         for name in fields:
             value = getattr(self, name)
-            if not _is_number(value):
+            if not is_number(value):
                 raise ModelError(f"{type(self).__name__}: {name} must be a finite number, got {value!r}.")
 
 
@@ -141,7 +141,7 @@ class FourierSignal(TimeFunction):
         if not self.omega > 0:
             raise ModelError(f"FourierSignal: omega must be a positive frequency in rad/s, got {self.omega!r}.")
         lists = all(isinstance(one, tuple | list | np.ndarray) for one in (self.sine, self.cosine))
-        if not lists or len(self.sine) != len(self.cosine) or not all(map(_is_number, (*self.sine, *self.cosine))):
+        if not lists or len(self.sine) != len(self.cosine) or not all(map(is_number, (*self.sine, *self.cosine))):
             raise ModelError(
                 "FourierSignal: sine and cosine must be equally many finite numbers, got "
                 f"{self.sine!r} and {self.cosine!r}."
@@ -237,7 +237,7 @@ class TimeVector(TimeFunction):
         if not (isinstance(components, (tuple, list)) and components):
             raise ModelError(f"TimeVector: components must be a list of numbers and functions, got {components!r}.")
         for i, one in enumerate(components):
-            if not (callable(one) or _is_number(one)):
+            if not (callable(one) or is_number(one)):
                 raise ModelError(
                     f"TimeVector: component {i + 1} must be a finite number or a function of time, got {one!r}."
                 )
@@ -275,9 +275,9 @@ class AxisAngle(TimeFunction):
 
     def __post_init__(self) -> None:
         parts = self.axis if isinstance(self.axis, (tuple, list)) else ()
-        if not (len(parts) == 3 and all(map(_is_number, parts)) and any(parts)):
+        if not (len(parts) == 3 and all(map(is_number, parts)) and any(parts)):
             raise ModelError(f"AxisAngle: axis must be three finite numbers that are not all zero, got {self.axis!r}.")
-        if not (callable(self.angle) or _is_number(self.angle)):
+        if not (callable(self.angle) or is_number(self.angle)):
             raise ModelError(
                 f"AxisAngle: angle must be a finite number [rad] or a function of time, got {self.angle!r}."
             )
@@ -320,10 +320,6 @@ def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:
     except TypeError:
         return f"({', '.join(signature.parameters)})" if signature.parameters else "no argument"
     return None
-
-
-def _is_number(value: Any) -> bool:
-    return is_number(value)
 
 
 def _check_of_time(what: str, value: Any) -> None:
