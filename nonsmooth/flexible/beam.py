@@ -190,8 +190,8 @@ def _bending(conditions: int, length: float, ratio: float) -> tuple[Array, Array
     return w, w @ turn
 
 
-def _element(
-    section: CrossSection, material: Material, length: float, conditions: int, timoshenko: bool
+def beam_element(
+    section: CrossSection, material: Material, length: float, conditions: int, timoshenko: bool = False
 ) -> BeamElement:
     """With `conditions` per end on a deflection: 2 for cubic, 3 for quintic bending.
 
@@ -347,9 +347,8 @@ def beam(
             "Timoshenko's theory needs the shear coefficients of the section; give shear=(along y, along z)."
         )
     conditions = 2 if element == "cubic" else 3
-    made = [
-        _element(one, material, length, conditions, timoshenko) for one, length in zip(numbers, lengths, strict=True)
-    ]
+    parts = zip(numbers, lengths, strict=True)
+    made = [beam_element(one, material, length, conditions, timoshenko) for one, length in parts]
     places = first + grid[:, None] * (last - first)
     labels = [f"{prefix}{i}" for i in range(len(grid))]
     for name, at in named.items():

@@ -11,7 +11,7 @@ import numpy as np
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.drawing import Drive, Primitive, Turn, vector
 from nonsmooth.model.elements import ORIGIN, SPACE
-from nonsmooth.model.frames import SpatialPlacement, rotation_matrix
+from nonsmooth.model.frames import SpatialPlacement
 from nonsmooth.model.joints import (
     IDENTITY,
     POINT,
@@ -19,8 +19,8 @@ from nonsmooth.model.joints import (
     Direction,
     Joint,
     Orientation,
-    _open_angle,
     _sine,
+    open_angle,
 )
 from nonsmooth.model.signals import Signal, evaluate_signal
 from nonsmooth.quantities import Point, Quantity
@@ -121,8 +121,7 @@ class PrescribedMotion(Joint):
     def _angle(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
         """Sine and cosine of the angle about the axis minus motion(t)."""
         quaternion, target = getattr(p, "quaternion", IDENTITY), self._target(t, p)
-        axis_b = rotation_matrix(quaternion).T @ primitive.unit(p.axis_a)
-        S, C = primitive.twist(primitive.relative_orientation(a, b, quaternion), axis_b)
+        S, C = primitive.twist_about(a, b, p.axis_a, quaternion)
         return S * ca.cos(target) - C * ca.sin(target), C * ca.cos(target) + S * ca.sin(target)
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
@@ -137,7 +136,7 @@ class PrescribedMotion(Joint):
             return primitive.distance_residual(a, b, p.at_a, p.at_b, self._target(t, p))
         if self.coordinate != "angle":
             return self._offset(t, a, b, p)
-        return _open_angle(a, b, self._target(t, p)) if self.axis_a is None else ca.atan2(*self._angle(t, a, b, p))
+        return open_angle(a, b, self._target(t, p)) if self.axis_a is None else ca.atan2(*self._angle(t, a, b, p))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         a, b = self.spots(p)

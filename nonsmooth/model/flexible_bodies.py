@@ -63,6 +63,11 @@ class FlexibleBody(Body):
 
     modes: Modes
 
+    #: axes about which the body turns
+    axes: ClassVar[tuple[int, ...]] = ()
+    deformation: ClassVar[Array | None] = None
+    deformation_rate: ClassVar[Array | None] = None
+
     def __post_init__(self) -> None:
         """Set the parameters from the modes, and the columns of the amplitudes."""
         modes = self.modes
@@ -137,9 +142,6 @@ class FlexibleBody(Body):
             raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
         return found
 
-    #: axes about which the body turns
-    axes: ClassVar[tuple[int, ...]] = ()
-
     @cached_property
     def frame(self) -> FloatingFrame:
         """Its kinematics and inertia."""
@@ -150,9 +152,15 @@ class FlexibleBody(Body):
         n = len(self.axes)
         return q[-self.count :], v[-self.count - n : -self.count], v[-self.count :]
 
+    @property
+    def _rigid(self) -> PlanarBody | SpatialBody:
+        """The rigid body with its inertia and start."""
+        raise self.error("it has no coordinates.")
+
     def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
         """J0 sigma, of the undeformed body with the inertia of the parameters."""
-        raise self.error("it has no coordinates.")
+        d = self.dimensions[0]
+        return self._rigid.mass_matrix(p)[d:, d:] @ sigma
 
     def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
         eta, sigma, w = self._parts(q, v)
@@ -174,13 +182,10 @@ class FlexibleBody(Body):
         eta, sigma, _ = self._parts(q, v)
         return self.frame.moment(eta, self._moment(sigma, p))
 
-    def _started(
-        self, rigid: tuple[Array, Array], deformation: Array | None, deformation_rate: Array | None
-    ) -> tuple[Array, Array]:
-        """Coordinates and velocities at the start, from those of the rigid body and the amplitudes."""
-        n, (q, v) = len(self.axes), rigid
-        eta = self._amplitudes(deformation, "deformation")
-        rate = self._amplitudes(deformation_rate, "deformation_rate")
+    def start(self) -> tuple[Array, Array]:
+        n, (q, v) = len(self.axes), self._rigid.start()
+        eta = self._amplitudes(self.deformation, "deformation")
+        rate = self._amplitudes(self.deformation_rate, "deformation_rate")
         return np.append(q, eta), np.concatenate([v[:-n], *self.frame.started(eta, v[-n:], rate)])
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
@@ -194,8 +199,17 @@ class FlexibleBody(Body):
         return self._by_velocities(self._framed(node, q, *u)[0].twist, u, q)
 
     def kinematics(self, q: ca.SX) -> ca.SX:
-        u = self._symbols()
-        return self._by_velocities(self._rates(q, *u), u, q)
+        velocity, omega, rate = u = self._symbols()
+        rigid = self._rigid.kinematics(q[: -self.count]) @ ca.vertcat(velocity, omega)
+        return self._by_velocities(ca.vertcat(rigid, rate), u, q)
+
+    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
+        velocity, omega, rate = self._velocities(self._middle(q, u, dt), u)
+        rigid = self._rigid.advance(q[: -self.count], ca.vertcat(velocity, omega), dt)
+        return ca.vertcat(rigid, q[-self.count :] + dt * rate)
+
+    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
+        return ca.diagcat(self._rigid.mass_matrix(p), ca.SX.eye(self.count))
 
     def _velocities(self, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Velocity of the mass centre, angular velocity of the frame, rates of the modes."""
@@ -214,10 +228,6 @@ class FlexibleBody(Body):
 
     def _framed(self, node: str, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> tuple[Any, ca.SX]:
         """Placement and angle of a node, or of the mean frame by an empty name."""
-        raise self.error("it has no coordinates.")
-
-    def _rates(self, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> ca.SX:
-        """q'."""
         raise self.error("it has no coordinates.")
 
     def _middle(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
@@ -299,6 +309,7 @@ class PlanarFlexibleBody(FlexibleBody):
     damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
 
     dimensions = (2,)
+    axes = (2,)
     q_columns = PlanarBody.q_columns
     v_columns = PlanarBody.v_columns
 
@@ -307,11 +318,6 @@ class PlanarFlexibleBody(FlexibleBody):
         return PlanarBody(
             self.name, self.mass, self.inertia, self.position, self.angle, self.velocity, self.angular_velocity
         )
-
-    axes = (2,)
-
-    def start(self) -> tuple[Array, Array]:
-        return self._started(self._rigid.start(), self.deformation, self.deformation_rate)
 
     def angle_of(self, q: ca.SX) -> ca.SX:
         return q[2]
@@ -325,18 +331,6 @@ class PlanarFlexibleBody(FlexibleBody):
         z = ca.vertcat(frame.point(local), ca.cos(angle), ca.sin(angle))
         moving = frame.point_velocity(local) + frame.rotate(ca.mtimes(by_moving, rate))
         return PlanarPlacement(z, ca.vertcat(moving, omega + ca.mtimes(by_turning, rate))), angle
-
-    def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return p.inertia * sigma
-
-    def _rates(self, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> ca.SX:
-        return ca.vertcat(velocity, omega, rate)
-
-    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
-        return q + dt * ca.vertcat(*self._velocities(self._middle(q, u, dt), u))
-
-    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
-        return ca.diag(ca.vertcat(p.mass, p.mass, p.inertia, ca.SX.ones(self.count)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,6 +381,7 @@ class SpatialFlexibleBody(FlexibleBody):
     damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
 
     dimensions = (3,)
+    axes = (0, 1, 2)
     q_columns = SpatialBody.q_columns
     v_columns = SpatialBody.v_columns
 
@@ -395,11 +390,6 @@ class SpatialFlexibleBody(FlexibleBody):
         return SpatialBody(
             self.name, self.mass, self.inertia, self.position, self.quaternion, self.velocity, self.angular_velocity
         )
-
-    axes = (0, 1, 2)
-
-    def start(self) -> tuple[Array, Array]:
-        return self._started(self._rigid.start(), self.deformation, self.deformation_rate)
 
     def _framed(self, node: str, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> tuple[Any, ca.SX]:
         frame = self._rigid.placement(q[:7], ca.vertcat(velocity, omega))
@@ -413,19 +403,6 @@ class SpatialFlexibleBody(FlexibleBody):
         moving = frame.point_velocity(local) + frame.rotate(ca.mtimes(by_moving, rate))
         spin = R.T @ omega + 2 * (a_rate - ca.cross(a, a_rate)) / (1 + ca.sumsqr(a))
         return SpatialPlacement(z, ca.vertcat(moving, spin)), ca.SX(0, 1)
-
-    def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return self._rigid.mass_matrix(p)[3:, 3:] @ sigma
-
-    def _rates(self, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> ca.SX:
-        return ca.vertcat(self._rigid.kinematics(q[:7]) @ ca.vertcat(velocity, omega), rate)
-
-    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
-        velocity, omega, rate = self._velocities(self._middle(q, u, dt), u)
-        return ca.vertcat(self._rigid.advance(q[:7], ca.vertcat(velocity, omega), dt), q[7:] + dt * rate)
-
-    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
-        return ca.diagcat(self._rigid.mass_matrix(p), ca.SX.eye(self.count))
 
 
 def restored_flexible(data: Mapping[str, Any]) -> FlexibleBody | None:

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import casadi as ca
 import numpy as np
 
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Mark, Primitive, Turn, vector
-from nonsmooth.model.elements import Element
+from nonsmooth.model.elements import Element, PlanarOrSpatial
 from nonsmooth.model.frames import Placement, PlanarPlacement, rotation_matrix
-from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation, check_directions
+from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation, check_directions, open_angle
 from nonsmooth.model.signals import evaluate_signal
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
@@ -48,8 +48,6 @@ class Force(Element):
 
     #: whether the power of the force is counted as damping rather than as work of loads
     dissipative = False
-    #: field that makes a force that exists in both dimensions a spatial one
-    in_space: ClassVar[str] = ""
 
     @property
     def conservative(self) -> bool:
@@ -243,7 +241,7 @@ def gravity_force(placement: Placement, mass: ca.SX, p: SimpleNamespace) -> ca.S
 
 
 @dataclass(frozen=True, eq=False)
-class _Torsion(Force):
+class _Torsion(PlanarOrSpatial, Force):
     """Base of torques about an axis: the normal of the plane, or where `axis_a` is given an axis of a in space."""
 
     a: BodyRef
@@ -253,12 +251,7 @@ class _Torsion(Force):
     body_fields = ("a", "b")
     in_space = "axis_a"
 
-    @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (2,) if self.axis_a is None else (3,)
-
     def check_together(self, numbers: Any) -> None:
-        """Raise ModelError if a direction is zero, or a quaternion is not of norm 1."""
         check_directions(self, numbers)
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
@@ -310,9 +303,7 @@ class TorsionSpring(_Torsion):
         if isinstance(a, PlanarPlacement):
             return b.angle - a.angle - p.free_angle
         # sine and cosine are turned by the free angle, so that the half turn is counted from where the spring is free
-        quaternion = getattr(p, "quaternion", IDENTITY)
-        axis_b = rotation_matrix(quaternion).T @ primitive.unit(p.axis_a)
-        S, C = primitive.twist(primitive.relative_orientation(a, b, quaternion), axis_b)
+        S, C = primitive.twist_about(a, b, p.axis_a, getattr(p, "quaternion", IDENTITY))
         sine, cosine = ca.sin(p.free_angle), ca.cos(p.free_angle)
         return ca.atan2(S * cosine - C * sine, C * cosine + S * sine)
 
@@ -475,9 +466,7 @@ class Bushing(Force):
         origin = ca.SX.zeros(a.position.numel())
         offset = a.unrotate(b.point(getattr(p, "at_b", origin)) - a.point(getattr(p, "at_a", origin)))
         if isinstance(a, PlanarPlacement):
-            sine, cosine = a.cosine * b.sine - a.sine * b.cosine, a.cosine * b.cosine + a.sine * b.sine
-            s, c = ca.sin(p.angle), ca.cos(p.angle)
-            return ca.vertcat(offset, ca.atan2(sine * c - cosine * s, cosine * c + sine * s))
+            return ca.vertcat(offset, open_angle(a, b, p.angle))
         rest = rotation_matrix(getattr(p, "quaternion", IDENTITY))
         return ca.vertcat(offset, primitive.rotation_vector(a.rotation.T @ b.rotation @ rest.T))
 

@@ -99,7 +99,7 @@ def _sine(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
     return sine * ca.cos(angle) - cosine * ca.sin(angle)
 
 
-def _open_angle(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
+def open_angle(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
     """theta_b - theta_a - angle in (-pi, pi]."""
     sine, cosine = _relative(a, b)
     return ca.atan2(_sine(a, b, angle), cosine * ca.cos(angle) + sine * ca.sin(angle))
@@ -335,5 +335,5 @@ def _turn(joint: Prismatic | Fixed, a: Any, b: Any, p: SimpleNamespace) -> ca.SX
 def _turn_residual(joint: Prismatic | Fixed, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
     """This angle, in space the rotation vector."""
     if not joint.spatial:
-        return _open_angle(a, b, p.angle)
+        return open_angle(a, b, p.angle)
     return primitive.rotation_vector(primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY)))

@@ -2,7 +2,6 @@
 
 import ast
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -15,7 +14,7 @@ from nonsmooth.model.drawing import Arrow, Line, Primitive, Turn
 from nonsmooth.model.forces import Force, gradient
 from nonsmooth.model.frames import Placement, PlanarPlacement
 from nonsmooth.model.joints import BodyRef
-from nonsmooth.model.signals import wrong_arguments
+from nonsmooth.model.signals import column_of, wrong_arguments
 from nonsmooth.quantities import Point, Quantity, Text
 
 #: by name the function, and how many arguments it takes
@@ -296,11 +295,7 @@ class Load(Force):
 
     def _of_function(self, what: str, law: Callable[..., Any], arguments: tuple[Any, ...], size: int) -> ca.SX:
         try:
-            with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols, whose results are correct
-                warnings.filterwarnings("ignore", r"\s*casadi: a numpy function", FutureWarning)
-                value = law(*arguments)
-            parts = value if isinstance(value, (tuple, list)) else [value]
-            expression = ca.SX(ca.vertcat(*(ca.SX(part) for part in parts)))
+            expression = column_of(law, arguments)
         except Exception as error:
             raise self.error(
                 f"{what} could not be evaluated with symbols ({type(error).__name__}: {error}). Write it with casadi "

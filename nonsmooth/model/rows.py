@@ -145,6 +145,14 @@ def rotation_vector(E: ca.SX) -> ca.SX:
     return x * ca.if_else(near, series, 2 * ca.atan2(sine, w) / sine)
 
 
+def twist_about(
+    a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, quaternion: Any
+) -> tuple[ca.SX, ca.SX]:  # fmt: skip
+    """Sine and cosine, as of `twist`, of b from the orientation `quaternion` relative to a, about an axis of a."""
+    axis_b = rotation_matrix(quaternion).T @ unit(axis_a)
+    return twist(relative_orientation(a, b, quaternion), axis_b)
+
+
 def twist(E: ca.SX, axis: Any) -> tuple[ca.SX, ca.SX]:
     """Sine and cosine of the twist psi of E about a unit vector, both times 1 - sin^2(tilt/2).
 

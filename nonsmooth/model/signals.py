@@ -343,13 +343,18 @@ def signal_values(element: str, field: str, signal: Callable[[Any], Any], t: flo
     return np.array(function(t)).ravel()
 
 
+def column_of(function: Callable[..., Any], arguments: Sequence[Any]) -> ca.SX:
+    """The result of a user's function of symbols, one or several numbers, as a column."""
+    with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols, whose results are correct
+        warnings.filterwarnings("ignore", r"\s*casadi: a numpy function", FutureWarning)
+        value = function(*arguments)
+    parts: Sequence[Any] = value if isinstance(value, (tuple, list)) else [value]
+    return ca.SX(ca.vertcat(*(ca.SX(part) for part in parts)))
+
+
 def _expression(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX) -> ca.SX:
     try:
-        with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols, whose results are correct
-            warnings.filterwarnings("ignore", r"\s*casadi: a numpy function", FutureWarning)
-            value = signal(t)
-        parts: Sequence[Any] = value if isinstance(value, (tuple, list)) else [value]
-        expression = ca.SX(ca.vertcat(*(ca.SX(part) for part in parts)))
+        expression = column_of(signal, [t])
     except Exception as error:
         raise ModelError(
             f'"{element}": {field} could not be evaluated with symbolic time ({type(error).__name__}: {error}). '

@@ -12,7 +12,7 @@ torque about `application_point`, its point `at_b`, both in the ground frame.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated
 
 import casadi as ca
 
@@ -173,10 +173,10 @@ class NoTwist(Joint):
     rows = (("twist", "rad"),)
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return twist_of(a, b, p)[0]
+        return primitive.twist_about(a, b, p.axis_a, p.quaternion)[0]
 
     def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.atan2(*twist_of(a, b, p))
+        return ca.atan2(*primitive.twist_about(a, b, p.axis_a, p.quaternion))
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +291,7 @@ class Screw(_Pointed):
     def _thread(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> tuple[ca.SX, ca.SX, ca.SX]:
         """h, and sine and cosine of d / h - psi."""
         h = p.pitch / (2 * ca.pi)
-        S, C = twist_of(a, b, p)
+        S, C = primitive.twist_about(a, b, p.axis_a, p.quaternion)
         angle = primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a) / h
         return h, C * ca.sin(angle) - S * ca.cos(angle), C * ca.cos(angle) + S * ca.sin(angle)
 
@@ -365,8 +365,3 @@ class UniversalPrismatic(_Pointed):
 def axis_in_b(p: SimpleNamespace) -> ca.SX:
     """The axis in the frame of b in its reference orientation."""
     return rotation_matrix(p.quaternion).T @ primitive.unit(p.axis_a)
-
-
-def twist_of(a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-    """Sine and cosine of the twist of b from its reference orientation about `axis_a`, see `primitive.twist`."""
-    return primitive.twist(primitive.relative_orientation(a, b, p.quaternion), axis_in_b(p))
