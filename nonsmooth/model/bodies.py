@@ -404,11 +404,11 @@ def with_point_masses(body: B, masses: Iterable[PointMass]) -> Loaded[B]:
     points = np.array([np.zeros(dimension), *(np.asarray(one.at, dtype=float) for one in masses)])
     shift = m @ points / m.sum()
     arms = points - shift
-    moved = _planar(body, m, arms, shift) if isinstance(body, PlanarBody) else _spatial(body, m, arms, shift)
+    moved = _planar_with(body, m, arms, shift) if isinstance(body, PlanarBody) else _spatial_with(body, m, arms, shift)
     return Loaded(moved, tuple(map(float, shift)))
 
 
-def _planar(body: PlanarBody, m: Array, arms: Array, shift: Array) -> PlanarBody:
+def _planar_with(body: PlanarBody, m: Array, arms: Array, shift: Array) -> PlanarBody:
     cosine, sine = math.cos(body.angle), math.sin(body.angle)
     x, y = cosine * shift[0] - sine * shift[1], sine * shift[0] + cosine * shift[1]
     omega = body.angular_velocity
@@ -421,7 +421,7 @@ def _planar(body: PlanarBody, m: Array, arms: Array, shift: Array) -> PlanarBody
     )
 
 
-def _spatial(body: SpatialBody, m: Array, arms: Array, shift: Array) -> SpatialBody:
+def _spatial_with(body: SpatialBody, m: Array, arms: Array, shift: Array) -> SpatialBody:
     xx, yy, zz, xy, xz, yz = (*body.inertia, 0.0, 0.0, 0.0)[:6]
     J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     for mass, arm in zip(m, arms, strict=True):

@@ -143,15 +143,11 @@ class SpatialPlacement:
 
     def tangent(self) -> ca.SX:
         """T(z) (12, 6) with z' = T(z) v, from R' = R skew(omega)."""
-        columns = [ca.vec(self.rotation @ ca.skew(unit)) for unit in _unit_vectors()]
+        columns = [ca.vec(self.rotation @ ca.skew(ca.SX.eye(3)[:, i])) for i in range(3)]
         return ca.diagcat(ca.SX.eye(3), ca.horzcat(*columns))
 
 
 Placement = PlanarPlacement | SpatialPlacement
-
-
-def _unit_vectors() -> list[ca.SX]:
-    return [ca.SX.eye(3)[:, i] for i in range(3)]
 
 
 def rotation_matrix(quaternion: Any) -> ca.SX:
