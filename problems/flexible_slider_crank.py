@@ -10,10 +10,9 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.flexible.beam import beam
+from nonsmooth.flexible.beam import Material, Rectangle, beam
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.flexible.reduction import modes
-from nonsmooth.flexible.sections import Material, Rectangle
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.elastic import HertzStiffness
 from nonsmooth.laws.normal.elastic import Material as Surface

@@ -22,7 +22,7 @@ from nonsmooth.flexible import (
     from_matrices,
     modes,
 )
-from nonsmooth.model.meshes import Mesh, read_stl
+from nonsmooth.model.shapes import Mesh, read_stl
 from nonsmooth.quantities import Quantity
 
 #: limits, far above the needs of beams: finite elements of all bodies of a file; modes of a body; degrees of freedom

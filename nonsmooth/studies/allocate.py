@@ -25,7 +25,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.fits import Fit, Scatter, Toleranced, looks_stated, stated
-from nonsmooth.model.fits.iso286 import it_grade
+from nonsmooth.model.iso286 import it_grade
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import check_known, check_share, mapping
