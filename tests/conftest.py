@@ -12,10 +12,13 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
+import variants
 
 LENGTH = 0.1
 #: what is not in the package is not compiled
 PACKAGE_ONLY = pytest.StashKey[bool]()
+#: perturbed last bits or other machine code, see variants.py
+VARIANT = pytest.StashKey[str]()
 tests_run = count(1)
 
 
@@ -24,12 +27,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Ctrl-C, and how tests are divided among processes, ``-n``.
+    """Variant, Ctrl-C, and how tests are divided among processes, ``-n``.
 
     Where tests are started in the background Ctrl-C is ignored, here and in every process that they start. The tests of
     a file share motions that they compute once: they stay in one process, unless ``--dist`` asks for another division.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.stash[VARIANT] = variants.begin()
     if config.getoption("dist", "no") == "load":  # the default of -n
         config.option.dist = "loadfile"
         config.option.loadscopereorder = False  # the order is that of `pytest_collection_modifyitems`
@@ -103,12 +107,18 @@ def _named(item: pytest.Item, config: pytest.Config) -> bool:
     )
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    return f"variant: {config.stash[VARIANT]}" if config.stash[VARIANT] else None
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol() -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Garbage is collected between tests, by the thread that runs them: see test_reference_cycles.py.
 
-    Frames that `pytest.raises` keeps are reference cycles, and the processes of ``-n`` have a second thread.
+    Frames that `pytest.raises` keeps are reference cycles, and the processes of ``-n`` have a second thread. Tests that
+    are marked `exact` are not perturbed.
     """
+    variants.active = item.get_closest_marker("exact") is None
     gc.disable()
     gc.collect(1 if next(tests_run) % 200 else 2)
     return (yield)

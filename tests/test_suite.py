@@ -32,6 +32,13 @@ def test_slow(case):
 def test_other(case):
     pass
 """
+
+
+def copy_conftest(folder: Path) -> None:
+    for name in ("conftest.py", "variants.py"):
+        shutil.copy(Path(__file__).parent / name, folder)
+
+
 EVERY = {"sampled": list(range(10)), "slow": [0, 1, 2], "other": [0, 1, 2]}
 
 
@@ -47,7 +54,7 @@ EVERY = {"sampled": list(range(10)), "slow": [0, 1, 2], "other": [0, 1, 2]}
     ],
 )
 def test_a_sample_is_run_and_everything_on_request(options: list[str], cases: dict[str, list[int]], tmp_path: Path):
-    shutil.copy(Path(__file__).parent / "conftest.py", tmp_path)
+    copy_conftest(tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  sampled\n  slow", encoding="utf-8")
     for name in ("test_a.py", "test_b.py"):
         (tmp_path / name).write_text(CASES, encoding="utf-8")
@@ -103,7 +110,7 @@ def test_what_is_not_in_the_package_is_skipped(
 ) -> None:
     """Unless everything, a stale package or a named file is tested; a text that is compiled is not found here."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    shutil.copy(Path(__file__).parent / "conftest.py", tmp_path)
+    copy_conftest(tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = .", encoding="utf-8")
     (tmp_path / "test_scheme.py").write_text(NOT_IN_THE_PACKAGE, encoding="utf-8")
     (tmp_path / "entries.py").write_text(TEXTS_OF_TESTS.format(current=current), encoding="utf-8")
@@ -112,6 +119,47 @@ def test_what_is_not_in_the_package_is_skipped(
     assert re.findall(r"compiling, everything: (\w+)", shown) == compiling
     assert ("schemes.nowhere has to be compiled" in shown and "1 skipped" in shown) == skipped, shown
     assert ("No module named 'nonsmooth.schemes.nowhere'" in shown and "1 failed" in shown) != skipped, shown
+
+
+PERTURBED = """
+import pickle
+import numpy
+import pytest
+from nonsmooth import Ground, Model, PlanarBody, PointPlane, Rigid
+
+def built():
+    contact = PointPlane("floor", "ground", "ball", contact=Rigid(restitution=1.0, friction=0.0))
+    return Model([Ground(), PlanarBody("ball", mass=0.3, inertia=0.7), contact], silence=["no-gravity"]).build()
+
+def test_perturbed():
+    found = built()
+    mass, inertia = found.parameters["ball.mass"] / 0.3 - 1.0, found.parameters["ball.inertia"] / 0.7 - 1.0
+    assert mass != inertia and 0.0 < max(abs(mass), abs(inertia)) < 1e-14
+    assert 0.0 <= 1.0 - found.parameters["floor.restitution"] < 1e-14 and found.parameters["floor.friction"] == 0.0
+    assert built().parameters == pickle.loads(pickle.dumps(found)).parameters == found.parameters
+    print("mass", found.parameters["ball.mass"].hex())
+
+@pytest.mark.exact("compares numbers as given")
+def test_exact():
+    assert built().parameters["ball.mass"] == 0.3
+"""
+
+
+def test_last_bits_are_perturbed_as_the_environment_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By seed, and where NumPy warns of its own variables, of which it is no error."""
+    copy_conftest(tmp_path)
+    root = Path(__file__).resolve().parents[1]
+    shutil.copy(root / "pyproject.toml", tmp_path)
+    (tmp_path / "test_built.py").write_text(PERTURBED, encoding="utf-8")
+    monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2,FMA3,NONE_SUCH")
+    command = [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", "test_built.py"]
+    masses = []
+    for seed in ("7", "7", "8"):
+        monkeypatch.setenv("NONSMOOTH_TEST_JITTER", seed)
+        shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+        assert "2 passed" in shown and f"variant: NONSMOOTH_TEST_JITTER={seed}" in shown, shown
+        masses += re.findall(r"mass (\S+)", shown)
+    assert len(masses) == 3 and masses[0] == masses[1] != masses[2]
 
 
 def test_a_loop_lists_all_values_that_fail() -> None:

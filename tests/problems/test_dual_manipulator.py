@@ -76,6 +76,7 @@ def asymmetry(run):
 # ------------------------------------------------------------------------------------------------------------ the model
 
 
+@pytest.mark.exact("compares clearances as given")
 def test_bodies_joints_and_cases():
     for case, loose in enumerate([(), ("joint2",), ("joint1",), ("joint2", "joint4")]):
         system = dual_manipulator(case=case).build()
@@ -86,6 +87,7 @@ def test_bodies_joints_and_cases():
     assert every.contact_names == ("joint1", "joint2", "joint3", "joint4") and every.ng == 0
 
 
+@pytest.mark.exact("compares parameters as given")
 def test_both_contact_worlds_and_both_sets():
     for name in ("S1", "S2"):
         system = dual_manipulator(case=1, parameters=name, contact="compliant").build()

@@ -86,7 +86,17 @@ def test_it_is_described(name, tmp_path, capsys):
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+#: whose examples print parameters as given
+PRINTS = [name for name in PROBLEMS if ".parameters[" in (PROBLEMS[name].function.__doc__ or "")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.exact("prints parameters as given")] * (name in PRINTS))
+        for name in PROBLEMS
+    ],
+)
 def test_the_example_in_its_docstring(name):
     """Doctest's own collector finds functions and classes, not problems."""
     function = PROBLEMS[name].function

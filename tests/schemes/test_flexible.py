@@ -1,5 +1,6 @@
 """Runs of mechanisms with flexible bodies."""
 
+import numpy as np
 import pytest
 from kept import beyond
 
@@ -78,7 +79,14 @@ def test_generalised_alpha_keeps_the_grid():
 
 
 def test_a_step_that_would_bend_a_body_by_more_than_its_length_is_too_long():
-    """There its positions are no numbers: the rod's modes move at metres a second, and may for 1.1 ms."""
+    """There its positions are no numbers: the rod's first mode moves at hundreds of metres a second from the start on,
+    and may for 1 ms. Started slowly, impacts excite it by chance, and such a step comes or does not."""
+    system = flexible_slider_crank().build()
+    joints = np.array(system.W_g(0.0, system.start.q, system.parameter_values))
+    bends = np.array(["eta" in name for name in system.v_names])
+    change = np.where(np.array(system.v_names) == "rod.eta1", 100.0, 0.0)
+    change[~bends] = -np.linalg.lstsq(joints.T[:, ~bends], joints.T @ change, rcond=None)[0]
+    start = system.state(velocities=dict(zip(system.v_names, (system.start.v + change).tolist(), strict=True)))
     shorten = r"the iterates of the step diverge.* Shorten the step"
     with pytest.warns(ValidityWarning, match="taken as small"), pytest.raises(SimulationFailed, match=shorten):
-        simulate(flexible_slider_crank().build(), GaussQP(), t_end=0.05, dt=Landing(1e-6, 1.1e-3))
+        simulate(system, GaussQP(), t_end=0.05, dt=Landing(1e-6, 1e-3), state=start)
