@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
-from nonsmooth.model.elementwise import ConstraintRows
+from nonsmooth.model.evaluate import ConstraintRows
 
 __all__ = ["Directions", "Redundant", "weighted"]
 
