@@ -12,27 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
 
 from nonsmooth.compile.records.schema import Shape, dtype, offset
-from nonsmooth.model.assembly import ElementFunctions
+from nonsmooth.model.assembly import ElementFunctions, wrench_about
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.flexible_bodies import FlexibleBody
-from nonsmooth.model.forces import Force, Gravity, gravity_force
-from nonsmooth.model.frames import (
-    Placement,
-    PlanarPlacement,
-    SpatialPlacement,
-    ground_placement,
-    placement_like,
-)
+from nonsmooth.model.forces import Force, Gravity
+from nonsmooth.model.frames import Placement, ground_placement, placement_like
 from nonsmooth.model.joints import Joint
-
-__all__ = ["Kind", "Kinds", "coordinates"]
 
 #: outputs of components: (offset in doubles, 1 or 3 components)
 Places = list[tuple[int, int]]
@@ -130,9 +121,8 @@ class Kinds:
         if (name, i) not in self._known:
             body, node = self._flexible[name]
             q, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.sym("v", len(body.v_columns))
-            z, angle, twist, by_v = self.functions.node(body, node)(q, v)
-            kind = PlanarPlacement if self.shape.dimension == 2 else SpatialPlacement
-            self._known[name, i] = Frame((name, i), kind(z, twist), angle, q, v, by_v, body.kinematics(q) @ v)
+            placement, angle, by_v = self.functions.frame(body, node, q, v)
+            self._known[name, i] = Frame((name, i), placement, angle, q, v, by_v, body.kinematics(q) @ v)
         return self._known[name, i]
 
     def contact(self, element: Contact) -> Kind:
@@ -140,17 +130,22 @@ class Kinds:
         self._take(element.body_names(), at_rest=True)
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            g, _, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
-            found, tangents = [], self.shape.dimension - 1
-            for k in range(g.numel()):
-                found.append((g[k], [(self._at("Contact", k, "g"), 1)]))
-                found += self._directions("Contact", k, 0, J_a[k, :], J_b[k, :])
-                for i in range(tangents if self.shape.rows > 1 else 0):
-                    row = tangents * k + i
-                    found += self._directions("Contact", k, 1 + i, T_a[row, :], T_b[row, :])
-            return found
+            g, _, *directions = of(self.a.z, self.b.z, p)
+            return self._gaps(self.shape.dimension - 1 if self.shape.rows > 1 else 0, g, *directions)
 
         return self._made_once("contact", self.functions.gaps(element), 2, outputs)
+
+    def _gaps(self, tangents: int, g: ca.SX, *directions: ca.SX) -> Outputs:
+        """Per contact its gap, and directions of its normal and of so many tangents."""
+        J_a, J_b, T_a, T_b = directions
+        found: Outputs = []
+        for k in range(g.numel()):
+            found.append((g[k], [(self._at("Contact", k, "g"), 1)]))
+            found += self._directions("Contact", k, 0, J_a[k, :], J_b[k, :])
+            for i in range(tangents):
+                row = tangents * k + i
+                found += self._directions("Contact", k, 1 + i, T_a[row, :], T_b[row, :])
+        return found
 
     def joint(self, element: Joint) -> Kind:
         """Per row its value g, its directions, and the explicit rate of g.
@@ -166,11 +161,11 @@ class Kinds:
             wide = 4 * (self.shape.dimension - 1)
             for k in range(g.numel()):
                 bond, row = divmod(k, self.shape.rows)
-                found.append((g[k], [(self._at("Joint", bond, "g") + row, 1)]))
-                found.append((rate[k], [(self._at("Joint", bond, "rate") + row, 1)]))
+                found.append((g[k], [self._row(k, "g")]))
+                found.append((rate[k], [self._row(k, "rate")]))
                 found += self._directions("Joint", bond, row, J_a[k, :], J_b[k, :])
                 if self.shape.modes:
-                    wrench = self._wrench(J_b[k, :].T, point)
+                    wrench = wrench_about(self.b, J_b[k, :].T, point)
                     found.append(self._motion(self._at("Joint", bond, "wrench") + wide * row, wrench))
             return found
 
@@ -180,27 +175,26 @@ class Kinds:
         """Per row the second derivative of g along the motion alone."""
         self._take(element.body_names())
 
-        def outputs(of: ca.Function, p: ca.SX) -> list[tuple[ca.SX, Places]]:
+        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             _, _, J_a, J_b, explicit, _ = of(self.t, self.a.z, self.b.z, p)
             rates = J_a @ self.a.twist + J_b @ self.b.twist + explicit
             moving = [ca.SX(1), *(frame.rates_of_at for frame in self._frames)]
             bias = ca.jtimes(rates, ca.vertcat(self.t, *(frame.at for frame in self._frames)), ca.vertcat(*moving))
-            rows = [divmod(k, self.shape.rows) for k in range(bias.numel())]
-            return [(bias, [(self._at("Joint", bond, "bias_acceleration") + row, 1) for bond, row in rows])]
+            return [(bias, [self._row(k, "bias_acceleration") for k in range(bias.numel())])]
 
         return self._made_once("bias", self.functions.constraint(element), 3, outputs)
 
     def force(self, element: Force) -> Kind:
         """Forces on the bodies, zero on the last one of a load where the element has no body."""
         self._take(element.body_names(), at_rest=True)
-        of = self.functions.forces(element)
-        return self._made_once("force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, element, p)[1:]))
+        of, count = self.functions.forces(element), len(element.body_fields)
+        return self._made_once("force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, count, p)[1:]))
 
     def gravity(self, element: Gravity) -> Kind:
         """Weight of the first body; the parameters are its mass and the components of the acceleration."""
         self._take(())
-        p, symbols = self._gravity(element)
-        return self._kind(p, self._load(gravity_force(self.a, p[0], symbols)))
+        p = ca.SX.sym("p", 1 + len(element.numbers()))
+        return self._kind(p, self._load(self.functions.weight(element)(self.a.z, p[0], p[1:])[0]))
 
     # ---- flexible bodies
 
@@ -221,8 +215,7 @@ class Kinds:
         """Energy of deformation, and the power of its damping."""
         self._take((element.name,))
         q, v = self._frames[0].at, self._frames[0].moving
-        p = ca.SX.sym("p", len(element.numbers()))
-        names = element.symbols({f"{element.name}.{label}": p[i] for i, label in enumerate(element.numbers())})
+        p, names = self.functions.parameters(element)
         done, damped = element.powers(q, v, names)
         return self._kind(p, self._account(element.stored_energy(q, v, names), done, damped))
 
@@ -263,58 +256,39 @@ class Kinds:
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             closure, *_ = of(self.t, self.a.z, self.b.z, p)
-            rows = (divmod(k, self.shape.rows) for k in range(closure.numel()))
-            return [(closure, [(self._at("Joint", bond, "closure") + row, 1) for bond, row in rows])]
+            return [(closure, [self._row(k, "closure") for k in range(closure.numel())])]
 
         return self._made_once("closure", self.functions.closure(element), 3, outputs)
 
     def powers(self, element: Force) -> Kind:
         """Potential energy where the force has one, power of the rest, as that of a load or of damping."""
         self._take(element.body_names())
-        of = self.functions.forces(element)
-
-        def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            stored, *forces = self._called(of, element, p)
-            if element.mixed:
-                forces = list(self._called(self.functions.nonconservative(element), element, p))
-            twists = (frame.placement.twist for frame in self._frames)
-            power = sum((ca.dot(f, twist) for f, twist in zip(forces, twists, strict=False)), ca.SX(0))
-            done = ca.SX(0) if element.conservative and not element.mixed else power
-            by = (0, done) if element.dissipative else (done, 0)
-            return self._account(stored if element.conservative else ca.SX(0), *by)
-
-        return self._made_once("powers", of, of.n_in() - 1, outputs)
+        of, count = self.functions.powers(element), len(element.body_fields)
+        return self._made_once("powers", of, of.n_in() - 1, lambda of, p: self._account(*self._called(of, count, p)))
 
     def height(self, element: Gravity) -> Kind:
         """Potential energy of the first body; the parameters are as of `gravity`."""
         self._take(())
-        p, symbols = self._gravity(element)
-        return self._kind(p, self._account(-p[0] * ca.dot(symbols.acceleration, self.a.position)))
+        p = ca.SX.sym("p", 1 + len(element.numbers()))
+        return self._kind(p, self._account(self.functions.weight(element)(self.a.z, p[0], p[1:])[1]))
 
     def _account(self, potential: ca.SX, power: ca.SX | float = 0.0, damping: ca.SX | float = 0.0) -> Outputs:
         return [(ca.vertcat(potential, power, damping), [(self._at("Account", 0, name), 1) for name in ACCOUNT])]
 
-    def _gravity(self, element: Gravity) -> tuple[ca.SX, SimpleNamespace]:
-        """Mass and components of the acceleration, and the latter by name."""
-        p = ca.SX.sym("p", 1 + len(element.numbers()))
-        return p, element.symbols({f"{element.name}.{label}": p[1 + i] for i, label in enumerate(element.numbers())})
-
     def _at(self, schema: str, k: int, *path: str) -> int:
         """Doubles from the first record of an element to a field of the k-th one."""
         return (k * dtype(schema, self.shape).itemsize + offset(schema, self.shape, *path)) // 8
+
+    def _row(self, k: int, name: str) -> tuple[int, int]:
+        """Place of a field of the k-th row of a joint."""
+        bond, row = divmod(k, self.shape.rows)
+        return self._at("Joint", bond, name) + row, 1
 
     def _motion(self, at: int, values: ca.SX) -> tuple[ca.SX, Places]:
         """A motion of a body, in threes, and of its modes."""
         parts = self.shape.dimension - 1
         modes = values.numel() - 3 * parts
         return values, [(at + 4 * i, 3) for i in range(parts)] + [(at + 4 * parts + i, 1) for i in range(modes)]
-
-    def _wrench(self, on_b: ca.SX, point: ca.SX) -> ca.SX:
-        """Force and torque about a point of the second frame, both in the ground frame, of a force on its twist."""
-        arm, force = self.b.rotate(point), on_b[: self.shape.dimension]
-        if self.shape.dimension == 2:
-            return ca.vertcat(force, on_b[2] - (arm[0] * force[1] - arm[1] * force[0]))
-        return ca.vertcat(force, self.b.rotate(on_b[3:]) - ca.cross(arm, force))
 
     def _directions(self, schema: str, k: int, row: int, J_a: ca.SX, J_b: ca.SX) -> Outputs:
         step, sides = self.shape.width * row, zip(self._frames, (("a", J_a), ("b", J_b)), strict=False)
@@ -331,9 +305,9 @@ class Kinds:
         each = [(i // 2, ("on_a", "on_b")[i % 2], on) for i, on in enumerate(on_bodies)]
         return [self._motion(self._at("Load", load, name), on) for load, name, on in each]
 
-    def _called(self, of: ca.Function, element: Force, p: ca.SX) -> tuple[ca.SX, ...]:
-        frames = self._frames[: len(element.body_fields)]
-        turns = self.shape.dimension == 2
+    def _called(self, of: ca.Function, count: int, p: ca.SX) -> tuple[ca.SX, ...]:
+        """Outputs of a function of time, `count` placements of loads, twists and parameters."""
+        frames, turns = self._frames[:count], self.shape.dimension == 2
         placements = [ca.vertcat(x.placement.z, x.angle) if turns else x.placement.z for x in frames]
         found: tuple[ca.SX, ...] = of.call([self.t, *placements, *(x.placement.twist for x in frames), p])
         return found

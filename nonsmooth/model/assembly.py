@@ -8,9 +8,10 @@ building and evaluating grows with the number of elements.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
+from functools import wraps
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import casadi as ca
 import numpy as np
@@ -22,7 +23,7 @@ from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity, gravity_force
-from nonsmooth.model.frames import Placement, placement_like
+from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, cross, placement_like
 from nonsmooth.model.joints import Joint
 
 __all__ = ["ElementFunctions", "used_nodes"]
@@ -33,6 +34,22 @@ KINKED = (ca.OP_FABS, ca.OP_SIGN, ca.OP_FMIN, ca.OP_FMAX, ca.OP_LT, ca.OP_LE)
 LATER = 16
 
 
+F = TypeVar("F", bound=Callable[..., ca.Function])
+
+
+def _by_kind(make: F) -> F:
+    """A method of an element, and perhaps of further arguments, that is called once for all elements of a kind."""
+
+    @wraps(make)
+    def found(self: ElementFunctions, element: Element, *more: str) -> ca.Function:
+        key = make.__name__, self._kind(element), more
+        if key not in self._cache:
+            self._cache[key] = make(self, element, *more)
+        return self._cache[key]
+
+    return cast(F, found)
+
+
 class ElementFunctions:
     """CasADi functions of element kinds, created on first use and shared by the elements of a kind."""
 
@@ -41,225 +58,192 @@ class ElementFunctions:
         self._cache: dict[Any, ca.Function] = {}
         self._kinds: dict[int, tuple[Element, tuple[Any, ...]]] = {}
 
+    # ---------------------------------------------------------------------------------------------------------- bodies
+
+    @_by_kind
     def body(self, element: Body) -> ca.Function:
         """(q, v, p) -> z, forces of the body on itself, M; the twist of a rigid body are its velocities."""
+        local, p = self.parameters(element)
+        q, v = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("v", len(element.v_columns))
+        outputs = [element.placement(q, v).z, element.inner_forces(q, v, p), element.mass_matrix(p)]
+        return ca.Function("body", [q, v, local], outputs)
 
-        def make() -> ca.Function:
-            local, p = self._parameters(element)
-            q, v = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("v", len(element.v_columns))
-            placement = element.placement(q, v)
-            outputs = [placement.z, element.inner_forces(q, v, p), element.mass_matrix(p)]
-            return ca.Function("body", [q, v, local], outputs)
-
-        return self._cached("body", element, make)
-
+    @_by_kind
     def node(self, element: Body, node: str) -> ca.Function:
         """(q, v) -> z of a node, or of the body's own frame by an empty name, its angle, its twist A v, and A."""
+        q, v = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("v", len(element.v_columns))
+        placement, angle = element.placement(q, v), element.angle_of(q)
+        if node:
+            placement, angle = element.node_placement(node, q, v)
+        outputs = [placement.z, angle, placement.twist, element.twist_map(node, q, v)]
+        return ca.Function("node", [q, v], outputs, ["q", "v"], ["z", "angle", "twist", "A"])
 
-        def make() -> ca.Function:
-            q, v = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("v", len(element.v_columns))
-            placement, angle = element.placement(q, v), element.angle_of(q)
-            if node:
-                placement, angle = element.node_placement(node, q, v)
-            outputs = [placement.z, angle, placement.twist, element.twist_map(node, q, v)]
-            return ca.Function("node", [q, v], outputs)
+    def frame(self, element: Body, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX, ca.SX]:
+        """Placement and angle of a node, or of the own frame by an empty name, and the map from v to the twist."""
+        z, angle, twist, A = self.node(element, node)(q, v)
+        return (PlanarPlacement if self.dimension == 2 else SpatialPlacement)(z, twist), angle, A
 
-        return self._cached(f"node {node}", element, make)
-
+    @_by_kind
     def advance(self, element: Body) -> ca.Function:
         """(q, u, dt) -> coordinates after dt at the constant velocity u."""
+        q, u = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("u", len(element.v_columns))
+        dt = ca.SX.sym("dt")
+        return ca.Function("advance", [q, u, dt], [element.advance(q, u, dt)])
 
-        def make() -> ca.Function:
-            q, u = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("u", len(element.v_columns))
-            dt = ca.SX.sym("dt")
-            return ca.Function("advance", [q, u, dt], [element.advance(q, u, dt)])
+    # ---------------------------------------------------------------------------------------------------------- forces
 
-        return self._cached("advance", element, make)
-
+    @_by_kind
     def weight(self, element: Gravity) -> ca.Function:
-        """(z, mass, p) -> force vector on a body."""
+        """(z, mass, p) -> force vector on a body, its potential energy."""
+        body, mass = placement_like(self.dimension, "a"), ca.SX.sym("mass")
+        local, p = self.parameters(element)
+        outputs = [gravity_force(body, mass, p), -mass * ca.dot(p.acceleration, body.position)]
+        return ca.Function("weight", [body.z, mass, local], outputs)
 
-        def make() -> ca.Function:
-            body, mass = placement_like(self.dimension, "a"), ca.SX.sym("mass")
-            local, p = self._parameters(element)
-            return ca.Function("weight", [body.z, mass, local], [gravity_force(body, mass, p)])
+    @_by_kind
+    def forces(self, element: Force) -> ca.Function:
+        """(t, z.., v.., p) -> potential, force vector on each body; in the plane each z with the angle."""
+        t, bodies, arguments, p = self._arguments_of_force(element)
+        potential = element.potential(bodies, p)
+        stored = ca.SX(0) if potential is None else potential
+        return ca.Function("forces", arguments, [stored, *element.forces(t, bodies, p)])
 
-        return self._cached("weight", element, make)
+    @_by_kind
+    def powers(self, element: Force) -> ca.Function:
+        """(t, z.., v.., p) -> potential energy, power of the rest of the force as a load, and as damping."""
+        t, bodies, arguments, p = self._arguments_of_force(element)
+        stored, loads, damping = ca.SX(0), ca.SX(0), ca.SX(0)
+        if element.conservative:
+            stored = element.potential(bodies, p)
+        if element.mixed or not element.conservative:
+            forces = element.nonconservative(t, bodies, p) if element.mixed else element.forces(t, bodies, p)
+            power = sum((ca.dot(force, body.twist) for force, body in zip(forces, bodies, strict=True)), ca.SX(0))
+            loads, damping = (loads, power) if element.dissipative else (power, damping)
+        return ca.Function("powers", arguments, [stored, loads, damping])
 
-    def gaps(self, element: Contact) -> ca.Function:
-        """(z_a, z_b, p) -> g_N, true gaps, J_a, J_b, T_a, T_b; gap rates J_a v_a + J_b v_b, slips T_a v_a + T_b v_b."""
+    def _arguments_of_force(self, element: Force) -> tuple[ca.SX, tuple[Placement, ...], list[ca.SX], SimpleNamespace]:
+        """Time, placements, the arguments of a function of these, and the parameters by name."""
+        bodies = tuple(placement_like(self.dimension, str(i), turns=True) for i in range(len(element.body_fields)))
+        local, p = self.parameters(element)
+        t = ca.SX.sym("t")
+        return t, bodies, [t, *(body.z for body in bodies), *(body.twist for body in bodies), local], p
 
-        def make() -> ca.Function:
-            a, b, local, p = self._arguments(element)
-            g, slip = element.gaps(a, b, p), element.slip(a, b, p)
-            return ca.Function(
-                "gaps",
-                [a.z, b.z, local],
-                [
-                    g,
-                    element.true_gaps(a, b, p),
-                    _jacobian(g, a),
-                    _jacobian(g, b),
-                    ca.jacobian(slip, a.twist),
-                    ca.jacobian(slip, b.twist),
-                ],
-            )
+    # ---------------------------------------------------------------------------------------------------------- joints
 
-        return self._cached("gaps", element, make)
-
-    def surface(self, element: Contact) -> ca.Function:
-        """(z_a, z_b, p) -> true gaps, J_a, J_b, T_a, T_b of rates and slips at the true surfaces, which may overlap."""
-
-        def make() -> ca.Function:
-            a, b, local, p = self._arguments(element)
-            g, slip = element.true_gaps(a, b, p), element.true_slip(a, b, p)
-            slips = [ca.jacobian(slip, x.twist) for x in (a, b)]
-            return ca.Function("surface", [a.z, b.z, local], [g, _jacobian(g, a), _jacobian(g, b), *slips])
-
-        return self._cached("surface", element, make)
-
-    def contact_axes(self, element: Contact) -> ca.Function:
-        """(z_a, z_b, p) -> normals and tangents at the true surfaces, in the ground frame (d, gaps d).
-
-        For each gap the unit normal from a towards b, and the tangents for the slip of b relative to a.
-        """
-
-        def make() -> ca.Function:
-            a, b, local, p = self._arguments(element)
-            d = self.dimension
-            pushes = _jacobian(element.true_gaps(a, b, p), b)[:, :d]
-            slips = ca.jacobian(element.true_slip(a, b, p), b.twist)[:, :d]
-            tangents, columns = d - 1, []
-            for i in range(len(element.gap_labels)):
-                columns += [pushes[i, :].T, slips[i * tangents : (i + 1) * tangents, :].T]
-            return ca.Function("contact_axes", [a.z, b.z, local], [ca.densify(ca.horzcat(*columns))])
-
-        return self._cached("contact_axes", element, make)
-
-    def tangent_spin(self, element: Contact) -> ca.Function:
-        """(z_a, v_a, z_b, v_b, p) -> for each gap the spin of a spatial contact's tangents about its normal [rad/s].
-
-        Relative to the mean spin of both bodies about the normal; positive from the first tangent to the second.
-        """
-
-        def make() -> ca.Function:
-            a, b, local, _ = self._arguments(element)
-            axes = self.contact_axes(element)(a.z, b.z, local)
-            moved = ca.vertcat(a.tangent() @ a.twist, b.tangent() @ b.twist)
-            rates = ca.jtimes(axes, ca.vertcat(a.z, b.z), moved)
-            mean = (a.rotate(a.twist[3:]) + b.rotate(b.twist[3:])) / 2
-            spins = []
-            for i in range(1, axes.size2(), 3):
-                t1, t2 = axes[:, i], axes[:, i + 1]
-                spins.append(ca.dot(rates[:, i], t2) - ca.dot(mean, ca.cross(t1, t2)))
-            return ca.Function("tangent_spin", [a.z, a.twist, b.z, b.twist, local], [ca.vertcat(*spins)])
-
-        return self._cached("tangent_spin", element, make)
-
-    def coefficients(self, element: Contact) -> ca.Function:
-        """(p) -> constants of the contact's compliant law, one column in the law's order."""
-
-        def make() -> ca.Function:
-            local, p = self._parameters(element)
-            return ca.Function("coefficients", [local], [ca.vertcat(*element.coefficients(p).values())])
-
-        return self._cached("coefficients", element, make)
-
-    def constants(self, element: Contact) -> tuple[str, ...]:
-        """Names of the constants of the contact's compliant law."""
-        return tuple(element.coefficients(self._parameters(element)[1]))
-
-    def compliance(self, element: Contact) -> ca.Function:
-        """(depth, rate, approach, slip, bristles, stiction, k) of a gap -> F_N, F_T, elastic F_N, rates of bristles.
-
-        Slip, stiction and F_T have one entry per tangent, and so has each bristle state.
-        """
-
-        def make() -> ca.Function:
-            law = element.contact
-            assert isinstance(law, Compliant)
-            names, tangents = self.constants(element), self.dimension - 1
-            depth, rate, approach = (ca.SX.sym(name) for name in ("depth", "rate", "approach"))
-            slip, stiction = ca.SX.sym("slip", tangents), ca.SX.sym("stiction", tangents)
-            bristle, k = ca.SX.sym("bristle", len(law.states(tangents))), ca.SX.sym("k", len(names))
-            constants = SimpleNamespace(**{name: k[i] for i, name in enumerate(names)})
-            outputs = law.forces(depth, rate, approach, slip, bristle, stiction, constants, tangents)
-            return ca.Function("compliance", [depth, rate, approach, slip, bristle, stiction, k], outputs)
-
-        return self._cached("compliance", element, make)
-
+    @_by_kind
     def constraint(self, element: Joint) -> ca.Function:
         """(t, z_a, z_b, p) -> g, constraint residual, J_a, J_b, explicit rate of g, point of the reaction on b.
 
         Where a motion has a kink its rate is the right limit.
         """
+        a, b, local, p = self._arguments(element)
+        t = ca.SX.sym("t")
+        g = element.constraint(t, a, b, p)
+        rate = ca.jacobian(g, t)
+        if _has_kinks(ca.Function("g", [t, local, a.z, b.z], [g])):
+            rate = _right_limit(rate, t)
+        outputs = [g, element.violation(t, a, b, p), _jacobian(g, a), _jacobian(g, b), rate,
+                   element.application_point(p)]  # fmt: skip
+        names = ["g", "residual", "J_a", "J_b", "rate", "point"]
+        return ca.Function("constraint", [t, a.z, b.z, local], outputs, ["t", "a", "b", "p"], names)
 
-        def make() -> ca.Function:
-            a, b, local, p = self._arguments(element)
-            t = ca.SX.sym("t")
-            g = element.constraint(t, a, b, p)
-            closure = element.violation(t, a, b, p)
-            rate = ca.jacobian(g, t)
-            if _has_kinks(ca.Function("g", [t, local, a.z, b.z], [g])):
-                rate = _right_limit(rate, t)
-            outputs = [g, closure, _jacobian(g, a), _jacobian(g, b), rate, element.application_point(p)]
-            return ca.Function("constraint", [t, a.z, b.z, local], outputs)
-
-        return self._cached("constraint", element, make)
-
+    @_by_kind
     def closure(self, element: Joint) -> ca.Function:
         """(t, z_a, z_b, p) -> constraint residual, J_a, J_b, also valid for large angles, unlike those of g."""
-
-        def make() -> ca.Function:
-            a, b, local, p = self._arguments(element)
-            t = ca.SX.sym("t")
-            closure = element.violation(t, a, b, p)
-            return ca.Function("closure", [t, a.z, b.z, local], [closure, _jacobian(closure, a), _jacobian(closure, b)])
-
-        return self._cached("closure", element, make)
-
-    def forces(self, element: Force) -> ca.Function:
-        """(t, z.., v.., p) -> potential, force vector on each body; in the plane each z with the angle."""
-
-        def make() -> ca.Function:
-            t, bodies, arguments, p = self._arguments_of_force(element)
-            potential = element.potential(bodies, p)
-            return ca.Function(
-                "forces", arguments, [ca.SX(0) if potential is None else potential, *element.forces(t, bodies, p)]
-            )
-
-        return self._cached("forces", element, make)
-
-    def nonconservative(self, element: Force) -> ca.Function:
-        """(t, z.., v.., p) -> non-conservative force vector on each body, of a mixed force."""
-
-        def make() -> ca.Function:
-            t, bodies, arguments, p = self._arguments_of_force(element)
-            return ca.Function("nonconservative", arguments, [*element.nonconservative(t, bodies, p)])
-
-        return self._cached("nonconservative", element, make)
-
-    def _arguments_of_force(self, element: Force) -> tuple[ca.SX, tuple[Placement, ...], list[ca.SX], SimpleNamespace]:
-        """Time, placements, the arguments of a function of these, and the parameters by name."""
-        bodies = tuple(placement_like(self.dimension, str(i), turns=True) for i in range(len(element.body_fields)))
-        local, p = self._parameters(element)
+        a, b, local, p = self._arguments(element)
         t = ca.SX.sym("t")
-        return t, bodies, [t, *(body.z for body in bodies), *(body.twist for body in bodies), local], p
+        residual = element.violation(t, a, b, p)
+        outputs = [residual, _jacobian(residual, a), _jacobian(residual, b)]
+        return ca.Function("closure", [t, a.z, b.z, local], outputs, ["t", "a", "b", "p"], ["residual", "J_a", "J_b"])
+
+    # -------------------------------------------------------------------------------------------------------- contacts
+
+    @_by_kind
+    def gaps(self, element: Contact) -> ca.Function:
+        """(z_a, z_b, p) -> g_N, true gaps, J_a, J_b, T_a, T_b; gap rates J_a v_a + J_b v_b, slips T_a v_a + T_b v_b."""
+        a, b, local, p = self._arguments(element)
+        g, slip = element.gaps(a, b, p), element.slip(a, b, p)
+        slips = [ca.jacobian(slip, x.twist) for x in (a, b)]
+        outputs = [g, element.true_gaps(a, b, p), _jacobian(g, a), _jacobian(g, b), *slips]
+        return ca.Function("gaps", [a.z, b.z, local], outputs)
+
+    @_by_kind
+    def surface(self, element: Contact) -> ca.Function:
+        """(z_a, z_b, p) -> true gaps, J_a, J_b, T_a, T_b of rates and slips at the true surfaces, which may overlap."""
+        a, b, local, p = self._arguments(element)
+        g, slip = element.true_gaps(a, b, p), element.true_slip(a, b, p)
+        slips = [ca.jacobian(slip, x.twist) for x in (a, b)]
+        return ca.Function("surface", [a.z, b.z, local], [g, _jacobian(g, a), _jacobian(g, b), *slips])
+
+    @_by_kind
+    def contact_axes(self, element: Contact) -> ca.Function:
+        """(z_a, z_b, p) -> normals and tangents at the true surfaces, in the ground frame (d, gaps d).
+
+        For each gap the unit normal from a towards b, and the tangents for the slip of b relative to a.
+        """
+        a, b, local, p = self._arguments(element)
+        d = self.dimension
+        pushes = _jacobian(element.true_gaps(a, b, p), b)[:, :d]
+        slips = ca.jacobian(element.true_slip(a, b, p), b.twist)[:, :d]
+        tangents, columns = d - 1, []
+        for i in range(len(element.gap_labels)):
+            columns += [pushes[i, :].T, slips[i * tangents : (i + 1) * tangents, :].T]
+        return ca.Function("contact_axes", [a.z, b.z, local], [ca.densify(ca.horzcat(*columns))])
+
+    @_by_kind
+    def tangent_spin(self, element: Contact) -> ca.Function:
+        """(z_a, v_a, z_b, v_b, p) -> for each gap the spin of a spatial contact's tangents about its normal [rad/s].
+
+        Relative to the mean spin of both bodies about the normal; positive from the first tangent to the second.
+        """
+        a, b, local, _ = self._arguments(element)
+        axes = self.contact_axes(element)(a.z, b.z, local)
+        moved = ca.vertcat(a.tangent() @ a.twist, b.tangent() @ b.twist)
+        rates = ca.jtimes(axes, ca.vertcat(a.z, b.z), moved)
+        mean = (a.rotate(a.twist[3:]) + b.rotate(b.twist[3:])) / 2
+        spins = []
+        for i in range(1, axes.size2(), 3):
+            t1, t2 = axes[:, i], axes[:, i + 1]
+            spins.append(ca.dot(rates[:, i], t2) - ca.dot(mean, ca.cross(t1, t2)))
+        return ca.Function("tangent_spin", [a.z, a.twist, b.z, b.twist, local], [ca.vertcat(*spins)])
+
+    @_by_kind
+    def coefficients(self, element: Contact) -> ca.Function:
+        """(p) -> constants of the contact's compliant law, one column in the law's order."""
+        local, p = self.parameters(element)
+        return ca.Function("coefficients", [local], [ca.vertcat(*element.coefficients(p).values())])
+
+    def constants(self, element: Contact) -> tuple[str, ...]:
+        """Names of the constants of the contact's compliant law."""
+        return tuple(element.coefficients(self.parameters(element)[1]))
+
+    @_by_kind
+    def compliance(self, element: Contact) -> ca.Function:
+        """(depth, rate, approach, slip, bristles, stiction, k) of a gap -> F_N, F_T, elastic F_N, rates of bristles.
+
+        Slip, stiction and F_T have one entry per tangent, and so has each bristle state.
+        """
+        law = element.contact
+        assert isinstance(law, Compliant)
+        names, tangents = self.constants(element), self.dimension - 1
+        depth, rate, approach = (ca.SX.sym(name) for name in ("depth", "rate", "approach"))
+        slip, stiction = ca.SX.sym("slip", tangents), ca.SX.sym("stiction", tangents)
+        bristle, k = ca.SX.sym("bristle", len(law.states(tangents))), ca.SX.sym("k", len(names))
+        constants = SimpleNamespace(**{name: k[i] for i, name in enumerate(names)})
+        outputs = law.forces(depth, rate, approach, slip, bristle, stiction, constants, tangents)
+        return ca.Function("compliance", [depth, rate, approach, slip, bristle, stiction, k], outputs)
+
+    # ------------------------------------------------------------------------------------------------------- arguments
 
     def _arguments(self, element: Element) -> tuple[Any, Any, ca.SX, SimpleNamespace]:
-        local, p = self._parameters(element)
-        return placement_like(self.dimension, "a"), placement_like(self.dimension, "b"), local, p
+        """Placements of two bodies, and the parameters."""
+        return placement_like(self.dimension, "a"), placement_like(self.dimension, "b"), *self.parameters(element)
 
-    def _parameters(self, element: Element) -> tuple[ca.SX, SimpleNamespace]:
+    def parameters(self, element: Element) -> tuple[ca.SX, SimpleNamespace]:
+        """Symbols of the element's parameters as one column, and by name."""
         labels = list(element.numbers())
         local = ca.SX.sym("p", len(labels))
         return local, element.symbols({f"{element.name}.{label}": local[i] for i, label in enumerate(labels)})
-
-    def _cached(self, what: str, element: Element, make: Any) -> ca.Function:
-        key = what, self._kind(element)
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]
 
     def labels(self, element: Element) -> tuple[str, ...]:
         """Local names of the element's parameters."""
@@ -323,9 +307,13 @@ def _words(value: tuple[Any, ...]) -> bool:
     return bool(value) and all(isinstance(one, str) for one in value)
 
 
-def local_parameters(element: Element, symbols: Mapping[str, ca.SX]) -> ca.SX:
-    """The element's parameters as one column, in the order its function takes them."""
-    return ca.vertcat(*(symbols[f"{element.name}.{label}"] for label in element.numbers()))
+def wrench_about(frame: Placement, force: ca.SX, point: ca.SX) -> ca.SX:
+    """Force and torque about a point of the frame, both in the ground frame, of a force on the frame's twist."""
+    arm = frame.rotate(point)
+    if arm.numel() == 2:
+        return ca.vertcat(force[:2], force[2] - cross(arm, force))
+    # the torque about the centre of mass is in the frame of the body, as its angular velocity
+    return ca.vertcat(force[:3], frame.rotate(force[3:]) - ca.cross(arm, force[:3]))
 
 
 def check_dimension(element: Element, dimension: int) -> None:
@@ -346,13 +334,3 @@ def used_nodes(elements: Iterable[Element]) -> dict[str, tuple[str, ...]]:
     used = {name for element in elements for name in element.body_names()}
     bodies = (element for element in elements if isinstance(element, Body) and element.nodes)
     return {body.name: tuple(node for node in body.nodes if f"{body.name}.{node}" in used) for body in bodies}
-
-
-def body_offsets(bodies: list[Body]) -> dict[str, tuple[slice, slice]]:
-    """Slices of each body's coordinates and velocities."""
-    offsets, iq, iv = {}, 0, 0
-    for body in bodies:
-        nq, nv = len(body.q_columns), len(body.v_columns)
-        offsets[body.name] = (slice(iq, iq + nq), slice(iv, iv + nv))
-        iq, iv = iq + nq, iv + nv
-    return offsets

@@ -9,7 +9,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Ground
 from nonsmooth.model.clearances import Clearance
-from nonsmooth.model.elementwise import ConstraintRows
+from nonsmooth.model.evaluate import ConstraintRows
 from nonsmooth.model.forces import Damper, Force, Spring
 from nonsmooth.model.redundancy import Directions, Redundant, weighted
 from nonsmooth.model.signals import signal_values

@@ -17,7 +17,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.checks import CLOSED, check_motion, check_rates, rates_of
-from nonsmooth.model.elementwise import ConstraintRows, Placements
+from nonsmooth.model.evaluate import ConstraintRows, Placements
 from nonsmooth.model.redundancy import MANY, weighted
 from nonsmooth.model.state import Assembly, Moved, State
 from nonsmooth.model.system import System, check_finite

@@ -2,29 +2,96 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
 
+from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.assembly import ElementFunctions, body_offsets, local_parameters, used_nodes
+from nonsmooth.model.assembly import ElementFunctions, used_nodes, wrench_about
 from nonsmooth.model.bodies import Body, Ground
-from nonsmooth.model.compliance import Compliance, compliance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
-from nonsmooth.model.forces import Force, Gravity, gravity_force
+from nonsmooth.model.flexible_bodies import FlexibleBody
+from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.frames import Placement, ground_placement
 from nonsmooth.model.joints import Joint
 
-__all__ = ["Equations"]
+#: functions: their arguments, the group of expressions, and their outputs in it
+FUNCTIONS = {
+    "M": ("q p", "_mass_matrix", "M"),
+    "B": ("q", "_kinematics", "B"),
+    "advance": ("q u dt", "_displacement", "q_next"),
+    "h": ("t q v p", "_force_vector", "h"),
+    "linear_forces": ("p", "_linear_forces", "stiffness damping"),
+    "energy": ("t q v p", "_energy", "energy"),
+    "g": ("t q p", "_constraints", "g"),
+    "violation": ("t q p", "_constraints", "violation"),
+    "W_g": ("t q p", "_constraints", "W_g"),
+    "g_t": ("t q p", "_constraints", "g_t"),
+    "reaction": ("t q p lam_g", "_constraints", "reaction"),
+    "g_N": ("q p", "_contacts", "g_N"),
+    "distance": ("q p", "_contacts", "distance"),
+    "W_N": ("q p", "_contacts", "W_N"),
+    "W_T": ("q p", "_contacts", "W_T"),
+    "configuration": ("t q p", "_configuration", "g_N W_N W_T W_g g_t"),
+    "bias": ("t q v p", "_bias", "bias"),
+    "surface": ("q p", "_surface", "distance D_N D_T"),
+    "gap_rates": ("q v p", "_surface", "rates"),
+    "contact_axes": ("q p", "_contact_axes", "axes"),
+    "tangent_spins": ("q v p", "_tangent_spins", "spins"),
+    "contact_law": ("p", "_contact_law", "restitution friction tangential size"),
+}
 
 Block = tuple[int, int, ca.SX]
+Expressions = dict[str, ca.SX]
+
+
+class Frame(NamedTuple):
+    """The ground, a body, or a node on which elements act.
+
+    `turning` is z for loads: in the plane with the angle, which is zero for the ground. `body` is empty for the ground;
+    `map` is that from the velocities of the body to the twist, None if it is the identity.
+    """
+
+    placement: Placement
+    turning: ca.SX
+    body: str
+    map: ca.SX | None
+
+
+@dataclass(frozen=True, eq=False)
+class Compliance:
+    """The laws of all contacts together; ``coefficients(p)``, a CasADi function, gives their constants k, once per run.
+
+    In space each bristle state is a vector of two components on the tangents.
+
+    Parameters
+    ----------
+    laws
+        Of each gap (nc,).
+    bristles
+        Name of each bristle state (nz,), ``"contact.state"``; in space ``"contact.state_1"`` and ``_2``.
+    owner
+        Index of the gap that each bristle state belongs to (nz,).
+    constants
+        For each gap, where its constants stand in k, by name.
+    """
+
+    coefficients: ca.Function
+    laws: tuple[Compliant, ...]
+    bristles: tuple[str, ...]
+    owner: NDArray[np.intp]
+    constants: tuple[Mapping[str, int], ...]
 
 
 class Equations:
-    """Symbols of one mechanism, and the functions of `System` made of them.
+    """Symbols of one mechanism, and the functions of `System` made of them; `FUNCTIONS` lists these.
 
     Parameters
     ----------
@@ -38,333 +105,260 @@ class Equations:
         self, elements: Sequence[Element], dimension: int, functions: ElementFunctions, parameters: Iterable[str]
     ) -> None:
         self.elements, self.dimension, self.functions = elements, dimension, functions
-        self.tangents = dimension - 1
         self.bodies = [element for element in elements if isinstance(element, Body)]
         self.joints = [element for element in elements if isinstance(element, Joint)]
         self.contacts = [element for element in elements if isinstance(element, Contact)]
-        self.offsets, self.nodes = body_offsets(self.bodies), used_nodes(elements)
-        self.nq = sum(len(body.q_columns) for body in self.bodies)
-        self.nv = sum(len(body.v_columns) for body in self.bodies)
+        q_ends, v_ends = (np.cumsum([0, *map(len, many)]).tolist() for many in zip(
+            *((body.q_columns, body.v_columns) for body in self.bodies), strict=True))  # fmt: skip
+        self.nq, self.nv = q_ends[-1], v_ends[-1]
         self.t, self.q, self.v = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("v", self.nv)
         self.u, self.dt = ca.SX.sym("u", self.nv), ca.SX.sym("dt")
+        self.lam_g = ca.SX.sym("lam_g", sum(len(joint.rows) for joint in self.joints))
         names = list(parameters)
         self.p = ca.SX.sym("p", len(names))
         self.symbols = dict(zip(names, ca.vertsplit(self.p), strict=True)) if names else {}
+        self._first_v = {body.name: first for body, first in zip(self.bodies, v_ends[:-1], strict=True)}
+        #: bodies with their coordinates, velocities, velocities for `advance`, and parameters by name
+        self._motions = [
+            (body, *columns, body.symbols(self.symbols))
+            for body, *columns in zip(
+                self.bodies, ca.vertsplit(self.q, q_ends), ca.vertsplit(self.v, v_ends), ca.vertsplit(self.u, v_ends),
+                strict=True,
+            )
+        ]  # fmt: skip
+
+    def __getattr__(self, name: str) -> ca.Function:
+        if name not in FUNCTIONS:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+        arguments, group, outputs = (one.split() for one in FUNCTIONS[name])
+        found = getattr(self, *group)
+        function = ca.Function(
+            name, [getattr(self, one) for one in arguments], [found[one] for one in outputs], arguments, outputs
+        )
+        setattr(self, name, function)
+        return function
+
+    @cached_property
+    def frames(self) -> dict[str, Frame]:
+        """The ground, the bodies and the nodes on which elements act, by name."""
+        still, angle = ground_placement(self.dimension), ca.SX(0) if self.dimension == 2 else ca.SX(0, 1)
+        grounds = (element.name for element in self.elements if isinstance(element, Ground))
+        frames = {name: Frame(still, ca.vertcat(still.z, angle), "", None) for name in grounds}
+        nodes = used_nodes(self.elements)
+        for body, q, v, *_ in self._motions:
+            placement = body.placement(q, v)
+            rigid = placement.twist.numel() == v.numel()
+            A = None if rigid else self.functions.frame(body, "", q, v)[2]
+            frames[body.name] = Frame(placement, ca.vertcat(placement.z, body.angle_of(q)), body.name, A)
+            for node in nodes.get(body.name, ()):
+                placement, angle, A = self.functions.frame(body, node, q, v)
+                frames[f"{body.name}.{node}"] = Frame(placement, ca.vertcat(placement.z, angle), body.name, A)
+        return frames
 
     @cached_property
     def placements(self) -> dict[str, Placement]:
         """Of the ground, of the bodies and of the nodes on which elements act."""
-        grounds = [element.name for element in self.elements if isinstance(element, Ground)]
-        placements: dict[str, Placement] = {name: ground_placement(self.dimension) for name in grounds}
-        for body, q, v in self._coordinates():
-            placements[body.name] = body.placement(q, v)
-            for node in self.nodes.get(body.name, ()):
-                placements[f"{body.name}.{node}"] = body.node_placement(node, q, v)[0]
-        return placements
+        return {name: frame.placement for name, frame in self.frames.items()}
 
-    @cached_property
-    def _carriers(self) -> dict[str, tuple[str, ca.SX | None]]:
-        """For each moving frame its body and the map A from the body's velocities to its twist, None if identical."""
-        carriers: dict[str, tuple[str, ca.SX | None]] = {}
-        for body, q, v in self._coordinates():
-            rigid = self.placements[body.name].twist.numel() == v.numel()
-            carriers[body.name] = body.name, None if rigid else self.functions.node(body, "")(q, v)[3]
-            for node in self.nodes.get(body.name, ()):
-                carriers[f"{body.name}.{node}"] = body.name, self.functions.node(body, node)(q, v)[3]
-        return carriers
-
-    @cached_property
-    def _turning(self) -> dict[str, ca.SX]:
-        """z of the ground and of the bodies for loads: in the plane with the angle, which is zero for the ground."""
-        angles: dict[str, ca.SX] = {}
-        for body, q, v in self._coordinates():
-            angles[body.name] = body.angle_of(q)
-            for node in self.nodes.get(body.name, ()):
-                angles[f"{body.name}.{node}"] = body.node_placement(node, q, v)[1]
-        still = ca.SX(0) if self.dimension == 2 else ca.SX(0, 1)
-        return {name: ca.vertcat(x.z, angles.get(name, still)) for name, x in self.placements.items()}
-
-    def _coordinates(self) -> Iterable[tuple[Body, ca.SX, ca.SX]]:
-        """Bodies with their coordinates and velocities."""
-        return zip(self.bodies, self._by_body(self.q, 0), self._by_body(self.v, 1), strict=True)
-
-    def _by_body(self, column: ca.SX, which: int) -> list[ca.SX]:
-        ends = [self.offsets[body.name][which].stop for body in self.bodies]
-        parts: list[ca.SX] = ca.vertsplit(column, [0, *ends])
-        return parts
+    def _local(self, element: Element) -> ca.SX:
+        """The element's parameters as one column, in the order its function takes them."""
+        return ca.vertcat(*(self.symbols[f"{element.name}.{label}"] for label in element.numbers()))
 
     # ---------------------------------------------------------------------------------------------------------- bodies
 
     @cached_property
-    def _mass_matrix(self) -> ca.SX:
-        return ca.diagcat(*(body.mass_matrix(body.symbols(self.symbols)) for body in self.bodies))
+    def _mass_matrix(self) -> Expressions:
+        return {"M": ca.diagcat(*(body.mass_matrix(p) for body, *_, p in self._motions))}
 
     @cached_property
-    def _kinematics(self) -> ca.SX:
-        return ca.diagcat(*(body.kinematics(q) for body, q, _ in self._coordinates()))
+    def _kinematics(self) -> Expressions:
+        return {"B": ca.diagcat(*(body.kinematics(q) for body, q, *_ in self._motions))}
 
     @cached_property
-    def M(self) -> ca.Function:
-        return ca.Function("M", [self.q, self.p], [self._mass_matrix], ["q", "p"], ["M"])
+    def _displacement(self) -> Expressions:
+        return {"q_next": ca.vertcat(*(body.advance(q, u, self.dt) for body, q, _, u, _ in self._motions))}
 
     @cached_property
-    def B(self) -> ca.Function:
-        return ca.Function("B", [self.q], [self._kinematics], ["q"], ["B"])
-
-    @cached_property
-    def advance(self) -> ca.Function:
-        velocities = self._by_body(self.u, 1)
-        advanced = [b.advance(q, u, self.dt) for (b, q, _), u in zip(self._coordinates(), velocities, strict=True)]
-        inputs = [self.q, self.u, self.dt]
-        return ca.Function("advance", inputs, [ca.vertcat(*advanced)], ["q", "u", "dt"], ["q_next"])
+    def _linear_forces(self) -> Expressions:
+        """Stiffness and damping (nv,) of the coordinates of deformation, see `Body.linear_forces`."""
+        columns = zip(*(body.linear_forces(p) for body, *_, p in self._motions), strict=True)
+        return dict(zip(("stiffness", "damping"), (ca.densify(ca.vertcat(*one)) for one in columns), strict=True))
 
     # ---------------------------------------------------------------------------------------------------------- forces
 
     @cached_property
-    def _forces(self) -> tuple[ca.SX, tuple[ca.SX, ca.SX, ca.SX]]:
-        """Applied forces; potential energy, power of loads and of damping."""
-        applied: dict[str, ca.SX] = {body.name: ca.SX.zeros(len(body.v_columns)) for body in self.bodies}
-        potential, loads, damping = ca.SX(0), ca.SX(0), ca.SX(0)
-        for body, q, v in self._coordinates():
-            p = body.symbols(self.symbols)
-            given, damped = body.powers(q, v, p)
-            potential, loads, damping = potential + body.stored_energy(q, v, p), loads + given, damping + damped
+    def _force_vector(self) -> Expressions:
+        """Forces of bodies on themselves, and A' f of those along the twists of frames."""
+        on_frames: list[tuple[Frame, ca.SX]] = []
         for element in self.elements:
             if isinstance(element, Gravity):
-                p = element.symbols(self.symbols)
-                for body in self.bodies:
-                    placement = self.placements[body.name]
-                    mass = body.symbols(self.symbols).mass
-                    self._apply(applied, body.name, gravity_force(placement, mass, p))
-                    potential -= mass * ca.dot(p.acceleration, placement.position)
+                for body, *_, p in self._motions:
+                    frame = self.frames[body.name]
+                    weight, _ = self.functions.weight(element)(frame.placement.z, p.mass, self._local(element))
+                    on_frames.append((frame, weight))
             elif isinstance(element, Force):
-                names = element.body_names()
-                placements = [self.placements[name] for name in names]
-                arguments = [self.t, *(self._turning[name] for name in names), *(x.twist for x in placements)]
-                arguments.append(local_parameters(element, self.symbols))
-                stored, *forces = self.functions.forces(element)(*arguments)
-                for name, force in zip(names, forces, strict=True):
-                    self._apply(applied, name, force)
-                if element.conservative:
-                    potential += stored
-                    if not element.mixed:
-                        continue
-                    forces = self.functions.nonconservative(element).call(arguments)
-                power = ca.SX(0)
-                for name, force in zip(names, forces, strict=True):
-                    if name in self._carriers:
-                        power += ca.dot(force, self.placements[name].twist)
-                if element.dissipative:
-                    damping += power
-                else:
-                    loads += power
-        return ca.vertcat(*applied.values()), (potential, loads, damping)
-
-    def _apply(self, applied: dict[str, ca.SX], name: str, force: ca.SX) -> None:
-        """Add the force on a frame, along its twist, to those on its body; A' f."""
-        if name in self._carriers:
-            body, A = self._carriers[name]
-            applied[body] += force if A is None else A.T @ force
+                frames = [self.frames[name] for name in element.body_names()]
+                on_frames += zip(frames, self._called("forces", element)[1:], strict=True)
+        applied = {body.name: ca.SX.zeros(v.numel()) for body, _, v, *_ in self._motions}
+        for frame, force in on_frames:
+            if frame.body:
+                applied[frame.body] += force if frame.map is None else frame.map.T @ force
+        inner = (body.inner_forces(q, v, p) for body, q, v, _, p in self._motions)
+        return {"h": ca.vertcat(*inner) + ca.vertcat(*applied.values())}
 
     @cached_property
-    def h(self) -> ca.Function:
-        inner = (body.inner_forces(q, v, body.symbols(self.symbols)) for body, q, v in self._coordinates())
-        inputs = [self.t, self.q, self.v, self.p]
-        return ca.Function("h", inputs, [ca.vertcat(*inner) + self._forces[0]], ["t", "q", "v", "p"], ["h"])
+    def _energy(self) -> Expressions:
+        """Kinetic and potential energy, power of loads and of damping."""
+        account = ca.SX.zeros(3)
+        for body, q, v, _, p in self._motions:
+            account += ca.vertcat(body.stored_energy(q, v, p), *body.powers(q, v, p))
+        for element in self.elements:
+            if isinstance(element, Gravity):
+                for body, *_, p in self._motions:
+                    z = self.frames[body.name].placement.z
+                    account[0] += self.functions.weight(element)(z, p.mass, self._local(element))[1]
+            elif isinstance(element, Force):
+                account += ca.vertcat(*self._called("powers", element))
+        kinetic = ca.dot(self.v, self._mass_matrix["M"] @ self.v) / 2
+        return {"energy": ca.vertcat(kinetic, account)}
 
-    @cached_property
-    def linear_forces(self) -> ca.Function:
-        """(p) -> stiffness and damping (nv,) of the coordinates of deformation, see `Body.linear_forces`."""
-        columns = zip(*(body.linear_forces(body.symbols(self.symbols)) for body in self.bodies), strict=True)
-        outputs = [ca.densify(ca.vertcat(*column)) for column in columns]
-        return ca.Function("linear_forces", [self.p], outputs, ["p"], ["stiffness", "damping"])
-
-    @cached_property
-    def energy(self) -> ca.Function:
-        kinetic = ca.dot(self.v, self._mass_matrix @ self.v) / 2
-        inputs = [self.t, self.q, self.v, self.p]
-        outputs = [ca.vertcat(kinetic, *self._forces[1])]
-        return ca.Function("energy", inputs, outputs, ["t", "q", "v", "p"], ["energy"])
+    def _called(self, name: str, element: Force) -> Sequence[ca.SX]:
+        """Outputs of the `forces` or the `powers` of an element."""
+        frames = [self.frames[body] for body in element.body_names()]
+        arguments = [self.t, *(x.turning for x in frames), *(x.placement.twist for x in frames), self._local(element)]
+        found: Sequence[ca.SX] = getattr(self.functions, name)(element).call(arguments)
+        return found
 
     # ---------------------------------------------------------------------------------------------------------- joints
 
     @cached_property
-    def _constraints(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
-        """g, violation, W_g, explicit rate of g, reactions, and the symbols of the forces."""
-        sizes = [len(joint.rows) for joint in self.joints]
-        lam = ca.SX.sym("lam_g", sum(sizes))
-        parts = ca.vertsplit(lam, [0, *_ends(sizes)]) if sizes else []
+    def _constraints(self) -> Expressions:
+        """g, its residual, W_g, the explicit rate of g, and the reactions to forces lam_g."""
+        columns: dict[str, list[ca.SX]] = {name: [] for name in ("g", "violation", "g_t", "reaction")}
         blocks: list[Block] = []
-        g, violation, rates, reactions = [], [], [], []
         column = 0
-        for joint, forces in zip(self.joints, parts, strict=True):
-            a, b = joint.body_names()
-            local = local_parameters(joint, self.symbols)
+        for joint in self.joints:
+            a, b = (self.frames[name] for name in joint.body_names())
             function = self.functions.constraint(joint)
-            value, found, J_a, J_b, rate, point = function(self.t, self.placements[a].z, self.placements[b].z, local)
+            g, residual, J_a, J_b, rate, point = function(self.t, a.placement.z, b.placement.z, self._local(joint))
             blocks += self._blocks(column, ((a, J_a), (b, J_b)))
-            force = J_b.T @ forces
-            arm = self.placements[b].rotate(point)
-            if self.dimension == 2:
-                reactions.append(ca.vertcat(force[:2], force[2] - (arm[0] * force[1] - arm[1] * force[0])))
-            else:  # the torque about the centre of mass is in the frame of the body, as its angular velocity
-                torque = self.placements[b].rotate(force[3:]) - ca.cross(arm, force[:3])
-                reactions.append(ca.vertcat(force[:3], torque))
-            g.append(value)
-            violation.append(found)
-            rates.append(rate)
-            column += len(joint.rows)
-        W = _scattered(blocks, self.nv, column)
-        return ca.vertcat(*g), ca.vertcat(*violation), W, ca.vertcat(*rates), ca.vertcat(*reactions), lam
-
-    def _of_joints(self, name: str, which: int) -> ca.Function:
-        return ca.Function(name, [self.t, self.q, self.p], [self._constraints[which]], ["t", "q", "p"], [name])
-
-    @cached_property
-    def g(self) -> ca.Function:
-        return self._of_joints("g", 0)
-
-    @cached_property
-    def violation(self) -> ca.Function:
-        return self._of_joints("violation", 1)
-
-    @cached_property
-    def W_g(self) -> ca.Function:
-        return self._of_joints("W_g", 2)
-
-    @cached_property
-    def g_t(self) -> ca.Function:
-        return self._of_joints("g_t", 3)
-
-    @cached_property
-    def reaction(self) -> ca.Function:
-        reaction, lam = self._constraints[4:]
-        inputs = [self.t, self.q, self.p, lam]
-        return ca.Function("reaction", inputs, [reaction], ["t", "q", "p", "lam_g"], ["reaction"])
+            end = column + len(joint.rows)
+            reaction = wrench_about(b.placement, J_b.T @ self.lam_g[column:end], point)
+            for name, one in zip(columns, (g, residual, rate, reaction), strict=True):
+                columns[name].append(one)
+            column = end
+        found = {name: ca.vertcat(*values) for name, values in columns.items()}
+        return found | {"W_g": _scattered(blocks, self.nv, column)}
 
     # -------------------------------------------------------------------------------------------------------- contacts
 
-    @cached_property
-    def _contacts(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """g_N, true gaps, W_N, W_T."""
-        gaps, distances = [], []
+    def _gap_rows(self, of: Callable[[Contact], ca.Function], *names: str) -> Expressions:
+        """Values of all gaps, and the directions of their rates and of the slips, of a function of each contact."""
+        values: dict[str, list[ca.SX]] = {name: [] for name in names[:-2]}
         normal: list[Block] = []
         tangential: list[Block] = []
-        column = 0
+        column, tangents = 0, self.dimension - 1
         for contact in self.contacts:
-            a, b = contact.body_names()
-            arguments = (self.placements[a].z, self.placements[b].z, local_parameters(contact, self.symbols))
-            g, distance, J_a, J_b, T_a, T_b = self.functions.gaps(contact)(*arguments)
+            a, b = (self.frames[name] for name in contact.body_names())
+            *found, J_a, J_b, T_a, T_b = of(contact)(a.placement.z, b.placement.z, self._local(contact))
+            for one, value in zip(values.values(), found, strict=True):
+                one.append(value)
             normal += self._blocks(column, ((a, J_a), (b, J_b)))
-            tangential += self._blocks(self.tangents * column, ((a, T_a), (b, T_b)))
-            gaps.append(g)
-            distances.append(distance)
+            tangential += self._blocks(tangents * column, ((a, T_a), (b, T_b)))
             column += len(contact.gap_labels)
-        W_N, W_T = _scattered(normal, self.nv, column), _scattered(tangential, self.nv, self.tangents * column)
-        return ca.vertcat(*gaps), ca.vertcat(*distances), W_N, W_T
-
-    def _of_contacts(self, name: str, which: int) -> ca.Function:
-        return ca.Function(name, [self.q, self.p], [self._contacts[which]], ["q", "p"], [name])
+        directions = _scattered(normal, self.nv, column), _scattered(tangential, self.nv, tangents * column)
+        stacked = {name: ca.vertcat(*one) for name, one in values.items()}
+        return stacked | dict(zip(names[-2:], directions, strict=True))
 
     @cached_property
-    def g_N(self) -> ca.Function:
-        return self._of_contacts("g_N", 0)
+    def _contacts(self) -> Expressions:
+        return self._gap_rows(self.functions.gaps, "g_N", "distance", "W_N", "W_T")
 
     @cached_property
-    def distance(self) -> ca.Function:
-        return self._of_contacts("distance", 1)
+    def _surface(self) -> Expressions:
+        """True gaps, the directions of their rates and of the slips, and the rates of the gaps."""
+        found = self._gap_rows(self.functions.surface, "distance", "D_N", "D_T")
+        return found | {"rates": found["D_N"].T @ self.v}
 
     @cached_property
-    def W_N(self) -> ca.Function:
-        return self._of_contacts("W_N", 2)
+    def _configuration(self) -> Expressions:
+        found = self._constraints | self._contacts
+        names = ["g_N", "W_N", "W_T", "W_g", "g_t"]
+        values = [found[name] for name in names]
+        if any(isinstance(body, FlexibleBody) for body in self.bodies):
+            values = ca.cse(values)  # W_N and W_T have the same twists of nodes, which are most of the work
+        return dict(zip(names, values, strict=True))
 
     @cached_property
-    def W_T(self) -> ca.Function:
-        return self._of_contacts("W_T", 3)
+    def _bias(self) -> Expressions:
+        x = self._constraints | self._contacts
+        rates = ca.vertcat(x["W_g"].T @ self.v + x["g_t"], x["W_N"].T @ self.v, x["W_T"].T @ self.v)
+        along = ca.vertcat(1, self._kinematics["B"] @ self.v)
+        return {"bias": ca.jtimes(rates, ca.vertcat(self.t, self.q), along) if rates.numel() else rates}
 
     @cached_property
-    def bias(self) -> ca.Function:
-        (_, _, W_g, g_t, _, _), (_, _, W_N, W_T) = self._constraints, self._contacts
-        rates = ca.vertcat(W_g.T @ self.v + g_t, W_N.T @ self.v, W_T.T @ self.v)
-        along = ca.vertcat(1, self._kinematics @ self.v)
-        bias = ca.jtimes(rates, ca.vertcat(self.t, self.q), along) if rates.numel() else rates
-        return ca.Function("bias", [self.t, self.q, self.v, self.p], [bias], ["t", "q", "v", "p"], ["bias"])
-
-    @cached_property
-    def surface(self) -> ca.Function:
-        """True gaps, and the directions of their rates and of the slips."""
-        distances = []
-        normal: list[Block] = []
-        tangential: list[Block] = []
-        column = 0
-        for contact in self.contacts:
-            a, b = contact.body_names()
-            arguments = (self.placements[a].z, self.placements[b].z, local_parameters(contact, self.symbols))
-            distance, J_a, J_b, T_a, T_b = self.functions.surface(contact)(*arguments)
-            normal += self._blocks(column, ((a, J_a), (b, J_b)))
-            tangential += self._blocks(self.tangents * column, ((a, T_a), (b, T_b)))
-            distances.append(distance)
-            column += len(contact.gap_labels)
-        D_N, D_T = _scattered(normal, self.nv, column), _scattered(tangential, self.nv, self.tangents * column)
-        outputs = [ca.vertcat(*distances), D_N, D_T]
-        return ca.Function("surface", [self.q, self.p], outputs, ["q", "p"], ["distance", "D_N", "D_T"])
-
-    @cached_property
-    def contact_axes(self) -> ca.Function:
+    def _contact_axes(self) -> Expressions:
         """For each gap its unit normal, then its tangents, in the ground frame."""
         columns = []
         for contact in self.contacts:
-            a, b = contact.body_names()
-            arguments = (self.placements[a].z, self.placements[b].z, local_parameters(contact, self.symbols))
-            columns.append(self.functions.contact_axes(contact)(*arguments))
-        axes = ca.vec(ca.horzcat(*columns)) if columns else ca.SX(0, 1)
-        return ca.Function("contact_axes", [self.q, self.p], [axes], ["q", "p"], ["axes"])
+            a, b = (self.placements[name].z for name in contact.body_names())
+            columns.append(self.functions.contact_axes(contact)(a, b, self._local(contact)))
+        return {"axes": ca.vec(ca.horzcat(*columns)) if columns else ca.SX(0, 1)}
 
     @cached_property
-    def contact_law(self) -> ca.Function:
-        law: list[list[ca.SX]] = [[], [], [], []]
-        for contact in self.contacts:
-            rigid = isinstance(contact.contact, Rigid)
-            for values, label in zip(law, ("restitution", "friction", "tangential", contact.size_label), strict=True):
-                known = rigid or label == contact.size_label
-                value = self.symbols[f"{contact.name}.{label}"] if known else ca.SX(0)
-                values.extend([value] * len(contact.gap_labels))
-        outputs = [ca.vertcat(*values) for values in law]
-        return ca.Function("contact_law", [self.p], outputs, ["p"], ["restitution", "friction", "tangential", "size"])
-
-    @cached_property
-    def compliance(self) -> Compliance | None:
-        return compliance(self.contacts, self.functions, self.p, self.symbols)
-
-    @cached_property
-    def tangent_spins(self) -> ca.Function:
-        """(q, v, p) -> spin of the tangents of each spatial contact about its normal (nc,) [rad/s].
+    def _tangent_spins(self) -> Expressions:
+        """Spin of the tangents of each spatial contact about its normal (nc,) [rad/s].
 
         Relative to the mean spin of both bodies, with which bristles rotate.
         """
         spins = []
         for contact in self.contacts:
             a, b = (self.placements[name] for name in contact.body_names())
-            local = local_parameters(contact, self.symbols)
-            spins.append(self.functions.tangent_spin(contact)(a.z, a.twist, b.z, b.twist, local))
-        return ca.Function("tangent_spins", [self.q, self.v, self.p], [ca.vertcat(*spins)])
+            spins.append(self.functions.tangent_spin(contact)(a.z, a.twist, b.z, b.twist, self._local(contact)))
+        return {"spins": ca.vertcat(*spins)}
 
-    def _blocks(self, column: int, blocks: tuple[tuple[str, ca.SX], ...]) -> list[Block]:
+    @cached_property
+    def _contact_law(self) -> Expressions:
+        """Laws of all gaps, zero where a compliant contact has no such number."""
+        law: dict[str, list[ca.SX]] = {name: [] for name in ("restitution", "friction", "tangential", "size")}
+        for contact in self.contacts:
+            rigid = isinstance(contact.contact, Rigid)
+            for name, values in law.items():
+                label = contact.size_label if name == "size" else name
+                value = self.symbols[f"{contact.name}.{label}"] if rigid or name == "size" else ca.SX(0)
+                values.extend([value] * len(contact.gap_labels))
+        return {name: ca.vertcat(*values) for name, values in law.items()}
+
+    @cached_property
+    def compliance(self) -> Compliance | None:
+        """The compliance of the contacts, or None if one of them is rigid."""
+        tangents, functions = self.dimension - 1, self.functions
+        gaps = [(contact, name) for contact in self.contacts for name in contact.gap_names()]
+        laws = [contact.contact for contact, _ in gaps if isinstance(contact.contact, Compliant)]
+        if not gaps or len(laws) < len(gaps):
+            return None
+        states = [(i, f"{name}.{state}") for i, ((_, name), law) in enumerate(zip(gaps, laws, strict=True))
+                  for state in law.states(tangents)]  # fmt: skip
+        columns, places, size = [], {}, 0
+        for contact in self.contacts:
+            columns.append(functions.coefficients(contact)(self._local(contact)))
+            places[contact.name] = {name: size + j for j, name in enumerate(functions.constants(contact))}
+            size += columns[-1].numel()
+        return Compliance(
+            coefficients=ca.Function("coefficients", [self.p], [ca.vertcat(*columns)], ["p"], ["k"]),
+            laws=tuple(laws),
+            bristles=tuple(name for _, name in states),
+            owner=np.array([i for i, _ in states], dtype=np.intp),
+            constants=tuple(places[contact.name] for contact, _ in gaps),
+        )
+
+    def _blocks(self, column: int, blocks: Iterable[tuple[Frame, ca.SX]]) -> list[Block]:
         """(J A)' of each frame that can move, at the rows of its body."""
-        found = []
-        for name, J in blocks:
-            if name in self._carriers:
-                body, A = self._carriers[name]
-                found.append((self.offsets[body][1].start, column, (J if A is None else J @ A).T))
-        return found
-
-
-def _ends(sizes: Sequence[int]) -> list[int]:
-    ends, end = [], 0
-    for size in sizes:
-        end += size
-        ends.append(end)
-    return ends
+        return [
+            (self._first_v[frame.body], column, (J if frame.map is None else J @ frame.map).T)
+            for frame, J in blocks
+            if frame.body
+        ]
 
 
 def _scattered(blocks: Sequence[Block], rows: int, columns: int) -> ca.SX:
@@ -375,9 +369,7 @@ def _scattered(blocks: Sequence[Block], rows: int, columns: int) -> ca.SX:
         nonzeros = ca.vertsplit(block.nz[:]) if i else []
         entries |= {(column + b, first + a): value for a, b, value in zip(i, j, nonzeros, strict=True)}
     places = sorted(entries)
-    by_column: dict[int, int] = defaultdict(int)
-    for column, _ in places:
-        by_column[column] += 1
-    starts = [0, *_ends([by_column[column] for column in range(columns)])]
+    by_column = np.bincount([column for column, _ in places], minlength=columns) if places else np.zeros(columns, int)
+    starts = [0, *np.cumsum(by_column).tolist()]
     sparsity = ca.Sparsity(rows, columns, starts, [row for _, row in places])
     return ca.SX(sparsity, ca.vertcat(*(entries[place] for place in places)))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
-from nonsmooth.model.elementwise import ConstraintRows
+from nonsmooth.model.evaluate import ConstraintRows
 
 #: share of a direction outside the span of the others below which it is redundant; in mechanisms of a centimetre,
 #: joints that are closed within 1e-9 m cause differences of this size between dependent rows

@@ -10,13 +10,13 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import Any
 
-import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from nonsmooth.compile.casadi_call import Array, Columnwise, Evaluator
+from nonsmooth.compile.casadi_call import Array, Columnwise
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
@@ -25,8 +25,8 @@ from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact, with_law
 from nonsmooth.model.corners import Corners
 from nonsmooth.model.elements import Element
-from nonsmooth.model.elementwise import Elementwise
-from nonsmooth.model.equations import Equations
+from nonsmooth.model.equations import Compliance, Equations
+from nonsmooth.model.evaluate import Elementwise, Numeric, evaluate_rows
 from nonsmooth.model.fits import Fit, Toleranced, looks_stated, stated
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
@@ -35,9 +35,6 @@ from nonsmooth.model.signals import Table, tables
 from nonsmooth.model.state import Assembly, State
 from nonsmooth.quantities import Wrong, in_unit
 from nonsmooth.settings import is_number, shown
-
-if TYPE_CHECKING:
-    from nonsmooth.model.compliance import Compliance
 
 
 @dataclass(frozen=True)
@@ -218,77 +215,24 @@ class System:
         """Columns of v that are angular velocities of bodies in contact."""
         return np.unique(self.angular_velocities[self.angular_velocities >= 0])
 
-    @property
-    def M(self) -> ca.Function:
-        return self.equations.M
-
-    @property
-    def h(self) -> ca.Function:
-        return self.equations.h
-
-    @property
-    def B(self) -> ca.Function:
-        return self.equations.B
-
-    @property
-    def advance(self) -> ca.Function:
-        return self.equations.advance
-
-    @property
-    def g(self) -> ca.Function:
-        return self.equations.g
-
-    @property
-    def W_g(self) -> ca.Function:
-        return self.equations.W_g
-
-    @property
-    def g_t(self) -> ca.Function:
-        return self.equations.g_t
-
-    @property
-    def violation(self) -> ca.Function:
-        return self.equations.violation
-
-    @property
-    def g_N(self) -> ca.Function:
-        return self.equations.g_N
-
-    @property
-    def W_N(self) -> ca.Function:
-        return self.equations.W_N
-
-    @property
-    def W_T(self) -> ca.Function:
-        return self.equations.W_T
-
-    @property
-    def bias(self) -> ca.Function:
-        return self.equations.bias
-
-    @property
-    def distance(self) -> ca.Function:
-        return self.equations.distance
-
-    @property
-    def surface(self) -> ca.Function:
-        return self.equations.surface
-
-    @property
-    def contact_law(self) -> ca.Function:
-        return self.equations.contact_law
-
-    @property
-    def energy(self) -> ca.Function:
-        return self.equations.energy
-
-    @property
-    def reaction(self) -> ca.Function:
-        return self.equations.reaction
-
-    @property
-    def linear_forces(self) -> ca.Function:
-        return self.equations.linear_forces
+    M = property(attrgetter("equations.M"))
+    h = property(attrgetter("equations.h"))
+    B = property(attrgetter("equations.B"))
+    advance = property(attrgetter("equations.advance"))
+    g = property(attrgetter("equations.g"))
+    W_g = property(attrgetter("equations.W_g"))
+    g_t = property(attrgetter("equations.g_t"))
+    violation = property(attrgetter("equations.violation"))
+    g_N = property(attrgetter("equations.g_N"))
+    W_N = property(attrgetter("equations.W_N"))
+    W_T = property(attrgetter("equations.W_T"))
+    bias = property(attrgetter("equations.bias"))
+    distance = property(attrgetter("equations.distance"))
+    surface = property(attrgetter("equations.surface"))
+    contact_law = property(attrgetter("equations.contact_law"))
+    energy = property(attrgetter("equations.energy"))
+    reaction = property(attrgetter("equations.reaction"))
+    linear_forces = property(attrgetter("equations.linear_forces"))
 
     @property
     def compliance(self) -> Compliance | None:
@@ -354,8 +298,8 @@ class System:
         if not self.ng:
             return ()
         at = self.elementwise.placed(state.q, state.v, parameters)
-        rows, names = self.elementwise.constraints(state.t, at, parameters)[0], self.constraint_names
-        found = weighted(rows, at.masses, self.elementwise.first_rows).redundant()
+        joints, names = self.elementwise.constraints(state.t, at, parameters)[0], self.constraint_names
+        found = weighted(joints, at.masses, self.elementwise.first_rows).redundant()
         return tuple(Redundant(names[row], tuple(names[k] for k in others)) for row, others in found.items())
 
     @cached_property
@@ -366,28 +310,23 @@ class System:
     def gyration(self, parameters: Array) -> Array:
         """Radius of gyration (nv,) [m] of each angular velocity's body about its axis, 1 for displacements."""
         known, key = self._known_gyration, parameters.tobytes()
-        found = known.get(key)
-        if found is None:
-            found = self._found_gyration(parameters)
+        if key not in known:
+            at = self.elementwise.placed(self.start.q, self.start.v, parameters)
+            mass = self.elementwise.in_order(np.ascontiguousarray(np.diagonal(at.masses, axis1=1, axis2=2)))
+            linear = np.array([unit == "m/s" for unit in self.names.v_units])
+            bodies = [name.rpartition(".")[0] for name in self.v_names]
+            heaviest: dict[str, float] = {}
+            for body, one, is_linear in zip(bodies, mass, linear, strict=True):
+                if is_linear:
+                    heaviest[body] = max(heaviest.get(body, 0.0), float(one))
+            weights = np.array([heaviest[body] for body in bodies])
             known.clear()  # of other parameters
-            known[key] = found
-        return found
+            known[key] = np.where(linear, 1.0, np.sqrt(mass / weights))
+        return known[key]
 
     @cached_property
     def _known_gyration(self) -> dict[bytes, Array]:
         return {}
-
-    def _found_gyration(self, parameters: Array) -> Array:
-        at = self.elementwise.placed(self.start.q, self.start.v, parameters)
-        mass = self.elementwise.in_order(np.ascontiguousarray(np.diagonal(at.masses, axis1=1, axis2=2)))
-        linear = np.array([unit == "m/s" for unit in self.names.v_units])
-        bodies = [name.rpartition(".")[0] for name in self.v_names]
-        heaviest: dict[str, float] = {}
-        for body, one, is_linear in zip(bodies, mass, linear, strict=True):
-            if is_linear:
-                heaviest[body] = max(heaviest.get(body, 0.0), float(one))
-        weights = np.array([heaviest[body] for body in bodies])
-        return np.where(linear, 1.0, np.sqrt(mass / weights))
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -476,21 +415,19 @@ class System:
 
     def true_gaps(self, q: Array, parameters: Array) -> Array:
         """True gaps (n, nc) [m] at rows of coordinates (n, nq)."""
-        return _rows(self.distance, self.nc, np.atleast_2d(q), parameters)
+        return evaluate_rows(self.distance, np.atleast_2d(q), parameters)
 
     def contact_axes(self, q: Array, parameters: Array) -> Array:
         """Unit normals and tangents (n, nc, dimension, dimension) at rows of coordinates, in the ground frame.
 
         ``[:, i, 0]`` is the normal of gap i, from its first body towards the second, the others its tangents.
         """
-        d, rows = self.dimension, np.atleast_2d(q)
-        if self.nc == 0:
-            return np.zeros((len(rows), 0, d, d))
-        if self._contact_axes is not None:
-            axes = self._contact_axes(rows, parameters)
+        d, many = self.dimension, np.atleast_2d(q)
+        if self._contact_axes is not None and self.nc > 0:
+            axes = self._contact_axes(many, parameters)
         else:
-            axes = _rows(self.equations.contact_axes, self.nc * d * d, rows, parameters)
-        return axes.reshape(-1, self.nc, d, d)
+            axes = evaluate_rows(self.equations.contact_axes, many, parameters)
+        return axes.reshape(len(many), self.nc, d, d)
 
     @cached_property
     def _contact_axes(self) -> Columnwise | None:
@@ -500,20 +437,15 @@ class System:
 
     def gap_rates(self, q: Array, v: Array, parameters: Array) -> Array:
         """Gap velocities (n, nc) [m/s] at rows of coordinates and velocities; opening > 0."""
-        return _rows(self._gap_rates, self.nc, np.atleast_2d(q), np.atleast_2d(v), parameters)
-
-    @cached_property
-    def _gap_rates(self) -> ca.Function:
-        q, v, p = ca.SX.sym("q", self.nq), ca.SX.sym("v", self.nv), ca.SX.sym("p", len(self.parameters))
-        return ca.Function("gap_rates", [q, v, p], [self.surface(q, p)[1].T @ v])
+        return evaluate_rows(self.equations.gap_rates, np.atleast_2d(q), np.atleast_2d(v), parameters)
 
     def joint_violation(self, t: Array, q: Array, parameters: Array) -> Array:
         """Constraint violation of joints and drivers (n, ng) [m] or [rad] at rows of coordinates."""
-        return _rows(self.violation, self.ng, np.atleast_1d(t), np.atleast_2d(q), parameters)
+        return evaluate_rows(self.violation, np.atleast_1d(t), np.atleast_2d(q), parameters)
 
     def energies(self, t: Array, q: Array, v: Array, parameters: Array) -> dict[str, Array]:
         """Kinetic and potential energy [J], power of loads and of damping [W], each (n,)."""
-        table = _rows(self.energy, 4, np.atleast_1d(t), np.atleast_2d(q), np.atleast_2d(v), parameters)
+        table = evaluate_rows(self.energy, np.atleast_1d(t), np.atleast_2d(q), np.atleast_2d(v), parameters)
         return dict(zip(("kinetic", "potential", "power_loads", "power_damping"), table.T, strict=True))
 
     def inverse_dynamics(
@@ -522,89 +454,6 @@ class System:
         """Force vector ``M(q) v' - h(t, q, v)`` (nv,) required for an acceleration, besides the applied forces."""
         p = self.parameter_values if parameters is None else parameters
         return self.numeric.M(q, p)[0] @ np.asarray(acceleration, dtype=float) - self.numeric.h(t, q, v, p)[0]
-
-
-class Numeric:
-    """Buffered evaluators of a system's functions, each created on first use; matrices keep two dimensions."""
-
-    def __init__(self, equations: Equations) -> None:
-        self.equations = equations
-
-    @cached_property
-    def M(self) -> Evaluator:
-        return Evaluator(self.equations.M, matrices=["M"])
-
-    @cached_property
-    def h(self) -> Evaluator:
-        return Evaluator(self.equations.h)
-
-    @cached_property
-    def B(self) -> Evaluator:
-        return Evaluator(self.equations.B, matrices=["B"])
-
-    @cached_property
-    def advance(self) -> Evaluator:
-        return Evaluator(self.equations.advance)
-
-    @cached_property
-    def g(self) -> Evaluator:
-        return Evaluator(self.equations.g)
-
-    @cached_property
-    def g_t(self) -> Evaluator:
-        return Evaluator(self.equations.g_t)
-
-    @cached_property
-    def W_g(self) -> Evaluator:
-        return Evaluator(self.equations.W_g, matrices=["W_g"])
-
-    @cached_property
-    def g_N(self) -> Evaluator:
-        return Evaluator(self.equations.g_N)
-
-    @cached_property
-    def W_N(self) -> Evaluator:
-        return Evaluator(self.equations.W_N, matrices=["W_N"])
-
-    @cached_property
-    def W_T(self) -> Evaluator:
-        return Evaluator(self.equations.W_T, matrices=["W_T"])
-
-    @cached_property
-    def bias(self) -> Evaluator:
-        return Evaluator(self.equations.bias)
-
-    @cached_property
-    def linear_forces(self) -> Evaluator:
-        return Evaluator(self.equations.linear_forces)
-
-    @cached_property
-    def distance(self) -> Evaluator:
-        return Evaluator(self.equations.distance)
-
-    @cached_property
-    def violation(self) -> Evaluator:
-        return Evaluator(self.equations.violation)
-
-    @cached_property
-    def contact_law(self) -> Evaluator:
-        return Evaluator(self.equations.contact_law)
-
-    @cached_property
-    def reaction(self) -> Evaluator:
-        return Evaluator(self.equations.reaction)
-
-    @cached_property
-    def configuration(self) -> Evaluator:
-        """(t, q, p) -> g_N, W_N, W_T, W_g, g_t."""
-        of = self.equations
-        t, q, p = of.t, of.q, of.p
-        outputs = [of.g_N(q, p), of.W_N(q, p), of.W_T(q, p), of.W_g(t, q, p), of.g_t(t, q, p)]
-        if any(isinstance(element, FlexibleBody) for element in of.elements):
-            outputs = ca.cse(outputs)  # W_N and W_T have the same twists of nodes, which are most of the work
-        names = ["g_N", "W_N", "W_T", "W_g", "g_t"]
-        function = ca.Function("configuration", [t, q, p], outputs, ["t", "q", "p"], names)
-        return Evaluator(function, matrices=["W_N", "W_T", "W_g"])
 
 
 def names_of(elements: tuple[Element, ...]) -> Names:
@@ -636,43 +485,6 @@ def start_of(elements: tuple[Element, ...]) -> State:
     """The initial state given by the bodies."""
     starts = [body.start() for body in elements if isinstance(body, Body)]
     return State(0.0, np.concatenate([q for q, _ in starts]), np.concatenate([v for _, v in starts]))
-
-
-#: rows that CasADi evaluates at once, where there are many
-AT_ONCE = 1024
-
-
-def _rows(function: ca.Function, columns: int, *arguments: Array) -> Array:
-    """Evaluate for each row of the arguments; the last argument, the parameters, is the same for all rows."""
-    count = len(arguments[0])
-    if columns == 0 or count == 0:
-        return np.zeros((count, columns))
-    *varying, shared = arguments
-    if count > AT_ONCE and function.sparsity_out(0).is_dense():
-        return _many_rows(function, columns, [np.asarray(one, float).reshape(count, -1) for one in varying], shared)
-    columnwise = [np.asarray(argument).reshape(count, -1).T for argument in varying]
-    return np.array(function.map(count)(*columnwise, ca.repmat(ca.DM(shared), 1, count))).T
-
-
-def _many_rows(function: ca.Function, columns: int, varying: list[Array], shared: Array) -> Array:
-    """The same for many rows, some at a time, in memory that CasADi reads and writes itself."""
-    count, result, end = len(varying[0]), np.empty((len(varying[0]), columns)), 0
-    for n, times in ((AT_ONCE, count // AT_ONCE), (count % AT_ONCE, 1)):
-        if n == 0:
-            continue
-        rows = [np.empty((n, one.shape[1])) for one in varying]
-        found, own = np.empty((n, columns)), np.tile(np.asarray(shared, float).ravel(), (n, 1))
-        buffer, evaluate = function.map(n).buffer()
-        for i, one in enumerate((*rows, own)):
-            buffer.set_arg(i, one.reshape(-1).data)
-        buffer.set_res(0, found.reshape(-1).data)
-        for _ in range(times):
-            for one, values in zip(rows, varying, strict=True):
-                one[:] = values[end : end + n]
-            evaluate()
-            result[end : end + n] = found
-            end += n
-    return result
 
 
 def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float] | None, what: str) -> Array:

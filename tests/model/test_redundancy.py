@@ -10,7 +10,7 @@ from loops import each
 
 from nonsmooth import Ground, Model, PlanarBody, Revolute
 from nonsmooth.model import redundancy
-from nonsmooth.model.elementwise import ConstraintRows
+from nonsmooth.model.evaluate import ConstraintRows
 from nonsmooth.model.redundancy import Directions, _dependent, weighted
 
 

@@ -32,15 +32,7 @@ class CompliantKinds(Kinds):
         self._take(element.body_names())
 
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
-            g, J_a, J_b, T_a, T_b = of(self.a.z, self.b.z, p)
-            found, tangents = [], self.shape.dimension - 1
-            for k in range(g.numel()):
-                found.append((g[k], [(self._at("Contact", k, "g"), 1)]))
-                found += self._directions("Contact", k, 0, J_a[k, :], J_b[k, :])
-                for i in range(tangents):
-                    row = tangents * k + i
-                    found += self._directions("Contact", k, 1 + i, T_a[row, :], T_b[row, :])
-            return found
+            return self._gaps(self.shape.dimension - 1, *of(self.a.z, self.b.z, p))
 
         return self._made_once("overlap", self.functions.surface(element), 2, outputs)
 

@@ -1,8 +1,8 @@
-"""Numerical evaluation of a mechanism, element by element.
+"""Numerical evaluation of a mechanism: element by element, by functions of the whole, and of many rows at once.
 
-Elements of one kind share one function, which is evaluated for all of them at once. Time and memory grow in proportion
-to the number of elements, while matrices of the whole mechanism grow with its square. Evaluations made once per run,
-such as the checks of the initial state, use this module.
+Elements of one kind share one function, which `Elementwise` evaluates for all of them at once. Time and memory grow in
+proportion to the number of elements, while matrices of the whole mechanism, those of `Numeric`, grow with its square.
+Evaluations made once per run, such as the checks of the initial state, are made element by element.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from nonsmooth.model.assembly import ElementFunctions, used_nodes
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.equations import Equations
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.model.frames import ground_placement
 from nonsmooth.model.joints import Joint
 
-__all__ = ["ConstraintRows", "Elementwise", "Placements"]
-
 Integers = NDArray[np.intp]
 
-
+#: rows that CasADi evaluates at once, where there are many
+AT_ONCE = 1024
 #: numbers of rigid contact laws
 LAW = ("restitution", "friction", "tangential")
 
@@ -135,10 +135,10 @@ class Elementwise:
         for number, e in enumerate(self.bodies, start=1):
             for node in used.get(e.name, ()):
                 self._numbers[f"{e.name}.{node}"] = len(self._carriers)
-                self._nodes.append((len(self._carriers), number, e, self._frame(e, node)))
+                self._nodes.append((len(self._carriers), number, e, Evaluator(functions.node(e, node), matrices=["A"])))
                 self._carriers = np.append(self._carriers, number)
             if len(e.v_columns) > self.rigid:
-                self._nodes.append((number, number, e, self._frame(e, "")))
+                self._nodes.append((number, number, e, Evaluator(functions.node(e, ""), matrices=["A"])))
         widths = [len(e.v_columns) for e in self.bodies]
         #: indices of the velocities among (bodies, width)
         self._slots = np.concatenate([self.width * i + np.arange(width) for i, width in enumerate(widths)])
@@ -148,26 +148,19 @@ class Elementwise:
         self._contact_groups = self._grouped(self.contacts, functions.gaps)
         for group in self._contact_groups:  # so that all functions of a contact are evaluated at once
             functions.surface(self.contacts[group.members[0]])
-        self._weights = [(self._weight(e), self._places(e)) for e in elements if isinstance(e, Gravity)]
+        weights = [(functions.weight(e).map(len(self.bodies)), e) for e in elements if isinstance(e, Gravity)]
+        self._weights = [(Evaluator(function), self._places(e)) for function, e in weights]
         self._masses = np.array([self._index.get(f"{e.name}.mass", 0) for e in self.bodies], dtype=np.intp)
         self._q = _spans([len(e.q_columns) for e in self.bodies])
         self.ng, self.first_rows = sum(len(e.rows) for e in self.joints), _spans([len(e.rows) for e in self.joints])
         self._gaps = _spans([len(e.gap_labels) for e in self.contacts])
+        #: of each gap the indices of the parameters of `contact_law` (4, nc), the last one, zero, for what a law lacks
+        self._law_places = np.array([
+            [self._index[f"{e.name}.{label}"] if isinstance(e.contact, Rigid) else len(self._index) for label in LAW]
+            + [self._index[f"{e.name}.{e.size_label}"]] for e in self.contacts for _ in e.gap_labels
+        ], dtype=np.intp).reshape(-1, 1 + len(LAW)).T  # fmt: skip
         #: of the last parameters
         self._law: tuple[Any, Array] = None, np.zeros((4, 0))
-        self._sizes = np.array(
-            [self._index[f"{e.name}.{e.size_label}"] for e in self.contacts for _ in e.gap_labels], dtype=np.intp
-        )
-
-    @cached_property
-    def _law_places(self) -> NDArray[np.intp]:
-        """Indices of the parameters of `contact_law` (4, nc), -1 for what a law does not have."""
-        found = [
-            [self._index[f"{e.name}.{label}"] if isinstance(e.contact, Rigid) else -1 for label in LAW]
-            for e in self.contacts
-            for _ in e.gap_labels
-        ]
-        return np.vstack([np.array(found, dtype=np.intp).reshape(-1, len(LAW)).T, self._sizes])
 
     def contact_law(self, values: Array) -> Array:
         """Restitution, friction, tangential restitution and size of each contact (4, nc); (4, runs, nc) for parameters
@@ -187,9 +180,6 @@ class Elementwise:
     def _violation_groups(self) -> list[_Group]:
         return self._grouped(self.joints, self.functions.closure)
 
-    def _frame(self, body: Body, node: str) -> Evaluator:
-        return Evaluator(self.functions.node(body, node), matrices=["o3"])
-
     def _grouped(self, elements: Sequence[Any], function: Callable[[Any], ca.Function]) -> list[_Group]:
         found: dict[int, tuple[ca.Function, list[int], list[Any], list[Any]]] = {}
         for i, e in enumerate(elements):
@@ -203,23 +193,22 @@ class Elementwise:
     def _places(self, element: Element) -> list[int]:
         return [self._index[f"{element.name}.{label}"] for label in self.functions.labels(element)]
 
-    def _weight(self, gravity: Gravity) -> Evaluator:
-        return Evaluator(self.functions.weight(gravity).map(len(self.bodies)))
-
     # ---------------------------------------------------------------------------------------------------------- bodies
 
     def placed(self, q: Array, v: Array, p: Array) -> Placements:
         """The bodies at these coordinates and velocities."""
         count, width, frames, velocities = len(self.bodies), self.width, len(self._carriers), self.by_body(v)
         twists, maps = velocities, None
-        if self.deformable:
+        if self.width > self.rigid or self._nodes:
             twists, maps = np.zeros((frames, self.rigid)), np.zeros((frames, self.rigid, width))
             twists[: count + 1], maps[1 : count + 1] = velocities[:, : self.rigid], np.eye(self.rigid, width)
         at = Placements(
-            np.empty((frames, self._ground.size)), self._angles(q), velocities, np.zeros((count, width)),
-            np.tile(np.eye(width), (count, 1, 1)), twists, maps,
+            np.empty((frames, self._ground.size)), np.zeros((frames, 3 - self.functions.dimension)), velocities,
+            np.zeros((count, width)), np.tile(np.eye(width), (count, 1, 1)), twists, maps,
         )  # fmt: skip
         at.z[0] = self._ground
+        if self.functions.dimension == 2:
+            at.angles[1 : count + 1, 0] = q[self._q + 2]
         for group in self._body_groups:
             bodies, members = group.bodies[:, 0], group.members
             own = len(self.bodies[members[0]].v_columns)
@@ -233,11 +222,6 @@ class Elementwise:
             maps[frame, :, :own] = found[3]
         return at
 
-    @property
-    def deformable(self) -> bool:
-        """Whether a body has more velocities than a rigid one, or additional frames."""
-        return self.width > self.rigid or bool(self._nodes)
-
     def by_body(self, v: Array) -> Array:
         """Velocities (bodies + 1, width) of the ground and the bodies, zero where a body has fewer."""
         padded = np.zeros((len(self.bodies) + 1, self.width))
@@ -247,14 +231,6 @@ class Elementwise:
     def in_order(self, by_body: Array) -> Array:
         """Velocities (nv,) from those of the bodies (bodies, width)."""
         return by_body.ravel()[self._slots]
-
-    def _angles(self, q: Array) -> Array:
-        """Angles of frames including full turns, zero for the ground: a column in the plane, none in space."""
-        if self.functions.dimension == 3:
-            return np.zeros((len(self._carriers), 0))
-        angles = np.zeros((len(self._carriers), 1))
-        angles[1 : len(self.bodies) + 1, 0] = q[self._q + 2]
-        return angles
 
     def _coordinates(self, group: _Group) -> Integers:
         return self._q[group.members][:, None] + np.arange(len(self.bodies[group.members[0]].q_columns))
@@ -302,49 +278,39 @@ class Elementwise:
 
     def constraints(self, t: float, at: Placements, p: Array) -> tuple[ConstraintRows, Array]:
         """The joints' g with its rates, and their constraint residuals."""
-        residual = np.zeros(self.ng)
-        rows = self._empty_rows()
-        for group in self._joint_groups:
-            places, found = self._joint_rows(group, t, at, p)
-            rows.value[places], residual[places], J_a, J_b, rows.explicit[places], _ = found
-            self._turn(rows, group, places, at, J_a, J_b)
-        return rows, residual
+        return self._constraint_rows(self._joint_groups, t, at, p)
 
     def violations(self, t: float, at: Placements, p: Array) -> ConstraintRows:
         """The joints' constraint residuals, with their derivatives with respect to the velocities of rigid motion.
 
         Assembly moves bodies without deforming them.
         """
-        rows = self._empty_rows()
-        for group in self._violation_groups:
-            places, (rows.value[places], J_a, J_b) = self._joint_rows(group, t, at, p)
-            self._turn(rows, group, places, at, J_a, J_b)
+        rows, _ = self._constraint_rows(self._violation_groups, t, at, p)
         rows.J_a[:, self.rigid :] = rows.J_b[:, self.rigid :] = 0.0
         return rows
 
-    def _empty_rows(self) -> ConstraintRows:
-        column, block, places = np.zeros(self.ng), np.zeros((self.ng, self.width)), np.zeros(self.ng, dtype=np.intp)
-        return ConstraintRows(column, block, block.copy(), column.copy(), places, places.copy())
-
-    def _joint_rows(self, group: _Group, t: float, at: Placements, p: Array) -> tuple[Integers, list[Array]]:
-        """Row indices of a group, and the values of its function."""
-        first, second = group.bodies.T
-        found = group(np.full(group.count, t), at.z[first], at.z[second], p[group.parameters])
-        places = self.first_rows[group.members][:, None] + np.arange(len(self.joints[group.members[0]].rows))
-        return places, found
-
-    def _turn(
-        self, rows: ConstraintRows, group: _Group, places: Integers, at: Placements, J_a: Array, J_b: Array
-    ) -> None:
-        for side, J, by_row, block in ((0, J_a, rows.a, rows.J_a), (1, J_b, rows.b, rows.J_b)):
-            frames = group.bodies[:, side]
-            by_row[places] = self._carriers[frames][:, None]
-            by_twist = J.reshape(*places.shape, self.rigid) * (frames > 0)[:, None, None]
-            block[places] = by_twist if at.maps is None else np.einsum("frk,fkj->frj", by_twist, at.maps[frames])
+    def _constraint_rows(
+        self, groups: Iterable[_Group], t: float, at: Placements, p: Array
+    ) -> tuple[ConstraintRows, Array]:
+        """g, or where the functions have none the residual, with its rates; and the residual."""
+        value, explicit, residual = np.zeros((3, self.ng))
+        (J_a, J_b), (a, b) = np.zeros((2, self.ng, self.width)), np.zeros((2, self.ng), dtype=np.intp)
+        for group in groups:
+            first, second = group.bodies.T
+            outputs = group(np.full(group.count, t), at.z[first], at.z[second], p[group.parameters])
+            found = dict(zip(group.function.name_out(), outputs, strict=True))
+            places = self.first_rows[group.members][:, None] + np.arange(found["residual"].shape[1])
+            residual[places] = found["residual"]
+            value[places], explicit[places] = found.get("g", found["residual"]), found.get("rate", 0.0)
+            for J, frames, block, by_row in ((found["J_a"], first, J_a, a), (found["J_b"], second, J_b, b)):
+                by_row[places] = self._carriers[frames][:, None]
+                by_twist = J.reshape(*places.shape, self.rigid) * (frames > 0)[:, None, None]
+                block[places] = by_twist if at.maps is None else np.einsum("frk,fkj->frj", by_twist, at.maps[frames])
+        return ConstraintRows(value, J_a, J_b, explicit, a, b), residual
 
     def gaps(self, at: Placements, p: Array) -> Array:
         """True gaps (nc,)."""
-        gaps = np.empty(self._sizes.size)
+        gaps = np.empty(self._law_places.shape[1])
         for group in self._contact_groups:
             first, second = group.bodies.T
             found = group(at.z[first], at.z[second], p[group.parameters])[1]
@@ -353,7 +319,7 @@ class Elementwise:
 
     def gaps_by_parameters(self, at: Placements, values: Array) -> Array:
         """The same (runs, nc) for many sets of parameters (runs, parameters), evaluated at once."""
-        gaps = np.empty((len(values), self._sizes.size))
+        gaps = np.empty((len(values), self._law_places.shape[1]))
         for group in self._contact_groups:
             first, second = (np.tile(at.z[bodies].T, len(values)) for bodies in group.bodies.T)
             p = values[:, group.parameters].reshape(len(values) * group.count, -1)
@@ -369,7 +335,48 @@ class Elementwise:
 
     def gap_sizes(self, p: Array) -> Array:
         """Typical size of each gap (nc,), for many sets of parameters (runs, nc)."""
-        return p[..., self._sizes]
+        return p[..., self._law_places[-1]]
+
+
+class Numeric:
+    """Buffered evaluators of the functions of `Equations`, each created on first use; matrices keep two dimensions."""
+
+    def __init__(self, equations: Equations) -> None:
+        self.equations = equations
+
+    def __getattr__(self, name: str) -> Evaluator:
+        evaluator = Evaluator(getattr(self.equations, name), matrices=["M", "B", "W_g", "W_N", "W_T"])
+        setattr(self, name, evaluator)
+        return evaluator
+
+
+def evaluate_rows(function: ca.Function, *arguments: Array) -> Array:
+    """Evaluate for each row of the arguments; the last argument, the parameters, is the same for all rows."""
+    count, columns = len(arguments[0]), function.numel_out(0)
+    if columns == 0 or count == 0:
+        return np.zeros((count, columns))
+    *varying, shared = (np.asarray(one, dtype=float) for one in arguments)
+    varying = [one.reshape(count, -1) for one in varying]
+    if count <= AT_ONCE or not function.sparsity_out(0).is_dense():
+        return np.array(function.map(count)(*(one.T for one in varying), ca.repmat(ca.DM(shared), 1, count))).T
+    # some rows at a time, in memory that CasADi reads and writes itself
+    result, end = np.empty((count, columns)), 0
+    for n, times in ((AT_ONCE, count // AT_ONCE), (count % AT_ONCE, 1)):
+        if n == 0:
+            continue
+        some = [np.empty((n, one.shape[1])) for one in varying]
+        found, own = np.empty((n, columns)), np.tile(shared.ravel(), (n, 1))
+        buffer, evaluate = function.map(n).buffer()
+        for i, one in enumerate((*some, own)):
+            buffer.set_arg(i, one.reshape(-1).data)
+        buffer.set_res(0, found.reshape(-1).data)
+        for _ in range(times):
+            for one, values in zip(some, varying, strict=True):
+                one[:] = values[end : end + n]
+            evaluate()
+            result[end : end + n] = found
+            end += n
+    return result
 
 
 def _spans(sizes: Sequence[int]) -> Integers:
