@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics.motion import window_of
-from nonsmooth.diagnostics.pieces import pieces, unit_of
+from nonsmooth.diagnostics.motion import pieces, unit_of, window_of
 from nonsmooth.diagnostics.poincare import Section
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import display
