@@ -16,12 +16,12 @@ module are imported from `nonsmooth`, the others as their headings say. This pag
 #: heading, what stands below it, module of the names, names
 PARTS = {
     "Models": ("Description of the mechanism.", "model declarative"),
-    "Fits and tolerances": ("What drawings state, see [From a fit to a decision](fits.md).", "fits"),
+    "Fits and tolerances": ("What drawings state, see [From a fit to a decision](fits.md).", "model.fits"),
     "Laws": ("Rigid and compliant contact laws.", "laws"),
-    "Steppers": ("Time discretisation.", "steppers"),
-    "Step control": ("Step size control.", "step_control"),
+    "Steppers": ("Time discretisation.", "schemes"),
+    "Step control": ("Step size control.", "step"),
     "Solvers": ("Solvers of the step problems.", "solvers"),
-    "Runs": ("Simulation and its results.", "run trajectory notebook"),
+    "Runs": ("Simulation and its results.", "run trajectory report"),
     "Errors and warnings": ("Each message says what is wrong, what is accepted, and what to do.", "exceptions"),
 }
 
@@ -35,15 +35,17 @@ def section(heading: str, sentence: str, module: str, names: list[str]) -> str:
 
 def page() -> str:
     """The whole page."""
+    parts_named = " ".join(parts for _, parts in PARTS.values()).split()
     of_part: dict[str, list[str]] = {}
-    for part, names in nonsmooth._NAMES_OF.items():
-        of_part.setdefault(part.split(".")[0], []).extend(names)
+    for name, module in nonsmooth._MODULE_OF.items():
+        known = [part for part in parts_named if f"{module}.".startswith(f"nonsmooth.{part}.")]
+        if not known:
+            raise SystemExit(f"docs/api.py: say in PARTS where {module} belongs")
+        of_part.setdefault(max(known, key=len), []).append(name)
     sections = [HEAD]
     for heading, (sentence, parts) in PARTS.items():
-        names = [name for part in parts.split() for name in of_part.pop(part, [])]
+        names = [name for part in parts.split() for name in of_part[part]]
         sections.append(section(heading, sentence, "nonsmooth", sorted(names)))
-    if of_part:
-        raise SystemExit(f"docs/api.py: say in PARTS where {', '.join(of_part)} belongs")
     every = sorted({laws.by_name(name).__name__ for kind in ("normal", "friction") for name in laws.names(kind)})
     sections.append(section("Compliant laws", "See [Contact laws](laws.md).", "nonsmooth.laws", every))
     for module in (diagnostics, studies, identification, flexible, plots, report):

@@ -1,26 +1,8 @@
 """The errors of the package. Each message states what is wrong with which value, what is accepted, and what to do."""
 
-from __future__ import annotations
-
 import pickle
 from functools import partial
 from typing import Any
-
-__all__ = [
-    "BudgetSpent",
-    "DeclarationError",
-    "InputError",
-    "Interrupted",
-    "ModelError",
-    "ModelWarning",
-    "NonsmoothError",
-    "NotWritten",
-    "SimulationFailed",
-    "SolverFailed",
-    "SolverMissing",
-    "TimeSpent",
-    "ValidityWarning",
-]
 
 
 class NonsmoothError(Exception):

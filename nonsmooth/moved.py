@@ -6,7 +6,6 @@ import importlib
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -33,14 +32,20 @@ MOVED = {
 }
 
 
-class OldNames(MetaPathFinder, Loader):
-    """Finds modules by their old names, with a DeprecationWarning that says the new one."""
+class OldNames:
+    """Finder and loader of modules by their old names, with a DeprecationWarning that says the new one.
+
+    It has no base class: `importlib.abc` would take most of the time of ``import nonsmooth``.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         package, _, name = fullname.partition(".")
-        return ModuleSpec(fullname, self) if package == "nonsmooth" and name in MOVED else None
+        return ModuleSpec(fullname, self) if package == "nonsmooth" and name in MOVED else None  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python to make the module."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the module at the new place where that of the old name is looked for."""

@@ -1,4 +1,4 @@
-"""What a computation says while it goes on: one line, drawn twice a second, with what is done and how much is left."""
+"""Stages of a computation and their seconds; the progress line: what is done, and how much is left, twice a second."""
 
 from __future__ import annotations
 
@@ -14,112 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any, ParamSpec, TypeVar, cast
 
-__all__ = [
-    "Advance",
-    "LOG",
-    "Line",
-    "Progress",
-    "Share",
-    "collected",
-    "current",
-    "spent",
-    "stage",
-    "staged",
-    "telling",
-    "told",
-    "whom",
-]
-
-LOG = logging.getLogger("nonsmooth")
-LOG.addHandler(logging.NullHandler())
-
+#: what a study takes as `progress`: a function of what is done and its share, or True for a progress line
+Progress = Callable[..., None] | bool | None
+P = ParamSpec("P")
 Result = TypeVar("Result")
-
-#: stages that have begun and not ended, of all threads, for whoever shows them
-_active: list[_Open] = []
-_seconds: contextvars.ContextVar[dict[str, float] | None] = contextvars.ContextVar("seconds", default=None)
-_open: contextvars.ContextVar[tuple[_Open, ...]] = contextvars.ContextVar("open", default=())
-
-
-@dataclass(eq=False)
-class _Open:
-    """A stage that has not ended: when it began, and the seconds of stages within it that have ended."""
-
-    name: str
-    about: str
-    begin: float
-    within: float = 0.0
-
-    @property
-    def text(self) -> str:
-        return f"{self.name} {self.about}".strip()
-
-    def says(self, about: str) -> None:
-        self.about = about
-
-
-def current() -> str:
-    """The stage that began last, with what it works on; empty if there is none."""
-    return _active[-1].text if _active else ""
-
-
-@contextlib.contextmanager
-def stage(name: str, about: str = "", *, begin: float | None = None) -> Iterator[Callable[[str], None]]:
-    """A stage of a computation; its seconds count for `name`, `about` is said as well.
-
-    Yields a function that says something else about the stage, without an entry of the log.
-
-    Parameters
-    ----------
-    begin
-        When it began, by ``time.perf_counter()``, if not now.
-    """
-    one = _Open(name, about, time.perf_counter() if begin is None else begin)
-    LOG.info(one.text)
-    _active.append(one)
-    token = _open.set((*_open.get(), one))
-    try:
-        yield one.says
-    finally:
-        _open.reset(token)
-        _active.remove(one)
-        whole = time.perf_counter() - one.begin
-        if _open.get():
-            _open.get()[-1].within += whole
-        seconds = _seconds.get()
-        if seconds is not None:
-            seconds[name] = seconds.get(name, 0.0) + whole - one.within
-        LOG.debug("%s: %.3g s", one.text, whole)
-
-
-def staged(name: str, about: str, compute: Callable[[], Result]) -> Result:
-    """The result of a stage."""
-    with stage(name, about):
-        return compute()
-
-
-@contextlib.contextmanager
-def collected() -> Iterator[dict[str, float]]:
-    """Seconds of the stages within, by name."""
-    seconds: dict[str, float] = {}
-    outer = _seconds.get()
-    token = _seconds.set(seconds)
-    try:
-        yield seconds
-    finally:
-        _seconds.reset(token)
-        if outer is not None:
-            for name, spent in seconds.items():
-                outer[name] = outer.get(name, 0.0) + spent
-
-
-def spent() -> dict[str, float]:
-    """Seconds collected so far, by name of the stage, with those of stages that have not ended."""
-    seconds, stages, now = dict(_seconds.get() or {}), _open.get(), time.perf_counter()
-    for one, end in zip(stages, (*(inner.begin for inner in stages[1:]), now), strict=True):
-        seconds[one.name] = seconds.get(one.name, 0.0) + end - one.begin - one.within
-    return seconds
-
 
 #: seconds between two drawings, and before the first
 UPDATE = 0.5
@@ -132,14 +30,98 @@ SHORT = 0.05
 #: characters of the bar
 BAR = 20
 
-#: what a study takes as `progress`: a function of what is done and its share, or True for words on one line
-Progress = Callable[..., None] | bool | None
-P = ParamSpec("P")
-Result = TypeVar("Result")
+LOG = logging.getLogger("nonsmooth")
+LOG.addHandler(logging.NullHandler())
+
+
+@dataclass(eq=False)
+class _OpenStage:
+    """A stage that has not ended: when it began, and the seconds of stages within it that have ended."""
+
+    name: str
+    about: str
+    begin: float
+    within: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return f"{self.name} {self.about}".strip()
+
+    def describe(self, about: str) -> None:
+        self.about = about
+
+
+#: stages that have begun and not ended, of all threads
+_active: list[_OpenStage] = []
+_seconds: contextvars.ContextVar[dict[str, float] | None] = contextvars.ContextVar("seconds", default=None)
+_open: contextvars.ContextVar[tuple[_OpenStage, ...]] = contextvars.ContextVar("open", default=())
+
+
+def current() -> str:
+    """The stage that began last, with what it works on; empty if there is none."""
+    return _active[-1].text if _active else ""
+
+
+@contextlib.contextmanager
+def stage(name: str, about: str = "", *, begin: float | None = None) -> Iterator[Callable[[str], None]]:
+    """A stage of a computation; its seconds count for `name`, `about` is shown as well.
+
+    Yields a function that changes `about` without an entry of the log.
+
+    Parameters
+    ----------
+    begin
+        When it began, by ``time.perf_counter()``, if not now.
+    """
+    one = _OpenStage(name, about, time.perf_counter() if begin is None else begin)
+    LOG.info(one.text)
+    _active.append(one)
+    token = _open.set((*_open.get(), one))
+    try:
+        yield one.describe
+    finally:
+        _open.reset(token)
+        _active.remove(one)
+        whole = time.perf_counter() - one.begin
+        if _open.get():
+            _open.get()[-1].within += whole
+        seconds = _seconds.get()
+        if seconds is not None:
+            seconds[name] = seconds.get(name, 0.0) + whole - one.within
+        LOG.debug("%s: %.3g s", one.text, whole)
+
+
+def timed(name: str, about: str, compute: Callable[[], Result]) -> Result:
+    """The result of a computation that is a stage."""
+    with stage(name, about):
+        return compute()
+
+
+@contextlib.contextmanager
+def collect_timings() -> Iterator[dict[str, float]]:
+    """Seconds of the stages within, by name."""
+    seconds: dict[str, float] = {}
+    outer = _seconds.get()
+    token = _seconds.set(seconds)
+    try:
+        yield seconds
+    finally:
+        _seconds.reset(token)
+        if outer is not None:
+            for name, value in seconds.items():
+                outer[name] = outer.get(name, 0.0) + value
+
+
+def timings() -> dict[str, float]:
+    """Seconds collected so far, by name of the stage, with those of stages that have not ended."""
+    seconds, stages, now = dict(_seconds.get() or {}), _open.get(), time.perf_counter()
+    for one, end in zip(stages, (*(inner.begin for inner in stages[1:]), now), strict=True):
+        seconds[one.name] = seconds.get(one.name, 0.0) + end - one.begin - one.within
+    return seconds
 
 
 class Report:
-    """What is said of a computation; `share` is what is done of it.
+    """What is shown of a computation; `share` is what is done of it.
 
     Parameters
     ----------
@@ -153,7 +135,7 @@ class Report:
 
 
 class Advance(Report):
-    """Stores the times at which steps of a run were reported, and evaluates them."""
+    """Progress of a run: stores the times at which steps of a run were reported, and evaluates them."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)
@@ -199,17 +181,17 @@ class Advance(Report):
         step, mean = (t_now - t) / (steps_now - steps), self.t / max(self.steps, 1)
         left = (self.t_end - t_now) / (t_now - t) * (now - then)
         short = f"; steps of {step:.1g} s: impacts in quick succession" if step < SHORT * mean else ""
-        return f"{text}, {_spoken(left)} left{short}"
+        return f"{text}, {_rounded(left)} left{short}"
 
 
 class Share(Report):
-    """Stores which share of a study is done, and evaluates it."""
+    """Progress of a study: stores which share of it is done."""
 
     what, share = "", cast(float | None, None)
 
-    def __call__(self, *told: Any) -> None:
-        """What is done, where a study says it, and the share that is done."""
-        *what, self.share = told
+    def __call__(self, *progress: Any) -> None:
+        """What is done, if the study says so, and the share that is done."""
+        *what, self.share = progress
         self.what = " ".join(map(str, what))
 
     def said(self) -> str:
@@ -218,13 +200,13 @@ class Share(Report):
         if not self.share or self.share >= 1.0:
             return words
         left = (self._clock() - self._begin) * (1.0 - self.share) / self.share
-        return f"{words}, some {_spoken(left)} left"
+        return f"{words}, some {_rounded(left)} left"
 
 
-def _spoken(seconds: float) -> str:
-    """A time that is left, to two digits at most.
+def _rounded(seconds: float) -> str:
+    """Remaining time, to two digits at most.
 
-    >>> _spoken(8.4), _spoken(200.0), _spoken(9000.0)
+    >>> _rounded(8.4), _rounded(200.0), _rounded(9000.0)
     ('8 s', '3 min', '2.5 h')
     """
     if seconds < 90.0:
@@ -246,14 +228,14 @@ class Line:
 
     def __init__(self, stream: IO[str] | None = None) -> None:
         self.stream, self.begin, self.width = stream, time.perf_counter(), 0
-        #: of whoever reports steps or a share, the last one first
+        #: the last one is shown
         self.reports: list[Advance | Share] = []
         self._lock, self._done = threading.RLock(), threading.Event()
         self._thread = threading.Thread(target=self._repeat, daemon=True, name="nonsmooth progress")
         self._thread.start()
 
     def text(self) -> str:
-        """The words of now."""
+        """Bar, seconds and words at this time."""
         report = self.reports[-1] if self.reports else None
         share = None if report is None else report.share
         words = current() if report is None else report.said()
@@ -282,7 +264,7 @@ class Line:
 
     @contextlib.contextmanager
     def above(self) -> Iterator[None]:
-        """What is written meanwhile stands above the line."""
+        """Show output that is written meanwhile above the line."""
         usual = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = (cast(Any, _Above(one, self)) for one in usual)
         try:
@@ -291,6 +273,7 @@ class Line:
             sys.stdout, sys.stderr = usual
 
     def _out(self) -> IO[str]:
+        """The stream itself, also where `above` has replaced it."""
         found = sys.stderr if self.stream is None else self.stream
         return cast("IO[str]", getattr(found, "below", found))
 
@@ -323,8 +306,8 @@ class _Above:
 
 
 @contextlib.contextmanager
-def told(stream: IO[str] | None = None, report: Callable[[], Any] = Advance) -> Iterator[Any]:
-    """Words twice a second on one line, in a terminal or a notebook; yields the report, which takes what is reached."""
+def progress_line(stream: IO[str] | None = None, report: Callable[[], Any] = Advance) -> Iterator[Any]:
+    """Progress on one line of a terminal or a notebook; yields the report, which takes what is reached."""
     line = Line(sys.stderr if stream is None else stream)
     line.reports.append(report())
     try:
@@ -333,19 +316,22 @@ def told(stream: IO[str] | None = None, report: Callable[[], Any] = Advance) -> 
         line.end(f"done, {time.perf_counter() - line.begin:.0f} s")
 
 
+told = progress_line  # its name in 0.2.0
+
+
 def telling(study: Callable[P, Result]) -> Callable[P, Result]:
-    """A study that takes ``progress=True``: words twice a second of what is done, and how much time is left."""
+    """Decorator of a study that takes ``progress=True``: a line of what is done, and how much time is left."""
 
     @functools.wraps(study)
-    def said(*given: P.args, **named: P.kwargs) -> Result:
+    def with_line(*values: P.args, **named: P.kwargs) -> Result:
         if named.get("progress") is not True:
-            return study(*given, **named)
-        with told(report=Share) as share:
-            return study(*given, **{**named, "progress": share})
+            return study(*values, **named)
+        with progress_line(report=Share) as share:
+            return study(*values, **{**named, "progress": share})
 
-    return said
+    return with_line
 
 
 def whom(progress: Progress) -> Callable[..., None]:
-    """The function that is told what is done; without one it is told to nobody."""
+    """The function that takes what is done; one that does nothing if there is none."""
     return progress if callable(progress) else lambda *_: None

@@ -4,8 +4,6 @@ A field ``mass: Annotated[float, Quantity("kg", positive=True)]`` becomes a para
 compiled function.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import functools
@@ -19,33 +17,6 @@ from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from nonsmooth.settings import Called
-
-__all__ = [
-    "AXES",
-    "Declared",
-    "InUnits",
-    "Length",
-    "Parsed",
-    "Point",
-    "PositiveLength",
-    "Quantity",
-    "Stated",
-    "Text",
-    "Unit",
-    "VALUE",
-    "Wrong",
-    "converted",
-    "declarations",
-    "field_units",
-    "has_unit",
-    "in_own_unit",
-    "in_unit",
-    "open_unit",
-    "own_unit",
-    "parse_unit",
-    "parts_of",
-    "such_as",
-]
 
 #: dimensions, in order
 BASES = ("m", "kg", "s", "rad")
@@ -91,22 +62,12 @@ class Parsed:
     powers: tuple[Fraction, ...]
 
 
-class Named(NamedTuple):
-    """A named unit."""
-
-    value: Fraction
-    powers: tuple[int, int, int, int]
-
-
-def _named() -> dict[str, Named]:
-    """All names, with their prefixes."""
-    found = {name: Named(value, powers) for name, (value, powers, _) in NAMES.items()}
-    for name, (value, powers, prefixes) in NAMES.items():
-        found |= {prefix + name: Named(value * Fraction(10) ** PREFIXES[prefix], powers) for prefix in prefixes}
-    return found
-
-
-KNOWN = _named()
+#: all names, with their prefixes
+KNOWN = {name: Parsed(value, tuple(map(Fraction, powers))) for name, (value, powers, _) in NAMES.items()} | {
+    prefix + name: Parsed(value * Fraction(10) ** PREFIXES[prefix], tuple(map(Fraction, powers)))
+    for name, (value, powers, prefixes) in NAMES.items()
+    for prefix in prefixes
+}
 
 
 def parse_unit(text: str) -> Parsed:
@@ -133,7 +94,8 @@ def parse_unit(text: str) -> Parsed:
             hint = f" Did you mean {' or '.join(close)}?" if close else f" Known: {', '.join(NAMES)}, with prefixes."
             raise Wrong(f'has the unknown unit "{name}".{hint}')
         power = sign * Fraction(found[3] or (found[4] or "1").translate(SUPERSCRIPTS))
-        value *= _power(KNOWN[name].value, power)
+        known = KNOWN[name].value
+        value *= known**power.numerator if power.denominator == 1 else Fraction(math.pow(known, power))
         powers = [p + power * q for p, q in zip(powers, KNOWN[name].powers, strict=True)]
         end = found.end()
     return Parsed(value, tuple(powers))
@@ -217,7 +179,7 @@ def such_as(unit: str) -> str:
     """An example of a string in a unit, in words."""
     wanted = _powers(unit)
     for name in ("mm", "g", "ms", "deg", "rpm", "kN", "GPa", "%"):
-        if [tuple(map(Fraction, KNOWN[name].powers))] == wanted[:1]:
+        if [KNOWN[name].powers] == wanted[:1]:
             return f'a string such as "2 {name}"'
     example = re.sub(r"\^n", "^1.5", unit.split(" or ")[0])
     return f'a string such as "2 {example}"'
@@ -238,10 +200,6 @@ def _fits(given: Parsed, wanted: str) -> bool:
         return given.powers == parse_unit(wanted).powers
     without = parse_unit(re.sub(r"[/ ]m\^n", "", wanted)).powers
     return given.powers[1:] == without[1:] and given.powers[0] < without[0]
-
-
-def _power(value: Fraction, power: Fraction) -> Fraction:
-    return value**power.numerator if power.denominator == 1 else Fraction(math.pow(value, power))
 
 
 AXES = ("x", "y", "z")

@@ -1,7 +1,5 @@
 """Settings: frozen dataclasses whose fields are checked by their annotations when they are made."""
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import functools
@@ -9,7 +7,7 @@ import inspect
 import math
 import re
 import types
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -17,10 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
-
-__all__ = [
-    "Called", "check_call", "floats", "hint", "is_count", "is_number", "kebab", "settings", "shown", "wrong_flag",
-]  # fmt: skip
 
 T = TypeVar("T")
 #: compiled code counts in 32 bits
@@ -37,11 +31,6 @@ def is_number(value: Any) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # an integer of hundreds of digits
         return False
-
-
-def _is_real(value: Any) -> bool:
-    """Whether it is a real number that can be converted to float, finite or not."""
-    return is_number(value) or (isinstance(value, float) and not math.isfinite(value))
 
 
 def floats(value: Any) -> NDArray[np.float64]:
@@ -145,7 +134,9 @@ def check_call(
     given = {*placed[: len(values)], *fields}
     absent = [one.name for one in parameters.values() if one.default is one.empty and one.name not in given]
     if absent:
-        raise error(f"{cls.__name__} needs {_all([_described(cls, name) for name in absent])} missing; i{takes}")
+        *others, last = (_described(cls, name) for name in absent)
+        missing = f"{', '.join(others)} and {last}, which are" if others else f"{last}, which is"
+        raise error(f"{cls.__name__} needs {missing} missing; i{takes}")
     twice = [name for name in placed[: len(values)] if name in fields]
     raise error(f"{cls.__name__} got {' and '.join(twice)} twice, by place and by name; give one of them.")
 
@@ -161,11 +152,6 @@ def _described(cls: Any, name: str) -> str:
         return f"{name} [{units[0]}]"
     kinds = [part for part in get_args(hint) if isinstance(part, type) and dataclasses.is_dataclass(part)]
     return f"{name} ({' or '.join(f'{one.__name__}(...)' for one in kinds)})" if kinds else name
-
-
-def _all(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}, which are" if others else f"{last}, which is"
 
 
 class Called(type):
@@ -195,7 +181,7 @@ def settings(cls: type[T]) -> type[T]:
     if own is not None or not hasattr(cls, "__post_init__"):
 
         def __post_init__(self: Any) -> None:
-            _check(self, _is_real)
+            _check(self, lambda value: is_number(value) or (isinstance(value, float) and not math.isfinite(value)))
             if own is not None:  # checks the range of a number, also if it is not finite
                 own(self)
             _check(self, is_number)

@@ -10,10 +10,9 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.flexible.beam import beam
+from nonsmooth.flexible.beam import Material, Rectangle, beam
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.flexible.reduction import modes
-from nonsmooth.flexible.sections import Material, Rectangle
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
 from nonsmooth.laws.rigid import Rigid

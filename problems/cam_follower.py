@@ -11,8 +11,8 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.normal.elastic import HertzStiffness, Material
 from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
-from nonsmooth.laws.normal.stiffness import HertzStiffness, Material
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, PlanarBody
 from nonsmooth.model.contacts import CircleCircle, CirclePlane

@@ -10,14 +10,13 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.flexible.beam import beam
+from nonsmooth.flexible.beam import Material, Rectangle, beam
 from nonsmooth.flexible.modes import Modes
 from nonsmooth.flexible.reduction import modes
-from nonsmooth.flexible.sections import Material, Rectangle
 from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.normal.elastic import HertzStiffness
+from nonsmooth.laws.normal.elastic import Material as Surface
 from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
-from nonsmooth.laws.normal.stiffness import HertzStiffness
-from nonsmooth.laws.normal.stiffness import Material as Surface
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, PlanarBody
 from nonsmooth.model.clearances import RevoluteClearance

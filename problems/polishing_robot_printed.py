@@ -17,10 +17,8 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.laws.friction.regularised import SineCosine
-from nonsmooth.laws.normal.cylindrical import END
-from nonsmooth.laws.normal.elastic import ElasticLaw
-from nonsmooth.laws.normal.line_plane import LineContact, PlaneContact
-from nonsmooth.laws.normal.stiffness import Material, RoundedStiffness
+from nonsmooth.laws.normal.cylindrical import END, LineContact
+from nonsmooth.laws.normal.elastic import ElasticLaw, Material, PlaneContact, RoundedStiffness
 from nonsmooth.model.drawing import Primitive
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import BodyRef

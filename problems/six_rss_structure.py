@@ -10,8 +10,7 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.flexible.elements import BeamElement, quintic
-from nonsmooth.flexible.sections import Material, Rectangle, Tube
+from nonsmooth.flexible.beam import BeamElement, Material, Rectangle, Tube, beam_element
 from nonsmooth_problems.six_rss import INERTIA, VALUE, motion
 from nonsmooth_problems.six_rss_motion import LEGS
 
@@ -57,7 +56,7 @@ def links() -> Links:
 
         def element(change: float, shape: Any = shape, length: float = length) -> BeamElement:
             lighter = Material(ALUMINIUM.youngs, ALUMINIUM.shear, ALUMINIUM.density * length / (length + change))
-            return quintic(shape.section(lighter), lighter, length + change)
+            return beam_element(shape.section(lighter), lighter, length + change, 3)
 
         nominal, h = element(0.0), 1e-3 * length
         longer, shorter = element(h), element(-h)

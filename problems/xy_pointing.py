@@ -13,10 +13,9 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.identification.fourier import Fourier
 from nonsmooth.laws.compliant import Compliant, FrictionLaw
 from nonsmooth.laws.friction.regularised import SineCosine
-from nonsmooth.laws.normal.elastic import ElasticLaw
+from nonsmooth.laws.normal.elastic import ElasticLaw, Material
 from nonsmooth.laws.normal.fractal import FractalStiffness, fractal_surface
 from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
-from nonsmooth.laws.normal.stiffness import Material
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.drivers import PrescribedMotion

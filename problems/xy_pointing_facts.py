@@ -122,8 +122,8 @@ def bees(noise: float = 0.01, measured: Any = None, *, journal: bool = False) ->
         torques at less than `SLOWEST` of the largest speed are then left out
     """
     from nonsmooth.identification.bee_colony import bee_colony
-    from nonsmooth.identification.joint_friction import load_columns
     from nonsmooth.identification.measurement import simulated
+    from nonsmooth.identification.regressor import load_columns
     from nonsmooth_problems.xy_pointing import VALUE, published_motion
 
     Y = _regressor()

@@ -9,7 +9,7 @@ import pytest
 import xarray
 
 from nonsmooth.cli import main
-from nonsmooth.studies.comparison import METRICS
+from nonsmooth.studies.compare import METRICS
 
 QUICK = ["--t-end", "0.003", "--stiffness", "1e12", "--stiffness", "1e14"]
 ERROR_CONTROL = ["--rtol", "1e-7", "--atol", "1e-9", "--dt-min", "1e-6", "--dt-max", "1e-3"]

@@ -15,7 +15,7 @@ import xarray
 from nonsmooth import GaussQP, InputError, Landing, ValidityWarning, simulate
 from nonsmooth.cli import main
 from nonsmooth.exceptions import NotWritten
-from nonsmooth.files import LENGTH, dataset_bytes, read_dataset, write_bytes, write_dataset
+from nonsmooth.files import LENGTH, read_dataset, write_bytes, write_dataset
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.trajectory import Trajectory
 from nonsmooth_problems import slider_rod
@@ -237,7 +237,7 @@ def test_damaged_files_of_earlier_versions_never_crash(of_before, tmp_path):
 def test_facts_that_are_none_are_refused(trajectory, tmp_path, manifest):
     path = tmp_path / "run.nc"
     dataset = trajectory.to_dataset().assign_attrs(manifest=manifest, counts="[" * 100_000)
-    path.write_bytes(dataset_bytes(dataset))
+    write_dataset(dataset, path, "The dataset")
     with pytest.raises(InputError, match="is not a complete trajectory"):
         Trajectory.load(path, slider_rod(case=1).build())
 
@@ -245,7 +245,7 @@ def test_facts_that_are_none_are_refused(trajectory, tmp_path, manifest):
 @pytest.mark.parametrize("left_out", ["time", "q", "gap_rate_left", "impact_contact", "contact", "energy_term"])
 def test_a_missing_table_is_refused_by_name(trajectory, tmp_path, left_out):
     path = tmp_path / "run.nc"
-    path.write_bytes(dataset_bytes(trajectory.to_dataset().drop_vars(left_out)))
+    write_dataset(trajectory.to_dataset().drop_vars(left_out), path, "The dataset")
     with pytest.raises(InputError, match=f"is not a complete trajectory.*{left_out}"):
         Trajectory.load(path)
 

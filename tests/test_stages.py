@@ -18,8 +18,8 @@ from nonsmooth.cli import main
 from nonsmooth.cli.progress import line
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import excite, fit_motion
-from nonsmooth.progress import Share, collected, current, spent, stage, told
-from nonsmooth.solvers.kernels import Told
+from nonsmooth.progress import Share, collect_timings, current, progress_line, stage, timings
+from nonsmooth.solvers.kernels import TimedKernel
 from nonsmooth.studies import (
     allocate,
     bifurcation,
@@ -40,7 +40,7 @@ def test_seconds_add_up(monkeypatch):
     """By a clock that advances by one second each time it is read: of stages within stages each second counts once."""
     clock = iter(range(100))
     monkeypatch.setattr(stages.time, "perf_counter", lambda: float(next(clock)))
-    with collected() as seconds, stage("outer"):  # from 0
+    with collect_timings() as seconds, stage("outer"):  # from 0
         with stage("inner", "one"):  # 1 to 2
             assert current() == "inner one"
         with stage("inner", "two"):  # 3 to 6
@@ -53,12 +53,12 @@ def test_seconds_of_stages_that_go_on(monkeypatch):
     """They are those spent so far; what is collected within is collected without as well."""
     clock = iter(range(100))
     monkeypatch.setattr(stages.time, "perf_counter", lambda: float(next(clock)))
-    with collected(), stage("outer"):  # from 0
-        with collected() as within, stage("inner"):  # 1 to 2
+    with collect_timings(), stage("outer"):  # from 0
+        with collect_timings() as within, stage("inner"):  # 1 to 2
             pass
         with stage("inner"):  # from 3
             assert within == {"inner": 1.0}
-            assert spent() == {"inner": 1.0 + 1.0, "outer": 2.0}  # at 4
+            assert timings() == {"inner": 1.0 + 1.0, "outer": 2.0}  # at 4
 
 
 @pytest.mark.parametrize("arguments", [{}, {"stepper": GaussQP(), "dt": 1e-4}], ids=["chosen", "given"])
@@ -101,7 +101,7 @@ def quickly(monkeypatch):
 def test_words_while_something_goes_on():
     """The stage is left when they have come: of the time reached, and of the share that it is."""
     stream = Terminal("7 steps")
-    with told(stream) as report, stage("computing"):
+    with progress_line(stream) as report, stage("computing"):
         report(0.5, 2.0, 7)
         assert stream.heard.wait(60.0)
     words = stream.getvalue().split("\r")
@@ -208,8 +208,8 @@ def test_the_first_call_of_a_solver_is_told_as_compilation(caplog):
         return 2 * x
 
     kernel.overloads = []
-    solve = Told(kernel, "SemismoothNewton")
-    with caplog.at_level(logging.INFO, "nonsmooth"), collected() as seconds:
+    solve = TimedKernel(kernel, "SemismoothNewton")
+    with caplog.at_level(logging.INFO, "nonsmooth"), collect_timings() as seconds:
         assert [solve(1), solve(2)] == [2, 4]
     said = [record.getMessage() for record in caplog.records if record.name == "nonsmooth"]
     assert said == ["compiling SemismoothNewton, some ten seconds once per machine, or loading it"]

@@ -4,8 +4,6 @@ Exit codes: 0 success; 1 a failed run, whose trajectory so far is saved; 2 inval
 Ctrl-C, with the trajectory so far saved. Results go to standard output, progress and messages to standard error.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import signal

@@ -1,12 +1,10 @@
 """Commands and options. Other modules are imported when a command runs, so that `--help` is fast."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -16,29 +14,32 @@ from nonsmooth.cli.commands import add_command, add_measures
 from nonsmooth.cli.progress import line
 from nonsmooth.cli.signals import BEGIN, stoppable
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
-from nonsmooth.progress import collected, stage
+from nonsmooth.progress import collect_timings, stage
 
 #: message after Ctrl-C where nothing was computed
 INTERRUPTED = "Interrupted; files written before are complete, and nothing else was written."
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Exit code 130 with a message after Ctrl-C, of which Typer would make a blank line."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _say(INTERRUPTED)
+        raise typer.Exit(130) from None
 
 
 class Commands(TyperGroup):
     """Commands with a message after Ctrl-C."""
 
     def make_context(self, *given: Any, **more: Any) -> Any:
-        return _said(lambda: super(Commands, self).make_context(*given, **more))
+        with _interruptible():
+            return super().make_context(*given, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        return _said(lambda: super(Commands, self).invoke(ctx))
-
-
-def _said(function: Callable[[], Any]) -> Any:
-    """What the function returns; exit code 130 with a message after Ctrl-C."""
-    try:
-        return function()
-    except KeyboardInterrupt:
-        _say(INTERRUPTED)
-        raise typer.Exit(130) from None
+        with _interruptible():
+            return super().invoke(ctx)
 
 
 app = typer.Typer(
@@ -79,7 +80,7 @@ COMMANDS: dict[str, str | dict[str, str]] = {
     "study": {
         "rigid-limit": "compare.rigid_limit",
         "published": "published.published",
-        "step-size": "step_size.step_size",
+        "step-size": "compare.step_size",
         "sweep": "sweep.sweep",
         "tolerance": "tolerance.tolerance",
         "bifurcation": "bifurcation.bifurcation",
@@ -87,7 +88,7 @@ COMMANDS: dict[str, str | dict[str, str]] = {
     "identify": {"excite": "identify.excite", "estimate": "identify.estimate", "fit": "identify.fit"},
     "plot": "plot.plot",
     "export": "plot.export",
-    "report": "report_page.report",
+    "report": "plot.report",
     "cite": "plot.cite",
 }
 HELP = {
@@ -111,12 +112,6 @@ NUMBERS = {
 }
 
 
-def _refused(cause: BaseException | None) -> str:
-    """The value rejected by pydantic, which its message does not contain."""
-    errors = getattr(cause, "errors", None)
-    return f", got {errors()[0]['input']!r}" if callable(errors) else ""
-
-
 def _say(message: str) -> None:
     typer.echo(f"nonsmooth: {message}", err=True)
 
@@ -129,36 +124,12 @@ def _open_streams() -> None:
             setattr(sys, name, open(os.devnull, "r" if number == 0 else "w", encoding="utf-8"))
 
 
-def _told() -> contextlib.AbstractContextManager[None]:
-    """A line that says what is done; none where the shell asks for completions."""
-    return contextlib.nullcontext() if "_NONSMOOTH_COMPLETE" in os.environ else line()
-
-
 def _drop_output() -> None:
-    """What was not written of the output is not tried again when the interpreter ends."""
+    """Discard unwritten output, which the interpreter would try to write again when it ends."""
     try:
         sys.stdout.flush()
     except OSError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
-
-
-def _warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
-) -> str:
-    """A warning in one line, without the line of the source that gives it."""
-    return f"nonsmooth: warning: {message}\n"
-
-
-def _once(show: Callable[..., None]) -> Callable[..., None]:
-    """Each text once a command: studies build a model several times, from several places."""
-    said: set[str] = set()
-
-    def shown(message: Warning | str, *where: Any) -> None:
-        if str(message) not in said:
-            said.add(str(message))
-            show(message, *where)
-
-    return shown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -169,15 +140,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ["MPLBACKEND"] = "agg"  # figures are written to files alone
     begin = BEGIN if arguments is None else None
     usual, show = warnings.formatwarning, warnings.showwarning
-    warnings.formatwarning, warnings.showwarning = _warning, _once(show)
+    warned: set[str] = set()
+
+    def show_once(message: Warning | str, *where: Any) -> None:
+        if str(message) not in warned:  # studies build a model several times, from several places
+            warned.add(str(message))
+            show(message, *where)
+
+    def one_line(message: Warning | str, *where: Any) -> str:
+        return f"nonsmooth: warning: {message}\n"
+
+    warnings.formatwarning, warnings.showwarning = one_line, show_once
+    completing = "_NONSMOOTH_COMPLETE" in os.environ  # the shell asks for the rest of a word
+    progress = contextlib.nullcontext() if completing else line()
     try:
-        with stoppable(), _told(), collected(), stage("preparing", "the program and its input", begin=begin):
+        with stoppable(), progress, collect_timings(), stage("preparing", "the program and its input", begin=begin):
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
             sys.stdout.flush()
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = "nonsmooth" if context is None else context.command_path
-        message = " ".join(error.format_message().split()).rstrip(".") + _refused(error.__cause__)
+        message = " ".join(error.format_message().split()).rstrip(".")
+        errors = getattr(error.__cause__, "errors", None)
+        if callable(errors):  # pydantic's, whose message does not contain the value
+            message += f", got {errors()[0]['input']!r}"
         for theirs, ours in NUMBERS.items():
             message = message.replace(theirs, ours)
         _say(f"{message}. `{command} --help` shows what is accepted.")

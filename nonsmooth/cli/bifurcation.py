@@ -1,24 +1,20 @@
 """`nonsmooth study bifurcation`: options, sections for each value, and output."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from nonsmooth import studies
-from nonsmooth.cli.inputs import Request, settings_from
+from nonsmooth.cli.inputs import Request, units_of, varied
 from nonsmooth.cli.options import Processes, Runs, Seconds, Written
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report import table_of
-from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, example_values, number_of, units_of, values_of, varied
+from nonsmooth.cli.report import conclude, table_of
+from nonsmooth.cli.values import by_name, example_values, number_of, settings_from, values_of
 from nonsmooth.declarative import read
 from nonsmooth.exceptions import InputError
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth.step.control import StepControl
-from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies import Bifurcation
 
 #: share of the range of all points within which points are regarded as equal
@@ -89,7 +85,11 @@ def bifurcation(
             rest if colon else kind, value, request.t_end, _given(request), after,
             kind if colon else "q", direction, turn,
         )  # fmt: skip
-    stepper = _stepper(request)
+    stepper = request.scheme(stepped=True)
+    assert stepper is not None
+    plain = request.stepper is None and not any(word.startswith("stepper.projection") for word in request.settings)
+    if plain and isinstance(stepper, MoreauJean):
+        stepper = replace(stepper, projection="combined")  # which long runs require
     mechanism, arguments, parameters, problem = varied(request, [name])
     if name in settings_from(request.settings).arguments:
         raise InputError(f"{name} is given by --over and by --set: give it once.")
@@ -114,7 +114,7 @@ def bifurcation(
 
 
 def _steps(request: Request, steps: int | None, after: float | None) -> Any:
-    """Of a section per period."""
+    """The steps of a section per period: their number per period, or the step control."""
     if request.t_end is not None or after is not None:
         raise InputError("--t-end and --after are for --crossing; --transient and --points count periods.")
     if steps is None:
@@ -142,20 +142,10 @@ def _completed(runs: Runs, crossing: str | None) -> Request:
     request = Request(**vars(runs), usual="moreau-jean")
     if not request.problem.endswith(".toml"):
         return request
-    stated = replace(request, declaration=read(request.problem))._stated()
+    stated = replace(request, declaration=read(request.problem)).completed_by_file()
     if crossing is not None:
         return stated
     return replace(request, declaration=stated.declaration, stepper=stated.stepper, solver=stated.solver)
-
-
-def _stepper(request: Request) -> Stepper:
-    """The requested one; else Moreau-Jean with combined projection, which long runs require."""
-    stepper = request.scheme(stepped=True)
-    assert stepper is not None
-    plain = request.stepper is None and not any(word.startswith("stepper.projection") for word in request.settings)
-    if plain and isinstance(stepper, MoreauJean):
-        return replace(stepper, projection="combined")
-    return stepper
 
 
 def _plain(found: Bifurcation, name: str, same: float) -> dict[str, Any]:

@@ -16,9 +16,8 @@ their types, defaults and help come; lines of the command's own docstring say mo
 Functions are read as text: the help of the program imports none of them.
 """
 
-from __future__ import annotations
-
 import ast
+import contextlib
 import functools
 import importlib
 import inspect
@@ -33,7 +32,7 @@ from typer.core import TyperCommand
 
 from nonsmooth import steppers
 from nonsmooth.cli.options import GROUPS, KINDS, MANY
-from nonsmooth.cli.progress import hushed
+from nonsmooth.cli.progress import quiet_output
 from nonsmooth.exceptions import InputError
 
 HERE = Path(__file__).parent
@@ -83,7 +82,7 @@ def _helps(text: str | None) -> dict[str, tuple[str, str]]:
 
 
 def _of_group(group: Any) -> Iterator[Option]:
-    """Its own fields before those of its bases."""
+    """Options of a group, its own fields before those of its bases."""
     for base in group.__mro__[:-1]:
         helps = _helps(inspect.getdoc(base))
         for one in fields(base):
@@ -105,25 +104,48 @@ SHARED = {
 }
 
 
+def _function(path: Path, name: str) -> ast.FunctionDef | None:
+    """The function of this name of a file; of the file, only its text is parsed, up to where it is complete."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from None
+    start = re.search(rf"^def {re.escape(name)}\(", text, re.M)
+    if start is None:
+        return None
+    text = text[start.start() :]
+    for end in [*(one.start() for one in re.finditer(r"\n(?=\S)", text)), len(text)]:
+        with contextlib.suppress(SyntaxError, ValueError):  # its header or docstring goes on; a null byte
+            return ast.parse(text[:end]).body[0]  # type: ignore[return-value]
+    raise InputError(f"{path}: the function {name} is not valid Python; `python {path}` says where.")
+
+
 def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:
-    """Arguments and docstring of a function of a file, whose rest is not read, and whether it takes any arguments."""
-    found = re.search(rf'^def {name}\(.*?""".*?"""', path.read_text(encoding="utf-8"), re.M | re.S)
-    if found is None:
+    """Arguments and docstring of a function of a file, and whether it takes any arguments."""
+    node = _function(path, name)
+    text = None if node is None else ast.get_docstring(node)
+    if node is None or text is None:
         raise InputError(
             f"{path}: define the function {name}(run, *, ...), which measures a run, with a docstring; a file "
             "that is no study begins with _."
             if name.isidentifier()
             else f"{path}: name the file as its function, by letters, digits and _, which is - in the command."
         )
-    node: Any = ast.parse(found[0]).body[0]
     given, options = node.args, []
     defaults = [*[None] * (len(given.args) - len(given.defaults)), *given.defaults, *given.kw_defaults]
     for i, (one, default) in enumerate(zip([*given.args, *given.kwonlyargs], defaults, strict=True)):
         annotation = "" if one.annotation is None else ast.unparse(one.annotation)
         option = Option(one.arg, annotation, REQUIRED, i >= len(given.args))
-        stated = default is not None and option.kind in KINDS
-        options.append(option._replace(default=ast.literal_eval(default)) if stated else option)
-    return options, ast.get_docstring(node) or "", given.kwarg is not None
+        if default is not None and option.kind in KINDS:
+            try:
+                option = option._replace(default=ast.literal_eval(default))
+            except ValueError:
+                raise InputError(
+                    f"{path}: the default of the option {one.arg} is {ast.unparse(default)}; write a number, a word, "
+                    "True, False or None."
+                ) from None
+        options.append(option)
+    return options, text, given.kwarg is not None
 
 
 def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
@@ -201,20 +223,32 @@ def add_command(app: typer.Typer, name: str, where: str) -> None:
 def add_measures(app: typer.Typer, folder: Path = MEASURES) -> None:
     """Add a command for each file of the folder: it runs a mechanism for many values, and measures each run.
 
-    Raises
-    ------
-    InputError
-        For a file without a function of its name, or an option whose type or meaning is not stated.
+    The command of a file without a function of its name, or with an option whose type or meaning is not stated, raises
+    an InputError that says so.
     """
     for path in _files(folder):
-        _add(app, path.stem.replace("_", "-"), read(path, path.stem, SWEPT), functools.partial(_measure, path.stem))
+        name = path.stem.replace("_", "-")
+        try:
+            _add(app, name, read(path, path.stem, SWEPT), functools.partial(_measure, path))
+        except InputError as error:
+            anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+            app.command(name, help=str(error), context_settings=anything)(_refusal(error))
 
 
-def _measure(measure: str, design: Any, runs: Any, processes: Any, written: Any, **options: Any) -> int:
+def _refusal(error: InputError) -> Callable[[], None]:
+    def refuse() -> None:
+        raise error
+
+    return refuse
+
+
+def _measure(path: Path, design: Any, runs: Any, processes: Any, written: Any, **options: Any) -> int:
+    from nonsmooth.cli.files import run_user_code
     from nonsmooth.cli.sweep import swept
 
-    function = getattr(importlib.import_module(f"nonsmooth.studies.measures.{measure}"), measure)
-    return swept({measure: functools.partial(function, **options)}, design, runs, processes, written)
+    module = run_user_code(path, lambda: importlib.import_module(f"nonsmooth.studies.measures.{path.stem}"))
+    measure = functools.partial(getattr(module, path.stem), **options)
+    return swept({path.stem: measure}, design, runs, processes, written)
 
 
 def examples(folder: Path = MEASURES) -> dict[str, list[str]]:
@@ -233,7 +267,7 @@ def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any
     def called(**given: Any) -> int:
         many = [one.name for one in function.options.values() if KINDS[one.kind][0] in MANY]
         given |= {label: tuple(given[label] or ()) for label in many}
-        with hushed(given.get("quiet", False), given.get("as_json", False)):
+        with quiet_output(given.get("quiet", False), given.get("as_json", False)):
             return int(run(**function.words(given)) or 0)
 
     called.__name__, called.__doc__ = name.replace("-", "_"), function.text.partition("\n\n")[0]

@@ -1,6 +1,4 @@
-"""`nonsmooth compare` and `study rigid-limit`: rigid and compliant contact, with the defaults of problems."""
-
-from __future__ import annotations
+"""`nonsmooth compare`, `study rigid-limit` and `study step-size`: schemes compared, with the defaults of problems."""
 
 import inspect
 import math
@@ -9,26 +7,28 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
+from rich.table import Table
+
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
-from nonsmooth.cli.inputs import check_dimensions, in_units, settings_of_study
-from nonsmooth.cli.options import Comparing, Law, Number, Written
+from nonsmooth.cli.inputs import check_dimensions, in_units
+from nonsmooth.cli.options import Comparing, Law, Number, Problem, Seconds, Written
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report import table_of
-from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import number_of
+from nonsmooth.cli.report import conclude, table_of
+from nonsmooth.cli.values import number_of, settings_of_study
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.registry import Problem as ReadyProblem
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.schemes.gauss.gauss_qp import GaussQP
 from nonsmooth.settings import kebab
 from nonsmooth.solvers.initial_value import Integrator
-from nonsmooth.step.control import ErrorControl
-from nonsmooth.studies import Case
-from nonsmooth.studies.schemes import landing_case, rigid_cases, scheme
+from nonsmooth.step.control import ErrorControl, Landing, StepControl
+from nonsmooth.studies import Case, StepSizes
+from nonsmooth.studies.cases import landing_case, rigid_cases, scheme
 
 #: tolerances of the runs as given; dt_min is the window in which rigid impacts count as one
 RTOL, ATOL, DT_MIN = 1e-7, 1e-9, 1e-6
@@ -38,6 +38,11 @@ ROWS = 500
 ROUND_OFF = 1e-15
 #: stiffnesses of the rigid limit where none are given, as powers of ten
 DECADES = range(10, 17)
+#: schemes of a study of the step size where none are given, and those that are plastic at a constant step
+STEPPERS = ("gauss-qp", "moreau-jean", "generalized-alpha", "gauss-qp:landing", "event-driven")
+PLASTIC = ("gauss-qp", "gauss-mpcc")
+#: coarsest tolerances of the event-driven scheme there, and the least number of its steps
+COARSEST_RTOL, COARSEST_ATOL, LEAST = 1e-4, 1e-6, 4
 
 
 class Prepared:
@@ -52,7 +57,9 @@ class Prepared:
         integrator = None if asked.solver is None else solvers.by_name(asked.solver)()
         if not isinstance(integrator, Integrator | None):
             raise InputError(f"--solver {asked.solver}: compliant cases take an integrator, such as dop853 or radau.")
-        own = _own_law(problem, words.arguments)
+        own = inspect.signature(problem).parameters["contact"].default
+        if own is None:  # that of all contacts, where they have the same
+            own = common_law(laws_in(problem(**_in_units(problem, words.arguments))))
         own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
         given = {
             "--t-end": (asked.t_end, stated.t_end if stated else end_of(asked.problem)),
@@ -103,21 +110,13 @@ class Prepared:
         return cases
 
 
-def _own_law(problem: Any, arguments: Mapping[str, Any]) -> Any:
-    """The contact law of a mechanism that is built without one; None unless all its contacts have the same."""
-    default = inspect.signature(problem).parameters["contact"].default
-    if default is not None:
-        return default
-    return common_law(laws_in(problem(**_in_units(problem, arguments))))
-
-
 def _in_units(problem: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as numbers in SI units, whatever the contact law."""
     return in_units(partial(problem, contact=Rigid(restitution=0.0, friction=0.0)), arguments, problem.provenance)
 
 
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:
-    """Of each option what is given, or else what the problem states.
+    """The values of options as given, otherwise as the problem states them.
 
     Raises
     ------
@@ -236,3 +235,116 @@ def _short(value: float | str) -> str:
     if not math.isfinite(value):
         return "-"
     return f"< {ROUND_OFF:g}" if 0.0 < abs(value) < ROUND_OFF else f"{value:.4g}"
+
+
+def step_size(
+    problem: Problem, *, case: str | None = None, t_end: Seconds | None = None, schemes: tuple[str, ...] = (),
+    dt: Seconds | None = None, dt_max: Seconds | None = None, dt_min: Seconds = 1e-6, settings: tuple[str, ...] = (),
+    workers: int | None = None, written: Written, **study: Any,
+) -> None:  # fmt: skip
+    """Errors, gap violation, energy and cost of steppers over the step size, with fitted orders.
+
+    Parameters
+    ----------
+    t_end
+        End of the runs.
+    schemes : --stepper NAME[:SOLVER][:landing], default: gauss-qp, moreau-jean, generalized-alpha, gauss-qp:landing, \
+event-driven
+        Scheme, repeatable, as gauss-mpcc:ipopt-mpcc:landing; landing: steps end exactly at impacts.
+    dt
+        Coarsest constant step.
+    dt_max
+        Coarsest largest step of NAME:landing.
+    dt_min
+        Shortest flight that NAME:landing resolves.
+    settings : --set NAME=VALUE
+        Argument of the problem, or element.parameter; repeatable.
+    workers : default: one per core
+        Processes, or threads of a batch.
+    """
+    made = problem_of(problem)
+    stated = made.step_size
+    given = {
+        "--t-end": (t_end, stated.t_end if stated else end_of(problem)),
+        "--dt": (dt, stated and stated.dt),
+        "--dt-max": (dt_max, stated and stated.dt_max),
+    }
+    end, constant, longest = completed(made, "steps to study", given)
+    words = settings_of_study(settings, case)
+    arguments = dict(stated.arguments if stated else {}) | in_units(made, words.arguments, made.provenance)
+    cases = [
+        _case(made, name, arguments, words.parameters, constant, min(dt_min, longest), longest, end)
+        for name in schemes or STEPPERS
+    ]
+    landed = any(name.endswith(":landing") for name in schemes or STEPPERS)
+    contact = _contact(made, arguments)
+    fixed = {name: value for name, value in arguments.items() if name != "contact"}
+
+    def build(law: Any) -> Any:
+        return made(**fixed) if contact is None else made(**fixed, contact=law)
+
+    check_dimensions(lambda: build(contact), words.texts)
+    with study_bar() as progress:
+        found = studies.step_size(
+            build, cases, t_end=end, bounds=stated.bounds if stated and landed else None, workers=workers,
+            progress=progress, **study,
+        )  # fmt: skip
+    notes = []
+    for series in found.series:
+        kinds = (("gaps", series.orders["error"]), ("motion", series.orders["motion_error"]))
+        orders = [f"{what} {order:.2f}" for what, order in kinds if not math.isnan(order)]
+        fitted = ", ".join(orders) if orders else "none, the error is round-off"
+        notes.append(f"{series.label}: order of {fitted}; against {series.reference}")
+    name = " ".join([made.name, *(f"{key}={value}" for key, value in (fixed | words.parameters).items())])
+    title = f"{name} to t = {end:g} s"
+    conclude(
+        written, title, [_table_of_steps(found), "", *notes], found.plain, head=title,
+        figure=lambda plots: plots.step_size(found), save=found.save,
+    )  # fmt: skip
+
+
+def _contact(problem: ReadyProblem, arguments: dict[str, Any]) -> Any:
+    """The contact law of the problem; None where it takes none."""
+    parameter = inspect.signature(problem).parameters.get("contact")
+    return arguments.get("contact", None if parameter is None else parameter.default)
+
+
+def _case(
+    problem: ReadyProblem, name: str, arguments: dict[str, Any], parameters: dict[str, float], dt: float, dt_min: float,
+    dt_max: float, t_end: float,
+) -> Case:  # fmt: skip
+    named, landing, _ = name.partition(":landing")
+    stepper, how = scheme(named), bool(landing)
+    word, _, solver = named.partition(":")
+    contact = _contact(problem, arguments)
+    called = f"{word}, {solver}" if solver else word
+    label = f"{called}, landing" if how else called
+    step: float | StepControl = dt
+    if word == "event-driven":
+        step = ErrorControl(COARSEST_RTOL, COARSEST_ATOL, dt_min, max(dt_max, t_end / LEAST))
+    elif how:
+        step = Landing(dt_min, dt_max)
+    elif word in PLASTIC and isinstance(contact, Rigid) and contact.restitution > 0:
+        contact, label = Rigid(restitution=0.0, friction=contact.friction), f"{called}, plastic"
+    if not isinstance(contact, Rigid):
+        contact = Rigid(restitution=0.0, friction=0.0)  # of a problem that takes no contact law: nothing uses it
+    exact = None
+    if problem.exact is not None and not parameters:
+        taken = {key: value for key, value in arguments.items() if key != "contact"}
+        law = {"contact": contact} if "contact" in inspect.signature(problem.exact).parameters else {}
+        exact = exact_solution(problem, taken | law)
+    if not (hasattr(exact, "sample") and hasattr(exact, "events")):
+        exact = None
+    return Case(label, contact, stepper, step, parameters or None, exact)
+
+
+def _table_of_steps(found: StepSizes) -> Table:
+    heads = ("step\n[s]", "error of\ngaps [c]", "overlap\n[m]", "comple-\nmentarity", "energy\n[J]", "impulse\n[N s]")
+    measures = ("error", "violation", "complementarity", "energy", "impulse_error")
+    table = table_of("stepper", *heads, "time\n[s]", "verdict", whole=True)
+    for one in found.series:
+        names = dict(enumerate(one.label.split(", ")))  # the name, and below it how it is used
+        for i, dt in enumerate(one.dt):
+            numbers = (f"{one.measures[name][i]:.1e}" for name in measures)
+            table.add_row(names.get(i, ""), f"{dt:.3g}", *numbers, f"{one.seconds[i]:.2g}", one.verdicts[i])
+    return table

@@ -1,12 +1,9 @@
 """`nonsmooth list` and `describe`: ready problems; elements of a mechanism, the origin of its numbers, a drawing."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import RenderableType
@@ -14,10 +11,10 @@ from rich.table import Table
 
 from nonsmooth.cli.files import FIGURE_FORMATS, check_writable, is_file
 from nonsmooth.cli.fits import RADIAL, UM
-from nonsmooth.cli.inputs import Mechanism, Request, settings_from
+from nonsmooth.cli.inputs import Mechanism, Request
 from nonsmooth.cli.options import Problem
-from nonsmooth.cli.report import grid, print_object, show, table_of
-from nonsmooth.cli.report_page import draw
+from nonsmooth.cli.report import draw, grid, print_object, show, table_of
+from nonsmooth.cli.values import settings_from
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body
@@ -27,7 +24,7 @@ from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.registry import Problem as ReadyProblem
-from nonsmooth.model.registry import find_problems, get_problem
+from nonsmooth.model.registry import find_problems, get_problem, needed
 from nonsmooth.model.shapes import Shape
 from nonsmooth.model.system import System
 
@@ -88,7 +85,7 @@ def describe(
     ready = None if is_file(problem) else get_problem(problem)
     if ready is not None:
         given = {**words.arguments, **({} if case is None else {"case": case})}
-        missing = _missing(inspect.signature(ready), given)
+        missing = [name for name in needed(inspect.signature(ready)) if name not in given]
         if missing:
             hint = f"Its bodies and joints are shown once {missing[0]!r} is given: --set {missing[0]}=VALUE."
             return show(*problem_description(ready), "", hint)
@@ -155,9 +152,19 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
     if any(isinstance(one, Fit) for one in stated.values()):
         parts += ["", RADIAL, _fits(stated)]
     if any(isinstance(one, Toleranced) for one in stated.values()):
-        parts += ["", _tolerances(system, stated)]
+        rows = table_of("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
+        for name, one in stated.items():
+            if isinstance(one, Toleranced):
+                rows.add_row(name, f"{float(one):.9g}", f"±{one.tolerance:g}", f"{one.lower:.9g} to {one.upper:.9g}",
+                             system.unit_of(name), one.words)  # fmt: skip
+        parts += ["", rows]
     if mechanism.problem is None:
-        parts += ["", _parameters(system, values)]
+        rows = table_of("parameter", "value", "unit", "origin")
+        for name, value in values.items():
+            origin = system.provenance.get(name, {})
+            source = ", ".join(str(origin[key]) for key in ("kind", "source") if key in origin)
+            rows.add_row(name, f"{value:.9g}", system.unit_of(name), source)
+        parts += ["", rows]
     return parts
 
 
@@ -173,15 +180,6 @@ def _fits(stated: Mapping[str, Fit | Toleranced]) -> Table:
     return rows
 
 
-def _tolerances(system: System, stated: Mapping[str, Fit | Toleranced]) -> Table:
-    rows = table_of("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
-    for name, one in stated.items():
-        if isinstance(one, Toleranced):
-            rows.add_row(name, f"{float(one):.9g}", f"±{one.tolerance:g}", f"{one.lower:.9g} to {one.upper:.9g}",
-                         system.unit_of(name), one.words)  # fmt: skip
-    return rows
-
-
 def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple[str, ...]:
     name, kind, between = element.name, type(element).__name__, ", ".join(element.body_names())
     numbers = {label: values[f"{name}.{label}"] for label in element.numbers()}
@@ -194,7 +192,12 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
     if isinstance(element, Contact):
         law = {label: numbers.pop(label) for label in element.contact.numbers()}
         numbers.pop("size", None)
-        return name, kind, between, _numbers(element, numbers), _law(element, law)
+        made = element.contact
+        parts = [made] if isinstance(made, Rigid) else [part for part in (made.normal, made.friction) if part]
+        laws = " and ".join(type(part).__name__ for part in parts)
+        telling = {label: value for label, value in law.items() if value or label in ("restitution", "friction")}
+        stated = ", ".join(filter(None, (laws, _numbers(element, telling))))
+        return name, kind, between, _numbers(element, numbers), stated
     if isinstance(element, Shape):
         return name, kind, between
     signals = [field for field in vars(element) if callable(getattr(element, field))]
@@ -228,20 +231,18 @@ def _start(body: str, system: System) -> list[str]:
     """The columns of a body's start: position and velocity, in space with orientation and angular velocity apart."""
     q = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
     v = dict(zip(system.v_names, system.start.v.tolist(), strict=True))
-    if system.dimension == 2:
-        return [_telling(body, columns) for columns in (q, v)]
+    if system.dimension == 2:  # the columns that are not 0, with their labels
+        told = [
+            [
+                f"{name.rpartition('.')[2]} {value:.6g}"
+                for name, value in columns.items()
+                if name.rpartition(".")[0] == body and abs(value) > ZERO and not name.startswith(f"{body}.eta")
+            ]
+            for columns in (q, v)
+        ]
+        return [", ".join(one) or "0" for one in told]
     found = [(q if title.startswith("start") or "quaternion" in title else v, labels) for title, labels in STARTS]
     return [_vector(columns[f"{body}.{label}"] for label in labels) for columns, labels in found]
-
-
-def _telling(body: str, columns: Mapping[str, float]) -> str:
-    """The columns of one body that are not 0, with their labels."""
-    found = [
-        f"{name.rpartition('.')[2]} {value:.6g}"
-        for name, value in columns.items()
-        if name.rpartition(".")[0] == body and abs(value) > ZERO and not name.startswith(f"{body}.eta")
-    ]
-    return ", ".join(found) or "0"
 
 
 def _vector(components: Iterable[float]) -> str:
@@ -264,30 +265,3 @@ def _numbers(element: Element, numbers: Mapping[str, float]) -> str:
         elif label.rpartition("_")[0] not in shown:
             shown[label] = f"{label} {value:.6g} {unit}"
     return ", ".join(one.removesuffix(" -") for one in shown.values())
-
-
-def _law(element: Contact, numbers: Mapping[str, float]) -> str:
-    """Names of the laws, and those of their numbers that say something."""
-    law = element.contact
-    parts = [law] if isinstance(law, Rigid) else [part for part in (law.normal, law.friction) if part is not None]
-    names = " and ".join(type(part).__name__ for part in parts)
-    telling = {label: value for label, value in numbers.items() if value or label in ("restitution", "friction")}
-    return ", ".join(filter(None, (names, _numbers(element, telling))))
-
-
-def _parameters(system: System, values: Mapping[str, float]) -> Table:
-    rows = table_of("parameter", "value", "unit", "origin")
-    for name, value in values.items():
-        origin = system.provenance.get(name, {})
-        stated = ", ".join(str(origin[key]) for key in ("kind", "source") if key in origin) if origin else ""
-        rows.add_row(name, f"{value:.9g}", system.unit_of(name), stated)
-    return rows
-
-
-def _missing(signature: inspect.Signature, given: Mapping[str, Any]) -> list[str]:
-    """Arguments without default that are not given."""
-    return [
-        name
-        for name, one in signature.parameters.items()
-        if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and name not in given
-    ]

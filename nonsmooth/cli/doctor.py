@@ -1,7 +1,5 @@
 """`nonsmooth doctor`: installed versions, available solvers, missing and optional libraries and the consequences."""
 
-from __future__ import annotations
-
 import platform
 import re
 from importlib import metadata

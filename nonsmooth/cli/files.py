@@ -104,10 +104,7 @@ def stated_problem(declaration: Declaration, path: Path) -> Problem:
         declaration.build(contact=contact)  # what is wrong is said with its line
         return declaration.replaced(contact)
 
-    def as_it_is() -> Any:
-        return with_contact()
-
-    function: Any = with_contact if declaration.contacts else as_it_is
+    function: Any = with_contact if declaration.contacts else lambda: with_contact()
     function.laws = tuple(declaration.contacts)
     function.__name__, function.__doc__ = path.stem, f"The mechanism of {path}."
     return Problem(function, (), f"the file {path}", {})
@@ -172,7 +169,7 @@ def common_law(laws: Sequence[Any]) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class PythonFile:
-    """What a Python file defines, as a function of the arguments of its `build`."""
+    """The mechanism of a Python file, as a function of the arguments of its `build`."""
 
     path: Path
 
@@ -200,16 +197,37 @@ class PythonFile:
         return run_user_code(self.path, lambda: inspect.signature(build))
 
     def model(self, **arguments: Any) -> Model | System:
-        """What the file returns, which may not be built."""
+        """The model or system that the file defines."""
         return _mechanism(self._module, self.path, arguments)
 
 
 def _mechanism(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> Model | System:
-    """What a file defines, which must be a model or a built system."""
+    """The model or built system that a file defines, of the arguments of its `build`."""
     from nonsmooth.model.model import Model
+    from nonsmooth.model.registry import needed
     from nonsmooth.model.system import System
 
-    made = run_user_code(path, lambda: _model_of(module, path, arguments))
+    if hasattr(module, "build"):
+        signature = run_user_code(path, lambda: inspect.signature(module.build))
+        accepted = signature.parameters
+        unknown = [name for name in arguments if name not in accepted]
+        if unknown and not any(one.kind is one.VAR_KEYWORD for one in accepted.values()):
+            offer = ", ".join(accepted) or "no arguments"
+            raise InputError(f"{path}: build() does not take {unknown[0]!r}; it takes {offer}.")
+        missing = [name for name in needed(signature) if name not in arguments]
+        if missing:
+            words = ["--contact (of run and compare)" if one == "contact" else f"--set {one}=..." for one in missing]
+            raise InputError(
+                f"{path}: build() needs {', '.join(missing)}, without default: give {' '.join(words)}, or a default."
+            )
+        made = run_user_code(path, lambda: module.build(**arguments))
+    elif not hasattr(module, "model"):
+        raise InputError(f"{path} defines neither `model` nor `build()`: add one of them.")
+    elif arguments:
+        name = next(iter(arguments))
+        raise InputError(f"{path} defines `model`, which takes no argument {name!r}: define a function build({name}).")
+    else:
+        made = module.model
     if not isinstance(made, System | Model):
         raise InputError(f"{path}: expected a Model or a built system, got {type(made).__name__}.")
     return made
@@ -254,7 +272,7 @@ def module_of(path: Path) -> ModuleType:
 
 
 def run_user_code(path: Path, function: Callable[[], T]) -> T:
-    """What the function returns; an error of the user's own code as one sentence with its line."""
+    """Call a function of the user's code; its error becomes an InputError of one sentence with the line."""
     try:
         return function()
     except NonsmoothError:
@@ -267,29 +285,3 @@ def run_user_code(path: Path, function: Callable[[], T]) -> T:
         ]
         line = getattr(error, "lineno", None) or (frames[-1].lineno if frames else "?")
         raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}") from error
-
-
-def _model_of(module: ModuleType, path: Path, arguments: Mapping[str, Any]) -> Any:
-    from nonsmooth.model.registry import needed
-
-    if not hasattr(module, "model") and not hasattr(module, "build"):
-        raise InputError(f"{path} defines neither `model` nor `build()`: add one of them.")
-    if hasattr(module, "build"):
-        accepted = inspect.signature(module.build).parameters
-        unknown = [name for name in arguments if name not in accepted]
-        if not unknown or any(one.kind is one.VAR_KEYWORD for one in accepted.values()):
-            missing = [name for name in needed(inspect.signature(module.build)) if name not in arguments]
-            if missing:
-                given = " ".join(
-                    "--contact (of run and compare)" if name == "contact" else f"--set {name}=..." for name in missing
-                )
-                raise InputError(
-                    f"{path}: build() needs {', '.join(missing)}, without default: give {given}, or a default."
-                )
-            return module.build(**arguments)
-        offer = ", ".join(accepted) or "no arguments"
-        raise InputError(f"{path}: build() does not take {unknown[0]!r}; it takes {offer}.")
-    if arguments:
-        name = next(iter(arguments))
-        raise InputError(f"{path} defines `model`, which takes no argument {name!r}: define a function build({name}).")
-    return module.model

@@ -1,9 +1,5 @@
 """`nonsmooth fits`: limits and clearances of ISO 286 fits."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from rich.console import RenderableType
 
 from nonsmooth.cli.report import print_object, show, table_of
@@ -23,9 +19,24 @@ def fits(texts: tuple[str, ...], *, as_json: bool = False) -> None:
     texts : FIT
         Nominal size in mm and fit, such as "20 H7/g6"; several.
     """
-    found = [_fit(text) for text in texts]
+    found: list[Fit] = []
+    for text in texts:
+        one = stated(text)
+        if not isinstance(one, Fit):
+            raise InputError(
+                f'"{text}" is a toleranced dimension, not a fit; write a size in mm and a fit, as "20 H7/g6".'
+            )
+        found.append(one)
     if as_json:
-        return print_object({"fits": [_plain(fit) for fit in found]})
+        in_metres = [
+            {
+                "fit": fit.text, "size": fit.size, "hole": [one * UM for one in fit.hole_limits],
+                "shaft": [one * UM for one in fit.shaft_limits], "diametral": list(fit.diametral),
+                "radial": [fit.lower, fit.middle, fit.upper], "sd": fit.sd,
+            }
+            for fit in found
+        ]  # fmt: skip
+        return print_object({"fits": in_metres})
     parts: list[RenderableType] = []
     for fit in found:
         sizes = table_of(fit.text, "class", "deviations [um]", "limits [mm]")
@@ -39,19 +50,3 @@ def fits(texts: tuple[str, ...], *, as_json: bool = False) -> None:
             clearances.add_row(name, *(f"{one:.6g}" for one in numbers), f"{factor * fit.sd / UM:.4f}")
         parts += [sizes, "", clearances, ""]
     show(*parts, RADIAL)
-
-
-def _fit(text: str) -> Fit:
-    found = stated(text)
-    if not isinstance(found, Fit):
-        raise InputError(f'"{text}" is a toleranced dimension, not a fit; write a size in mm and a fit, as "20 H7/g6".')
-    return found
-
-
-def _plain(fit: Fit) -> dict[str, Any]:
-    """In metres."""
-    return {
-        "fit": fit.text, "size": fit.size, "hole": [one * UM for one in fit.hole_limits],
-        "shaft": [one * UM for one in fit.shaft_limits], "diametral": list(fit.diametral),
-        "radial": [fit.lower, fit.middle, fit.upper], "sd": fit.sd,
-    }  # fmt: skip

@@ -1,7 +1,5 @@
 """`nonsmooth identify excite | estimate | fit`: the functions of `nonsmooth.identification`."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,12 +9,11 @@ import numpy as np
 
 from nonsmooth import identification
 from nonsmooth.cli.files import check_writable
-from nonsmooth.cli.inputs import Mechanism, Request
+from nonsmooth.cli.inputs import Mechanism, Request, units_of
 from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds, Shown
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report import table_of
-from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, number_of, units_of, values_of
+from nonsmooth.cli.report import conclude, table_of
+from nonsmooth.cli.values import by_name, number_of, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.files.csv_data import read_table
 from nonsmooth.model.drivers import PrescribedMotion

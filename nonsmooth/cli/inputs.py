@@ -4,6 +4,7 @@ step."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from nonsmooth.cli.files import PythonFile, check_file, is_file, laws_of, python_problem, stated_problem
 from nonsmooth.cli.options import Runs
+from nonsmooth.cli.values import settings_from, unit_behind, word_value
 from nonsmooth.exceptions import InputError, ModelWarning
-from nonsmooth.model.fits import Scatter, looks_stated, stated
-from nonsmooth.quantities import NUMBER, Wrong, has_unit, in_unit, parse_unit
-from nonsmooth.settings import is_number, kebab, shown
+from nonsmooth.model.given import unit_of_argument
+from nonsmooth.quantities import Wrong, has_unit, in_own_unit, in_unit
+from nonsmooth.settings import kebab, shown
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from nonsmooth.model.system import System
     from nonsmooth.step.control import StepControl
     from nonsmooth.step.scheme import Stepper
-
-Value = int | float | bool | str
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Mechanism:
     parameters: Mapping[str, float]
     problem: Problem | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    #: what builds it of its arguments, None where it takes none
+    #: function that builds it from its arguments, None where it takes none
     make: Callable[..., Any] | None = field(default=None, compare=False)
 
 
@@ -69,7 +69,7 @@ class Request(Runs):
         if self.problem.endswith(".toml"):
             from nonsmooth.declarative import read
 
-            request = dataclasses.replace(self, declaration=read(self.problem))._stated()
+            request = dataclasses.replace(self, declaration=read(self.problem)).completed_by_file()
         elif is_file(self.problem):
             check_file(Path(self.problem))
         else:
@@ -83,7 +83,8 @@ class Request(Runs):
             )
         return request
 
-    def _stated(self) -> Request:
+    def completed_by_file(self) -> Request:
+        """The options, and for those not given what [run] of the TOML file says."""
         assert self.declaration is not None
         run = self.declaration.run
         changes: dict[str, Any] = {}
@@ -201,11 +202,23 @@ class Request(Runs):
         if self.case is not None:
             if "case" in arguments:
                 raise InputError(f"--case {self.case} and --set case={arguments['case']} exclude each other: give one.")
-            arguments["case"] = _value(self.case)
+            arguments["case"] = word_value(self.case)
+        path = Path(self.problem)
         if self.problem.endswith(".toml"):
-            return self._from_toml(Path(self.problem), arguments, parameters)
+            from nonsmooth.declarative import read
+
+            declaration = self.declaration or read(path)
+            problem = stated_problem(declaration, path)
+            arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
+            unknown = [name for name in arguments if name != "contact"]
+            if unknown:
+                raise InputError(
+                    f"{path} takes no argument {unknown[0]!r}: set a number of an element by both names, as "
+                    "--set pin.clearance=1e-4."
+                )
+            system = declaration.build(contact=arguments.get("contact"))
+            return Mechanism(path.stem, system, parameters, None, arguments)
         if is_file(self.problem):
-            path = Path(self.problem)
             if self.contact or self.law or self.friction_law:
                 return self._with_law(python_problem(path), path.stem, arguments, parameters)
             make = PythonFile(path)
@@ -237,92 +250,17 @@ class Request(Runs):
         own = [name for name in law_numbers(self.law, self.friction_law) if name not in accepted]
         arguments = in_units(make, arguments, problem.provenance, but=own)
         arguments = _with_contact(problem, arguments, *laws)
-        _check_no_parameter(problem, arguments)
+        for key, value in arguments.items():
+            meant = [parameter for parameter in problem.provenance if parameter.endswith(f".{key}")]
+            if meant and key not in problem.__signature__.parameters:
+                raise InputError(
+                    f"{problem.name} has no argument {key!r}: set an element's parameter by both names, as "
+                    f"--set {meant[0]}={value}."
+                )
         made: Any = problem(**arguments)  # a file may have built it itself
         ready = None if is_file(self.problem) else problem
         system = made.build() if hasattr(made, "build") else made
         return Mechanism(name, system, parameters, ready, arguments, problem)
-
-    def _from_toml(self, path: Path, arguments: dict[str, Any], parameters: dict[str, float]) -> Mechanism:
-        """Build the mechanism of a TOML file, with another contact law on request."""
-        from nonsmooth.declarative import read
-
-        declaration = self.declaration or read(path)
-        problem = stated_problem(declaration, path)
-        arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
-        unknown = [name for name in arguments if name != "contact"]
-        if unknown:
-            raise InputError(
-                f"{path} takes no argument {unknown[0]!r}: set a number of an element by both names, as "
-                "--set pin.clearance=1e-4."
-            )
-        return Mechanism(path.stem, declaration.build(contact=arguments.get("contact")), parameters, None, arguments)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The values of ``--set``, sorted by their targets."""
-
-    arguments: dict[str, Value] = field(default_factory=dict)
-    parameters: dict[str, float] = field(default_factory=dict)
-    solver: dict[str, Value] = field(default_factory=dict)
-    stepper: dict[str, Value] = field(default_factory=dict)
-    #: parameters that have units, whose dimensions are checked where the mechanism is known
-    texts: dict[str, str] = field(default_factory=dict, repr=False)
-
-
-def settings_from(words: Sequence[str]) -> Settings:
-    """Sort ``name=value`` words into arguments of the problem, ``element.parameter`` numbers and fields of the scheme.
-
-    >>> settings_from(["friction=0", "guide.clearance=2e-5", "solver.eps=1e-10"])
-    Settings(arguments={'friction': 0}, parameters={'guide.clearance': 2e-05}, solver={'eps': 1e-10}, stepper={})
-    """
-    settings, seen = Settings(), set()
-    for word in words:
-        name, equals, text = (part.strip() for part in word.partition("="))
-        if not (name and equals and text):
-            raise InputError(f"--set {word!r} is not of the form name=value: write, for example, --set friction=0.")
-        value = stated(text) if looks_stated(text) else _value(text)
-        if isinstance(value, int | float) and not isinstance(value, bool) and not is_number(value):
-            raise InputError(f"--set {name}={text[:40]}: {text[:40]} is not a finite number; give a finite one.")
-        if name in seen:
-            raise InputError(f"--set {name} is given twice, the second time as {text}: give it once.")
-        seen.add(name)
-        owner, dot, entry = name.partition(".")
-        if not dot:
-            settings.arguments[name] = value
-        elif owner in ("solver", "stepper"):
-            getattr(settings, owner)[entry] = value
-        elif isinstance(value, (bool, str)) and unit_behind(text) is None:
-            raise InputError(
-                f"--set {name}={text}: write an element's parameter as a number in SI units, as 1e-5, or with its "
-                "unit, as 10um."
-            )
-        else:
-            if isinstance(value, str):
-                settings.texts[name] = value
-                value = in_unit(value, unit_behind(value) or "-")
-            settings.parameters[name] = value if isinstance(value, Scatter) else float(value)
-    return settings
-
-
-def settings_of_study(words: Sequence[str], case: str | None) -> Settings:
-    """Arguments and parameters of a study that chooses its schemes itself."""
-    found = settings_from(words if case is None else (*words, f"case={case}"))
-    if found.solver or found.stepper:
-        raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")
-    return found
-
-
-def _check_no_parameter(problem: Problem, arguments: dict[str, Any]) -> None:
-    """Raise `InputError` for an element's parameter that is named without its element."""
-    for name, value in arguments.items():
-        meant = [parameter for parameter in problem.provenance if parameter.endswith(f".{name}")]
-        if meant and name not in problem.__signature__.parameters:
-            raise InputError(
-                f"{problem.name} has no argument {name!r}: set an element's parameter by both names, as "
-                f"--set {meant[0]}={value}."
-            )
 
 
 def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> Any:
@@ -332,22 +270,6 @@ def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> 
     if unknown:
         raise InputError(f"{name} has no setting {unknown[0]!r}; it has {', '.join(accepted) or 'none'}.")
     return make(**fields)
-
-
-def unit_behind(text: str) -> str | None:
-    """The unit behind a number, None for other texts.
-
-    >>> unit_behind("30um"), unit_behind("30"), unit_behind("slow")
-    ('um', None, None)
-    """
-    number = NUMBER.match(text)
-    if number is None or number.end() == len(text):
-        return None
-    try:
-        parse_unit(text[number.end() :])
-    except Wrong:
-        return None
-    return text[number.end() :].strip()
 
 
 def in_units(
@@ -390,16 +312,6 @@ def law_numbers(normal: str | None, friction: str | None) -> list[str]:
     made = [] if normal is None else [laws.by_name(normal, "normal")]
     made += [] if friction is None else [laws.by_name(friction, "friction")]
     return [field.name for law in made for field in dataclasses.fields(law)]
-
-
-def _value(text: str) -> Value:
-    words: dict[str, Value] = {"true": True, "false": False}
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return words.get(text.lower(), text)
 
 
 def _with_contact(
@@ -468,3 +380,32 @@ def _compliant(
             stacklevel=2,
         )
     return others | {"contact": Compliant(**parts)}
+
+
+def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
+    """The unit of a parameter or an argument by its name, None where nothing states it."""
+    made = functools.cache(mechanism)  # for numbers with a unit alone
+
+    @functools.cache
+    def unit(name: str) -> str | None:
+        known = made()
+        if name in known.system.parameters or known.make is None:
+            return known.system.unit_of(name) or None
+        default = getattr(inspect.signature(known.make).parameters.get(name), "default", None)
+        default = in_own_unit(default) if isinstance(default, str) and has_unit(default) else default
+        function = known.make.model if isinstance(known.make, PythonFile) else known.make
+        return unit_of_argument(function, {name: default, **known.arguments}, name) or None
+
+    return unit
+
+
+def varied(request: Request, names: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:
+    """A mechanism whose numbers of these names vary, its arguments and parameters, and its name.
+
+    It is a problem or a Python file, whose arguments can vary as well, or a system.
+    """
+    known = request.mechanism()
+    parameters = {key: value for key, value in known.parameters.items() if key not in names}
+    made: Any = known.make if known.problem is not None or any("." not in name for name in names) else None
+    arguments = {} if made is None else dict(known.arguments)
+    return known.system if made is None else made, arguments, parameters, known.name

@@ -1,7 +1,5 @@
 """`nonsmooth new`: a commented file to start from, which runs as it is."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 

@@ -2,11 +2,57 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
-from nonsmooth.cli.words import completed, duration
+import typer
+
+from nonsmooth.quantities import Wrong, in_unit
+
+
+def duration(text: str) -> float:
+    """Seconds of a number, or of a number with a unit.
+
+    >>> duration("0.02"), duration("10ms"), duration("2 us"), duration("1.5min")
+    (0.02, 0.01, 2e-06, 90.0)
+    """
+    with contextlib.suppress(ValueError):
+        return float(text)
+    try:
+        return in_unit(text, "s")
+    except Wrong:
+        raise typer.BadParameter(
+            f"{text!r} is not a number of seconds, nor a number with a unit of time (s, ms, us, ns, min, h), as in 10ms"
+        ) from None
+
+
+def completed(kind: str) -> Callable[[str], list[str]]:
+    """A function that offers the names of a kind, for the shell's completion."""
+
+    def offer(incomplete: str) -> list[str]:
+        return [name for name in _names(kind) if name.startswith(incomplete)]
+
+    return offer
+
+
+def _names(kind: str) -> list[str]:
+    """Names of ready problems, runs, steppers, solvers or laws; those of files in the working folder."""
+    if kind == "problem":
+        from nonsmooth.model.registry import find_problems
+
+        return [*sorted(find_problems()), *sorted(name for name in os.listdir() if name.endswith((".py", ".toml")))]
+    if kind == "run":
+        return sorted(name for name in os.listdir() if name.endswith(".nc"))
+    from nonsmooth import laws, solvers, steppers
+
+    if kind in ("stepper", "solver"):
+        return list((steppers if kind == "stepper" else solvers).names())
+    return list(laws.names("normal"))
+
 
 #: words of which a shell offers the rest; times, and numbers whose unit the command knows, also with their unit
 Law: TypeAlias = str
@@ -83,7 +129,7 @@ class Runs:
 
 @dataclass(frozen=True, kw_only=True)
 class Processes:
-    """Where the runs of a study are computed.
+    """Processes that compute the runs of a study.
 
     Parameters
     ----------
@@ -99,7 +145,7 @@ class Processes:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What a command draws and prints.
+    """Figures and printed output of a command.
 
     Parameters
     ----------
@@ -130,7 +176,7 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class Written(Shown):
-    """What a study writes, draws and prints.
+    """Dataset, figures and printed output of a study.
 
     Parameters
     ----------

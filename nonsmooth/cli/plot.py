@@ -1,4 +1,4 @@
-"""`nonsmooth plot | export | cite`: figures, tables and references of runs that were saved."""
+"""`nonsmooth plot | export | cite | report`: figures, tables, references and pages of runs that were saved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.files import FIGURE_FORMATS, check_writable
+from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable
 from nonsmooth.cli.options import Saved, Seconds
 from nonsmooth.cli.report import show, table_of
 from nonsmooth.exceptions import InputError
@@ -92,11 +92,14 @@ def plot(
     if not listed:
         check_writable("--output", output, FIGURE_FORMATS)
     trajectory = Trajectory.load(run)
-    if listed:
-        return show(*_names(trajectory))
-    with stage("drawing", output.name):
-        from nonsmooth import plots
+    from nonsmooth import plots
+    from nonsmooth.plots.figure import WORDS
 
+    if listed:
+        rows = [(f"{kind}:{name}", unit) for kind, name, unit in plots.quantities(trajectory)]
+        tables = table_of("--panel", "what it draws", rows=WORDS.items()), table_of("--panel", "unit", rows=rows)
+        return show(tables[0], "", tables[1])
+    with stage("drawing", output.name):
         window = None
         if begin is not None or end is not None:
             ends = float(trajectory.t[0]), float(trajectory.t[-1])
@@ -112,15 +115,6 @@ def plot(
                 unit = plots.unit_of(trajectory, kind, name)
                 print(f"{kind}:{name}: root mean square of run minus data {difference:.4g} {unit}")
         print(f"{output} shows {run}.")
-
-
-def _names(trajectory: Trajectory) -> list[Any]:
-    """The names accepted by `--panel` for this run."""
-    from nonsmooth import plots
-    from nonsmooth.plots.figure import WORDS
-
-    rows = [(f"{kind}:{name}", unit) for kind, name, unit in plots.quantities(trajectory)]
-    return [table_of("--panel", "what it draws", rows=WORDS.items()), "", table_of("--panel", "unit", rows=rows)]
 
 
 def export(run: Saved, *, output: Path | None = None, kinds: tuple[str, ...] = ()) -> None:
@@ -148,3 +142,32 @@ def export(run: Saved, *, output: Path | None = None, kinds: tuple[str, ...] = (
 def cite(run: Saved) -> None:
     """Print BibTeX for a run: scheme, solvers used, laws, problem, libraries."""
     print(bibtex(Trajectory.load(run)), end="")
+
+
+def report(runs: tuple[Path, ...], *, output: Path | None = None, title: str = "", rows: int = 20_000) -> None:
+    """Write a run as one HTML page: mechanism in motion, charts, contact modes, impacts, certificate.
+
+    Parameters
+    ----------
+    runs : RUN.nc...
+        Trajectories written by `nonsmooth run --output`.
+    output : default: the first file's name in the working folder
+        Page to write (.html).
+    title : default: name of the mechanism
+        Heading.
+    rows
+        Rows of each run above which rows are omitted; all impacts stay.
+    """
+    output = output or Path(f"{runs[0].stem}.html")
+    check_writable("--output", output, PAGE_FORMATS)
+    from nonsmooth.report import write
+
+    stems = [path.stem for path in runs]  # with their folders where two have one name
+    labels = [stem if stems.count(stem) == 1 else str(path) for stem, path in zip(stems, runs, strict=True)]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice} is given twice; give each file once.")
+    loaded = {label: Trajectory.load(path) for label, path in zip(labels, runs, strict=True)}
+    with stage("drawing", output.name):
+        write(loaded if len(loaded) > 1 else next(iter(loaded.values())), output, title=title, rows=rows)
+    print(f"{output} ({output.stat().st_size / 1e6:.2g} MB) opens in any browser, without a network.")

@@ -1,7 +1,5 @@
 """The line at the end of the terminal while a command runs, and its reports of runs and studies."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ _lines: list[Line] = []
 
 @contextmanager
 def line() -> Iterator[None]:
-    """Say from half a second on what the command does, on standard error where that is a terminal."""
+    """Show what the command does, after half a second, on standard error where that is a terminal."""
     shown = Line()
     _lines.append(shown)
     try:
@@ -28,8 +26,8 @@ def line() -> Iterator[None]:
 
 
 @contextmanager
-def hushed(quiet: bool, as_json: bool = False) -> Iterator[None]:
-    """With `quiet` no tables on standard output, unless JSON is requested, and no line."""
+def quiet_output(quiet: bool, as_json: bool = False) -> Iterator[None]:
+    """Suppress the line and, unless JSON is requested, standard output where `quiet` is set."""
     while quiet and _lines:
         _lines.pop().end()
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
@@ -38,12 +36,12 @@ def hushed(quiet: bool, as_json: bool = False) -> Iterator[None]:
 
 
 def progress_bar() -> AbstractContextManager[Any]:
-    """Takes the time, the end and the steps of a run; None where no line is shown."""
+    """A function of the time, the end and the steps of a run that updates the line; None without a line."""
     return _reported(Advance())
 
 
 def study_bar() -> AbstractContextManager[Any]:
-    """Takes what a study does, and the share that is done; None where no line is shown."""
+    """A function of what a study does and the share done that updates the line; None without a line."""
     return _reported(Share())
 
 

@@ -1,17 +1,13 @@
 """`nonsmooth study published`: known facts of a problem, and its published cases compared with the printed numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from rich.table import Table
-
 from nonsmooth import studies
-from nonsmooth.cli.inputs import in_units, settings_from
+from nonsmooth.cli.inputs import in_units
 from nonsmooth.cli.options import Problem, Written
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report import table_of
-from nonsmooth.cli.report_page import conclude
+from nonsmooth.cli.report import conclude, table_of
+from nonsmooth.cli.values import settings_from
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.registry import get_problem
 
@@ -41,9 +37,24 @@ def published(
         found = studies.published(
             chosen, cases or None, progress=progress, **in_units(chosen, words.arguments, chosen.provenance)
         )
-    shown: list[Any] = [f"source: {chosen.source}", "", *([_facts(found), ""] if found.facts else [])]
-    known = chosen.published.cases if chosen.published is not None else ()
-    shown.append(_cases(found) if found.table else f"cases that --case runs: {', '.join(known)}")
+    shown: list[Any] = [f"source: {chosen.source}", ""]
+    if found.facts:
+        rows = [
+            (name, fact["unit"], f"{fact['expected']:g}", f"{fact['tolerance']:.3g}", f"{fact['measured']:.4g}",
+             "" if fact["agrees"] else "differs")
+            for name, fact in found.facts.items()
+        ]  # fmt: skip
+        shown += [table_of("fact", "unit", "expected", "tolerance", "measured", "", rows=rows), ""]
+    if found.table:
+        table = table_of("case", "measure", "unit", "published", *found.kinds)
+        for cells in found.cells():
+            if table.row_count and cells[1] == "verdict":
+                table.add_row()
+            table.add_row(*cells)
+        shown.append(table)
+    else:
+        known = chosen.published.cases if chosen.published is not None else ()
+        shown.append(f"cases that --case runs: {', '.join(known)}")
     shown += ["", *found.remarks()] if found.remarks() else []
     conclude(
         written, f"{found.problem}: published cases", [found.problem, *shown], lambda: _plain(found),
@@ -59,21 +70,3 @@ def _plain(found: Any) -> dict[str, Any]:
         for case, kinds in found.table.items()
     }
     return ({"facts": found.facts} if found.facts else {}) | cases
-
-
-def _facts(found: Any) -> Table:
-    rows = [
-        (name, fact["unit"], f"{fact['expected']:g}", f"{fact['tolerance']:.3g}", f"{fact['measured']:.4g}",
-         "" if fact["agrees"] else "differs")
-        for name, fact in found.facts.items()
-    ]  # fmt: skip
-    return table_of("fact", "unit", "expected", "tolerance", "measured", "", rows=rows)
-
-
-def _cases(found: Any) -> Table:
-    table = table_of("case", "measure", "unit", "published", *found.kinds)
-    for cells in found.cells():
-        if table.row_count and cells[1] == "verdict":
-            table.add_row()
-        table.add_row(*cells)
-    return table

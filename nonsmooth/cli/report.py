@@ -1,12 +1,13 @@
-"""Output of commands: tables, or one JSON object."""
+"""Output of commands: tables or one JSON object; figures, datasets and pages of studies."""
 
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,18 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from nonsmooth.files import plain
-from nonsmooth.progress import spent, stage, staged
+from nonsmooth.files import plain, write_figure
+from nonsmooth.progress import stage, timed, timings
 from nonsmooth.settings import kebab
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from nonsmooth.cli.inputs import Mechanism
+    from nonsmooth.cli.options import Shown
     from nonsmooth.trajectory import Columns, Trajectory
 
-#: counts of steps that were repeated, and what is said of them
+#: counts of repeated steps, with their names in tables
 REPEATED = {
     "divided": "steps in parts",
     "chained": "steps by the chain of solvers",
@@ -105,8 +109,8 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
 
 def print_json(trajectory: Trajectory, mechanism: Mechanism) -> None:
     """Print `summary` and the seconds of each stage of the command as the only object on standard output."""
-    facts = staged("reporting", "", partial(summary, trajectory, mechanism))
-    print_object({**facts, "seconds": spent()})
+    facts = timed("reporting", "", partial(summary, trajectory, mechanism))
+    print_object({**facts, "seconds": timings()})
 
 
 def print_object(facts: Mapping[str, Any]) -> None:
@@ -120,14 +124,14 @@ def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]
     with stage("reporting"):
         facts = summary(trajectory, mechanism)
         end = _end_of(trajectory, facts)
-    return [_of_run(trajectory, mechanism, written, facts, spent()), *end]
+    return [_of_run(trajectory, mechanism, written, facts, timings()), *end]
 
 
 def _of_run(
     trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path], facts: Mapping[str, Any],
     seconds: Mapping[str, float],
 ) -> Table:  # fmt: skip
-    """What ran, how it ended, and what it took."""
+    """Table of the scheme, the cost, the certificate and the contact laws of a run."""
     counts, certificate = facts["counts"], facts["certificate"]
     told = trajectory.status.startswith("failed")  # with its time
     run = grid(f"{facts['problem']}: {trajectory.status}{'' if told else f' at t = {trajectory.t[-1]:.9g} s'}")
@@ -143,27 +147,31 @@ def _of_run(
         run.add_row(name.replace("_", " "), f"{value:.3g} [{certified.get(name, '-')}]")
     run.add_row("energy remainder", f"{facts['energy']['remainder']:.3g} [J]")
     run.add_row("verdict", str(trajectory.verdict))
-    for line in _contact_law(mechanism):
-        run.add_row("contact", line)
+    system = mechanism.system
+    for name in system.parameters:
+        if name.rpartition(".")[2] in ("stiffness", "restitution", "friction"):
+            value = mechanism.parameters.get(name, system.parameters[name])
+            origin = system.provenance.get(name, {})
+            source = f" ({origin['kind']}, {origin['source']})" if origin.get("value") == value else ""
+            run.add_row("contact", f"{name} = {value:g}{source}")
     for path in written:
         run.add_row("written", str(path))
     return run
 
 
 def _end_of(trajectory: Trajectory, facts: Mapping[str, Any]) -> list[RenderableType]:
-    """The final state, and what the contacts took."""
+    """Tables of the final state, and of impulses, forces and impacts of the contacts."""
     state = table_of("final state", "position", "unit", "velocity", "unit")
     units = dict(zip(trajectory.v.names, trajectory.v.unit_list, strict=True))
     velocities = dict(zip(trajectory.v.names, trajectory.v.array[-1], strict=True))
-    positions = dict(facts["final"])
-    body = ""
-    for table, columns in ((positions, trajectory.q), (velocities, trajectory.v)):
-        table.update(_tidied(table, columns))
-    for name, value in positions.items():
-        body = _angular(state, body, name, positions, velocities, units)
-        rate = (f"{velocities[name]:.12g}", f"[{units[name]}]") if name in velocities else ("", "")
-        state.add_row(name, f"{value:.12g}", f"[{trajectory.q.units(name)}]", *rate)
-    _angular(state, body, "", positions, velocities, units)
+    positions, velocities = _tidied(facts["final"], trajectory.q), _tidied(velocities, trajectory.v)
+    rates = {name: (f"{value:.12g}", f"[{units[name]}]") for name, value in velocities.items()}
+    for body in dict.fromkeys(name.rpartition(".")[0] for name in positions):
+        for name in (one for one in positions if one.rpartition(".")[0] == body):
+            position = f"{positions[name]:.12g}", f"[{trajectory.q.units(name)}]"
+            state.add_row(name, *position, *rates.get(name, ("", "")))
+        for name in (one for one in velocities if one.rpartition(".")[0] == body and one not in positions):
+            state.add_row(name, "", "", *rates[name])  # as the angular velocities of a body with a quaternion
     parts: list[RenderableType] = ["", state]
     if facts["impulse"]:
         contacts = table_of("contact", "impulse [N s]", "last force [N]", "impacts")
@@ -216,31 +224,6 @@ def _tidied(values: Mapping[str, float], columns: Columns) -> dict[str, float]:
     }
 
 
-def _angular(
-    state: Table, body: str, name: str, positions: Mapping[str, Any], velocities: Mapping[str, float],
-    units: Mapping[str, str],
-) -> str:  # fmt: skip
-    """The body that a coordinate is of; where it is the next one, the last one's velocities without coordinates."""
-    following = name.rpartition(".")[0]
-    if following != body:
-        for other, value in velocities.items():
-            if other.rpartition(".")[0] == body and other not in positions:
-                state.add_row(other, "", "", f"{value:.12g}", f"[{units[other]}]")
-    return following
-
-
-def _contact_law(mechanism: Mechanism) -> list[str]:
-    """Restitution and friction of the run, with their source where they are the problem's own."""
-    system, lines = mechanism.system, []
-    for name in system.parameters:
-        if name.rpartition(".")[2] in ("stiffness", "restitution", "friction"):
-            value = mechanism.parameters.get(name, system.parameters[name])
-            origin = system.provenance.get(name, {})
-            source = f" ({origin['kind']}, {origin['source']})" if origin.get("value") == value else ""
-            lines.append(f"{name} = {value:g}{source}")
-    return lines
-
-
 def table_of(*heads: str, rows: Iterable[Sequence[str]] = (), whole: bool = False) -> Table:
     """A table whose first column stays as it is; with `whole`, all columns do, see `show`."""
     table = Table(*heads, box=None, pad_edge=False)
@@ -257,3 +240,83 @@ def grid(title: str) -> Table:
     table.add_column(no_wrap=True)
     table.add_column()
     return table
+
+
+def draw(path: Path, function: Callable[[Any], Figure]) -> None:
+    """Write a figure that the function draws, given `nonsmooth.plots`."""
+    with stage("drawing", path.name):
+        from nonsmooth import plots
+
+        write_figure(function(plots), path)
+
+
+def conclude(
+    written: Shown,
+    title: str,
+    shown: Sequence[Any],
+    plain: Callable[[], Mapping[str, Any]],
+    *,
+    head: str = "",
+    figure: Callable[[Any], Figure] | None = None,
+    save: Callable[[Path], None] | None = None,
+    runs: Mapping[str, Trajectory] | None = None,
+    files: Sequence[Path | None] = (),
+) -> None:
+    """Write the requested files of a study, and print its tables, or the object that ``--json`` asks for.
+
+    Parameters
+    ----------
+    title
+        Of the page.
+    shown
+        Lines and tables.
+    plain
+        The object.
+    head
+        Line above what is shown.
+    figure
+        Draws the figure, given `nonsmooth.plots`; None where there is nothing to draw.
+    save
+        Writes the dataset; None where the study has written it.
+    runs
+        For the page, by label, where the study has kept them.
+    files
+        Others that were written.
+    """
+    files = [*files, written.output, written.figure if figure is not None else None, written.page]
+    if written.output is not None and save is not None:
+        save(written.output)
+    if written.figure is not None and figure is not None:
+        draw(written.figure, figure)
+    if written.page is not None:
+        from nonsmooth.report import Picture, study_page, write
+        from nonsmooth.report import Table as PageTable
+        from nonsmooth.report.page import write_text
+
+        told = [one for one in (head, *shown) if not (isinstance(one, str) and one in ("", title))]
+        parts: list[Any] = []
+        for one in told:
+            if isinstance(one, Table):
+                columns = [[str(cell) for cell in column.cells] for column in one.columns]
+                heads = tuple(str(column.header) for column in one.columns)
+                parts.append(PageTable(heads, tuple(zip(*columns, strict=True))))
+            else:
+                parts.append(str(one))
+        with stage("drawing", written.page.name):
+            if figure is not None:
+                import matplotlib
+
+                from nonsmooth import plots
+
+                svg = io.StringIO()
+                with matplotlib.rc_context({"svg.hashsalt": "nonsmooth"}):  # the same figure gives the same text
+                    figure(plots).savefig(svg, format="svg", metadata={"Date": None})
+                parts.append(Picture(svg.getvalue(), f"figure of {title}"[:200]))
+            if runs:
+                write(runs, written.page, title=title, more=parts)
+            else:
+                write_text(study_page(title, parts), written.page)
+    if written.as_json:
+        print_object(plain())
+    else:
+        show(*([head, ""] if head else []), *shown, *[f"written  {path}" for path in files if path is not None])

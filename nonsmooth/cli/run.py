@@ -1,28 +1,47 @@
-"""One run: check the input, simulate with a progress bar, save the result, report."""
-
-from __future__ import annotations
+"""`nonsmooth run`: check the input, simulate with a progress bar, save the result, report; resume from a checkpoint."""
 
 import contextlib
+import dataclasses
+import json
+import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from nonsmooth.cli import report
 from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable, exact_solution
 from nonsmooth.cli.inputs import Mechanism, Request
-from nonsmooth.cli.options import Law, Problem, Runs, Seconds, Written
+from nonsmooth.cli.options import KINDS, MANY, Law, Problem, Runs, Seconds, Written
 from nonsmooth.cli.plot import usual_figure
 from nonsmooth.cli.progress import progress_bar
-from nonsmooth.cli.resume import OUTPUTS, Kept, kept_by, request_of
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure
 from nonsmooth.progress import stage
-from nonsmooth.run.checkpoints import EVERY
+from nonsmooth.run.checkpoints import EVERY, stored
 from nonsmooth.run.simulate import ACCURACY, simulate
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.trajectory import Trajectory
+
+#: files to be written, by their options
+OUTPUTS = ("output", "figure", "animation", "report")
+#: fields of a request that are options, and stored in checkpoints
+OPTIONS = [one for one in dataclasses.fields(Request) if one.compare]
+
+
+class CheckpointPath(os.PathLike[str]):
+    """The path of a checkpoint, with the options of the run, which are stored in it."""
+
+    def __init__(self, path: Path, request: str) -> None:
+        self.path, self.request = path, request
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
 
 
 def run(
@@ -86,16 +105,19 @@ def _run(
         if checkpoint is not None:
             raise InputError(f"--checkpoint {checkpoint} and --resume {resume} exclude each other: the run goes on in "
                              "the file that it is resumed from.")  # fmt: skip
-        request, files = request_of(resume, request, files)
+        request, files = _stored_request(resume, request, files)
         checkpoint = resume
     elif not request.problem:
         raise InputError("Name what to run: a problem of `nonsmooth list`, a TOML file, or a Python file.")
     request = request.completed()
-    kept = kept_by(request, files, checkpoint, every)
+    checkpoint_path = None if checkpoint is None else _checkpoint_path(checkpoint, request, files)
+    if checkpoint_path is None and every is not None:
+        raise InputError(f"--every {every:g} needs --checkpoint FILE.nc, the file to write so often.")
     output, figure, animation, page = (files[name] or request.written(name) for name in OUTPUTS)
     check_writable("--output", output, (".nc",))
     check_writable("--figure", figure, FIGURE_FORMATS)
     if animation is not None:
+        from nonsmooth import plots
         from nonsmooth.plots.animation import FORMATS, check_format
 
         check_format(animation)
@@ -104,7 +126,7 @@ def _run(
     dt, stepper = request.step(), request.scheme()
     mechanism = request.mechanism()
 
-    ending = _simulated(request, mechanism, stepper, dt, kept)
+    ending = _simulated(request, mechanism, stepper, dt, checkpoint_path, EVERY if every is None else every)
     trajectory = ending.trajectory
     try:
         if output is not None or ending.code:
@@ -112,7 +134,7 @@ def _run(
             output = ending.save(output or _free_name(stem))
         if ending.code == 0:
             ending.write(lambda path: _draw(trajectory, mechanism, path), figure)
-            ending.write(lambda path: _animate(trajectory, path), animation)
+            ending.write(lambda path: plots.animation(trajectory).save(path), animation)
         ending.write(trajectory.report, page)
         if ending.code == 130 and output is None:
             output = ending.save(_free_name(f"{mechanism.name}-interrupted"))
@@ -128,9 +150,9 @@ def _run(
             part = "" if trajectory.status == "finished" else " so far"
             steps = trajectory.counts.get("steps", len(trajectory.t) - 1)
             said += f" The trajectory{part} ({steps} steps) is in {output}."
-        if kept is not None:  # which does not name a Python file
+        if checkpoint_path is not None:  # which does not name a Python file
             named = f"{request.problem} " if request.problem.endswith(".py") else ""
-            said += f" Continue with `nonsmooth run {named}--resume {kept.path}`."
+            said += f" Continue with `nonsmooth run {named}--resume {checkpoint_path}`."
         print(said, file=sys.stderr)
     return ending.code
 
@@ -168,15 +190,19 @@ class Ending:
         written = self.write(self.trajectory.save, path, again=True)
         if written is None and self.code == 130:
             written = self.write(self.trajectory.save, path, again=True)
-        for folder in _spare_folders():
+        folders = [Path()]
+        with contextlib.suppress(FileNotFoundError):  # on a full disk no folder counts as one for temporary files
+            folders.append(Path(tempfile.gettempdir()))
+        for folder in folders:
             if written is None and folder.resolve() != path.parent.resolve():
                 written = self.write(self.trajectory.save, _free_name(f"{path.stem}-saved", folder), again=True)
         return written
 
 
 def _simulated(
-    request: Request, mechanism: Mechanism, stepper: Stepper | None, dt: StepControl | None, kept: Kept | None
-) -> Ending:
+    request: Request, mechanism: Mechanism, stepper: Stepper | None, dt: StepControl | None,
+    checkpoint: CheckpointPath | None, every: float,
+) -> Ending:  # fmt: skip
     """The trajectory so far; KeyboardInterrupt if there is none."""
     trajectory = None
     try:
@@ -186,7 +212,7 @@ def _simulated(
                 accuracy=ACCURACY if request.accuracy is None else request.accuracy,
                 parameters=mechanism.parameters or None, max_steps=request.max_steps, max_seconds=request.max_seconds,
                 record=1 if request.record is None else request.record, progress=progress,
-                checkpoint=None if kept is None else kept.path, every=EVERY if kept is None else kept.every,
+                checkpoint=checkpoint, every=every,
             )  # fmt: skip
     except SimulationFailed as failure:
         return Ending(failure.trajectory, 1, str(failure))
@@ -199,25 +225,10 @@ def _simulated(
     return Ending(trajectory)
 
 
-def _spare_folders() -> list[Path]:
-    """Where a trajectory may be saved instead; on a full disk no folder counts as one for temporary files."""
-    try:
-        return [Path(), Path(tempfile.gettempdir())]
-    except FileNotFoundError:
-        return [Path()]
-
-
 def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:
     """Draw the run with the exact solution, if there is one, and write the figure."""
     exact = None if mechanism.parameters else exact_solution(mechanism.problem, mechanism.arguments)
     write_figure(usual_figure(trajectory, exact), path)
-
-
-def _animate(trajectory: Trajectory, path: Path) -> None:
-    """Draw the mechanism in motion."""
-    from nonsmooth import plots
-
-    plots.animation(trajectory).save(path)
 
 
 def _free_name(stem: str, folder: Path = Path()) -> Path:
@@ -227,3 +238,59 @@ def _free_name(stem: str, folder: Path = Path()) -> Path:
         number += 1
         path = folder / f"{stem}-{number}.nc"
     return path
+
+
+def _checkpoint_path(path: Path, request: Request, files: Mapping[str, Path | None]) -> CheckpointPath:
+    """The checkpoint file with the options of the run, checked before it."""
+    check_writable("--checkpoint", path, (".nc",))
+    if files.get("output") is not None and os.path.realpath(path) == os.path.realpath(str(files["output"])):
+        raise InputError(f"--checkpoint and --output are both {path}: give two files.")
+    words = {one.name: getattr(request, one.name) for one in OPTIONS}
+    wanted = {name: None if file is None else str(file) for name, file in files.items()}
+    return CheckpointPath(path, json.dumps({"request": words, "files": wanted}))
+
+
+def _stored_request(
+    path: Path, given: Request, files: Mapping[str, Path | None]
+) -> tuple[Request, dict[str, Path | None]]:
+    """The options of the run of a checkpoint, replaced by those given now.
+
+    A file from others names neither a program to run nor a file outside of the working folder to write.
+
+    Raises
+    ------
+    InputError
+        If the file is no checkpoint of a run of the command line, or names such.
+    """
+    _, _, text = stored(path)
+    try:
+        known = json.loads(text)
+        words = known["request"]
+        for one in OPTIONS:  # each of the kind that options give
+            kind, value = KINDS[str(one.type).removesuffix(" | None")][0], words.get(one.name, one.default)
+            kinds = (int, float) if kind is float else list if kind in MANY else kind
+            if not (isinstance(value, kinds) or value is None and one.default is None):
+                raise TypeError(f"{one.name} = {value!r}")
+        request = Request(**{**words, "settings": tuple(str(word) for word in words["settings"])})
+        wanted = {name: None if known["files"].get(name) is None else Path(known["files"][name]) for name in OUTPUTS}
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} was not written by `nonsmooth run`: continue it by the call of simulate(..., checkpoint=...) "
+            "that wrote it."
+        ) from error
+    changes: dict[str, Any] = {one.name: getattr(given, one.name) for one in dataclasses.fields(Request)}
+    usual = {"problem": "", "settings": (), "check": False, "usual": "gauss-qp"}
+    changes = {name: value for name, value in changes.items() if value != usual.get(name)}
+    if "problem" not in changes and request.problem.endswith(".py"):
+        raise InputError(
+            f"{path} is a run of the Python file {request.problem}, which is run only where you name it: "
+            f"nonsmooth run {request.problem} --resume {path}."
+        )
+    for name, file in wanted.items():
+        outside = file is not None and not file.resolve().is_relative_to(Path.cwd().resolve())
+        if outside and files.get(name) is None:
+            raise InputError(
+                f"{path} asks for --{name} {file}, outside of the working folder: give --{name} again to have it "
+                "there, or elsewhere."
+            )
+    return dataclasses.replace(request, **changes), wanted | {name: file for name, file in files.items() if file}

@@ -1,7 +1,5 @@
 """Requests to end from outside the program, for the command line alone: a library leaves signals to its user."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -17,7 +15,7 @@ BEGIN = time.perf_counter() - time.process_time()
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Within, SIGTERM (a batch system, kill) and SIGHUP (a terminal that closes) act like Ctrl-C.
+    """Let SIGTERM (a batch system, kill) and SIGHUP (a terminal that closes) act like Ctrl-C.
 
     A signal that is ignored, as SIGHUP is under nohup, goes on being so. Where the interpreter drops the exception,
     since it came while an object was destroyed, it is raised again a moment later.

@@ -9,14 +9,13 @@ import numpy as np
 from rich.table import Table
 
 from nonsmooth import studies
-from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.inputs import Request, units_of, varied
 from nonsmooth.cli.options import Design, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report import table_of
-from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, distribution_of, example_values, units_of, values_of, varied
+from nonsmooth.cli.report import conclude, table_of
+from nonsmooth.cli.values import by_name, distribution_of, example_values, values_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.studies.kept import FACTS
+from nonsmooth.studies.files import FACTS
 
 if TYPE_CHECKING:
     import xarray
@@ -51,9 +50,19 @@ def swept(metrics: Any, design: Design, runs: Runs, processes: Processes, writte
         )  # fmt: skip
     failed = [str(message) for message in found["message"].values.ravel() if message]
     lost = f"{len(failed)} of {len(made)} runs failed, the first: {failed[0]}" if failed else "no run failed"
+    kinds, counts = np.unique(found["verdict"].values.ravel().astype(str), return_counts=True)
+    verdicts = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
+    hint = " (--check repeats each run with finer steps)" if "not checked" in kinds else ""
+    rows = []
+    for metric in _names(found):
+        values = found[metric].values
+        known = values[np.isfinite(values)]
+        numbers = [f"{f(known):.6g}" for f in (np.min, np.mean, np.max)] if known.size else ["-"] * 3
+        rows.append((metric, str(found[metric].attrs.get("units", "")), *numbers))
+    summary = table_of("metric", "unit", "least", "mean", "largest", rows=rows)
     title = f"{name}: {next(iter(metrics)) if isinstance(metrics, dict) else 'sweep'}"
     conclude(
-        written, title, [_runs(found), "", _metrics(found), "", f"{lost}; {_verdicts(found)}"],
+        written, title, [_runs(found), "", summary, "", f"{lost}; verdicts: {verdicts}{hint}"],
         lambda: _plain(found, name, failed), head=f"{name}: {made!r}", figure=lambda plots: plots.sweep(found),
     )  # fmt: skip
     return 1 if len(failed) == len(made) else 0
@@ -71,24 +80,6 @@ def _design(asked: Design, units: Callable[[str], str | None]) -> studies.Design
     return (studies.grid if option == "--grid" else studies.points)(by_name(option, words, values_of, units))
 
 
-def _verdicts(found: xarray.Dataset) -> str:
-    """How many runs have which verdict."""
-    kinds, counts = np.unique(found["verdict"].values.ravel().astype(str), return_counts=True)
-    said = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
-    hint = " (--check repeats each run with finer steps)" if "not checked" in kinds else ""
-    return f"verdicts: {said}{hint}"
-
-
-def _metrics(found: xarray.Dataset) -> Table:
-    rows = []
-    for metric in _names(found):
-        values = found[metric].values
-        known = values[np.isfinite(values)]
-        numbers = [f"{f(known):.6g}" for f in (np.min, np.mean, np.max)] if known.size else ["-"] * 3
-        rows.append((metric, str(found[metric].attrs.get("units", "")), *numbers))
-    return table_of("metric", "unit", "least", "mean", "largest", rows=rows)
-
-
 def _runs(found: xarray.Dataset) -> Table:
     """One line per run: what was varied, and the metrics; of many runs the first and the last."""
     names, flat, metrics = _columns(found)
@@ -100,16 +91,12 @@ def _runs(found: xarray.Dataset) -> Table:
     for k, i in enumerate(shown):
         if k and i > shown[k - 1] + 1:
             table.add_row("...", *[""] * len(names + metrics), "")
-        values = [flat[key].values[i] for key in (*names, *metrics)]
-        table.add_row(str(i + 1), *(_written(value) for value in values), str(flat["verdict"].values[i]))
+        cells = []
+        for value in (flat[key].values[i] for key in (*names, *metrics)):
+            number = not isinstance(value, (str, np.str_))
+            cells.append((f"{value:.6g}" if np.isfinite(value) else "-") if number else str(value))
+        table.add_row(str(i + 1), *cells, str(flat["verdict"].values[i]))
     return table
-
-
-def _written(value: Any) -> str:
-    """A number of a run; a dash where the run failed."""
-    if isinstance(value, (str, np.str_)):
-        return str(value)
-    return f"{value:.6g}" if np.isfinite(value) else "-"
 
 
 def _names(found: xarray.Dataset) -> list[str]:
@@ -117,7 +104,7 @@ def _names(found: xarray.Dataset) -> list[str]:
 
 
 def _columns(found: xarray.Dataset) -> tuple[list[str], xarray.Dataset, list[str]]:
-    """What was varied, the dataset over runs alone, and the metrics that give one number per run."""
+    """Names of the varied quantities, the dataset over runs alone, and the metrics that give one number per run."""
     names = [str(key) for key in found.coords if key != "run"]
     flat = found if "run" in found.dims else found.stack(run=names).reset_index("run")
     return names, flat, [key for key in _names(found) if flat[key].ndim == 1]

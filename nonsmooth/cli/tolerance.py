@@ -1,31 +1,28 @@
 """`nonsmooth study tolerance`: distributions from options, and output."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 from rich.table import Table
 
 from nonsmooth import studies
-from nonsmooth.cli.inputs import Request
+from nonsmooth.cli.inputs import Request, units_of, varied
 from nonsmooth.cli.options import Number, Processes, Runs, Written
 from nonsmooth.cli.progress import study_bar
-from nonsmooth.cli.report import table_of
-from nonsmooth.cli.report_page import conclude
-from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, units_of, values_of, varied
+from nonsmooth.cli.report import conclude, table_of
+from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies.metrics import metrics_of
-from nonsmooth.studies.products import DEVIATION
+from nonsmooth.studies.outputs import DEVIATION
 from nonsmooth.studies.tolerance import QUANTILES, Tolerance
 
-#: what is said without --verdict, of given and of chosen steps
+#: remarks without --verdict, on given and on chosen steps
 GIVEN = "The error of the runs is not estimated; give --verdict, which repeats each with half the step."
 CHOSEN = (
     "The steps of each run were chosen for accuracy. Runs that are still not accurate count like the others here; with "
     "--verdict they count as unknown, which takes no further runs."
 )
-#: why products may be farther off than the worst case
+#: reasons for products beyond the worst case
 BEYOND = "since normal distributions are not cut at the limits, by terms of second order, or by other inputs"
 
 
@@ -115,7 +112,7 @@ def _unit(metric: str, request: Request) -> str | None:
 
 
 def _direction(option: str, text: str, _: Any) -> Any:
-    """Where a clearance points: load, any, an angle, or three components."""
+    """Direction of a clearance: load, any, an angle, or three components."""
     if text in ("load", "any"):
         return text
     numbers = [number_of(option, part) for part in text.split(",")]

@@ -1,48 +1,28 @@
-"""Numbers, lists and distributions from the words of options, also with units; mechanisms with varied numbers."""
-
-from __future__ import annotations
+"""Numbers, lists, distributions and settings from the words of options, also with units."""
 
 import functools
-import inspect
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from nonsmooth.cli.files import PythonFile
-from nonsmooth.cli.inputs import Mechanism, Request
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.fits import looks_stated, stated
-from nonsmooth.model.given import unit_of_argument
-from nonsmooth.quantities import Wrong, has_unit, in_own_unit, in_unit
+from nonsmooth.model.fits import Scatter, looks_stated, stated
+from nonsmooth.quantities import NUMBER, Wrong, has_unit, in_own_unit, in_unit, parse_unit
+from nonsmooth.settings import is_number
 
 #: where a normal distribution is cut, in standard deviations
 CUT = 3.0
-
-
-def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:
-    """The unit of a parameter or an argument by its name, None where nothing states it."""
-    made = functools.cache(mechanism)  # for numbers with a unit alone
-
-    @functools.cache
-    def unit(name: str) -> str | None:
-        known = made()
-        if name in known.system.parameters or known.make is None:
-            return known.system.unit_of(name) or None
-        default = getattr(inspect.signature(known.make).parameters.get(name), "default", None)
-        default = in_own_unit(default) if isinstance(default, str) and has_unit(default) else default
-        function = known.make.model if isinstance(known.make, PythonFile) else known.make
-        return unit_of_argument(function, {name: default, **known.arguments}, name) or None
-
-    return unit
+Value = int | float | bool | str
 
 
 def by_name(
     option: str, words: Sequence[str], read: Callable[..., Any], units: Callable[[str], str | None] | None = None,
     form: str = "NAME=VALUES, such as guide.clearance=1e-6:1e-4:20:log",
 ) -> dict[str, Any]:  # fmt: skip
-    """What is read of the words ``NAME=TEXT`` of an option, given its name, the text, and the unit of the name."""
+    """Values by name, read from the words ``NAME=TEXT`` of an option by `read(option and name, text, unit)`."""
     found: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -124,13 +104,82 @@ def distribution_of(option: str, text: str, unit: Callable[[], str | None] = no_
     raise InputError(f"{option}={text}: write LOW:HIGH, LOW:HIGH:log, normal:MEAN:SD, or a fit, 20 H7/g6.")
 
 
-def varied(request: Request, names: Sequence[str]) -> tuple[Any, dict[str, Any], dict[str, float], str]:
-    """A mechanism whose numbers of these names vary, its arguments and parameters, and its name.
+@dataclass(frozen=True)
+class Settings:
+    """The values of ``--set``, sorted by their targets."""
 
-    It is a problem or a Python file, whose arguments can vary as well, or a system.
+    arguments: dict[str, Value] = field(default_factory=dict)
+    parameters: dict[str, float] = field(default_factory=dict)
+    solver: dict[str, Value] = field(default_factory=dict)
+    stepper: dict[str, Value] = field(default_factory=dict)
+    #: parameters that have units, whose dimensions are checked where the mechanism is known
+    texts: dict[str, str] = field(default_factory=dict, repr=False)
+
+
+def settings_from(words: Sequence[str]) -> Settings:
+    """Sort ``name=value`` words into arguments of the problem, ``element.parameter`` numbers and fields of the scheme.
+
+    >>> settings_from(["friction=0", "guide.clearance=2e-5", "solver.eps=1e-10"])
+    Settings(arguments={'friction': 0}, parameters={'guide.clearance': 2e-05}, solver={'eps': 1e-10}, stepper={})
     """
-    known = request.mechanism()
-    parameters = {key: value for key, value in known.parameters.items() if key not in names}
-    made: Any = known.make if known.problem is not None or any("." not in name for name in names) else None
-    arguments = {} if made is None else dict(known.arguments)
-    return known.system if made is None else made, arguments, parameters, known.name
+    settings, seen = Settings(), set()
+    for word in words:
+        name, equals, text = (part.strip() for part in word.partition("="))
+        if not (name and equals and text):
+            raise InputError(f"--set {word!r} is not of the form name=value: write, for example, --set friction=0.")
+        value = stated(text) if looks_stated(text) else word_value(text)
+        if isinstance(value, int | float) and not isinstance(value, bool) and not is_number(value):
+            raise InputError(f"--set {name}={text[:40]}: {text[:40]} is not a finite number; give a finite one.")
+        if name in seen:
+            raise InputError(f"--set {name} is given twice, the second time as {text}: give it once.")
+        seen.add(name)
+        owner, dot, entry = name.partition(".")
+        if not dot:
+            settings.arguments[name] = value
+        elif owner in ("solver", "stepper"):
+            getattr(settings, owner)[entry] = value
+        elif isinstance(value, (bool, str)) and unit_behind(text) is None:
+            raise InputError(
+                f"--set {name}={text}: write an element's parameter as a number in SI units, as 1e-5, or with its "
+                "unit, as 10um."
+            )
+        else:
+            if isinstance(value, str):
+                settings.texts[name] = value
+                value = in_unit(value, unit_behind(value) or "-")
+            settings.parameters[name] = value if isinstance(value, Scatter) else float(value)
+    return settings
+
+
+def settings_of_study(words: Sequence[str], case: str | None) -> Settings:
+    """Arguments and parameters of a study that chooses its schemes itself."""
+    found = settings_from(words if case is None else (*words, f"case={case}"))
+    if found.solver or found.stepper:
+        raise InputError("A study chooses its steppers and solvers itself; --set takes arguments and parameters.")
+    return found
+
+
+def unit_behind(text: str) -> str | None:
+    """The unit behind a number, None for other texts.
+
+    >>> unit_behind("30um"), unit_behind("30"), unit_behind("slow")
+    ('um', None, None)
+    """
+    number = NUMBER.match(text)
+    if number is None or number.end() == len(text):
+        return None
+    try:
+        parse_unit(text[number.end() :])
+    except Wrong:
+        return None
+    return text[number.end() :].strip()
+
+
+def word_value(text: str) -> Value:
+    words: dict[str, Value] = {"true": True, "false": False}
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return words.get(text.lower(), text)

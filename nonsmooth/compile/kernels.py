@@ -19,28 +19,35 @@ from numba import types
 from numba.extending import overload
 
 from nonsmooth.compile.records.compiled import RecordType, attribute
-from nonsmooth.compile.records.packed import I64, OPT, function
-from nonsmooth.compile.records.schema import offset
+from nonsmooth.compile.records.packed import I64, OPT, PackedType, function
+from nonsmooth.compile.records.schema import Shape, offset
+from nonsmooth.compile.records.views import Record
 
 __all__ = [
-    "by_dimension", "code_of_body", "evaluate", "has_incremental_laws", "has_other_laws", "is_flexible", "kernel",
-    "piece", "sine_cosine", "solved_outside",
+    "code_of_body", "evaluate", "has_incremental_laws", "has_other_laws", "is_flexible", "is_planar", "kernel", "piece",
+    "sine_cosine", "solved_outside",
 ]  # fmt: skip
 
-#: functions of a record that are constants of its shape, and what they are of it
+#: functions of a record or motion that are constants of its shape, and what they are of it
 CONSTANTS: dict[Any, Any] = {}
 
 
-def constant(function):
-    """A function of a record that is known where its shape is: branches on it are compiled for that shape only."""
+def shape_of(value):
+    """The shape of a record; of a motion, whose length is an odd number of fours in the plane, its dimension alone."""
+    return value._shape if isinstance(value, Record) else Shape(2 if value.shape[0] % 8 == 4 else 3, 0)
 
-    def known(record):
-        return function(record._shape)
+
+def constant(function):
+    """A function of a record or motion that is known where its shape is: branches on it are compiled for that alone."""
+
+    def known(value):
+        return function(shape_of(value))
 
     CONSTANTS[known] = function
     return known
 
 
+is_planar = constant(lambda shape: shape.dimension == 2)  # (record or motion)
 is_flexible = constant(lambda shape: shape.modes > 0)  # (record): the mechanism has flexible bodies
 has_other_laws = constant(lambda shape: shape.options >= 1)  # (record): of impacts, or balanced moment arms
 has_incremental_laws = constant(lambda shape: shape.options >= 2)  # (record): of impacts
@@ -99,8 +106,10 @@ def _pruned(function, shape):
 def _kernel(function, options):
     @overload(function, jit_options=options, strict=False)
     def chosen(*kinds):
-        shape = next((kind.shape for kind in kinds if isinstance(kind, RecordType)), None)
-        return function if shape is None else _pruned(function, shape)
+        record = next((kind for kind in kinds if isinstance(kind, RecordType)), None)
+        if record is not None:
+            return _pruned(function, record.shape)
+        return _pruned(function, shape_of(kinds[0])) if isinstance(kinds[0], PackedType) else function
 
     return function
 
@@ -113,20 +122,6 @@ def kernel(function):
 def piece(function):
     """The same for a larger function, which is compiled once and not inlined."""
     return _kernel(function, {**OPT, "forceinline": False})
-
-
-def by_dimension(plane, space):
-    """One function from a planar and a spatial one, selected by the shape of the first argument, a motion or a vector:
-    an odd number of fours in the plane, an even one in space."""
-
-    def either(x, *others):
-        return (plane if x.shape[0] % 8 == 4 else space)(x, *others)
-
-    @overload(either, jit_options=OPT, strict=False)
-    def chosen(x, *others):
-        return plane if x.shape[0] % 8 == 4 else space
-
-    return either
 
 
 # ---- elements

@@ -16,6 +16,7 @@ from nonsmooth.declarative.positions import Path, Positions, positions
 from nonsmooth.declarative.schema import BY_NAME, IN_LIST, Table, entries
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import DeclarationError
+from nonsmooth.settings import kebab
 
 #: parts that pydantic adds to a path for the form or kind it has selected
 CHOSEN = re.compile(r"[<{].*[>}]")
@@ -50,9 +51,15 @@ class Source:
         DeclarationError
             If there are too many to be read on.
         """
-        place = self.places.nearest(path)
+        place, key = self.places.nearest(path), ""
+        for part in path:
+            if isinstance(part, int):
+                key += f"[{part}]"
+            else:
+                bare = re.fullmatch(r"[A-Za-z0-9_-]+", part)
+                key += ("." if key else "") + (part if bare else json.dumps(part, ensure_ascii=False))
         sentence = " ".join(sentence.split())
-        entry = (place.line, place.column, _dotted(path), sentence if sentence[-1:] in ".?" else f"{sentence}.")
+        entry = (place.line, place.column, key, sentence if sentence[-1:] in ".?" else f"{sentence}.")
         if entry not in self.faults:
             self.faults.append(entry)
         if len(self.faults) > MOST_FAULTS:
@@ -76,7 +83,7 @@ class Source:
             return table.model_validate(data)
         except ValidationError as error:
             every = error.errors(include_url=False)[: MOST_FAULTS + 1]
-            found = [_Place.of(table, data, path, one) for one in every]
+            found = [_Fault.of(table, data, path, one) for one in every]
         meant = {(*one.path[:-1], *one.meant()[:1]) for one in found}
         for one in found:
             if not (one.error["type"] == "missing" and one.path in meant):  # a misspelt key is not missing
@@ -102,7 +109,7 @@ def parse(text: str, name: str) -> Source:
     Raises
     ------
     DeclarationError
-        If the text is not valid TOML, with the line and a suggestion.
+        If the text is not valid TOML, with the line and a suggestion; or its data are nested too deeply, or too many.
     """
     check_length(len(text), name)
     found = LONG_KEY.search(text)
@@ -121,18 +128,6 @@ def parse(text: str, name: str) -> Source:
         raise DeclarationError(f"{name}:{line}: {sentence}", faults=((line, "", sentence),)) from None
     except ValueError as error:  # Python rejects whole numbers of thousands of digits
         raise _beyond(name, 1, " ".join(str(error).split(";")[0].split())) from None
-    _check_counts(data, name)
-    return Source(name, data, positions(text))
-
-
-def check_length(length: int, name: str) -> None:
-    """Raise DeclarationError for a text that is longer than the limit."""
-    if length > LONGEST:
-        raise _beyond(name, 1, f"it has {length} characters, more than {LONGEST}")
-
-
-def _check_counts(data: Mapping[str, Any], name: str) -> None:
-    """Raise DeclarationError for data that are nested too deeply, or too many."""
     level: list[Any] = [data]
     count = 0
     for _ in range(DEEPEST + 1):
@@ -145,6 +140,13 @@ def _check_counts(data: Mapping[str, Any], name: str) -> None:
         level = [one for one in below if isinstance(one, dict | list)]
     if level:
         raise _beyond(name, 1, f"its tables and lists are nested more than {DEEPEST} deep")
+    return Source(name, data, positions(text))
+
+
+def check_length(length: int, name: str) -> None:
+    """Raise DeclarationError for a text that is longer than the limit."""
+    if length > LONGEST:
+        raise _beyond(name, 1, f"it has {length} characters, more than {LONGEST}")
 
 
 def _beyond(name: str, line: int, what: str) -> DeclarationError:
@@ -169,7 +171,7 @@ def _remedy(line: str, reason: str) -> str:
     return ""
 
 
-class _Place(NamedTuple):
+class _Fault(NamedTuple):
     """The location of one of pydantic's errors: path in the file, table, key and value."""
 
     path: Path
@@ -179,7 +181,7 @@ class _Place(NamedTuple):
     error: Any
 
     @classmethod
-    def of(cls, table: type[Table], data: Any, path: Path, error: Any) -> _Place:
+    def of(cls, table: type[Table], data: Any, path: Path, error: Any) -> _Fault:
         """Follow the error from the table downwards; forms and kinds selected by pydantic are not part of the path."""
         key = ""
         for step in error["loc"]:
@@ -232,7 +234,7 @@ class _Place(NamedTuple):
             return f"must be {accepted}; got {shown(self.value)}."
         if given is None:
             return f'needs kind; add kind = "...", one of {", ".join(kinds)}.'
-        return f"there is no kind {shown(given)}.{hint(kebab(given), kinds)} There are {', '.join(kinds)}."
+        return f"there is no kind {shown(given)}.{hint(kebab(str(given)), kinds)} There are {', '.join(kinds)}."
 
 
 def _name(table: type[Table]) -> str:
@@ -240,20 +242,3 @@ def _name(table: type[Table]) -> str:
     if "kind" in table.model_fields:
         return f"a {get_args(table.model_fields['kind'].annotation)[0]}"
     return str(getattr(table.made, "called", f"the table of a {table.__name__}"))
-
-
-def kebab(name: Any) -> str:
-    """A kind in kebab case; it may be given as the name of a class."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", str(name)).replace("_", "-")
-
-
-def _dotted(path: Path) -> str:
-    """A path in TOML notation."""
-    text = ""
-    for part in path:
-        if isinstance(part, int):
-            text += f"[{part}]"
-            continue
-        part = part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else json.dumps(part, ensure_ascii=False)
-        text += f".{part}" if text else part
-    return text

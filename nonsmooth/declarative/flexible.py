@@ -1,6 +1,4 @@
-"""Modes of flexible bodies in TOML files: beams and their reduction, matrices in a file, or numbers."""
-
-from __future__ import annotations
+"""Modes of flexible bodies and meshes in TOML files: beams and their reduction, numbers, or files beside it."""
 
 import zipfile
 from collections.abc import Mapping
@@ -10,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from nonsmooth.declarative.beside import StlFile, beside
 from nonsmooth.exceptions import InputError
 from nonsmooth.flexible import (
     CrossSection,
@@ -25,7 +22,7 @@ from nonsmooth.flexible import (
     from_matrices,
     modes,
 )
-from nonsmooth.model.meshes import Mesh
+from nonsmooth.model.shapes import Mesh, read_stl
 from nonsmooth.quantities import Quantity
 
 #: limits, far above the needs of beams: finite elements of all bodies of a file; modes of a body; degrees of freedom
@@ -79,7 +76,7 @@ class BeamPart:
         return (self.elements if isinstance(self.elements, int) else len(self.elements)) + len(self.names or ())
 
     def part(self, prefix: str) -> FiniteElements:
-        """Its finite elements; the names of nodes without a given name begin with the prefix."""
+        """The finite elements of the beam; the names of nodes without a given name begin with the prefix."""
         return beam(
             self.start, self.end, section=self.section, material=self.material, elements=self.elements,
             names=self.names, prefix=prefix, across=self.across, element=self.element, timoshenko=self.timoshenko,
@@ -189,20 +186,19 @@ class MatrixFile(Reduction):
             )
         for key in ("translations", "rotations"):
             if key in found:
-                given[key] = _checked_dofs(self.file, key, found[key], len(names), found["mass"].shape[0])
+                given[key], count = found[key], found["mass"].shape[0]
+                kind, shape, low, high = given[key].dtype.kind, given[key].shape, -1, count - 1
+                if kind not in "iu" or shape != (len(names), 3) or np.any((given[key] < low) | (given[key] > high)):
+                    raise InputError(
+                        f'file "{self.file}" needs whole numbers (n, 3) from -1 to {high} as {key} of its n nodes.'
+                    )
         nodes: dict[str, Any] = {str(name): tuple(place) for name, place in zip(names, places, strict=True)}
         return from_matrices(found["mass"], found["stiffness"], nodes, **given)
 
 
-def _checked_dofs(file: str, key: str, dofs: Any, nodes: int, count: int) -> Any:
-    if dofs.dtype.kind not in "iu" or dofs.shape != (nodes, 3) or np.any(dofs < -1) or np.any(dofs >= count):
-        raise InputError(f'file "{file}" needs whole numbers (n, 3) from -1 to {count - 1} as {key} of its n nodes.')
-    return dofs
-
-
 def _arrays(file: str, folder: Path | None) -> dict[str, Any]:
     """The arrays of a file in the folder of the TOML file; nothing in it is executed."""
-    path = beside(file, folder, "npz", "write it there with numpy.savez")
+    path = path_beside(file, folder, "npz", "write it there with numpy.savez")
     try:
         with zipfile.ZipFile(path) as parts:
             size = sum(one.file_size for one in parts.infolist())
@@ -216,6 +212,35 @@ def _arrays(file: str, folder: Path | None) -> dict[str, Any]:
         if one.dtype.kind not in "fiuU" or one.dtype.kind != "U" and not np.all(np.isfinite(one)):
             raise InputError(f'array {name} of the file "{file}" must be finite numbers, or words as names.')
     return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class StlFile:
+    """The surface in an STL file in the folder of the TOML file, see `read_stl`."""
+
+    file: str
+    unit: str
+
+    #: whether a written model names the file again
+    complete: ClassVar[bool] = True
+
+    def mesh(self, folder: Path | None) -> Mesh:
+        """The surface in the file; `folder` is that of the TOML file, None for a text."""
+        return read_stl(path_beside(self.file, folder, "stl", "copy it there"), unit=self.unit)
+
+
+def path_beside(file: str, folder: Path | None, ending: str, remedy: str) -> Path:
+    """The path of a file in the folder of the TOML file, with this ending."""
+    if Path(file).name != file or "\\" in file or not file.lower().endswith(f".{ending}"):
+        raise InputError(
+            f'file must name an .{ending} file in the folder of the TOML file, as "rod.{ending}", got "{file}".'
+        )
+    if folder is None:
+        raise InputError(f'file "{file}" is relative to the TOML file; read the latter by its path, not as text.')
+    path = folder / file
+    if not path.is_file():
+        raise InputError(f'file "{file}" is not in the folder of the TOML file; {remedy}.')
+    return path
 
 
 #: for a field of each class, the kinds of tables and the classes that they create

@@ -4,8 +4,6 @@ The text is valid TOML, since `tomllib` has read it; only keys, tables, arrays o
 values have to be followed.
 """
 
-from __future__ import annotations
-
 import bisect
 import re
 import tomllib
@@ -83,10 +81,7 @@ class _Reader:
                 self._note(path, start)
             if path in self.tables:
                 path = (*path, self.tables[path] - 1)
-            if last:
-                self.found[path] = self._place(start)  # a table may have been opened by one below it
-            else:
-                self._note(path, start)
+            self._note(path, start, again=last)  # a table may have been opened by one below it
         return path
 
     def _pair(self, table: Path) -> None:
@@ -116,49 +111,34 @@ class _Reader:
 
     def _value(self, path: Path) -> None:
         character = self.text[self.at]
-        if character == "[":
-            self._array(path)
-        elif character == "{":
-            self._inline(path)
-        else:
+        if character not in "[{":
             found = (STRINGS if character in "\"'" else PLAIN).match(self.text, self.at)
             assert found is not None, "tomllib accepts only such values"
             self.at = found.end()
-
-    def _array(self, path: Path) -> None:
+            return
         self.at += 1
+        self._skip(BETWEEN)
         index = 0
-        self._skip(BETWEEN)
-        while not self.text.startswith("]", self.at):
-            self._note((*path, index), self.at)
-            self._value((*path, index))
-            index += 1
-            self._comma()
-        self.at += 1
-
-    def _inline(self, path: Path) -> None:
-        self.at += 1
-        self._skip(BETWEEN)
-        while not self.text.startswith("}", self.at):
-            self._pair(path)
-            self._comma()
-        self.at += 1
-
-    def _comma(self) -> None:
-        self._skip(BETWEEN)
-        if self.text.startswith(",", self.at):
-            self.at += 1
+        while self.text[self.at] not in "]}":
+            if character == "[":
+                self._note((*path, index), self.at)
+                self._value((*path, index))
+                index += 1
+            else:
+                self._pair(path)
             self._skip(BETWEEN)
+            if self.text.startswith(",", self.at):
+                self.at += 1
+                self._skip(BETWEEN)
+        self.at += 1
 
     def _skip(self, what: re.Pattern[str]) -> None:
         found = what.match(self.text, self.at)
         assert found is not None
         self.at = found.end()
 
-    def _note(self, path: Path, at: int) -> None:
-        if path not in self.found:
-            self.found[path] = self._place(at)
-
-    def _place(self, at: int) -> Place:
-        line = bisect.bisect_right(self.starts, at)
-        return Place(line, at - self.starts[line - 1] + 1)
+    def _note(self, path: Path, at: int, *, again: bool = False) -> None:
+        """Note where a path is first met, or met `again`."""
+        if again or path not in self.found:
+            line = bisect.bisect_right(self.starts, at)
+            self.found[path] = Place(line, at - self.starts[line - 1] + 1)

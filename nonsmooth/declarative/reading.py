@@ -1,23 +1,19 @@
 """From a TOML text to a model: each element is created by its own class, and errors are reported with their lines."""
 
-from __future__ import annotations
-
+import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from nonsmooth.declarative.beside import StlFile
-from nonsmooth.declarative.faults import Source, check_length, kebab, parse
-from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction
+from nonsmooth.declarative.faults import Source, check_length, parse
+from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction, StlFile
 from nonsmooth.declarative.run import Run, read_run
-from nonsmooth.declarative.schema import Given, Table, entries, schema, table_of
-from nonsmooth.declarative.stated import StatedModel
+from nonsmooth.declarative.schema import Accepted, Table, entries, schema, table_of
 from nonsmooth.declarative.values import hint, listed, shown
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
-from nonsmooth.flexible.modes import Modes
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body, Ground
@@ -25,11 +21,12 @@ from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.fits import looks_stated
-from nonsmooth.model.model import Assembled
+from nonsmooth.model.model import Assembled, Model
 from nonsmooth.model.review import REMARKS
 from nonsmooth.model.signals import TimeVector
 from nonsmooth.model.system import System
 from nonsmooth.quantities import Wrong, in_unit, open_unit
+from nonsmooth.settings import kebab
 
 #: remedies for an open joint, in Python and in a file
 ASSEMBLE = {
@@ -48,10 +45,20 @@ class Document:
     assemble: Assembled = False
     silence: tuple[str, ...] = ()
     contact: Rigid | Compliant | None = None
-    elements: Annotated[Any, Given("tables of elements, [elements.NAME]")] = field(default_factory=dict)
-    run: Annotated[Any, Given("a table, see below")] = field(default_factory=dict)
-    provenance: Annotated[Any, Given("tables of words, one per parameter")] = field(default_factory=dict)
-    origin: Annotated[Any, Given("a table of the words problem and source")] = field(default_factory=dict)
+    elements: Annotated[Any, Accepted("tables of elements, [elements.NAME]")] = field(default_factory=dict)
+    run: Annotated[Any, Accepted("a table, see below")] = field(default_factory=dict)
+    provenance: Annotated[Any, Accepted("tables of words, one per parameter")] = field(default_factory=dict)
+    origin: Annotated[Any, Accepted("a table of the words problem and source")] = field(default_factory=dict)
+
+
+class StatedModel(Model):
+    """A model of a TOML file. `stated` contains the descriptions from which the file is written again, such as a beam
+    instead of its modes."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        #: name of an element and of a field -> its description in the file, from which the value was created
+        self.stated: dict[tuple[str, str], Any] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +96,10 @@ class Declaration:
             said = self.source.bare(error)
             for in_python, in_file in ASSEMBLE.items():
                 said = said.replace(in_python, in_file)
-            self.source.fault(_concerned(str(error), self.model), said)
+            # the first element named in the error, directly or by one of its rows, gaps or columns
+            quoted = (found.partition(".")[0] for found in re.findall(r'"([^"]+)"', str(error)))
+            concerned = [name for name in quoted if any(name == element.name for element in self.model.elements)][:1]
+            self.source.fault(("elements", *concerned), said)
             self.source.check()
             raise
 
@@ -152,8 +162,7 @@ def read(path: str | Path) -> Declaration:
 def read_text(text: str, name: str = "text", *, folder: Path | None = None) -> Declaration:
     """Model and run described by a TOML text; `name` is used in messages, `folder` contains the files that it names."""
     source = parse(text, name)
-    reader = _Reader(source, folder)
-    declaration = reader.read()
+    declaration = _Reader(source, folder).read()
     source.check()
     return declaration
 
@@ -174,9 +183,17 @@ class _Reader:
     def read(self) -> Declaration:
         raw = self.source.data
         top = self.source.validated(table_of(Document), raw, ())
-        contact = self._default(top, raw)
+        contact = None
+        if top is not None and "contact" in top.model_fields_set:
+            with contextlib.suppress(_Failed):
+                contact = self._make(top.contact, raw["contact"], ("contact",))  # type: ignore[attr-defined]
+        silence = tuple(getattr(top, "silence", None) or ())
+        for name in silence:
+            if name not in REMARKS:
+                known = f"none of {listed(list(REMARKS))}.{hint(name, REMARKS)}"
+                self.source.fault(("silence",), f"names {shown(name)}, which is {known}")
         model = StatedModel(
-            name=getattr(top, "name", None) or "model", silence=self._silence(top),
+            name=getattr(top, "name", None) or "model", silence=tuple(name for name in silence if name in REMARKS),
             assemble=getattr(top, "assemble", None) or False,
         )  # fmt: skip
         elements = raw.get("elements", {})
@@ -194,25 +211,6 @@ class _Reader:
         model.origin |= self._words(raw, "origin", nested=False)
         run = read_run(self.source, raw["run"], ("run",)) if "run" in raw else Run()
         return Declaration(model, run, self.source)
-
-    def _silence(self, top: Table | None) -> tuple[str, ...]:
-        """Names of remarks that are not to be made."""
-        names = tuple(getattr(top, "silence", None) or ())
-        for name in names:
-            if name not in REMARKS:
-                self.source.fault(
-                    ("silence",), f"names {shown(name)}, which is none of {listed(list(REMARKS))}.{hint(name, REMARKS)}"
-                )
-        return tuple(name for name in names if name in REMARKS)
-
-    def _default(self, top: Table | None, raw: Mapping[str, Any]) -> Any:
-        """The law at the top, None if there is none or it has an error."""
-        if top is None or "contact" not in top.model_fields_set:
-            return None
-        try:
-            return self._make(top.contact, raw["contact"], ("contact",))  # type: ignore[attr-defined]
-        except _Failed:
-            return None
 
     def _element(self, name: str, data: Any, contact: Any) -> Element | None:
         path = ("elements", name)
@@ -254,11 +252,18 @@ class _Reader:
             values[key] = self._value(getattr(table, key), data[key], (*path, key))
         try:
             made = type(table).made(**values)
-            if isinstance(made, Reduction):
-                return self._modes(made, path)
-            if isinstance(made, StlFile):
+            if isinstance(made, StlFile | Reduction) and made.complete:  # written to a file again
                 self.stated[str(path[1]), str(path[2])] = made
+            if isinstance(made, StlFile):
                 return made.mesh(self.folder)
+            if isinstance(made, Reduction):
+                self.finite_elements += made.count
+                if self.finite_elements > MOST_ELEMENTS:
+                    raise InputError(
+                        f"elements of this file are {self.finite_elements} so far, more than the {MOST_ELEMENTS} that "
+                        "it may have in total; use fewer, or build such a mechanism in Python."
+                    )
+                return made.modes(self.folder)
         except InputError as error:
             self.source.fault((*path, *self.source.named(error, type(table))), self.source.bare(error))
             raise _Failed from None
@@ -274,18 +279,6 @@ class _Reader:
         if not isinstance(value, list):
             return value
         return TimeVector(tuple(self._value(one, data[i], (*path, i)) for i, one in enumerate(value)))
-
-    def _modes(self, made: Reduction, path: tuple[str | int, ...]) -> Modes:
-        """The modes of a flexible body; their description is kept for writing the model to a file again."""
-        self.finite_elements += made.count
-        if self.finite_elements > MOST_ELEMENTS:
-            raise InputError(
-                f"elements of this file are {self.finite_elements} so far, more than the {MOST_ELEMENTS} that it may "
-                "have in total; use fewer, or build such a mechanism in Python."
-            )
-        if made.complete:
-            self.stated[str(path[1]), str(path[2])] = made
-        return made.modes(self.folder)
 
     def _check_units(self, made: Any, table: Table, data: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
         """Check units that only the created object knows: of a motion, of a stiffness with an exponent."""
@@ -362,10 +355,3 @@ class _Reader:
             self.source.fault((key,), f"must be a table, as {example}, got {shown(data)}.")
             return {}
         return {name: dict(one) if nested else one for name, one in data.items()}
-
-
-def _concerned(sentence: str, model: StatedModel) -> tuple[str, ...]:
-    """The first element named in an error of `Model.build`, directly or by one of its rows, gaps or columns."""
-    names = {element.name for element in model.elements}
-    quoted = (found.partition(".")[0] for found in re.findall(r'"([^"]+)"', sentence))
-    return ("elements", *[name for name in quoted if name in names][:1])

@@ -1,7 +1,5 @@
 """The table ``[run]``: defaults for options of `nonsmooth run` that are not given."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -10,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from nonsmooth import solvers, steppers
 from nonsmooth.declarative.faults import Source
-from nonsmooth.declarative.schema import Given, table_of
+from nonsmooth.declarative.schema import Accepted, table_of
 from nonsmooth.declarative.values import hint, shown
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Quantity
@@ -56,8 +54,8 @@ class Run:
     called: ClassVar[str] = "[run]"
 
     t_end: Seconds = None
-    stepper: Annotated[Choice | None, Given("a stepper by name, or a table with kind and its settings")] = None
-    solver: Annotated[Choice | None, Given("a solver by name, or a table with kind and its settings")] = None
+    stepper: Annotated[Choice | None, Accepted("a stepper by name, or a table with kind and its settings")] = None
+    solver: Annotated[Choice | None, Accepted("a solver by name, or a table with kind and its settings")] = None
     dt: Seconds = None
     dt_min: Seconds = None
     dt_max: Seconds = None
@@ -105,7 +103,11 @@ def read_run(source: Source, data: Any, path: tuple[str, ...]) -> Run:
         source.fault(path, f"must be a table, as [run], got {shown(data)}")
         return Run()
     found = source.validated(table_of(Run), data, path)
-    _check_step(source, set(data), path)
+    given = [key for key in ("dt", "rtol", "atol", "dt_min", "dt_max") if key in data]
+    misspelt = set(data) - {field.name for field in fields(Run)}  # of which one may be the missing part of the step
+    if given and not misspelt and not any(set(given) == set(step) for step in STEPS):
+        accepted = "dt alone (constant step), dt_min and dt_max (landing), or these two with rtol and atol"
+        source.fault((*path, given[0]), f"{' and '.join(given)} alone define no step; give {accepted}.")
     known = {} if found is None else {key: getattr(found, key) for key in found.model_fields_set}
     choices = (("stepper", steppers.names(), steppers.by_name), ("solver", solvers.names(), solvers.by_name))
     for key, names, by_name in choices:
@@ -122,14 +124,6 @@ def read_run(source: Source, data: Any, path: tuple[str, ...]) -> Run:
     if "solver" in data and "stepper" not in data:
         source.fault((*path, "solver"), "stands without a stepper, whose solver it is; add stepper = ...")
     return run
-
-
-def _check_step(source: Source, known: set[str], path: tuple[str, ...]) -> None:
-    given = [key for key in ("dt", "rtol", "atol", "dt_min", "dt_max") if key in known]
-    misspelt = known - {field.name for field in fields(Run)}  # of which one may be the missing part of the step
-    if given and not misspelt and not any(set(given) == set(step) for step in STEPS):
-        accepted = "dt alone (constant step), dt_min and dt_max (landing), or these two with rtol and atol"
-        source.fault((*path, given[0]), f"{' and '.join(given)} alone define no step; give {accepted}.")
 
 
 def _choice(source: Source, value: Any, path: tuple[str, ...], names: tuple[str, ...], by_name: Any) -> Choice | None:

@@ -6,6 +6,7 @@ class in kebab case. `Table.made` is the class of the objects that a table descr
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +34,7 @@ IN_LIST = "[]"
 BY_NAME = "{}"
 #: functions of time given as examples in messages
 WORDED = {"number": "ramp", "quaternion": "axis-angle"}
-#: what a string that states no number was perhaps meant to be
+#: suggestion for a string that states no number
 OF_TIME = '; a function of time is a table, as { kind = "ramp", rate = 10.0 }'
 
 
@@ -59,7 +60,7 @@ class Entry(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Given:
+class Accepted:
     """A field whose value is checked elsewhere, with its accepted values in words."""
 
     accepted: str
@@ -88,10 +89,11 @@ def schema() -> Schema:
 
 @functools.lru_cache(maxsize=4)
 def _schema(kinds: tuple[tuple[str, type], ...], functions: tuple[tuple[str, type], ...]) -> Schema:
-    maker = _Maker(dict(functions))
-    contacts = maker.choice(maker.laws(Rigid) + maker.laws(Compliant))
-    tables = {kind: maker.table(cls, kind) for kind, cls in kinds if maker.has_form(cls, kind)}
-    return Schema(tables, contacts)
+    maker, elements = _Maker(dict(functions)), {}
+    for kind, cls in kinds:
+        with contextlib.suppress(NoForm):
+            elements[kind] = maker.table(cls, kind)
+    return Schema(elements, maker.laws(Rigid) | maker.laws(Compliant))
 
 
 @functools.lru_cache(maxsize=64)
@@ -112,14 +114,14 @@ def entries(table: type[Table]) -> list[Entry]:
     return found
 
 
-class _Shape(NamedTuple):
+class _Form(NamedTuple):
     """One form in which a value may be given: its tag, the annotation that pydantic checks, and its description."""
 
     tag: str
     annotation: Any
     accepted: str
     #: for a list, the forms of its entries
-    parts: tuple[_Shape, ...] = ()
+    parts: tuple[_Form, ...] = ()
 
 
 class _Maker:
@@ -129,163 +131,145 @@ class _Maker:
         self.functions = functions
         self.made: dict[tuple[Any, str, str], type[Table]] = {}
 
-    def table(self, cls: Callable[..., Any], kind: str = "", unit: str = "") -> type[Table]:
+    def table(self, cls: Any, kind: str = "", unit: str = "") -> type[Table]:
         """The table of a class; for a function of time, `unit` is the unit of its field."""
-        if (cls, kind, unit) not in self.made:
-            self.made[cls, kind, unit] = self._table(cls, kind, unit)
-        return self.made[cls, kind, unit]
-
-    def has_form(self, cls: Callable[..., Any], kind: str) -> bool:
-        """Whether all required fields of a class have a TOML form."""
-        try:
-            self.table(cls, kind)
-        except NoForm:
-            return False
-        return True
-
-    def _table(self, cls: Any, kind: str, unit: str) -> type[Table]:
+        if (cls, kind, unit) in self.made:
+            return self.made[cls, kind, unit]
         hints = get_type_hints(cls, include_extras=True) | UNITS.get(cls, {})
         fields: dict[str, Any] = {"kind": (Literal[kind], ...)} if kind else {}
         tables: dict[str, Mapping[str, type[Table]]] = {}
         for one in dataclasses.fields(cls):
             if not one.init or one.name == "name" and issubclass(cls, Element):
                 continue
-            shapes, own = self._shapes(cls, one.name, hints[one.name], unit)
+            forms, own = self._forms(cls, one.name, hints[one.name], unit)
             optional = one.default is not dataclasses.MISSING or one.default_factory is not dataclasses.MISSING
             optional = optional or one.name == "contact" and issubclass(cls, Contact)
-            if not shapes:
+            if not forms:
                 if not optional:
                     raise NoForm(f"{cls.__name__}.{one.name}: {hints[one.name]} has no TOML form.")
                 continue
-            accepted = ", or ".join(dict.fromkeys(shape.accepted for shape in shapes))
-            annotation = _union(shapes)
+            accepted = ", or ".join(dict.fromkeys(form.accepted for form in forms))
+            annotation = _union(forms)
             fields[one.name] = (
                 Annotated[annotation, Unit(own)] if own else annotation,
                 Field(default=None if optional else ..., description=accepted),
             )
-            tables[one.name] = own_tables(shapes)
-            mark = BY_NAME if any(shape.tag == "<tables>" for shape in shapes) else IN_LIST
-            tables[one.name + mark] = own_tables([part for shape in shapes for part in shape.parts])
+            mark = BY_NAME if any(form.tag == "<tables>" for form in forms) else IN_LIST
+            inner = [part for form in forms for part in form.parts]
+            for key, own_forms in ((one.name, forms), (one.name + mark, inner)):
+                tables[key] = {form.tag[1:-1]: form.annotation for form in own_forms if form.tag[0] == "{"}
         made: type[Table] = create_model(cls.__name__, __base__=Table, **fields)
         made.made, made.tables = cls, tables
+        self.made[cls, kind, unit] = made
         return made
 
-    def laws(self, base: type) -> list[tuple[str, type]]:
-        """Kind and class of each law of a base such as `NormalLaw`; other classes have one kind, their own."""
-        kind: Literal["normal", "friction"] | None = (
-            "normal" if issubclass(base, NormalLaw) else "friction" if issubclass(base, FrictionLaw) else None
-        )
-        if kind is None:
-            return [(base.__name__.lower(), base)]
-        every = [(name, laws.by_name(name, kind)) for name in laws.names(kind)]
-        return [(name, cls) for name, cls in every if issubclass(cls, base)]
+    def laws(self, base: type) -> dict[str, type[Table]]:
+        """The tables of the laws of a base such as `NormalLaw`, by kind; other classes have one kind, their own."""
+        if not issubclass(base, NormalLaw | FrictionLaw):
+            return {base.__name__.lower(): self.table(base, base.__name__.lower())}
+        part: Literal["normal", "friction"] = "normal" if issubclass(base, NormalLaw) else "friction"
+        every = {kind: laws.by_name(kind, part) for kind in laws.names(part)}
+        return {kind: self.table(cls, kind) for kind, cls in every.items() if issubclass(cls, base)}
 
-    def choice(self, kinds: list[tuple[str, type]]) -> dict[str, type[Table]]:
-        return {kind: self.table(cls, kind) for kind, cls in kinds}
-
-    def _shapes(self, cls: type, field: str, hint: Any, unit: str) -> tuple[list[_Shape], str]:
+    def _forms(self, cls: type, field: str, hint: Any, unit: str) -> tuple[list[_Form], str]:
         """The forms of a field, and its unit."""
         data: list[Any] = []
         parts = list(_parts(hint, data))
-        given = next((one.accepted for one in data if isinstance(one, Given)), None)
+        given = next((one.accepted for one in data if isinstance(one, Accepted)), None)
         if given is not None:
-            return [_Shape("<any>", Any, given)], ""
+            return [_Form("<any>", Any, given)], ""
         declared = next((one for one in data if isinstance(one, Quantity | Unit)), None)
         own = own_unit(declared.unit, unit) if declared is not None else ""
         quantity = declared if isinstance(declared, Quantity) else Quantity(own or "-")
         what = next((one.what for one in data if isinstance(one, Text)), "word")
-        shapes: list[_Shape] = []
+        forms: list[_Form] = []
         origins = {get_origin(part) or part for part in parts}
         if field in getattr(cls, "body_fields", ()):
-            return [_shape("word", str, word, "the name of a body")], ""
+            return [_checked("word", str, word, "the name of a body")], ""
         if bool in parts:
-            shapes.append(_Shape("<bool>", bool, "true or false"))
+            forms.append(_Form("<bool>", bool, "true or false"))
         if int in parts and float not in parts:
-            shapes.append(_Shape("<int>", int, "a whole number"))
+            forms.append(_Form("<int>", int, "a whole number"))
         also = OF_TIME if Callable in origins else ""
         if float in parts:
             one = functools.partial(number, quantity=quantity, unit=own, also=also)
-            shapes.append(_shape("number", Any, one, quantity.accepted if declared else "a number"))
+            forms.append(_checked("number", Any, one, quantity.accepted if declared else "a number"))
         for part in parts:
             if get_origin(part) is tuple and str in get_args(part):
-                shapes.append(_shape("components", tuple[str, ...], words, f"a list of {what}s"))
+                forms.append(_checked("components", tuple[str, ...], words, f"a list of {what}s"))
             elif get_origin(part) is np.ndarray:
-                shapes.append(_shape("array", Any, array, "numbers in SI units, in lists of equal length"))
+                forms.append(_checked("array", Any, array, "numbers in SI units, in lists of equal length"))
             elif get_origin(part) is Mapping and dataclasses.is_dataclass(get_args(part)[1]):
-                entry = _Shape("{}", self.table(get_args(part)[1]), "")
+                entry = _Form("{}", self.table(get_args(part)[1]), "")
                 by_name: Any = dict.__class_getitem__((str, Annotated[entry.annotation, BeforeValidator(_only_tables)]))
-                shapes.append(_Shape("<tables>", by_name, "tables by name", (entry,)))
+                forms.append(_Form("<tables>", by_name, "tables by name", (entry,)))
             elif get_origin(part) is Mapping:
-                shapes.append(_shape("table", dict[str, float], numbers, "a table of numbers in SI units, by name"))
+                forms.append(_checked("table", dict[str, float], numbers, "a table of numbers in SI units, by name"))
             elif get_origin(part) is tuple:
-                every = functools.partial(components, quantity=quantity, unit=own, size=_size(part), also=also)
-                count = f"{_size(part)} numbers" if _size(part) else "numbers"
+                size = None if Ellipsis in get_args(part) else len(get_args(part))
+                every = functools.partial(components, quantity=quantity, unit=own, size=size, also=also)
+                count = f"{size} numbers" if size else "numbers"
                 text = f"a list of {count}, each {quantity.accepted}" if declared else f"a list of {count}"
-                shapes.append(_shape("components", Any, every, text))
+                forms.append(_checked("components", Any, every, text))
                 if Callable in origins:
-                    shapes.append(self._list(own, quantity, _size(part)))
+                    forms.append(self._list(own, quantity, size))
             elif get_origin(part) is Literal:
                 among = functools.partial(word, choices=get_args(part))
-                shapes.append(_shape("word", str, among, " or ".join(f'"{one}"' for one in get_args(part))))
+                forms.append(_checked("word", str, among, " or ".join(f'"{one}"' for one in get_args(part))))
         if str in parts:
-            shapes.append(_shape("word", str, word, f"a {what}"))
+            forms.append(_checked("word", str, word, f"a {what}"))
         given_as = ["number"] if float in parts or tuple not in origins else []
         given_as += ["quaternion"] if tuple in origins and quantity.labels != AXES else []
-        shapes.extend(self._tables(parts, own, given_as))
-        return shapes, own
+        forms.extend(self._tables(parts, own, given_as))
+        return forms, own
 
-    def _list(self, unit: str, quantity: Quantity, size: int | None) -> _Shape:
+    def _list(self, unit: str, quantity: Quantity, size: int | None) -> _Form:
         """The form of a list of numbers and functions of time, at least one of them a function."""
         one = functools.partial(number, quantity=quantity, unit=unit, also=OF_TIME)
-        entry = [_shape("number", Any, one, quantity.accepted), *self._functions(unit, ["number"])]
+        entry = [_checked("number", Any, one, quantity.accepted), *self._functions(unit, ["number"])]
         check = functools.partial(sized, size=size)
         entries: Any = list.__class_getitem__(_union(entry))
-        return _Shape(
+        return _Form(
             "<list>",
             Annotated[entries, BeforeValidator(check)],
             "a list in which functions of time stand for numbers",
             tuple(entry),
         )
 
-    def _functions(self, unit: str, given_as: list[str]) -> Iterator[_Shape]:
+    def _functions(self, unit: str, given_as: list[str]) -> Iterator[_Form]:
         """Functions of time whose values have these forms."""
         for kind, cls in self.functions.items():
             if cls.gives in given_as:
                 accepted = f'a function of time, as {{ kind = "{WORDED[cls.gives]}", ... }}'
-                yield _Shape(f"{{{kind}}}", self.table(cls, kind, unit), accepted)
+                yield _Form(f"{{{kind}}}", self.table(cls, kind, unit), accepted)
 
-    def _tables(self, parts: list[Any], unit: str, given_as: list[str]) -> Iterator[_Shape]:
+    def _tables(self, parts: list[Any], unit: str, given_as: list[str]) -> Iterator[_Form]:
         kinds: dict[str, type[Table]] = {}
         for part in parts:
             if isinstance(part, type) and issubclass(part, Law):
-                kinds |= self.choice(self.laws(part))
+                kinds |= self.laws(part)
             elif part in FORMS:
                 for kind, cls in FORMS[part].items():
-                    yield _Shape(f"{{{kind}}}", self.table(cls, kind), "a table, as { kind = ..., ... }")
+                    yield _Form(f"{{{kind}}}", self.table(cls, kind), "a table, as { kind = ..., ... }")
             elif isinstance(part, type) and dataclasses.is_dataclass(part) and not issubclass(part, Element):
-                yield _Shape("{}", self.table(part), f"a table of a {part.__name__}")
+                yield _Form("{}", self.table(part), f"a table of a {part.__name__}")
         if Callable in (get_origin(part) or part for part in parts):
             yield from self._functions(unit, given_as)
         for kind, table in kinds.items():
-            yield _Shape(f"{{{kind}}}", table, "a law, as { kind = ..., ... }")
+            yield _Form(f"{{{kind}}}", table, "a law, as { kind = ..., ... }")
 
 
-def own_tables(shapes: list[_Shape]) -> dict[str, type[Table]]:
-    """Tables among the forms, by kind."""
-    return {shape.tag[1:-1]: shape.annotation for shape in shapes if shape.tag.startswith("{")}
+def _checked(form: str, annotation: Any, check: Callable[[Any], Any], accepted: str) -> _Form:
+    return _Form(f"<{form}>", Annotated[annotation, BeforeValidator(check)], accepted)
 
 
-def _shape(form: str, annotation: Any, check: Callable[[Any], Any], accepted: str) -> _Shape:
-    return _Shape(f"<{form}>", Annotated[annotation, BeforeValidator(check)], accepted)
-
-
-def _union(shapes: list[_Shape]) -> Any:
+def _union(forms: list[_Form]) -> Any:
     """The annotation that pydantic checks: a single form, or a union whose form is determined by the value alone."""
-    if len(shapes) == 1:
-        shape = shapes[0]
-        return shape.annotation if shape.tag != "{}" else Annotated[shape.annotation, BeforeValidator(_only_tables)]
-    tags = tuple(shape.tag for shape in shapes)
-    tagged = tuple(Annotated[shape.annotation, Tag(shape.tag)] for shape in shapes)
+    if len(forms) == 1:
+        form = forms[0]
+        return form.annotation if form.tag != "{}" else Annotated[form.annotation, BeforeValidator(_only_tables)]
+    tags = tuple(form.tag for form in forms)
+    tagged = tuple(Annotated[form.annotation, Tag(form.tag)] for form in forms)
     return Annotated[Union[tagged], Discriminator(lambda value: _tag(value, tags))]  # noqa: UP007
 
 
@@ -321,9 +305,3 @@ def _parts(hint: Any, data: list[Any]) -> Iterator[Any]:
             yield from _parts(part, data)
     elif hint is not NoneType and hint is not Any:
         yield hint
-
-
-def _size(hint: Any) -> int | None:
-    """The number of components of a tuple, None if it is arbitrary."""
-    arguments = get_args(hint)
-    return None if Ellipsis in arguments else len(arguments)

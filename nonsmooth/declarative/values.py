@@ -1,7 +1,5 @@
 """Values of the TOML form: numbers in SI units or strings with a unit, lists of them, words."""
 
-from __future__ import annotations
-
 import datetime
 import difflib
 import json

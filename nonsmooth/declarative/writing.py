@@ -1,7 +1,5 @@
 """From a model to its TOML text, from which the same numbers are read."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
@@ -13,8 +11,8 @@ import numpy as np
 
 from nonsmooth.declarative.faults import MOST
 from nonsmooth.declarative.flexible import FORMS
+from nonsmooth.declarative.reading import StatedModel
 from nonsmooth.declarative.schema import schema
-from nonsmooth.declarative.stated import StatedModel
 from nonsmooth.exceptions import InputError, ModelError
 from nonsmooth.files import write_bytes
 from nonsmooth.laws import by_name, names
@@ -143,9 +141,10 @@ class _Writer:
             value = getattr(thing, one.name)
             if isinstance(thing, Element):
                 value = self.stated.get((thing.name, one.name), value)
-            if not one.init or value is None or (one.default is not dataclasses.MISSING and _same(value, one.default)):
+            is_array = isinstance(value, np.ndarray)
+            if not one.init or value is None or isinstance(value, Mapping) and not value or is_array and not value.size:
                 continue
-            if isinstance(value, Mapping) and not value or isinstance(value, np.ndarray) and not value.size:
+            if not is_array and value == one.default and repr(value) == repr(one.default):  # with the sign of zeros
                 continue
             data[one.name] = self._value(value, one.name, owner)
         return data
@@ -183,11 +182,6 @@ def _count(value: Any) -> int:
     """The number of values in it, counted as in reading."""
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return len(below) + sum(_count(one) for one in below if isinstance(one, (dict, list)))
-
-
-def _same(value: Any, default: Any) -> bool:
-    """Whether two values are equal, including the sign of zeros."""
-    return not isinstance(value, np.ndarray) and bool(value == default) and repr(value) == repr(default)
 
 
 def _table(path: tuple[str, ...], data: Mapping[str, Any]) -> str:

@@ -30,15 +30,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError, NotWritten, ValidityWarning
-from nonsmooth.files import hdf5_check as inspection
-from nonsmooth.files.hdf5_check import REFUSED, Refused, Variable, contents
+from nonsmooth.files import hdf5_check
+from nonsmooth.files.hdf5_check import REFUSED, Refused, Variable
 from nonsmooth.progress import stage
 
 if TYPE_CHECKING:
     import xarray
 
 __all__ = [
-    "Pieces", "Variable", "dataset_bytes", "forget_pages", "load_libraries", "path_of", "plain", "read_contents",
+    "Pieces", "Variable", "forget_pages", "load_libraries", "path_of", "plain", "read_contents",
     "read_dataset", "remove_unfinished", "write_bytes", "write_contents", "write_dataset", "write_figure",
 ]  # fmt: skip
 
@@ -112,37 +112,40 @@ def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: st
 def _replacing(path: str | os.PathLike[str], what: str) -> Iterator[int]:
     """The handle of a file that takes the place of `path` when it is complete; see `write_bytes`."""
     path = path_of(path, "The file to write")
-    with stage("writing", path.name):
-        yield from _renamed(path, what)
-
-
-def _renamed(path: Path, what: str) -> Iterator[int]:
-    """The handle of a file of another name, which is renamed afterwards."""
     target = Path(os.path.realpath(path))  # a link remains a link
-    unfinished = target.with_name(f".{target.name[:100]}-{uuid.uuid4().hex[:12]}")
-    try:
-        there = target.stat().st_mode if target.exists() else None
-        if there is not None and not stat.S_ISREG(there):
-            raise OSError(0, "a folder or a device of that name exists")
-        remove_unfinished(target.parent, f".{target.name[:100]}-")
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        handle = os.open(unfinished, flags, 0o666 if there is None else 0o600)
+    start = f".{target.name[:100]}-"
+    unfinished = target.with_name(start + uuid.uuid4().hex[:12])
+    with stage("writing", path.name):
         try:
-            _locked(handle)
-            if there is not None and hasattr(os, "fchmod"):
-                os.fchmod(handle, stat.S_IMODE(there))
-            yield handle
-            os.fsync(handle)
+            mode = target.stat().st_mode if target.exists() else None
+            if mode is not None and not stat.S_ISREG(mode):
+                raise OSError(0, "a folder or a device of that name exists")
+            remove_unfinished(target.parent, start)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+            handle = os.open(unfinished, flags, 0o666 if mode is None else 0o600)
+            try:
+                _locked(handle)
+                if mode is not None and hasattr(os, "fchmod"):
+                    os.fchmod(handle, stat.S_IMODE(mode))
+                yield handle
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            os.replace(unfinished, target)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise NotWritten(
+                f"{what} cannot be written to {path} ({reason}); give a file in a writable folder."
+            ) from error
         finally:
-            os.close(handle)
-        os.replace(unfinished, target)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise NotWritten(f"{what} cannot be written to {path} ({reason}); give a file in a writable folder.") from error
-    finally:
-        with contextlib.suppress(OSError):  # absent after renaming; a file that cannot be removed has a hidden name
-            unfinished.unlink()
-    _settle(target.parent)
+            with contextlib.suppress(OSError):  # absent after renaming; one that cannot be removed has a hidden name
+                unfinished.unlink()
+        with contextlib.suppress(OSError):  # where folders can be opened, so that the name survives a power failure
+            handle = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
 
 def _write(handle: int, left: memoryview) -> None:
@@ -176,16 +179,6 @@ def remove_unfinished(folder: Path, start: str) -> None:
                 os.close(handle)
 
 
-def _settle(folder: Path) -> None:
-    """Write the folder entry to the disk, where folders can be opened, so that it survives a power failure."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def write_figure(figure: Any, path: Path, what: str = "The figure") -> None:
     """Write a matplotlib figure in the format given by the suffix of the name."""
     image = io.BytesIO()
@@ -194,32 +187,18 @@ def write_figure(figure: Any, path: Path, what: str = "The figure") -> None:
     write_bytes(image.getvalue(), path, what)
 
 
-def dataset_bytes(dataset: xarray.Dataset, encoding: Mapping[Any, Any] | None = None) -> bytes:
-    """A NetCDF file in memory, with its checksum."""
-    image = io.BytesIO()
-    _dump(dataset, image, encoding)
-    data = image.getvalue()
-    return data + _last_line(hashlib.sha256(data).hexdigest(), len(data))
-
-
-def _last_line(digest: str, count: int) -> bytes:
-    return f"\nsha256 {digest} of {count:020d} bytes\n".encode()
-
-
-def _dump(dataset: xarray.Dataset, file: Any, encoding: Mapping[Any, Any] | None) -> list[Placed]:
-    import h5netcdf
-    from xarray.backends import H5NetCDFStore
-
-    with h5netcdf.File(file, "w") as opened:
-        dataset.assign_attrs({ATTRIBUTE: STATED}).dump_to_store(H5NetCDFStore(opened), encoding=encoding)
-    return []
-
-
 def write_dataset(
     dataset: xarray.Dataset, path: str | os.PathLike[str], what: str, encoding: Mapping[Any, Any] | None = None
 ) -> None:
     """Write a NetCDF file with a checksum; see `write_bytes`."""
-    _write_netcdf(lambda file: _dump(dataset, file, encoding), path, what)
+
+    def fill(opened: Any) -> list[Placed]:
+        from xarray.backends import H5NetCDFStore
+
+        dataset.assign_attrs({ATTRIBUTE: STATED}).dump_to_store(H5NetCDFStore(opened), encoding=encoding)
+        return []
+
+    _write_netcdf(fill, path, what)
 
 
 def write_contents(
@@ -234,36 +213,33 @@ def write_contents(
         Values are arrays of numbers or texts, or `Pieces`.
     """
 
-    def fill(file: Any) -> list[Placed]:
-        import h5netcdf
+    def fill(opened: Any) -> list[Placed]:
         import h5py
 
         large: list[Placed] = []
-        with h5netcdf.File(file, "w") as opened:
-            opened.attrs.update({**attributes, ATTRIBUTE: STATED})
-            sizes = {
-                name: size
-                for dimensions, values, _ in variables.values()
-                for name, size in zip(dimensions, values.shape, strict=True)
-            }
-            opened.dimensions = sizes
-            for name, (dimensions, values, facts) in variables.items():
-                if values.dtype.kind == "b":  # which NetCDF does not have
-                    values, facts = values.astype(np.int8), {**facts, **TRUTH}
-                kind = h5py.string_dtype() if values.dtype.kind in "OU" else values.dtype
-                later = kind.kind != "O" and math.prod(values.shape) * kind.itemsize >= BLOCK
-                room = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-                if later:
-                    room.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-                    room.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-                one = opened.create_variable(name, dimensions, kind, dcpl=room)
-                one.attrs.update(facts)
-                if later:
-                    large.append((opened._h5file[name].id.get_offset(), values))
-                elif isinstance(values, Pieces):
-                    one[...] = values[0 : values.shape[0]]
-                elif values.size:
-                    one[...] = values
+        opened.attrs.update({**attributes, ATTRIBUTE: STATED})
+        opened.dimensions = {
+            name: size
+            for dimensions, values, _ in variables.values()
+            for name, size in zip(dimensions, values.shape, strict=True)
+        }
+        for name, (dimensions, values, own) in variables.items():
+            if values.dtype.kind == "b":  # which NetCDF does not have
+                values, own = values.astype(np.int8), {**own, **TRUTH}
+            kind = h5py.string_dtype() if values.dtype.kind in "OU" else values.dtype
+            later = kind.kind != "O" and math.prod(values.shape) * kind.itemsize >= BLOCK
+            room = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            if later:
+                room.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+                room.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+            one = opened.create_variable(name, dimensions, kind, dcpl=room)
+            one.attrs.update(own)
+            if later:
+                large.append((opened._h5file[name].id.get_offset(), values))
+            elif isinstance(values, Pieces):
+                one[...] = values[0 : values.shape[0]]
+            elif values.size:
+                one[...] = values
         return large
 
     _write_netcdf(fill, path, what)
@@ -326,17 +302,20 @@ def load_libraries() -> None:
 
 def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[str], what: str) -> None:
     """Write a NetCDF file with its checksum; `fill` returns tables for which it only makes room."""
+    import h5netcdf
+
     with _replacing(path, what) as handle:
-        target, large = _Target(handle), list[Placed]()
+        file, large = _Target(handle), list[Placed]()
         try:
-            large = fill(target)
+            with h5netcdf.File(file, "w") as opened:
+                large = fill(opened)
         except Exception:
-            if target.error is None:
+            if file.error is None:
                 raise
-        if target.error is not None:
-            raise target.error
-        size, at, digest = os.lseek(handle, 0, os.SEEK_END), 0, _Digest()
-        with open(handle, "rb", buffering=0, closefd=False) as file, digest:
+        if file.error is not None:
+            raise file.error
+        size, at = os.lseek(handle, 0, os.SEEK_END), 0
+        with _Digest() as digest:
             for offset, values in sorted(large, key=lambda one: one[0]):
                 file.seek(at)
                 _digest(file, offset - at, digest)
@@ -349,7 +328,7 @@ def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[s
                     at += len(block)
             file.seek(at)
             _digest(file, size - at, digest)
-        _write(handle, memoryview(_last_line(digest.hexdigest(), size)))
+        _write(handle, memoryview(f"\nsha256 {digest.hexdigest()} of {size:020d} bytes\n".encode()))
 
 
 class _Digest:
@@ -392,53 +371,37 @@ def _blocks(values: Any) -> Iterator[memoryview]:
         forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
 
 
-class _Target(io.RawIOBase):
+class _Target(io.FileIO):
     """An open file into which HDF5 writes. HDF5 does not survive a failed write: the first error is kept, and what is
     written after it is dropped."""
 
     def __init__(self, handle: int) -> None:
-        self.handle, self.error = handle, cast(BaseException | None, None)
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return os.lseek(self.handle, offset, whence)
+        super().__init__(handle, "r+", closefd=False)
+        self.error: BaseException | None = None
 
     def readinto(self, buffer: Any) -> int:
+        """With zeros behind the end of the file."""
         view = memoryview(buffer).cast("B")
-        data = os.read(self.handle, len(view))
-        view[: len(data)] = data
-        view[len(data) :] = bytes(len(view) - len(data))
+        count = super().readinto(view)
+        view[count:] = bytes(len(view) - count)
         return len(view)
 
     def write(self, data: Any) -> int:
         left = memoryview(data).cast("B")
-        count = len(left)
         if self.error is None:
             try:
-                _write(self.handle, left)
+                _write(self.fileno(), left)
             except BaseException as error:  # Ctrl-C as well
                 self.error = error
-        return count
+        return len(left)
 
     def truncate(self, size: int | None = None) -> int:
-        size = self.tell() if size is None else size
         if self.error is None:
             try:
-                os.ftruncate(self.handle, size)
+                return super().truncate(size)
             except OSError as error:
                 self.error = error
-        return size
-
-    def flush(self) -> None:
-        """The whole file is brought to the disk when it is complete."""
+        return self.tell() if size is None else size
 
 
 def read_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
@@ -490,7 +453,7 @@ def read_contents(
                 return file.read(count)
 
             with h5py.File(file, "r") as opened:
-                variables, attributes = contents(opened, bytes_at, size, known, conventions)
+                variables, attributes = hdf5_check.contents(opened, bytes_at, size, known, conventions)
     except MemoryError as error:
         raise InputError(f"{path} is too large for the memory of this machine.") from error
     except Refused as error:
@@ -506,10 +469,10 @@ def read_contents(
             stacklevel=4,
         )
     attributes.pop(ATTRIBUTE, None)
-    for name, (dimensions, values, facts) in variables.items():
-        if facts.items() >= TRUTH.items():
-            facts = {key: value for key, value in facts.items() if key not in TRUTH}
-            variables[name] = dimensions, values.astype(bool), facts
+    for name, (dimensions, values, own) in variables.items():
+        if own.items() >= TRUTH.items():
+            others = {key: value for key, value in own.items() if key not in TRUTH}
+            variables[name] = dimensions, values.astype(bool), others
     return variables, attributes
 
 
@@ -554,7 +517,7 @@ def _probe(path: Path, size: int, what: str, *expected: str) -> None:
     """Raise InputError unless a file without a checksum can be read, in a separate process: HDF5 may hang or crash."""
     try:
         done = subprocess.run(
-            [sys.executable, "-P", str(inspection.__file__), str(path.absolute()), *expected],
+            [sys.executable, "-P", str(hdf5_check.__file__), str(path.absolute()), *expected],
             stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE + size / SLOWEST, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

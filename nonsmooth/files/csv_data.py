@@ -1,7 +1,5 @@
 """Measured data in CSV files: names with units in the first line, numbers below."""
 
-from __future__ import annotations
-
 import csv
 import os
 from collections.abc import Sequence
@@ -15,8 +13,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import path_of
 from nonsmooth.quantities import Parsed, Wrong, parse_unit
 from nonsmooth.settings import hint
-
-__all__ = ["TIMES", "MeasuredTable", "conversion", "read_table", "split_unit"]
 
 #: names of the column of times
 TIMES = ("t", "time")
@@ -74,7 +70,7 @@ class MeasuredTable:
     def factor(self, k: int, unit: str) -> float:
         """Of column k from the unit of the file to the SI unit `unit`."""
         try:
-            return conversion(self.units[k] or "", unit)
+            return conversion(self.units[k], unit)
         except Wrong as error:
             raise InputError(f"{self.path}: the column {self.names[k]} {error}.") from None
 

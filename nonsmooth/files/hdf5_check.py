@@ -10,16 +10,12 @@ Run as a script on a file, it is the separate process in which files without a c
 imports nothing of the package.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re
 import sys
 from collections.abc import Callable
 from typing import Any
-
-__all__ = ["HIDDEN", "REFUSED", "Refused", "Variable", "contents"]
 
 #: most data sets of a file, most attributes of each, most characters of a name, most dimensions of a data set
 DATA_SETS, ATTRIBUTES, NAME, RANK = 4096, 64, 400, 8
@@ -101,17 +97,14 @@ def contents(
             raise Refused("it declares more numbers than it can hold")
     found = {}
     for name, one in sets.items():
-        numbers = [int(n) for n in _listed(attributes[name].get(DIMENSIONS, ()))]
-        known_ones = [number_of.get(n, ("", -1)) for n in numbers]
-        if [extent for _, extent in known_ones] != list(one.shape):
+        numbers = attributes[name].get(DIMENSIONS, ())
+        numbers = numbers if hasattr(numbers, "__len__") else (numbers,)
+        dimensions = [number_of.get(int(n), ("", -1)) for n in numbers]
+        if [extent for _, extent in dimensions] != list(one.shape):
             raise Refused(f"the shape {one.shape} of {name[:60]!r} is not that of its dimensions")
         values = one.asstr()[()] if one.dtype.kind == "O" else one[()]
-        found[name] = tuple(dimension for dimension, _ in known_ones), values, _shown(attributes[name])
+        found[name] = tuple(dimension for dimension, _ in dimensions), values, _shown(attributes[name])
     return found, _shown(own)
-
-
-def _listed(value: Any) -> Any:
-    return value if hasattr(value, "__len__") else (value,)
 
 
 def _shown(attributes: dict[str, Any]) -> dict[str, Any]:
@@ -186,17 +179,17 @@ def _attributes(owner: Any, said: str, room: int) -> tuple[dict[str, Any], int]:
     return found, room
 
 
-def _examined(path: str, known: str, conventions: str) -> None:
-    """What the separate process does."""
+def _examine(path: str, known: str, conventions: str) -> None:
+    """Inspect a file in the separate process."""
     import h5py
 
-    size = os.path.getsize(path)
     with open(path, "rb") as file, h5py.File(file, "r") as opened:
+        size = os.path.getsize(path)
         contents(opened, lambda offset, count: os.pread(file.fileno(), count, offset), size, known, conventions)
 
 
 if __name__ == "__main__":
     try:
-        _examined(*sys.argv[1:])
+        _examine(*sys.argv[1:])
     except Refused as refused:
         sys.exit(f"{REFUSED}{refused}")

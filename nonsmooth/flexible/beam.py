@@ -1,20 +1,255 @@
-"""Finite elements of a straight beam in any direction."""
+"""Straight beams: materials, cross sections, matrices of elements from their shape functions, and their assembly."""
 
-from __future__ import annotations
-
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.flexible.elements import BeamElement, cubic, quintic
 from nonsmooth.flexible.finite_elements import FiniteElements, MassPoints, SlenderPart
-from nonsmooth.flexible.sections import CrossSection, Material, Rectangle, Tube
-from nonsmooth.settings import floats, shown
+from nonsmooth.settings import floats, is_number, shown
 
-__all__ = ["axes_of", "beam"]
+
+@dataclass(frozen=True)
+class _Positive:
+    """Base of data whose numbers are positive."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.type is float and not (is_number(value) and value > 0.0):
+                kind = type(self).__name__
+                raise InputError(f"{one.name} of a {kind} must be a positive number, got {shown(value)}.")
+
+
+@dataclass(frozen=True)
+class Material(_Positive):
+    """Linear elastic, isotropic.
+
+    Parameters
+    ----------
+    youngs : [Pa]
+        Young's modulus E.
+    shear : [Pa]
+        Shear modulus G.
+    density : [kg/m^3]
+    """
+
+    youngs: float
+    shear: float
+    density: float
+
+    @property
+    def poisson(self) -> float:
+        """Poisson's ratio, E / (2 G) - 1."""
+        return self.youngs / (2.0 * self.shear) - 1.0
+
+
+@dataclass(frozen=True)
+class CrossSection(_Positive):
+    """Any section, about the principal axes y and z through its centroid.
+
+    Parameters
+    ----------
+    area : [m^2]
+    Iy, Iz : [m^4]
+        Second moments: Iy of bending in the x-z plane, ``integral of z^2``; Iz in the x-y plane.
+    J : [m^4]
+        Torsion constant: torque ``G J`` per twist rate.
+    fibres : (3,) [m], optional
+        Distances at which stresses are evaluated: y and z of the outermost fibres in bending, and the r of the largest
+        shear stress ``T r / J``. Where omitted no stresses are recovered.
+    shear : (2,) [-], optional
+        Shear coefficients along y and z, which Timoshenko's theory needs.
+    """
+
+    area: float
+    Iy: float
+    Iz: float
+    J: float
+    fibres: tuple[float, float, float] | None = None
+    shear: tuple[float, float] | None = None
+
+    def section(self, material: Material) -> "CrossSection":
+        """Itself: what `Rectangle` and `Tube` become for a material."""
+        return self
+
+
+@dataclass(frozen=True)
+class Rectangle(_Positive):
+    """A rectangle with sides [m] along the y and z axes of the section.
+
+    J by Saint-Venant's series; shear coefficients 5/6. The largest shear stress in torsion is taken as that of the
+    middle of the longer side, by the same series.
+    """
+
+    y: float
+    z: float
+
+    def section(self, material: Material) -> CrossSection:
+        """Its numbers."""
+        a, b = max(self.y, self.z), min(self.y, self.z)
+        n = np.arange(1.0, 40.0, 2.0)  # the terms fall as n^-5
+        J = a * b**3 / 3.0 * (1.0 - 192.0 * b / (np.pi**5 * a) * float(np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5)))
+        n = np.arange(1.0, 400.0, 2.0)  # these as exp(-n) / n^2
+        with np.errstate(over="ignore"):
+            largest = b * (1.0 - 8.0 / np.pi**2 * float(np.sum(1.0 / (n**2 * np.cosh(n * np.pi * a / (2 * b))))))
+        return CrossSection(
+            self.y * self.z, self.y * self.z**3 / 12.0, self.z * self.y**3 / 12.0, J,
+            (self.y / 2, self.z / 2, largest), (5.0 / 6.0, 5.0 / 6.0),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tube:
+    """A circular tube, or a full circle with `inner` 0; diameters [m]. Shear coefficient by Cowper (1966)."""
+
+    outer: float
+    inner: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.outer) and 0.0 <= self.inner < self.outer):
+            raise InputError(f"A Tube needs diameters 0 <= inner < outer, got {self.inner} and {self.outer} m.")
+
+    def section(self, material: Material) -> CrossSection:
+        """Its numbers."""
+        area = math.pi / 4.0 * (self.outer**2 - self.inner**2)
+        second = math.pi / 64.0 * (self.outer**4 - self.inner**4)
+        nu, m = material.poisson, (self.inner / self.outer) ** 2
+        shear = 6 * (1 + nu) * (1 + m) ** 2 / ((7 + 6 * nu) * (1 + m) ** 2 + (20 + 12 * nu) * m)
+        half = self.outer / 2.0
+        return CrossSection(area, second, second, 2.0 * second, (half, half, half), (shear, shear))
+
+
+#: components of the recovered stresses [Pa]
+COMPONENTS = ("axial", "bending y", "bending z", "torsion")
+
+
+@dataclass(frozen=True, eq=False)
+class BeamElement:
+    """A beam element in its own axes: x from its first to its second node, y and z principal axes of its section.
+
+    Degrees of freedom of each node: displacements (3) [m], small rotations (3) [rad], and of the quintic element the
+    twist rate [rad/m] and the derivatives of the rotations about y and z [rad/m], which are the curvatures.
+    """
+
+    mass: Array  #: (n, n), n = 12 or 18
+    stiffness: Array  #: (n, n)
+    axial: Array  #: (n,) [N/m] axial force per degree of freedom, constant in the element, tension > 0
+    geometric: Array  #: (n, n) [1/m] stiffness per axial force: ``integral of (u_y'^2 + u_z'^2)``
+    fractions: Array  #: (g,) points along it, from 0 to 1, of Gauss's rule that integrates products of displacements
+    masses: Array  #: (g,) [kg] at these points
+    shapes: Array  #: (g, 3, n) displacements of these points
+    #: (2, 4, n) [Pa/m, Pa/rad] at the two ends: axial, of bending in the x-y and in the x-z plane at the fibres +y and
+    #: +z, of torsion
+    stresses: Array | None
+
+
+def _gram(a: Array, b: Array) -> Array:
+    """Integrals over (0, 1) of products of polynomials, given by rows of coefficients in ascending powers."""
+    i, j = np.arange(a.shape[1])[:, None], np.arange(b.shape[1])[None, :]
+    return np.asarray(a @ (1.0 / (i + j + 1.0)) @ b.T)
+
+
+def _derivative(a: Array, times: int = 1) -> Array:
+    """Derivative of polynomials, with as many coefficients as before."""
+    for _ in range(times):
+        a = np.hstack([a[:, 1:] * np.arange(1, a.shape[1]), np.zeros((len(a), 1))])
+    return a
+
+
+def _values(a: Array, places: Array) -> Array:
+    """Values (g, n) of polynomials (n, powers) at places in (0, 1)."""
+    return np.asarray(places[:, None] ** np.arange(a.shape[1]) @ a.T)
+
+
+def _hermite(conditions: int) -> Array:
+    """Polynomials on (0, 1) of which one of value, slope, ... at 0 and at 1 is one and the others are zero."""
+    monomials = np.eye(2 * conditions)
+    values = [_derivative(monomials, k) for k in range(conditions)]
+    rows = [value[:, 0] for value in values] + [value.sum(axis=1) for value in values]
+    return np.asarray(np.linalg.inv(np.array(rows)).T)
+
+
+def _bending(conditions: int, length: float, ratio: float) -> tuple[Array, Array]:
+    """Deflection and rotation, as polynomials of x / length, per deflection, rotation (and its slope) at both ends.
+
+    ``rotation = w' + ratio w'''`` with ``ratio = E I / (k G A)``, as without distributed load (Przemieniecki).
+    """
+    if ratio == 0.0:
+        scale = np.tile(length ** np.arange(conditions), 2)
+        w = scale[:, None] * _hermite(conditions)
+        return w, _derivative(w) / length
+    monomials = np.eye(4)
+    turn = _derivative(monomials) / length + ratio * _derivative(monomials, 3) / length**3
+    rows = np.array([monomials[:, 0], turn[:, 0], monomials.sum(axis=1), turn.sum(axis=1)])
+    w = np.linalg.inv(rows).T
+    return w, w @ turn
+
+
+def beam_element(
+    section: CrossSection, material: Material, length: float, conditions: int, timoshenko: bool = False
+) -> BeamElement:
+    """With `conditions` per end on a deflection: 2 for cubic, 3 for quintic bending.
+
+    Cubic elements have 12 degrees of freedom, with linear torsion and elongation: Euler-Bernoulli without rotary
+    inertia of the section in bending, or Timoshenko with it and with shear deformation (consistent mass of the
+    interdependent shape functions; Przemieniecki 1968, section 11.6). Quintic ones have 18, with cubic torsion.
+    """
+    per_node = 6 if conditions == 2 else 9
+    n, E, G, rho = 2 * per_node, material.youngs, material.shear, material.density
+    M, K, geometric, stresses = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, 4, n))
+    fibres = section.fibres or (0.0, 0.0, 0.0)
+    ends = np.array([0, per_node])
+    nodes, weights = np.polynomial.legendre.leggauss(2 * conditions)
+    fractions, shapes = (1.0 + nodes) / 2.0, np.zeros((2 * conditions, 3, n))
+
+    def put(matrix: Array, at: Any, values: Array) -> None:
+        matrix[np.ix_(at, at)] += values
+
+    linear = _hermite(1)
+    u, slope = ends, _derivative(linear) / length
+    put(M, u, rho * section.area * length * _gram(linear, linear))
+    put(K, u, E * section.area * length * _gram(slope, slope))
+    axial = np.zeros(n)
+    axial[u] = E * section.area * slope[:, 0]
+    shapes[:, 0, u] = _values(linear, fractions)
+    stresses[:, 0, u] = E * slope[:, 0]
+
+    twist = linear if conditions == 2 else np.tile([1.0, length], 2)[:, None] * _hermite(2)
+    rate = _derivative(twist) / length
+    at = ends + 3 if conditions == 2 else np.array([3, 6, per_node + 3, per_node + 6])
+    put(M, at, rho * (section.Iy + section.Iz) * length * _gram(twist, twist))
+    put(K, at, G * section.J * length * _gram(rate, rate))
+    stresses[0, 3, at], stresses[1, 3, at] = G * fibres[2] * rate[:, 0], G * fibres[2] * rate.sum(axis=1)
+
+    # in the x-y plane u_y' = r_z, in the x-z plane u_z' = -r_y
+    for component, offsets, sign, second, fibre in (
+        (1, (1, 5, 8), 1.0, section.Iz, fibres[0]),
+        (2, (2, 4, 7), -1.0, section.Iy, fibres[1]),
+    ):
+        shear = section.shear[component - 1] * G * section.area if timoshenko and section.shear else np.inf
+        w, turn = _bending(conditions, length, E * second / shear)
+        signs = np.tile([1.0, *[sign] * (conditions - 1)], 2)[:, None]
+        w, turn = signs * w, signs * turn
+        at = (ends[:, None] + np.array(offsets[:conditions])).ravel()
+        slope, curvature = _derivative(w) / length, _derivative(turn) / length
+        put(M, at, rho * section.area * length * _gram(w, w))
+        shapes[:, component, at] = _values(w, fractions)
+        put(K, at, E * second * length * _gram(curvature, curvature))
+        put(geometric, at, length * _gram(slope, slope))
+        if timoshenko:
+            put(M, at, rho * second * length * _gram(turn, turn))
+            put(K, at, shear * length * _gram(slope - turn, slope - turn))
+        stresses[0, component, at] = -E * fibre * curvature[:, 0]
+        stresses[1, component, at] = -E * fibre * curvature.sum(axis=1)
+    masses = rho * section.area * length * weights / 2.0
+    recovered = None if section.fibres is None else stresses
+    return BeamElement(M, K, axial, geometric, fractions, masses, shapes, recovered)
+
 
 AnySection = CrossSection | Rectangle | Tube
 
@@ -72,8 +307,9 @@ def beam(
     across : (3,), optional
         Direction of the section's y axis, made perpendicular to the beam; where omitted it is horizontal.
     element
-        ``"cubic"`` with 12 degrees of freedom, or ``"quintic"`` with 18; see `nonsmooth.flexible.elements`. Curvatures
-        and twist rates are common to neighbours of equal section only, since moments are continuous and not curvatures.
+        ``"cubic"`` with 12 degrees of freedom, or ``"quintic"`` with 18, per node three displacements, three rotations,
+        the twist rate, and two curvatures. Curvatures and twist rates are common to neighbours of equal section only,
+        since moments are continuous and not curvatures.
     timoshenko
         Shear deformation and rotary inertia, for cubic elements.
 
@@ -106,10 +342,13 @@ def beam(
         raise InputError(f"{len(grid) - 1} elements need one section, or one of each; got {len(sections)}.")
     lengths = np.diff(grid) * np.linalg.norm(last - first)
     numbers = [one.section(material) for one in sections]
-    if element == "cubic":
-        made = [cubic(s, material, length, timoshenko=timoshenko) for s, length in zip(numbers, lengths, strict=True)]
-    else:
-        made = [quintic(s, material, length) for s, length in zip(numbers, lengths, strict=True)]
+    if timoshenko and any(one.shear is None for one in numbers):
+        raise InputError(
+            "Timoshenko's theory needs the shear coefficients of the section; give shear=(along y, along z)."
+        )
+    conditions = 2 if element == "cubic" else 3
+    parts = zip(numbers, lengths, strict=True)
+    made = [beam_element(one, material, length, conditions, timoshenko) for one, length in parts]
     places = first + grid[:, None] * (last - first)
     labels = [f"{prefix}{i}" for i in range(len(grid))]
     for name, at in named.items():

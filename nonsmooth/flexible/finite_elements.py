@@ -1,7 +1,5 @@
 """Finite elements of a body: its matrices, and which of their rows are the motion of its nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,53 +9,48 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 
-__all__ = ["FiniteElements", "MassPoints", "SlenderPart", "assemble", "from_matrices"]
-
 
 @dataclass(frozen=True, eq=False)
 class SlenderPart:
-    """A beam element within the degrees of freedom of a body, see `nonsmooth.flexible.elements.BeamElement`.
+    """A beam element within the degrees of freedom of a body, see `nonsmooth.flexible.beam.BeamElement`."""
 
-    Parameters
-    ----------
-    dofs : (n,)
-        Its degrees of freedom.
-    nodes : (2,)
-        Indices of its nodes.
-    geometric : (n, n)
-    axial : (n,)
-    stresses : (2, c, n), or None
-    """
-
-    dofs: Any
-    nodes: tuple[int, int]
-    geometric: Array
-    axial: Array
-    stresses: Array | None
+    dofs: Any  #: (n,) its degrees of freedom
+    nodes: tuple[int, int]  #: indices of its nodes
+    geometric: Array  #: (n, n)
+    axial: Array  #: (n,)
+    stresses: Array | None  #: (2, c, n)
 
 
 @dataclass(frozen=True, eq=False)
 class MassPoints:
-    """Mass at points within a body: of a beam element those of Gauss's rule, at which its integrals are exact.
+    """Mass at points within a body: of a beam element those of Gauss's rule, at which its integrals are exact."""
 
-    Parameters
-    ----------
-    dofs : (n,)
-        Degrees of freedom that move them.
-    places : (g, 3) [m]
-    masses : (g,) [kg]
-    shapes : (g, 3, n)
-        Their displacements per degree of freedom.
-    """
+    dofs: Any  #: (n,) degrees of freedom that move them
+    places: Array  #: (g, 3) [m]
+    masses: Array  #: (g,) [kg]
+    shapes: Array  #: (g, 3, n) displacements per degree of freedom
 
-    dofs: Any
-    places: Array
-    masses: Array
-    shapes: Array
+
+class WithNodes:
+    """Base of bodies with nodes."""
+
+    names: tuple[str, ...]
+
+    def node(self, name: str) -> int:
+        """Index of the node of that name.
+
+        Raises
+        ------
+        InputError
+            For an unknown name.
+        """
+        if name not in self.names:
+            raise InputError(f"There is no node {name!r}; the nodes are {', '.join(self.names)}.")
+        return self.names.index(name)
 
 
 @dataclass(frozen=True, eq=False)
-class FiniteElements:
+class FiniteElements(WithNodes):
     """Mass and stiffness matrix of a free body, and where its nodes stand in them.
 
     Parameters
@@ -90,18 +83,6 @@ class FiniteElements:
         """Number d of degrees of freedom."""
         return int(self.mass.shape[0])
 
-    def node(self, name: str) -> int:
-        """Index of the node of that name.
-
-        Raises
-        ------
-        InputError
-            For an unknown name.
-        """
-        if name not in self.names:
-            raise InputError(f"There is no node {name!r}; the nodes are {', '.join(self.names)}.")
-        return self.names.index(name)
-
     def dofs(self, name: str) -> Any:
         """Degrees of freedom of a node: three displacements, and three rotations if it has these."""
         i = self.node(name)
@@ -120,7 +101,7 @@ class FiniteElements:
 
     def with_mass(
         self, node: str, mass: float, *, inertia: Any = (0.0, 0.0, 0.0), offset: Any = (0.0, 0.0, 0.0)
-    ) -> FiniteElements:
+    ) -> "FiniteElements":
         """With a rigid mass at a node.
 
         Parameters

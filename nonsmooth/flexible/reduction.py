@@ -1,7 +1,5 @@
 """Few modes for many degrees of freedom: Craig-Bampton, or free modes with attachment modes, in mean axes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -11,13 +9,10 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.flexible.elements import COMPONENTS
+from nonsmooth.flexible.beam import COMPONENTS
 from nonsmooth.flexible.finite_elements import FiniteElements
-from nonsmooth.flexible.inertia import inertia_of, shortening_of
-from nonsmooth.flexible.modes import Modes
+from nonsmooth.flexible.modes import Modes, inertia_of, shortening_of
 from nonsmooth.settings import shown
-
-__all__ = ["Rayleigh", "modes"]
 
 #: frequencies that differ by less, relative to their size, are one: round-off chooses among their modes
 EQUAL = 1e-6
@@ -108,8 +103,9 @@ def modes(
     if not 0 <= keep <= most:
         raise InputError(f"keep must be from 0 to {most}, got {keep}.")
     R = elements.rigid()
-    found = _craig_bampton if method == "craig-bampton" else _free
-    basis = found(elements, attached, keep, R)
+    basis = (
+        _craig_bampton(elements, attached, keep) if method == "craig-bampton" else _free(elements, attached, keep, R)
+    )
     squares, shapes = _orthonormal(elements, basis, R)
     frequencies = np.sqrt(squares)
     if isinstance(damping, Rayleigh):
@@ -142,7 +138,7 @@ def _lowest(K: Any, M: Any, count: int, shift: float) -> Array:
     return np.asarray(vectors[:, :count])
 
 
-def _craig_bampton(elements: FiniteElements, attached: Any, keep: int, R: Array) -> Array:
+def _craig_bampton(elements: FiniteElements, attached: Any, keep: int) -> Array:
     from scipy.sparse.linalg import splu
 
     d = elements.count
@@ -179,8 +175,7 @@ def _relieved(elements: FiniteElements, R: Array) -> Callable[[Array], Array]:
     factors = splu(bmat([[K, border], [border.T, None]]).tocsc())
 
     def deflection(loads: Array) -> Array:
-        found: Array = factors.solve(np.vstack([loads, np.zeros((6, loads.shape[1]))]))[: len(loads)]
-        return found
+        return np.asarray(factors.solve(np.vstack([loads, np.zeros((6, loads.shape[1]))]))[: len(loads)])
 
     return deflection
 
@@ -229,8 +224,7 @@ def _reproducible(elements: FiniteElements, squares: Array, shapes: Array) -> Ar
         first = last
     size = np.abs(shapes[moved])
     largest = np.argmax(size > (1.0 - EQUAL) * np.max(size, axis=0), axis=0)  # the first of equal ones
-    found: Array = shapes * np.where(shapes[moved[largest], np.arange(len(squares))] < 0.0, -1.0, 1.0)
-    return found
+    return np.asarray(shapes * np.where(shapes[moved[largest], np.arange(len(squares))] < 0.0, -1.0, 1.0))
 
 
 def _modes(

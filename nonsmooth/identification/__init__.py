@@ -1,7 +1,5 @@
 """Identification: identifiable parameters, exciting motions, estimates, and joints with clearance."""
 
-from __future__ import annotations
-
 from nonsmooth.identification.base import BaseParameters, base_parameters, random_states
 from nonsmooth.identification.bee_colony import BeeColony, Colony, bee_colony
 from nonsmooth.identification.consistent import Verdict, body_verdict, is_consistent, least_eigenvalues
@@ -9,11 +7,9 @@ from nonsmooth.identification.estimate import Estimate, Forecast, estimate, fore
 from nonsmooth.identification.excite import Bounds, Excitation, Excite, criteria, excite
 from nonsmooth.identification.fit_motion import FitMotion, MotionFit, Profile, fit_motion
 from nonsmooth.identification.fourier import Fourier
-from nonsmooth.identification.joint_friction import load_columns, radial_forces
-from nonsmooth.identification.measurement import Measurement, simulated
-from nonsmooth.identification.motion_data import MotionData, predictable_time
+from nonsmooth.identification.measurement import Measurement, MotionData, predictable_time, simulated
 from nonsmooth.identification.parameters import LinkFrame, Parameter, pseudo_inertia
-from nonsmooth.identification.regressor import Regressor, regressor
+from nonsmooth.identification.regressor import Regressor, load_columns, radial_forces, regressor
 
 __all__ = [
     "BaseParameters",

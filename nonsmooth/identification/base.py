@@ -4,8 +4,6 @@ The columns of the stacked regressor W depend on each other, ``W = W_b K``: its 
 parameters ``beta = K theta``, each of which is one standard parameter plus multiples of others with the same effect.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,9 +80,25 @@ class BaseParameters:
             Lengths and other numbers that coefficients are recognised as: one, or the product of two of them, times
             1 or 2. Other coefficients are printed as numbers.
         """
-        return tuple(
-            _formula(row, c, self, symbols or {}) for c, row in zip(self.columns, self.combination, strict=True)
-        )
+        symbols = symbols or {}
+        known = [(name, abs(number)) for name, number in symbols.items()]
+        for (one, x), (other, y) in itertools.combinations_with_replacement(known[: len(symbols)], 2):
+            known.append((f"{one}^2" if one == other else f"{one} {other}", x * y))
+
+        def coefficient(size: float) -> str:
+            if abs(size - 1.0) < 1e-9:
+                return ""
+            for factor, (name, number) in itertools.product((1.0, 2.0), known):
+                if number > 0 and abs(size / (factor * number) - 1.0) < 1e-8:
+                    return f"{name} " if factor == 1.0 else f"2 {name} "
+            return f"{size:.6g} "
+
+        found = []
+        for leader, row in zip(self.columns, self.combination, strict=True):
+            others = [(float(row[i]), self.names[i]) for i in np.flatnonzero(row) if i != leader]
+            terms = (f" {'-' if value < 0 else '+'} {coefficient(abs(value))}{name}" for value, name in others)
+            found.append(self.names[leader] + "".join(terms))
+        return tuple(found)
 
     def __str__(self) -> str:
         seen = len(self.names) - len(self.unseen)
@@ -148,7 +162,20 @@ def base_parameters(
     scaled = W[:, seen] / norms[seen]
     values = np.linalg.svd(scaled, compute_uv=False) if seen.size else np.zeros(0)
     rank = int(np.sum(values > RANK * values[0])) if seen.size else 0
-    leaders = _leaders(scaled, rank)
+    # the earliest independent columns lead: Gram and Schmidt's process, repeated against rounding
+    leaders: list[int] = []
+    orthonormal = np.zeros((len(scaled), 0))
+    for i in range(scaled.shape[1]):
+        rest = scaled[:, i]
+        for _ in range(2):
+            rest = rest - orthonormal @ (orthonormal.T @ rest)
+        if np.linalg.norm(rest) > np.sqrt(RANK) * 1e-2 and len(leaders) < rank:
+            leaders.append(i)
+            orthonormal = np.column_stack([orthonormal, rest / np.linalg.norm(rest)])
+    if len(leaders) < rank:  # nearly dependent early columns: pivoting finds as many as there are
+        from scipy.linalg import qr
+
+        leaders = sorted(int(i) for i in qr(scaled, mode="r", pivoting=True)[1][:rank])
     K = np.zeros((rank, W.shape[1]))
     if rank:
         K[:, seen] = np.linalg.lstsq(scaled[:, leaders], scaled, rcond=None)[0]
@@ -168,50 +195,8 @@ def random_states(
     return Y.motion.start + q, v, a
 
 
-def _leaders(scaled: Array, rank: int) -> list[int]:
-    """The earliest independent columns: Gram and Schmidt's process, repeated against rounding."""
-    found: list[int] = []
-    basis = np.zeros((len(scaled), 0))
-    for i in range(scaled.shape[1]):
-        rest = scaled[:, i]
-        for _ in range(2):
-            rest = rest - basis @ (basis.T @ rest)
-        if np.linalg.norm(rest) > np.sqrt(RANK) * 1e-2 and len(found) < rank:
-            found.append(i)
-            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
-    if len(found) < rank:  # nearly dependent early columns: pivoting finds as many as there are
-        from scipy.linalg import qr
-
-        order = qr(scaled, mode="r", pivoting=True)[1]
-        return sorted(int(i) for i in order[:rank])
-    return found
-
-
-def _formula(row: Array, leader: int, base: BaseParameters, symbols: Mapping[str, float]) -> str:
-    text = base.names[leader]
-    for i in np.flatnonzero(row):
-        if i == leader:
-            continue
-        sign, factor = ("-" if row[i] < 0 else "+"), _coefficient(abs(float(row[i])), symbols)
-        text += f" {sign} {factor + ' ' if factor else ''}{base.names[i]}"
-    return text
-
-
-def _coefficient(value: float, symbols: Mapping[str, float]) -> str:
-    """A positive coefficient as a product of symbols, or as a number; nothing for 1."""
-    if abs(value - 1.0) < 1e-9:
-        return ""
-    products: list[tuple[str, float]] = [(name, abs(number)) for name, number in symbols.items()]
-    for (one, x), (other, y) in itertools.combinations_with_replacement(products[: len(symbols)], 2):
-        products.append((f"{one}^2" if one == other else f"{one} {other}", x * y))
-    for factor, (name, number) in itertools.product((1.0, 2.0), products):
-        if number > 0 and abs(value / (factor * number) - 1.0) < 1e-8:
-            return name if factor == 1.0 else f"2 {name}"
-    return f"{value:.6g}"
-
-
 def as_dictionary(base: BaseParameters) -> dict[str, Any]:
-    """As plain data."""
+    """Plain data of the result, for JSON."""
     return {
         "rank": base.rank, "gap": base.gap, "names": list(base.base_names), "units": list(base.base_units),
         "formulas": list(base.formulas()), "without influence": [base.names[i] for i in base.unseen],

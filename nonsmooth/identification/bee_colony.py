@@ -5,8 +5,6 @@ ten variables), whose variant is taken where the paper does not say more: all co
 onlookers choose a source with probability in proportion to exp(-cost / mean cost).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

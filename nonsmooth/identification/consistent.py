@@ -9,8 +9,6 @@ Source: Wensing, Kim, Slotine, Linear matrix inequalities for physically consist
 IEEE Robot. Autom. Lett. 3 (2018), 60-67.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ With the rows of joints and drives ``G(q, u) = 0``, K = G_q B and the drives' co
 so that S spans the motions that the joints admit. Dependent rows are omitted.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 
@@ -59,24 +57,22 @@ class DriveMotion:
                 raise InputError(f'"{name}" is no drive of the mechanism; its drives are {", ".join(known) or "none"}.')
         if not self.drives or len({*self.drives}) != len(self.drives):
             raise InputError(f"drives must be different names of drives, got {drives!r}; there are {', '.join(known)}.")
-        self._check_others(system)
-        self.start = np.array([_at_start(known[name]) for name in self.drives])
-        still = {
-            name: dataclasses.replace(known[name], motion=float(u))
-            for name, u in zip(self.drives, self.start, strict=True)
-        }
-        frozen = tuple(still.get(element.name, element) for element in system.elements)
-        self.system = dataclasses.replace(system, elements=frozen, assembly=None)
-        self._symbols()
-        self._positions: tuple[Array, Array] = self.start[None], system.start.q[None]
-        self.positions(self.start[None])
-
-    def _check_others(self, system: System) -> None:
         for element in system.elements:
             moving = isinstance(element, PrescribedMotion) and callable(element.motion)
             moving |= isinstance(element, PrescribedPose) and callable(element.position)
             if moving and element.name not in self.drives:
                 raise InputError(f'"{element.name}" prescribes a motion, too; name it among the drives.')
+        still: dict[str, PrescribedMotion] = {}
+        for name in self.drives:
+            u = known[name].motion
+            u = float(signal_values(name, "motion", u, 0.0)[0]) if callable(u) else float(u)
+            still[name] = dataclasses.replace(known[name], motion=u)
+        self.start = np.array([one.motion for one in still.values()])
+        frozen = tuple(still.get(element.name, element) for element in system.elements)
+        self.system = dataclasses.replace(system, elements=frozen, assembly=None)
+        self._symbols()
+        self._positions: tuple[Array, Array] = self.start[None], system.start.q[None]
+        self.positions(self.start[None])
 
     def _symbols(self) -> None:
         """The rows G, selected so that K is square and regular at the start."""
@@ -120,8 +116,6 @@ class DriveMotion:
                 "motion, and start away from singular positions."
             )
         return chosen
-
-    # ------------------------------------------------------------------------------------------------------- positions
 
     def positions(self, u: Array) -> Array:
         """Coordinates (n, nq) at rows u (n, nd), reached from known ones in stages so that the branch stays.
@@ -196,9 +190,3 @@ class Mapped:
 def solved(matrices: Array, right: Array) -> Array:
     """Solutions of systems of equations, one per matrix."""
     return np.asarray(np.linalg.solve(matrices, right), dtype=np.float64)
-
-
-def _at_start(drive: PrescribedMotion) -> float:
-    if not callable(drive.motion):
-        return float(drive.motion)
-    return float(signal_values(drive.name, "motion", drive.motion, 0.0)[0])

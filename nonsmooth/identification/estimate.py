@@ -4,8 +4,6 @@ With the stacked regressor W and forces tau, of which channel d has white noise 
 variance is ``beta = (W' S^-1 W)^-1 W' S^-1 tau`` and its covariance ``(W' S^-1 W)^-1``, the Cramer-Rao bound.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,9 +16,8 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.identification.base import BaseParameters, base_parameters
 from nonsmooth.identification.consistent import consistent_parameters
 from nonsmooth.identification.fourier import Fourier
-from nonsmooth.identification.joint_friction import load_columns
 from nonsmooth.identification.measurement import Measurement
-from nonsmooth.identification.regressor import Regressor
+from nonsmooth.identification.regressor import Regressor, load_columns
 from nonsmooth.identification.results import Saved
 
 Method = Literal["least squares", "weighted", "huber", "total", "consistent"]
@@ -53,10 +50,8 @@ class Forecast:
     @property
     def relative(self) -> Array:
         """Deviation as a share of the value; inf where this is zero."""
-        with np.errstate(divide="ignore"):
-            return np.where(
-                self.values != 0, self.deviation / np.abs(np.where(self.values != 0, self.values, 1)), np.inf
-            )
+        infinite = np.full_like(self.deviation, np.inf)
+        return np.divide(self.deviation, np.abs(self.values), out=infinite, where=self.values != 0)
 
     @property
     def hopeless(self) -> tuple[str, ...]:
@@ -66,21 +61,15 @@ class Forecast:
 
     def __str__(self) -> str:
         lines = ["| base parameter | unit | value | deviation | share |", "|---|---|---|---|---|"]
-        for row in zip(self.names, self.units, self.values, self.deviation, self.relative, strict=True):
-            name, unit, value, deviation, share = row
-            told = f"{share:.1%}" if np.isfinite(share) else "-"
-            told += "" if share <= HOPELESS else " hopeless"
-            lines.append(f"| {name} | {unit} | {value:.4g} | {deviation:.2g} | {told} |")
+        rows = zip(self.names, self.units, self.values, self.deviation, self.relative, strict=True)
+        for name, unit, value, deviation, share in rows:
+            words = (f"{share:.1%}" if np.isfinite(share) else "-") + ("" if share <= HOPELESS else " hopeless")
+            lines.append(f"| {name} | {unit} | {value:.4g} | {deviation:.2g} | {words} |")
         return "\n".join(lines)
 
 
 def forecast(
-    Y: Regressor,
-    motion: Fourier,
-    *,
-    noise: float,
-    samples: int = 400,
-    base: BaseParameters | None = None,
+    Y: Regressor, motion: Fourier, *, noise: float, samples: int = 400, base: BaseParameters | None = None
 ) -> Forecast:
     """The accuracy of the base parameters expected from a motion.
 
@@ -94,10 +83,8 @@ def forecast(
     W, force = known.reduced(Y(*states)), Y.force(*states)
     deviation = noise * np.max(np.abs(force), axis=0)
     scaled = (W / deviation[None, :, None]).reshape(-1, known.rank)
-    covariance = _inverse_gram(scaled)
-    return Forecast(
-        known.base_names, known.base_units, known.values(Y.values), np.sqrt(np.diagonal(covariance)), deviation
-    )
+    least = np.sqrt(np.diagonal(_inverse_gram(scaled)))
+    return Forecast(known.base_names, known.base_units, known.values(Y.values), least, deviation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,17 +133,15 @@ class Estimate(Saved):
 
     @property
     def correlation(self) -> Array:
-        """Of the values (rank, rank)."""
+        """Correlation of the values (rank, rank)."""
         return self.covariance / np.outer(self.deviation, self.deviation)
 
     @property
     def tests(self) -> dict[str, float]:
-        """Of the residuals: Durbin and Watson's number, 2 for white noise, and the largest in standard deviations."""
+        """Durbin and Watson's number of the residuals, 2 for white noise, and the largest in standard deviations."""
         changes = np.sum(np.diff(self.residual, axis=0) ** 2, axis=0) / np.sum(self.residual**2, axis=0)
-        return {
-            "Durbin-Watson": float(np.min(changes)),
-            "largest residual": float(np.max(np.abs(self.residual) / self.noise)),
-        }
+        largest = float(np.max(np.abs(self.residual) / self.noise))
+        return {"Durbin-Watson": float(np.min(changes)), "largest residual": largest}
 
     def __str__(self) -> str:
         lines = [
@@ -171,7 +156,7 @@ class Estimate(Saved):
         return "\n".join(lines)
 
     def as_dictionary(self) -> dict[str, Any]:
-        """As plain data."""
+        """Plain data of the result, for JSON."""
         rows = zip(self.names, self.units, self.values, self.deviation, self.intervals(), self.share, strict=True)
         found: dict[str, Any] = {"method": self.method, "noise": self.noise.tolist(), **self.tests}
         found["parameters"] = {
@@ -255,7 +240,7 @@ def estimate(
             raise InputError("Total least squares needs motion_noise=(of q, of q', of q'').")
         beta = _total(W, tau, known.reduced(slopes), noise, motion_noise)
     elif method == "consistent":
-        R = _triangle((W / noise[None, :, None]).reshape(-1, known.rank))
+        R = np.linalg.qr((W / noise[None, :, None]).reshape(-1, known.rank))[1]
         standard = consistent_parameters(Y, known, beta, R, Y.values if prior is None else np.asarray(prior))
         beta = known.values(standard)
     residual = tau - W @ beta
@@ -266,15 +251,10 @@ def estimate(
     )  # fmt: skip
 
 
-def _triangle(W: Array) -> Array:
-    """Triangular factor of a tall matrix."""
-    return np.asarray(np.linalg.qr(W)[1], dtype=np.float64)
-
-
 def _inverse_gram(W: Array) -> Array:
     """(W' W)^-1 by the triangular factor of W."""
     scale = np.linalg.norm(W, axis=0)
-    inverse = np.linalg.inv(_triangle(W / scale))
+    inverse = np.linalg.inv(np.linalg.qr(W / scale)[1])
     return (inverse @ inverse.T) / np.outer(scale, scale)
 
 
@@ -340,8 +320,7 @@ def _total(W: Array, tau: Array, slopes: Array, noise: Array, motion_noise: tupl
     exact = int(np.sum(level == 0))
     scale = np.where(level > 0, level, 1.0)[order]
     A = (W / noise[None, :, None]).reshape(-1, rank)[:, order] / scale
-    whole = np.column_stack([A, (tau / noise).ravel()])
-    R = _triangle(whole)
+    R = np.linalg.qr(np.column_stack([A, (tau / noise).ravel()]))[1]
     inner = np.linalg.svd(R[exact:, exact:])[2][-1]
     if abs(inner[-1]) < 1e-12:
         raise InputError("Total least squares has no solution for these data; use weighted least squares.")

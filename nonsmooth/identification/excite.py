@@ -5,21 +5,19 @@ covariance of the estimate up to the variance of the noise. Series are parametri
 start and end at rest, so that these conditions hold exactly; derivatives of the criteria are exact.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.base import BaseParameters, base_parameters
 from nonsmooth.identification.fourier import Fourier, basis, free_directions
-from nonsmooth.identification.optimise import minimise
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.identification.results import Saved
 from nonsmooth.model.forces import Force, Gravity
@@ -45,8 +43,7 @@ class Bounds:
     Parameters
     ----------
     position, velocity, acceleration : one number > 0 per drive [rad or m, per s, per s^2]
-    force : [N m] or [N], optional
-        Of the driving forces, by the parameters as built.
+    force : [N m] or [N], optional, of the driving forces, by the parameters as built
     clear : callable, optional
         Function of positions (n, drives) that returns (n, k) values, each >= 0 where nothing collides. Its derivatives
         are central differences.
@@ -64,7 +61,7 @@ class Bounds:
     clear: Callable[[Array], Array] | None = None
 
     def __post_init__(self) -> None:
-        given = [self.position, self.velocity, self.acceleration, *([self.force] if self.force is not None else [])]
+        given = [self.position, self.velocity, self.acceleration, *([] if self.force is None else [self.force])]
         if len({len(one) for one in given}) != 1 or not all(x > 0 for one in given for x in one):
             raise InputError(f"Bounds: one positive number per drive for each kind, got {given!r}.")
 
@@ -147,7 +144,7 @@ class Excitation(Saved):
         return "\n".join(lines)
 
     def as_dictionary(self) -> dict[str, Any]:
-        """As plain data, with the coefficients."""
+        """Plain data of the result, for JSON, with the coefficients."""
         return {
             "omega": self.motion.omega, "period": self.motion.period, "drives": list(self.drives),
             "coefficients": self.motion.coefficients.tolist(), **self.measures, "reached": list(self.reached),
@@ -247,13 +244,10 @@ class _Search:
         whole = np.vstack(found)
         return np.vstack([whole, -whole])
 
-    def states(self, x: Array) -> list[Array]:
-        return [shape @ x.reshape(len(self.Y.drives), -1).T for shape in self.shapes]
-
     def values(self, x: Array) -> tuple[Array, Array]:
         """The criterion, which is minimised, then what must be at most 1; and the Jacobian of all."""
         if self._last is None or self._last[0] != x.tobytes():
-            states = self.states(x)
+            states = [shape @ x.reshape(len(self.Y.drives), -1).T for shape in self.shapes]
             Y, slopes = self.Y.with_derivatives(*states)
             W, dW = self.base.reduced(Y), self.base.reduced(slopes)
             value, by_W = _criterion(self.chosen.criterion, W)
@@ -265,9 +259,6 @@ class _Search:
             self._last = x.tobytes(), np.concatenate([one for one, _ in rows]), np.vstack([two for _, two in rows])
         return self._last[1], self._last[2]
 
-    def value(self, x: Array) -> float:
-        return float(self.values(x)[0][0])
-
     def _chained(self, by_state: Array) -> Array:
         """Gradient by x of a function with these derivatives (n, 3 drives) by coordinates, velocities, ..."""
         nd = len(self.Y.drives)
@@ -277,12 +268,11 @@ class _Search:
     def _pointwise(self, by_state: Array) -> Array:
         """Jacobian (n, x) of a function of each state with these derivatives (n, 3 drives)."""
         nd = len(self.Y.drives)
-        return np.hstack(
-            [np.sum([self.shapes[k] * by_state[:, k * nd + d, None] for k in range(3)], axis=0) for d in range(nd)]
-        )
+        parts = ([self.shapes[k] * by_state[:, k * nd + d, None] for k in range(3)] for d in range(nd))
+        return np.hstack([np.sum(part, axis=0) for part in parts])
 
     def _forces(self, Y: Array, slopes: Array, states: list[Array]) -> tuple[Array, Array]:
-        """Driving forces, both signs, as shares of their bounds; of known loads the slopes are differences."""
+        """Driving forces, both signs, as shares of their bounds; slopes of known loads are differences."""
         theta, limit = self.Y.values, np.array(self.bounds.force)
         tau, by_state = Y @ theta + self.Y.known(*states), slopes @ theta  # (n, nd), (n, 3 nd, nd)
         if self.has_loads:
@@ -314,7 +304,7 @@ class _Search:
                 if over <= 1.0 + EXCESS:
                     break
             x = x / max(1.0, over)
-            return self.value(x), x.reshape(nd, size) @ self.free.T
+            return float(self.values(x)[0][0]), x.reshape(nd, size) @ self.free.T
         except InputError:  # a position that a closed loop does not reach
             return float("inf"), np.zeros((nd, 2 * self.chosen.harmonics + 1))
 
@@ -355,14 +345,82 @@ def _within(motion: Fourier, bounds: Bounds, Y: Regressor) -> Fourier:
     """The motion, scaled such that all bounds hold at fine times; those of forces and collisions must hold, too."""
     share = float(np.max(bounds.share(motion)))
     scaled = Fourier(motion.omega, motion.coefficients / max(1.0, share * (1 + 1e-12)))
-    t = scaled.times(2_000)
+    t, limit = scaled.times(2_000), None if bounds.force is None else np.array(bounds.force)
     for _ in range(60):
-        tau = np.max(np.abs(Y.force(*scaled.states(t))), axis=0) if bounds.force is not None else np.zeros(1)
-        limit = np.array(bounds.force) if bounds.force is not None else np.ones(1)
-        free = bounds.clear is None or float(np.min(bounds.clear(scaled(t)))) >= 0
-        if np.all(tau <= limit) and free:
+        weak = limit is None or bool(np.all(np.max(np.abs(Y.force(*scaled.states(t))), axis=0) <= limit))
+        if weak and (bounds.clear is None or float(np.min(bounds.clear(scaled(t)))) >= 0):
             return scaled
         scaled = Fourier(scaled.omega, scaled.coefficients * 0.98)
     raise InputError(
         "No scaling of the best motion keeps the bounds of forces and collisions; start where it is clear."
     )
+
+
+# ------------------------------------------------------------------------------------ smooth functions in IPOPT
+
+
+def minimise(
+    values: Callable[[Array], tuple[Array, Array]], x: Array, rows: Array, *, iterations: int, tolerance: float
+) -> Array:
+    """Minimise the first of some functions by IPOPT where the others are at most 1 and ``rows x <= 1``.
+
+    Values and Jacobian are callbacks, curvature is that of quasi-Newton updates.
+
+    Parameters
+    ----------
+    values : x -> functions (m,) and their Jacobian (m, n)
+    x : start (n,)
+    rows : (k, n)
+    iterations : at most; the last iterate is returned then
+    tolerance : of IPOPT's scaled conditions of optimality
+    """
+    size, count = len(x), len(values(x)[0])
+    slopes = _Dense("slopes", [size, count], (count, size), lambda x, _: values(x)[1])
+    callback = _Dense("values", [size], (count, 1), lambda x: values(x)[0], slopes)
+    symbol = ca.MX.sym("x", size)
+    found = callback(symbol)
+    constraints = ca.DM(rows) @ symbol
+    if count > 1:
+        constraints = ca.vertcat(constraints, found[1:])
+    options = {
+        "ipopt.hessian_approximation": "limited-memory", "ipopt.max_iter": iterations, "ipopt.tol": tolerance,
+        "ipopt.acceptable_tol": 10 * tolerance, "ipopt.acceptable_iter": 5, "ipopt.print_level": 0,
+        "ipopt.sb": "yes", "ipopt.mu_strategy": "adaptive", "print_time": False, "error_on_fail": False,
+        "ipopt.bound_relax_factor": 0.0,
+    }  # fmt: skip
+    solver = ca.nlpsol("excite", "ipopt", {"x": symbol, "f": found[0], "g": constraints}, options)
+    result = solver(x0=x, lbg=-np.inf, ubg=1.0)
+    return np.array(result["x"]).ravel()
+
+
+class _Dense(ca.Callback):
+    """A function of columns of these sizes that gives one table, with another one as its Jacobian."""
+
+    def __init__(
+        self, name: str, sizes: list[int], shape: tuple[int, int], function: Callable[..., Array],
+        slopes: ca.Callback | None = None,
+    ) -> None:  # fmt: skip
+        ca.Callback.__init__(self)
+        self._sizes, self._shape, self._function, self._slopes = sizes, shape, function, slopes
+        self.construct(name, {})
+
+    def get_n_in(self) -> int:
+        return len(self._sizes)
+
+    def get_n_out(self) -> int:
+        return 1
+
+    def get_sparsity_in(self, i: int) -> Any:
+        return ca.Sparsity.dense(self._sizes[i], 1)
+
+    def get_sparsity_out(self, i: int) -> Any:
+        return ca.Sparsity.dense(*self._shape)
+
+    def eval(self, arguments: Any) -> Any:
+        return [ca.DM(self._function(*(np.array(one).ravel() for one in arguments)))]
+
+    def has_jacobian(self) -> bool:
+        return self._slopes is not None
+
+    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
+        return self._slopes

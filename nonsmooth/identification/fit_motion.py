@@ -9,8 +9,6 @@ that meets a lower sum of squares than that of the minimum shows that the search
 the profiles are computed again, so that they always belong to the minimum.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -28,7 +26,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_bytes
 from nonsmooth.identification.levenberg import levenberg_marquardt
-from nonsmooth.identification.motion_data import FAILED, MotionData, simulated_columns
+from nonsmooth.identification.measurement import FAILED, MotionData, simulated_columns
 from nonsmooth.identification.results import Saved
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
@@ -154,7 +152,7 @@ class MotionFit(Saved):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What speaks against the estimate and its intervals: error of the steps, and residuals that are not noise."""
+        """Objections to the estimate and its intervals: error of the steps, and residuals that are not noise."""
         found, mean = [], self.cost / self.samples
         moved = ", ".join(
             f"{name} by {shift:.1f}" for name, shift in zip(self.names, self.shift, strict=False) if abs(shift) > MOVED
@@ -202,7 +200,7 @@ class MotionFit(Saved):
         return "\n".join([*lines, *("" for _ in self.remarks[:1]), *self.remarks])
 
     def as_dictionary(self) -> dict[str, Any]:
-        """As plain data."""
+        """Plain data of the result, for JSON."""
         found: dict[str, Any] = {
             "until": self.until, "mean square residual": self.cost / self.samples, "runs": self.runs,
             "seconds": self.seconds, "unknown": list(self.unknown), "remarks": list(self.remarks), "parameters": {},
@@ -260,17 +258,10 @@ class _Fit:
     """One search; x are the logarithms of the parameters."""
 
     def __init__(
-        self,
-        system: System,
-        stepper: Stepper,
-        data: MotionData,
-        parameters: Mapping[str, tuple[float, float]],
-        dt: float | StepControl,
-        chosen: FitMotion,
-        until: float | None,
-        resume: str | os.PathLike[str] | None,
+        self, system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, tuple[float, float]],
+        dt: float | StepControl, chosen: FitMotion, until: float | None, resume: str | os.PathLike[str] | None,
         progress: Progress,
-    ) -> None:
+    ) -> None:  # fmt: skip
         for name, (low, high) in parameters.items():
             system.parameter_vector({name: low})
             if not 0 < low < high:
@@ -292,18 +283,13 @@ class _Fit:
         self._say, self.runs = whom(progress), 0
         self._last: tuple[Array, Array, Array] | None = None
         self.begin = time.perf_counter()
-        self._open(resume)
-
-    # ----------------------------------------------------------------------------------------------------------- store
-
-    def _open(self, resume: str | os.PathLike[str] | None) -> None:
-        """What is known of this very search."""
+        # parts of this very search that are done
         text = repr((self.names, self.low.tolist(), self.high.tolist(), self.chosen, self.dt, self.stepper))
         digest = hashlib.sha256(text.encode())
         for name, values in self.data.columns.items():
             digest.update(name.encode() + values.tobytes() + self.data.t.tobytes())
         self.path, self.key = None if resume is None else Path(resume), digest.hexdigest()
-        self.kept: dict[str, Any] = {}
+        self.done: dict[str, Any] = {}
         if self.path is not None and self.path.exists():
             try:
                 found = json.loads(self.path.read_text(encoding="utf-8"))
@@ -311,17 +297,15 @@ class _Fit:
                 raise InputError(f"{self.path} is no file of a search; remove it or name another.") from None
             if not isinstance(found, dict) or found.get("search") != self.key:
                 raise InputError(f"{self.path} is of another search, data or range; remove it or name another.")
-            self.kept = found["done"]
+            self.done = found["done"]
 
     def _once(self, name: str, compute: Callable[[], Any]) -> Any:
         """A part of the search, computed unless it is known."""
-        if name not in self.kept:
-            self.kept[name] = compute()
+        if name not in self.done:
+            self.done[name] = compute()
             if self.path is not None:
-                write_bytes(json.dumps({"search": self.key, "done": self.kept}).encode(), self.path, "The search")
-        return self.kept[name]
-
-    # ---------------------------------------------------------------------------------------------------------- search
+                write_bytes(json.dumps({"search": self.key, "done": self.done}).encode(), self.path, "The search")
+        return self.done[name]
 
     def residual(self, x: Array, part: float = 1.0, dt: float | StepControl | None = None) -> Array:
         """Over a part of the motion, in standard deviations; with other steps than those of the fit."""
@@ -333,17 +317,6 @@ class _Fit:
         measured = np.array([cut.columns[name] / cut.noise[name] for name in cut.columns])
         return (found - measured).ravel()
 
-    def _starts(self) -> list[list[float]]:
-        from scipy.stats import qmc
-
-        points = qmc.LatinHypercube(len(self.names), rng=self.chosen.seed).random(self.chosen.starts)
-        found = []
-        for k, point in enumerate(self.low + points * (self.high - self.low)):
-            cost = self._once(f"start {k}", partial(self._beginning, point))
-            found.append([cost, *point.tolist()])
-            self._say(f"start {k + 1} of {self.chosen.starts}", 0.4 * (k + 1) / self.chosen.starts)
-        return sorted(found)
-
     def _beginning(self, x: Array) -> float:
         """Sum of squares over the first part of the motion."""
         return float(np.sum(self.residual(x, PARTS[0]) ** 2))
@@ -354,11 +327,6 @@ class _Fit:
             x, _ = levenberg_marquardt(partial(self.residual, part=part), x, self.low, self.high, iterations=GROWING)
         return self._finish(x)
 
-    def _farthest(self, starts: list[Array], tried: list[Array]) -> int:
-        """Which start is farthest from those that led to minima which do not explain the data."""
-        apart = [[float(np.linalg.norm((x - y) / (self.high - self.low))) for y in tried] for x in starts]
-        return int(np.argmax(np.min(apart, axis=1)))
-
     def _finish(self, x: Array, free: Array | None = None) -> list[float]:
         """Cost and x of the minimum next to x over the whole motion."""
         x, cost = levenberg_marquardt(
@@ -367,14 +335,27 @@ class _Fit:
         return [float(cost), *x.tolist()]
 
     def result(self) -> MotionFit:
+        from scipy.stats import qmc
+
+        points = qmc.LatinHypercube(len(self.names), rng=self.chosen.seed).random(self.chosen.starts)
+        starts = []
+        for k, x in enumerate(self.low + points * (self.high - self.low)):
+            cost = self._once(f"start {k}", partial(self._beginning, x))
+            starts.append([cost, *x.tolist()])
+            self._say(f"start {k + 1} of {self.chosen.starts}", 0.4 * (k + 1) / self.chosen.starts)
+        left = [np.array(x) for _, *x in sorted(starts)]
         minima: list[list[float]] = []
         samples = len(self.data.t) * len(self.data.columns)
-        left = [np.array(x) for _, *x in self._starts()]
         tried: list[Array] = []
         count = min(self.chosen.improved, len(left))
         for k in range(count):
-            known = not minima or _explained(min(minima)[0], samples)
-            tried.append(left.pop(0 if known else self._farthest(left[: 2 * self.chosen.improved - k], tried)))
+            chosen = 0
+            if minima and not _explained(min(minima)[0], samples):
+                # no minimum explains the data yet: the start farthest from those that were tried
+                likely = left[: 2 * self.chosen.improved - k]
+                apart = [[float(np.linalg.norm((x - y) / (self.high - self.low))) for y in tried] for x in likely]
+                chosen = int(np.argmax(np.min(apart, axis=1)))
+            tried.append(left.pop(chosen))
             minima.append(self._once(f"minimum {k}", partial(self._improve, tried[-1])))
             self._say(f"minimum {k + 1} of {count}", 0.4 + 0.4 * (k + 1) / count)
             lowest = min(minima)[0]
@@ -459,9 +440,18 @@ class _Fit:
                     inner = value
         values = np.array(sorted(points))
         rise = np.maximum([points[value][0] - least for value in values.tolist()], 0.0)
-        ends = _interval(values, rise, float(x[k]), float(self.low[k]), float(self.high[k]))
+        ends = []  # outermost values where the rise crosses that of 95 %; else the ends of the range
+        for side, bound in ((-1, float(self.low[k])), (1, float(self.high[k]))):
+            own = np.flatnonzero(side * (values - x[k]) >= 0)[::side]  # from the minimum outwards
+            inside = int(np.flatnonzero(rise[own] < RISE)[-1])
+            if inside == len(own) - 1:
+                ends.append(bound)
+                continue
+            i, j = own[inside], own[inside + 1]
+            ends.append(_crossing(float(values[i]), float(rise[i]), float(values[j]), float(rise[j])))
         known = ends[0] > self.low[k] and ends[1] < self.high[k]
-        return Profile(np.exp(values), rise, (float(np.exp(ends[0])), float(np.exp(ends[1]))), bool(known)), None
+        interval = float(np.exp(ends[0])), float(np.exp(ends[1]))
+        return Profile(np.exp(values), rise, interval, bool(known)), None
 
     def _constrained(self, value: float, k: int, first: Array, beside: Array, expected: float) -> list[float]:
         """Cost and x of the minimum at a value of parameter k: from the linearised valley, and if it is higher than
@@ -478,7 +468,7 @@ def _explained(cost: float, samples: int) -> bool:
 
 
 def _covariance(J: Array) -> Array:
-    """Of the logarithms, by the linearised motion."""
+    """Covariance of the logarithms, by the linearised motion."""
     _, s, Vt = np.linalg.svd(J, full_matrices=False)
     s = np.maximum(s, 1e-8 * s[0])
     return np.asarray((Vt.T / s**2) @ Vt, dtype=np.float64)
@@ -488,17 +478,3 @@ def _crossing(inner: float, low: float, outer: float, high: float) -> float:
     """Where the rise reaches that of 95 % between two values; its root is interpolated, exact for a parabola."""
     low, high = max(low, 0.0) ** 0.5, high**0.5
     return inner + (RISE**0.5 - low) / (high - low) * (outer - inner)
-
-
-def _interval(x: Array, rise: Array, least: float, low: float, high: float) -> tuple[float, float]:
-    """Outermost values on both sides of the minimum where the rise crosses that of 95 %; else the ends of the range."""
-    ends = []
-    for side, bound in ((-1, low), (1, high)):
-        own = np.flatnonzero(side * (x - least) >= 0)[::side]  # from the minimum outwards
-        inside = int(np.flatnonzero(rise[own] < RISE)[-1])
-        if inside == len(own) - 1:
-            ends.append(bound)
-            continue
-        i, j = own[inside], own[inside + 1]
-        ends.append(_crossing(float(x[i]), float(rise[i]), float(x[j]), float(rise[j])))
-    return ends[0], ends[1]

@@ -1,7 +1,5 @@
 """The Levenberg-Marquardt method within bounds, by SciPy, with difference quotients of decreasing steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -16,13 +14,7 @@ SETTLED, STILL = 1e-5, 1e-6
 
 
 def levenberg_marquardt(
-    residual: Callable[[Array], Array],
-    x: Array,
-    low: Array,
-    high: Array,
-    *,
-    iterations: int,
-    free: Array | None = None,
+    residual: Callable[[Array], Array], x: Array, low: Array, high: Array, *, iterations: int, free: Array | None = None
 ) -> tuple[Array, float]:
     """The local minimum of the sum of squares of the residuals near x, and its value.
 

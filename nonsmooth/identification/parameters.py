@@ -1,7 +1,5 @@
 """Standard parameters of a mechanism: mass, first moments and inertia of each body about a frame fixed in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,8 +42,7 @@ class LinkFrame:
 
     Parameters
     ----------
-    origin : [m]
-        In the frame of the body, whose origin is the centre of mass.
+    origin : [m], in the frame of the body, whose origin is the centre of mass
     axes : (3, 3)
         Unit vectors of the axes, row by row, in the frame of the body; its own where omitted. In space only.
 
@@ -76,26 +73,19 @@ def link_frames(system: System, given: Mapping[str, LinkFrame]) -> dict[str, Lin
         if name not in {body.name for body in bodies}:
             known = ", ".join(body.name for body in bodies)
             raise InputError(f'frames has the unknown body "{name}"; the bodies are {known}.')
+    joints = [e for e in system.elements if isinstance(e, Joint) and not isinstance(e, PrescribedMotion)]
     found = {}
     for body in bodies:
-        joints = (
-            joint
-            for joint in system.elements
-            if isinstance(joint, Joint)
-            and not isinstance(joint, PrescribedMotion)
-            and joint.body_names()[1] == body.name
-        )
-        joint = next(joints, None)
-        zero = (0.0,) * system.dimension
-        at = tuple(float(x) for x in getattr(joint, "at_b", ()) or zero)
-        found[body.name] = given.get(body.name, LinkFrame(at))
+        joint = next((one for one in joints if one.body_names()[1] == body.name), None)
+        origin = getattr(joint, "at_b", ()) or (0.0,) * system.dimension
+        found[body.name] = given.get(body.name, LinkFrame(tuple(float(x) for x in origin)))
         if len(found[body.name].origin) != system.dimension:
             raise InputError(f'The frame of "{body.name}" needs an origin of {system.dimension} components.')
     return found
 
 
 def inertial_parameters(body: Body) -> tuple[Parameter, ...]:
-    """Of one body, in order: ten in space, four in the plane."""
+    """Parameters of one body, in order: ten in space, four in the plane."""
     if not isinstance(body, (PlanarBody, SpatialBody)):
         raise InputError(f'"{body.name}" is a {type(body).__name__}; identified are PlanarBody and SpatialBody.')
     table = PLANAR if isinstance(body, PlanarBody) else SPATIAL
@@ -112,10 +102,8 @@ def inertial_values(body: Body, frame: LinkFrame, parameters: Mapping[str, float
     if isinstance(body, PlanarBody):
         s = np.array(frame.origin)
         return np.array([parameters[f"{body.name}.inertia"] + mass * (s @ s), -mass * s[0], -mass * s[1], mass])
-    entries = [parameters[f"{body.name}.inertia_{label}"] for label in ("xx", "yy", "zz")]
-    entries += [parameters.get(f"{body.name}.inertia_{label}", 0.0) for label in ("xy", "xz", "yz")]
-    xx, yy, zz, xy, xz, yz = entries
-    J, s, A = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), np.array(frame.origin), frame.rotation
+    J = inertia_matrix([parameters.get(f"{body.name}.inertia_{name[1:]}", 0.0) for name, _, _ in ENTRIES])
+    s, A = np.array(frame.origin), frame.rotation
     about = A.T @ (J + mass * ((s @ s) * np.eye(3) - np.outer(s, s))) @ A
     return np.array([*(about[i, j] for _, i, j in ENTRIES), *(-mass * (A.T @ s)), mass])
 

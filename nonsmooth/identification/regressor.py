@@ -30,6 +30,7 @@ from nonsmooth.identification.parameters import (
 )
 from nonsmooth.model.bodies import Body, SpatialBody
 from nonsmooth.model.forces import Force, Gravity
+from nonsmooth.model.joints import Revolute
 from nonsmooth.model.system import System
 
 #: friction of a drive that can be identified: unit by the coordinate's, and the column
@@ -84,13 +85,9 @@ class Regressor:
     """
 
     def __init__(
-        self,
-        system: System,
-        drives: Sequence[str],
-        frames: Mapping[str, LinkFrame],
-        friction: tuple[str, ...],
+        self, system: System, drives: Sequence[str], frames: Mapping[str, LinkFrame], friction: tuple[str, ...],
         loads: tuple[str, ...],
-    ) -> None:
+    ) -> None:  # fmt: skip
         for word in friction:
             if word not in FRICTION:
                 raise InputError(f"friction takes {', '.join(FRICTION)}, got {word!r}.")
@@ -98,15 +95,24 @@ class Regressor:
         self.system, self.drives, self.friction, self.loads = self.motion.system, self.motion.drives, friction, loads
         self.frames = link_frames(system, frames)
         self._bodies = [element for element in system.elements if isinstance(element, Body)]
-        inertial = [one for body in self._bodies for one in inertial_parameters(body)]
-        self.parameters = (*inertial, *self._friction_parameters(), *(self._load_parameter(name) for name in loads))
-        self._inertial = len(inertial)
+        found = [one for body in self._bodies for one in inertial_parameters(body)]
+        self._inertial = len(found)
+        for drive, unit in zip(self.drives, self.force_units, strict=True):
+            coordinate = "rad" if unit == "N m" else "m"
+            for word in friction:
+                per = f" {FRICTION[word]}/{coordinate}" if FRICTION[word] else ""
+                found.append(Parameter(f"{drive}.{word}", unit + per, "friction"))
+        forces = [element for element in self.system.elements if isinstance(element, Force)]
+        known = {f"{one.name}.{label}": one.quantity(label).unit for one in forces for label in one.numbers()}
+        for name in loads:
+            if name not in known:
+                raise InputError(f'"{name}" is no parameter of a load; there are {", ".join(known) or "none"}.')
+            found.append(Parameter(name, known[name], "load"))
+        self.parameters = tuple(found)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What makes the same regressor in another process."""
+        """Arguments that make the same regressor in another process."""
         return Regressor, (self.system, self.drives, self.frames, self.friction, self.loads)
-
-    # ------------------------------------------------------------------------------------------------------ parameters
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -123,22 +129,6 @@ class Regressor:
         found = {name.partition(".")[0]: unit for name, unit in rows.items()}
         return tuple("N m" if found[name] == "rad" else "N" for name in self.drives)
 
-    def _friction_parameters(self) -> list[Parameter]:
-        found = []
-        for drive, unit in zip(self.drives, self.force_units, strict=True):
-            coordinate = "rad" if unit == "N m" else "m"
-            for word in self.friction:
-                per = f" {FRICTION[word]}/{coordinate}" if FRICTION[word] else ""
-                found.append(Parameter(f"{drive}.{word}", unit + per, "friction"))
-        return found
-
-    def _load_parameter(self, name: str) -> Parameter:
-        loads = [element for element in self.system.elements if isinstance(element, Force)]
-        known = {f"{load.name}.{label}": load.quantity(label).unit for load in loads for label in load.numbers()}
-        if name not in known:
-            raise InputError(f'"{name}" is no parameter of a load; there are {", ".join(known) or "none"}.')
-        return Parameter(name, known[name], "load")
-
     @cached_property
     def values(self) -> Array:
         """The parameters as built (np,); friction, of which the mechanism knows nothing, is zero."""
@@ -146,8 +136,6 @@ class Regressor:
         inertial = [inertial_values(body, self.frames[body.name], numbers) for body in self._bodies]
         friction = np.zeros(len(self.drives) * len(self.friction))
         return np.concatenate([*inertial, friction, [numbers[name] for name in self.loads]])
-
-    # --------------------------------------------------------------------------------------------------------- columns
 
     def __call__(self, q: Any, v: Any, a: Any) -> Array:
         """Y (n, drives, parameters) at rows of coordinates, velocities and accelerations (n, drives) of the drives."""
@@ -187,18 +175,6 @@ class Regressor:
         at = self._at(q, v, a)
         return solved(np.swapaxes(at.K, 1, 2), at.columns)
 
-    def _checked(self, *rows: Any) -> list[Array]:
-        found = [np.atleast_2d(np.asarray(one, dtype=float)) for one in rows]
-        nd = len(self.drives)
-        if any(one.shape != (len(found[0]), nd) for one in found):
-            raise InputError(
-                f"Coordinates, velocities and accelerations of the drives must be rows of {nd} number(s) "
-                f"({', '.join(self.drives)}), got the shapes {', '.join(str(one.shape) for one in found)}."
-            )
-        if not all(np.all(np.isfinite(one)) for one in found):
-            raise InputError("Coordinates, velocities and accelerations of the drives must be finite numbers.")
-        return found
-
     def _friction_columns(self) -> list[tuple[int, int, int]]:
         """(drive, kind of friction, column) of each column of friction."""
         count = len(self.friction)
@@ -211,31 +187,27 @@ class Regressor:
             Y[:, d, column] = by_word[self.friction[k]][:, d]
         return Y
 
-    # --------------------------------------------------------------------------------------------------------- symbols
-
     @cached_property
     def _of_bodies(self) -> ca.Function:
         """(q, u, v, a) -> forces M a - h per parameter (nv, np), columns of friction empty, and known ones (nv,)."""
         system, kin = self.system, self.motion
         q, u, v, a = kin.q, kin.u, ca.SX.sym("v", system.nv), ca.SX.sym("a", system.nv)
-        columns = [self._of_body(body, v, a) for body in self._bodies]
+        g = sum((np.array(e.acceleration, dtype=float) for e in system.elements if isinstance(e, Gravity)),
+                np.zeros(system.dimension))  # fmt: skip
+        columns = []
+        for body in self._bodies:
+            placement = system.equations.placements[body.name]
+            first, nv = system.v_names.index(f"{body.name}.{body.v_columns[0][0]}"), len(body.v_columns)
+            own_v, own_a = v[first : first + nv], a[first : first + nv]
+            theta = ca.SX.sym("theta", len(inertial_parameters(body)))
+            pull = placement.unrotate(own_a[: system.dimension] - ca.SX(g))
+            wrench = _spatial_wrench if isinstance(body, SpatialBody) else _planar_wrench
+            turning = own_v[system.dimension :], own_a[system.dimension :]
+            force, moment = wrench(self.frames[body.name], pull, *turning, theta)
+            columns.append(ca.jacobian(ca.vertcat(placement.rotate(force), moment), theta))
         empty = ca.SX(system.nv, len(self.drives) * len(self.friction))
         known, slopes = self._of_loads(q, v)
         return ca.Function("bodies", [q, u, v, a], [ca.densify(ca.horzcat(ca.diagcat(*columns), empty, slopes)), known])
-
-    def _of_body(self, body: Body, v: ca.SX, a: ca.SX) -> ca.SX:
-        """Force vector (nv of the body, parameters of the body) of one body."""
-        system, frame, placement = self.system, self.frames[body.name], self.system.equations.placements[body.name]
-        first, nv = system.v_names.index(f"{body.name}.{body.v_columns[0][0]}"), len(body.v_columns)
-        own_v, own_a = v[first : first + nv], a[first : first + nv]
-        theta = ca.SX.sym("theta", len(inertial_parameters(body)))
-        g = sum((np.array(e.acceleration, dtype=float) for e in system.elements if isinstance(e, Gravity)),
-                np.zeros(system.dimension))  # fmt: skip
-        pull = placement.unrotate(own_a[: system.dimension] - ca.SX(g))
-        make = _spatial_wrench if isinstance(body, SpatialBody) else _planar_wrench
-        force, moment = make(frame, pull, own_v[system.dimension :], own_a[system.dimension :], theta)
-        wrench = ca.vertcat(placement.rotate(force), moment)
-        return ca.jacobian(wrench, theta)
 
     def _of_loads(self, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Minus the forces of loads: of the known ones (nv,), and per identified parameter (nv, loads)."""
@@ -296,7 +268,15 @@ class Regressor:
 
     def _at(self, q: Any, v: Any, a: Any) -> _State:
         """The mechanism at rows of the drives' motion."""
-        u, w, dw = self._checked(q, v, a)
+        u, w, dw = rows = [np.atleast_2d(np.asarray(one, dtype=float)) for one in (q, v, a)]
+        nd = len(self.drives)
+        if any(one.shape != (len(u), nd) for one in rows):
+            raise InputError(
+                f"Coordinates, velocities and accelerations of the drives must be rows of {nd} number(s) "
+                f"({', '.join(self.drives)}), got the shapes {', '.join(str(one.shape) for one in rows)}."
+            )
+        if not all(np.all(np.isfinite(one)) for one in rows):
+            raise InputError("Coordinates, velocities and accelerations of the drives must be finite numbers.")
         place = self.motion.positions(u)
         jacobians, rest, bodies = self._functions
         K, G_u = jacobians(place, u)
@@ -327,17 +307,20 @@ class Regressor:
 
 
 class _State(NamedTuple):
-    """Positions, drives and their derivatives, Jacobians, S, velocities, accelerations, forces per parameter, known."""
+    """The mechanism at rows of the drives' motion."""
 
     q: Array
+    #: coordinates, velocities and accelerations of the drives
     u: Array
     w: Array
     dw: Array
+    #: Jacobians of the rows of joints and drives, and the motions S that they admit
     K: Array
     G_u: Array
     S: Array
     v: Array
     a: Array
+    #: forces of bodies and loads per parameter, and of known loads
     columns: Array
     known: Array
 
@@ -354,9 +337,69 @@ def _spatial_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, t
 
 
 def _planar_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """The same in the plane."""
+    """Force and moment in the plane."""
     s = ca.SX(np.array(frame.origin))
     at = pull + alpha * ca.vertcat(-s[1], s[0]) - omega**2 * s
     inertia, h, m = theta[0], theta[1:3], theta[3]
     force = m * at + alpha * ca.vertcat(-h[1], h[0]) - omega**2 * h
     return force, inertia * alpha + h[0] * at[1] - h[1] * at[0] + s[0] * force[1] - s[1] * force[0]
+
+
+# ------------------------------------------------------------------------------------- friction of loaded journals
+
+
+def radial_forces(Y: Regressor, states: tuple[Array, Array, Array], joint: str, values: Array | None = None) -> Array:
+    """Radial force (n,) [N] of an ideal revolute joint in the motion.
+
+    Parameters
+    ----------
+    values : standard parameters; those built where omitted
+
+    Raises
+    ------
+    InputError
+        If there is no such revolute joint, or its force is not determined since joints are redundant.
+    """
+    found = next((one for one in Y.system.elements if one.name == joint and isinstance(one, Revolute)), None)
+    if found is None:
+        known = ", ".join(one.name for one in Y.system.elements if isinstance(one, Revolute))
+        raise InputError(f'"{joint}" is no revolute joint of the mechanism; there are {known or "none"}.')
+    rows = [f"{joint}.{axis}" for axis in "xyz"[: Y.system.dimension]]
+    if any(row not in Y.motion.row_names for row in rows):
+        raise InputError(f'The force of "{joint}" is not determined: some of its rows follow from other joints.')
+    theta = Y.values if values is None else np.asarray(values, dtype=float)
+    places = [Y.motion.row_names.index(row) for row in rows]
+    force = (Y.reactions(*states) @ theta)[:, places]
+    if Y.system.dimension == 3:
+        assert found.axis_a is not None
+        unit = ca.SX(np.array(found.axis_a) / np.linalg.norm(found.axis_a))
+        equations = Y.system.equations
+        turned = Mapped(ca.Function("axis", [equations.q], [equations.placements[found.body_names()[0]].rotate(unit)]))
+        axis = turned(Y.motion.positions(np.atleast_2d(np.asarray(states[0], dtype=float))))[0][..., 0]
+        force = force - np.sum(force * axis, axis=1)[:, None] * axis
+    return np.asarray(np.linalg.norm(force, axis=1), dtype=np.float64)
+
+
+def load_columns(
+    Y: Regressor, states: tuple[Array, Array, Array], joints: Mapping[str, str], values: Array | None = None
+) -> Array:
+    """Columns (n, drives, joints) of the driving forces per mu R [m]: ``N sgn(u')``, friction that depends on the load.
+
+    A journal of radius R that slides in its bearing under the radial force N resists its drive with mu R N. N follows
+    from the motion and from known parameters, such as weighed masses; the product mu R is estimated. With F the
+    magnitude of the joint's radial force, friction included, ``N = F / sqrt(1 + mu^2)``, so that the product is
+    underestimated by mu^2/2, 0.5 % for mu = 0.1.
+
+    Parameters
+    ----------
+    joints : joint -> the drive about its axis
+    values : standard parameters of the loads, known beforehand; those built where omitted
+    """
+    v = np.atleast_2d(np.asarray(states[1], dtype=float))
+    columns = np.zeros((len(v), len(Y.drives), len(joints)))
+    for k, (joint, drive) in enumerate(joints.items()):
+        if drive not in Y.drives:
+            raise InputError(f'"{drive}" is no drive of the mechanism; its drives are {", ".join(Y.drives)}.')
+        d = Y.drives.index(drive)
+        columns[:, d, k] = radial_forces(Y, states, joint, values) * np.sign(v[:, d])
+    return columns

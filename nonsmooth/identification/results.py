@@ -1,7 +1,5 @@
 """Results as files: JSON objects of what `as_dictionary` gives."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any
@@ -13,7 +11,7 @@ class Saved:
     """Base of results that can be written as JSON."""
 
     def as_dictionary(self) -> dict[str, Any]:
-        """As plain data."""
+        """Plain data of the result, for JSON."""
         raise TypeError(f"{type(self).__name__} has no plain data.")
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -12,7 +12,6 @@ import functools
 import importlib
 import pkgutil
 import re
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from nonsmooth.exceptions import InputError
@@ -21,6 +20,18 @@ if TYPE_CHECKING:
     from nonsmooth.laws.compliant import FrictionLaw, NormalLaw
 
 Kind = Literal["normal", "friction"]
+#: public names other than those of laws, by their modules
+_OTHERS = {
+    "base": ("Expression", "Law", "Limit"),
+    "compliant": ("Compliant", "FrictionLaw", "NormalLaw", "length"),
+    "rigid": ("INCREMENTAL", "LAWS", "Rigid"),
+    "friction.regularised": ("SlipLaw",),
+    "friction.sticking": ("BristleLaw",),
+    "normal.cylindrical": ("LogarithmicLaw",),
+    "normal.elastic": ("DampedLaw", "ElasticLaw", "Material", "MaterialPair", "contact_modulus", "slowest_wave"),
+    "normal.fractal": ("fractal_surface",),
+    "normal.hysteresis": ("HysteresisLaw", "exact_chi"),
+}
 
 
 def by_name(name: str, kind: Kind | None = None) -> type[NormalLaw] | type[FrictionLaw]:
@@ -63,34 +74,22 @@ def _laws(kind: Kind) -> dict[str, Any]:
 
     if kind not in get_args(Kind):
         raise InputError(f'Laws are of kind "normal" or "friction", got {kind!r}.')
-    base = NormalLaw if kind == "normal" else FrictionLaw
+    base, folder = NormalLaw if kind == "normal" else FrictionLaw, importlib.import_module(f"{__name__}.{kind}")
     found = {}
-    for module in _modules(kind):
+    for each in pkgutil.iter_modules(folder.__path__):
+        module = importlib.import_module(f"{folder.__name__}.{each.name}")
         for name, value in vars(module).items():
             own = isinstance(value, type) and value.__module__ == module.__name__
             if own and issubclass(value, base) and not name.startswith("_") and not name.endswith("Law"):
-                found[_kebab(name)] = value
+                # HuntCrossley -> hunt-crossley, BrownMcPhee -> brown-mcphee, ESDU78035 -> esdu78035
+                found[re.sub(r"(?<=[a-z0-9])(?<!Mc)(?=[A-Z])", "-", name).lower()] = value
     return found
-
-
-def _modules(folder: str) -> list[ModuleType]:
-    package = importlib.import_module(f"{__name__}.{folder}")
-    return [
-        importlib.import_module(f"{package.__name__}.{each.name}") for each in pkgutil.iter_modules(package.__path__)
-    ]
-
-
-def _kebab(name: str) -> str:
-    """``HuntCrossley`` -> ``hunt-crossley``, ``BrownMcPhee`` -> ``brown-mcphee``, ``ESDU78035`` -> ``esdu78035``."""
-    return re.sub(r"(?<=[a-z0-9])(?<!Mc)(?=[A-Z])", "-", name).lower()
 
 
 @functools.cache
 def _exports() -> dict[str, str]:
     """Module of each public name."""
-    alone = [importlib.import_module(f"{__name__}.{name}") for name in ("base", "compliant", "rigid")]
-    modules = [*alone, *_modules("normal"), *_modules("friction")]
-    found = {name: module.__name__ for module in modules for name in getattr(module, "__all__", ())}
+    found = {name: f"{__name__}.{module}" for module, names in _OTHERS.items() for name in names}
     return found | {law.__name__: law.__module__ for kind in get_args(Kind) for law in _laws(kind).values()}
 
 

@@ -12,14 +12,12 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 from typing import Any, ClassVar, Self
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import InUnits, Quantity, declarations
 from nonsmooth.settings import is_number, wrong_flag
-
-__all__ = ["Expression", "Law", "Limit"]
 
 #: a number or a CasADi expression
 Expression = Any
@@ -53,9 +51,26 @@ class Limit:
         return f"{self.quantity} >= {self.low:.4g}" + (f" and <= {self.high:.4g}" if self.high < math.inf else "")
 
 
+def check_numbers(made: Any) -> None:
+    """Raise InputError for the first declared quantity of a law or a material that is out of its range."""
+    for name, declared in declarations(type(made)).items():
+        value = getattr(made, name)
+        if isinstance(value, Law) or value is None and NoneType in declared.forms:
+            continue
+        number = isinstance(value, float) or is_number(value)
+        if not number or not declared.quantity.accepts(float(value)):
+            raise InputError(f"{type(made).__name__}: {name} must be {declared.quantity.accepted}, got {value!r}.")
+
+
 @dataclass(frozen=True)
 class Law(metaclass=InUnits):
-    """Base of contact laws and of their parts."""
+    """Base of contact laws and of their parts.
+
+    Raises
+    ------
+    InputError
+        For a number outside the range, or out of the order, that its parameter states.
+    """
 
     #: geometric quantities that the law requires: effective_radius [m], radius of the journal or circle [m], clearance
     #: [m], length of the bearing [m]
@@ -64,14 +79,7 @@ class Law(metaclass=InUnits):
     ordered: ClassVar[tuple[tuple[str, str, str], ...]] = ()
 
     def __post_init__(self) -> None:
-        for field, declared in declarations(type(self)).items():
-            value = getattr(self, field)
-            if not isinstance(value, Law):
-                number = isinstance(value, float) or is_number(value)
-                if not number or not declared.quantity.accepts(float(value)):
-                    raise InputError(
-                        f"{type(self).__name__}: {field} must be {declared.quantity.accepted}, got {value!r}."
-                    )
+        check_numbers(self)
         wrong = wrong_flag(self)
         if wrong:
             raise InputError(f"{type(self).__name__}: {wrong}")

@@ -4,8 +4,6 @@ The families in `normal` and `friction` subclass the two bases below. Every expr
 CasADi symbols (``ca.exp``, ``ca.if_else``, ...), and be finite for any finite argument.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -17,8 +15,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Law, Limit
 from nonsmooth.quantities import Unit
 from nonsmooth.settings import is_number
-
-__all__ = ["Compliant", "FrictionLaw", "NormalLaw", "length"]
 
 #: added to lengths of vectors, so that they have finite derivatives at 0: far below any slip, with a square that is not
 #: 0

@@ -1,7 +1,6 @@
 """Rigid contact: Signorini's condition, an impact law after Newton, Poisson, Routh or Stronge, Coulomb friction."""
 
-from __future__ import annotations
-
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -9,8 +8,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Law
 from nonsmooth.quantities import Quantity, Unit
 from nonsmooth.settings import is_number, shown
-
-__all__ = ["INCREMENTAL", "LAWS", "Rigid"]
 
 #: impact laws by name, and those that integrate along the impulse
 LAWS = {"newton": "Newton", "poisson": "Poisson", "routh": "Routh", "stronge": "Stronge"}
@@ -103,17 +100,18 @@ class Rigid(Law):
     impact: str = "newton"
 
     def __post_init__(self) -> None:
-        if not (is_number(self.restitution) and 0.0 <= self.restitution <= 1.0):
-            raise InputError(f"Rigid: restitution must be a number in [0, 1], got {shown(self.restitution)}.")
-        if not (is_number(self.threshold) and self.threshold >= 0.0):
-            raise InputError(f"Rigid: threshold must be a finite speed >= 0 in m/s, got {shown(self.threshold)}.")
+        for name, most, words in (
+            ("restitution", 1.0, "a number in [0, 1]"),
+            ("threshold", math.inf, "a finite speed >= 0 in m/s"),
+            ("tangential", 1.0, "a number in [0, 1]"),
+            ("friction", math.inf, "a finite number >= 0"),
+        ):
+            value = getattr(self, name)
+            if not (is_number(value) and 0.0 <= value <= most):
+                raise InputError(f"Rigid: {name} must be {words}, got {shown(value)}.")
         if not isinstance(self.impact, str) or self.impact not in LAWS:
             names = ", ".join(f'"{name}"' for name in LAWS)
             raise InputError(f"Rigid: impact must be one of {names}, got {shown(self.impact)}.")
-        if not (is_number(self.tangential) and 0.0 <= self.tangential <= 1.0):
-            raise InputError(f"Rigid: tangential must be a number in [0, 1], got {shown(self.tangential)}.")
-        if not (is_number(self.friction) and self.friction >= 0.0):
-            raise InputError(f"Rigid: friction must be a finite number >= 0, got {shown(self.friction)}.")
         if self.impact != "newton" and self.tangential > 0:
             raise InputError(
                 f'Rigid: impact="{self.impact}" has no tangential restitution, got tangential = {self.tangential:g}; '

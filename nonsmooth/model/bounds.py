@@ -1,7 +1,5 @@
 """Bounds of expressions over intervals of their first argument, by interval arithmetic of their operations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-
-__all__ = ["Bounds"]
 
 #: of numbers (n,) or of one ()
 Numbers = NDArray[np.floating[Any]]
@@ -45,8 +41,13 @@ class Bounds:
     def __init__(self, function: ca.Function) -> None:
         inputs, outputs = function.instruction_input, function.instruction_output
         self._operations = [
-            (function.instruction_id(k), inputs(k), outputs(k), _constant(function, k))
-            for k in range(function.n_instructions())
+            (
+                what,
+                inputs(k),
+                outputs(k),
+                np.asarray(function.instruction_constant(k) if what == ca.OP_CONST else np.nan),
+            )
+            for k, what in enumerate(map(function.instruction_id, range(function.n_instructions())))
         ]
         self._outputs, self._slots = function.numel_out(0), function.sz_w()
 
@@ -66,10 +67,6 @@ class Bounds:
                 else:
                     slots[to[0]] = _known(what, [slots[i] for i in at])
         return lower, upper
-
-
-def _constant(function: ca.Function, k: int) -> Numbers:
-    return np.asarray(function.instruction_constant(k) if function.instruction_id(k) == ca.OP_CONST else np.nan)
 
 
 def _known(what: int, given: list[Interval]) -> Interval:
@@ -134,7 +131,9 @@ def _of_two(what: int, first: Interval, second: Interval) -> Interval:
     if what in (ca.OP_POW, ca.OP_CONSTPOW):
         return _power(first, second)
     if what in (ca.OP_FMOD, ca.OP_REMAINDER) and c is d:
-        rounded, remainder = (np.trunc, np.fmod) if what == ca.OP_FMOD else (np.rint, _remainder)
+        rounded, remainder = (
+            (np.trunc, np.fmod) if what == ca.OP_FMOD else (np.rint, lambda x, y: x - y * np.rint(x / y))
+        )
         same, most = rounded(a / d) == rounded(b / d), np.abs(d)
         least = np.where(a < 0.0, -most, 0.0) if what == ca.OP_FMOD else -most
         return np.where(same, remainder(a, d), least), np.where(same, remainder(b, d), most)
@@ -190,7 +189,3 @@ def _power(first: Interval, second: Interval) -> Interval:
         return raised if c >= 0.0 else _quotient(ONE, raised)
     ends = np.broadcast_arrays(*(np.where(a < 0.0, np.nan, x**y) for x in first for y in second))
     return np.minimum.reduce(ends), np.maximum.reduce(ends)
-
-
-def _remainder(x: Numbers, y: Numbers) -> Numbers:
-    return x - y * np.rint(x / y)

@@ -1,7 +1,5 @@
 """Checks of an initial state: finite loads, satisfied joints, constraints without contradictions, no overlap."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -18,8 +16,6 @@ from nonsmooth.model.signals import signal_values
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System, check_finite
 
-__all__ = ["CLOSED", "check_motion", "check_rates", "check_start", "overlapping", "rates_of"]
-
 #: constraint violation [m or rad] and its rate [m/s or rad/s] below which an initial state counts as consistent
 CLOSED = 1e-9
 #: overlap of a contact at the start that is treated as round-off, as a share of its clearance
@@ -35,12 +31,8 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     """Raise ModelError unless a run can start from `state`, or continue from it if it is the end of another run."""
     gap = None if state.gap is None else state.gap.tobytes()
     start = state.t, state.q.tobytes(), state.v.tobytes(), parameters.tobytes(), bool(state.memory), gap
-    if system.admissible.get("start") != start:
-        _check_start(system, state, parameters)
-        system.admissible["start"] = start  # of which most runs begin
-
-
-def _check_start(system: System, state: State, parameters: Array) -> None:
+    if system.admissible.get("start") == start:  # with which most runs begin
+        return
     e = system.elementwise
     t, q, v, p = state.t, state.q, state.v, parameters
     units = system.names.constraint_units
@@ -63,16 +55,17 @@ def _check_start(system: System, state: State, parameters: Array) -> None:
     gaps = e.gaps(at, p)
     if state.memory:
         _check_added(system, gaps, state, p)
-        return
-    if system.ng:
-        check_rates(system, directions, rates)
-    overlap = np.flatnonzero(overlapping(system, gaps, p))
-    if overlap.size:
-        worst = overlap[np.argmin(gaps[overlap])]
-        raise ModelError(
-            f'The contact "{system.contact_names[worst]}" overlaps by {-gaps[worst]:.6g} m at the start; '
-            "move the bodies apart or enlarge the clearance."
-        )
+    else:
+        if system.ng:
+            check_rates(system, directions, rates)
+        overlap = np.flatnonzero(overlapping(system, gaps, p))
+        if overlap.size:
+            worst = overlap[np.argmin(gaps[overlap])]
+            raise ModelError(
+                f'The contact "{system.contact_names[worst]}" overlaps by {-gaps[worst]:.6g} m at the start; '
+                "move the bodies apart or enlarge the clearance."
+            )
+    system.admissible["start"] = start
 
 
 def _check_added(system: System, gaps: Array, state: State, parameters: Array) -> None:
@@ -127,8 +120,7 @@ def _check_forces(system: System, undefined: list[int]) -> None:
 def rates_of(rows: ConstraintRows, velocities: Array) -> Array:
     """Time derivatives of the joint constraints, dg/dt."""
     turned = np.sum(rows.J_a * velocities[rows.a] + rows.J_b * velocities[rows.b], axis=1)
-    rates: Array = turned + rows.explicit
-    return rates
+    return np.asarray(turned + rows.explicit)
 
 
 def check_motion(system: System, t: float, values: Array) -> None:

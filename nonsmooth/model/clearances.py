@@ -1,9 +1,7 @@
 """Joints with clearance: sets of contacts between two bodies."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal
@@ -12,13 +10,12 @@ import casadi as ca
 
 from nonsmooth.model.contacts import Contact, Touches, check_points
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
-from nonsmooth.model.engagement import ENDS, NOWHERE, Circle, Plane, collars, end_circles, rim_labels, sections
+from nonsmooth.model.elements import ORIGIN, PlanarOrSpatial
+from nonsmooth.model.engagement import ENDS, Circle, Plane, collars, distance, end_circles, rim_labels, sections
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
-from nonsmooth.model.joints import ORIGIN, BodyRef, Direction, Joint, Prismatic, Revolute
+from nonsmooth.model.joints import BodyRef, Direction, Joint, Prismatic, Revolute
 from nonsmooth.model.spatial_joints import ParallelAxes, Spherical
 from nonsmooth.quantities import Point, PositiveLength, Quantity
-
-__all__ = ["Clearance", "PrismaticClearance", "RevoluteClearance"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +32,6 @@ class Clearance(Contact):
         """The ideal joint that replaces it, with the same name, bodies, points and axes."""
         raise TypeError(f"{type(self).__name__} has no ideal joint in its place.")
 
-    def check_radius(self, numbers: Mapping[str, float], radius: float | None) -> None:
-        """Raise ModelError if there is friction but no radius."""
-        friction = max(numbers.get(label, 0.0) for label in ("friction", "static_friction"))
-        if friction > 0 and radius is None:
-            raise self.error(f"friction {friction:g} acts on the journal's surface, so give its radius.")
-
     def check_ends(self, ends: str, accepted: tuple[str, str]) -> None:
         """Raise ModelError unless `ends` names one of the two parts."""
         if ends not in accepted:
@@ -48,7 +39,71 @@ class Clearance(Contact):
 
 
 @dataclass(frozen=True, eq=False)
-class RevoluteClearance(Clearance):
+class _BySections(Clearance):
+    """Base of clearances in space that are made of circles, and of points opposite planes."""
+
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Circle | Plane]:
+        """The section of each gap."""
+        raise TypeError(f"{type(self).__name__} has no sections.")
+
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        return ca.vertcat(*(section.gap for section in self._sections(a, b, p)))
+
+    def true_gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        return ca.vertcat(*(section.true_gap for section in self._sections(a, b, p)))
+
+    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
+        return [section.touch for section in self._sections(a, b, p)]
+
+    def true_touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
+        return [section.true_touch for section in self._sections(a, b, p)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Round(_BySections):
+    """Base of clearances between round parts: the outer one belongs to body a, the inner one to body b."""
+
+    a: BodyRef
+    b: BodyRef
+    at_a: Point = field(default=ORIGIN, kw_only=True)
+    at_b: Point = field(default=ORIGIN, kw_only=True)
+    radius: PositiveLength | None = field(default=None, kw_only=True)
+
+    body_fields = ("a", "b")
+    bearing = "radius"
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        """Raise ModelError if there is friction but no radius, or numbers are inconsistent."""
+        super().check_together(numbers)
+        friction = max(numbers.get(label, 0.0) for label in ("friction", "static_friction"))
+        if friction > 0 and self.radius is None:
+            raise self.error(f"friction {friction:g} acts on the journal's surface, so give its radius.")
+
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        """Geometry of a ball in a ball, or a cylinder in a cylinder; the effective radius is R_i R_j / (R_i - R_j)."""
+        found = {"clearance": p.clearance}
+        if hasattr(p, "radius"):
+            found |= {"radius": p.radius, "effective_radius": p.radius * (p.radius + p.clearance) / p.clearance}
+        return found
+
+    def parallel_axes(self) -> ParallelAxes:
+        """The ideal constraints that keep the axes parallel in space, under the name ``<name>_axes``."""
+        axes = {name: getattr(self, name) for name in ("axis_a", "axis_b")}
+        if None in axes.values():
+            raise self.error("parallel_axes() is for space; give axis_a and axis_b, or leave it out.")
+        return ParallelAxes(f"{self.name}_axes", self.a, self.b, **axes)
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        (a, b), radius = self.spots(p), getattr(p, "radius", 0.0)
+        if not hasattr(p, "axis_a"):
+            return (Bearing(a, b, p.clearance, radius),)
+        at = sections(p.length, self.parallel)
+        axes = (vector(p.axis_a), vector(p.axis_b))
+        return (Bearing(a, b, p.clearance, radius, p.length, *axes, at, self.ends == "sleeve"),)
+
+
+@dataclass(frozen=True, eq=False)
+class RevoluteClearance(PlanarOrSpatial, _Round):
     """Journal (body b) in a bearing (body a) with radial clearance c.
 
     With e the vector from the bearing's centre to the journal's, the gap is c - |e|. The equations use
@@ -103,13 +158,7 @@ class RevoluteClearance(Clearance):
         If a number is out of range, there is friction but no radius, or planar and spatial fields are mixed.
     """
 
-    a: BodyRef
-    b: BodyRef
-    at_a: Point = field(default=ORIGIN, kw_only=True)
-    at_b: Point = field(default=ORIGIN, kw_only=True)
-    radius: PositiveLength | None = field(default=None, kw_only=True)
     length: PositiveLength | None = field(default=None, kw_only=True)
-
     axis_a: Direction | None = field(default=None, kw_only=True)
     axis_b: Direction | None = field(default=None, kw_only=True)
     axial_clearance: PositiveLength | None = field(default=None, kw_only=True)
@@ -118,24 +167,14 @@ class RevoluteClearance(Clearance):
     ends: Literal["journal", "sleeve"] = field(default="journal", kw_only=True)
     parallel: bool = field(default=False, kw_only=True)
 
-    body_fields = ("a", "b")
-    bearing = "radius"
     in_space = "axis_a and axis_b"
-
-    def __post_init__(self) -> None:
-        if (self.axis_a is None) != (self.axis_b is None):
-            given, missing = ("axis_a", "axis_b") if self.axis_b is None else ("axis_b", "axis_a")
-            raise self.error(f"{given} is given without {missing}; give both in space, neither in the plane.")
-        self._fill_origin("at_a", "at_b")
-        super().__post_init__()
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError if there is friction but no radius, or numbers of the law are inconsistent."""
         super().check_together(numbers)
-        self.check_radius(numbers, self.radius)
         self.check_ends(self.ends, ("journal", "sleeve"))
         check_points(self, self.points, least=3)
-        if self.axis_a is None:
+        if not self.spatial:
             if self.axial_clearance is not None or self.collar_radius is not None or self.parallel:
                 raise self.error("axial_clearance, collar_radius and parallel are for space; give the axes too.")
             return
@@ -145,46 +184,28 @@ class RevoluteClearance(Clearance):
             raise self.error("its rims need a radius in space: give radius or collar_radius.")
 
     @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (2,) if self.axis_a is None else (3,)
-
-    @property
     def gap_labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        if self.axis_a is None:
+        if not self.spatial:
             return ("",)
         radial = ("radial",) if self.parallel else tuple(f"radial_{end}" for end, _ in ENDS)
         return radial + rim_labels(0 if self.parallel else self.points, "axial_")
 
-    def _circles(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Circle]:
-        return end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
-
-    def _planes(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Plane]:
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Circle | Plane]:
         radius = getattr(p, "collar_radius", getattr(p, "radius", 0.0))
-        return collars(a, b, p, self.ends, radius, 0 if self.parallel else self.points)
+        circles = end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
+        return [*circles, *collars(a, b, p, self.ends, radius, 0 if self.parallel else self.points)]
 
     def _eccentricity(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
         return b.point(p.at_b) - a.point(p.at_a)
 
     def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.axis_a is not None:
-            radial = [circle.gap for circle in self._circles(a, b, p)]
-            return ca.vertcat(*radial, *(plane.gap for plane in self._planes(a, b, p)))
+        if self.spatial:
+            return super().gaps(a, b, p)
         e = self._eccentricity(a, b, p)
         return (p.clearance**2 - ca.dot(e, e)) / (2 * p.clearance)
 
     def true_gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.axis_a is not None:
-            radial = [circle.clearance - circle.distance for circle in self._circles(a, b, p)]
-            return ca.vertcat(*radial, *(plane.gap for plane in self._planes(a, b, p)))
-        return p.clearance - self._distance(self._eccentricity(a, b, p))
-
-    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        radial = [circle.touch for circle in self._circles(a, b, p)]
-        return [*radial, *(plane.touch for plane in self._planes(a, b, p))]
-
-    def true_touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        radial = [circle.true_touch for circle in self._circles(a, b, p)]
-        return [*radial, *(plane.touch for plane in self._planes(a, b, p))]
+        return super().true_gaps(a, b, p) if self.spatial else p.clearance - distance(self._eccentricity(a, b, p))
 
     def ideal(self) -> Joint:
         """`Revolute`; with ``parallel=True`` its points alone, `Spherical`, to go with `parallel_axes()`."""
@@ -192,32 +213,15 @@ class RevoluteClearance(Clearance):
             return Spherical(self.name, self.a, self.b, self.at_a, self.at_b)
         return Revolute(self.name, self.a, self.b, self.at_a, self.at_b, self.axis_a, self.axis_b)
 
-    def parallel_axes(self) -> ParallelAxes:
-        """The ideal constraints that keep the axes parallel in space, under the name ``<name>_axes``."""
-        if self.axis_a is None or self.axis_b is None:
-            raise self.error("parallel_axes() is for space; give axis_a and axis_b, or leave it out.")
-        return ParallelAxes(f"{self.name}_axes", self.a, self.b, axis_a=self.axis_a, axis_b=self.axis_b)
-
-    @staticmethod
-    def _distance(e: ca.SX) -> ca.SX:
-        """|e|, with finite derivatives where the centres coincide."""
-        return ca.sqrt(ca.fmax(ca.dot(e, e), NOWHERE**2))
-
     def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        """Geometry of a cylinder in a cylinder; the effective radius is R_i R_j / (R_i - R_j)."""
-        found = {"clearance": p.clearance}
-        if hasattr(p, "radius"):
-            found |= {"radius": p.radius, "effective_radius": p.radius * (p.radius + p.clearance) / p.clearance}
-        if hasattr(p, "length"):
-            found |= {"length": p.length}
-        return found
+        return super().geometry(p) | ({"length": p.length} if hasattr(p, "length") else {})
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """In the plane along e / c rotated by 90 degrees, a unit vector at contact.
 
         The moment arms differ by e.e / c, so that friction conserves angular momentum also if a scheme leaves a gap.
         """
-        if self.axis_a is not None:
+        if self.spatial:
             return super().slip(a, b, p)
         e = self._eccentricity(a, b, p) / p.clearance
         gap, radius = self.gaps(a, b, p), getattr(p, "radius", 0.0)
@@ -225,13 +229,12 @@ class RevoluteClearance(Clearance):
 
     def true_slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """At one point half way between the surfaces, so that friction conserves angular momentum."""
-        if self.axis_a is not None:
+        if self.spatial:
             return super().true_slip(a, b, p)
         e = self._eccentricity(a, b, p)
-        distance = self._distance(e)
-        half = (distance - p.clearance) / 2
-        radius = getattr(p, "radius", 0.0)
-        return self._slip(e / distance, radius - half, radius + p.clearance + half, a, b, p)
+        length, radius = distance(e), getattr(p, "radius", 0.0)
+        half = (length - p.clearance) / 2
+        return self._slip(e / length, radius - half, radius + p.clearance + half, a, b, p)
 
     def _slip(
         self, n: ca.SX, arm_b: ca.SX, arm_a: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace
@@ -239,13 +242,6 @@ class RevoluteClearance(Clearance):
         """Slip of points on the line of centres, `arm_b` from the journal's and `arm_a` from the bearing's centre."""
         centres = b.point_velocity(p.at_b) - a.point_velocity(p.at_a)
         return (n[0] * centres[1] - n[1] * centres[0]) + arm_b * b.twist[2] - arm_a * a.twist[2]
-
-    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        (a, b), radius = self.spots(p), getattr(p, "radius", 0.0)
-        if self.axis_a is None:
-            return (Bearing(a, b, p.clearance, radius),)
-        axes, at = (vector(p.axis_a), vector(p.axis_b)), sections(p.length, self.parallel)
-        return (Bearing(a, b, p.clearance, radius, p.length, *axes, at, self.ends == "sleeve"),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,8 +278,8 @@ class PrismaticClearance(Clearance):
     slider: BodyRef
     length: PositiveLength = field(kw_only=True)
     height: Annotated[float, Quantity("m", nonnegative=True)] = field(default=0.0, kw_only=True)
-    at_guide: Point = field(default=(0.0, 0.0), kw_only=True)
-    at_slider: Point = field(default=(0.0, 0.0), kw_only=True)
+    at_guide: Point = field(default=ORIGIN, kw_only=True)
+    at_slider: Point = field(default=ORIGIN, kw_only=True)
     direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
 
     body_fields = ("guide", "slider")

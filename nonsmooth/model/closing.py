@@ -7,8 +7,6 @@ velocities: given velocities (not zero) are kept where the joints allow it, and 
 admitted in both.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import NamedTuple
 
@@ -19,12 +17,10 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.checks import CLOSED, check_motion, check_rates, rates_of
-from nonsmooth.model.elementwise import ConstraintRows, Elementwise, Placements
+from nonsmooth.model.elementwise import ConstraintRows, Placements
 from nonsmooth.model.redundancy import MANY, weighted
 from nonsmooth.model.state import Assembly, Moved, State
 from nonsmooth.model.system import System, check_finite
-
-__all__ = ["assembled", "closed_pose", "closed_start"]
 
 #: constraint residual [m or rad] at which assembly ends: round-off of lengths of the order of 1 m
 ASSEMBLED = 1e-14
@@ -180,6 +176,7 @@ def _disturbed(
 def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
     """The end of the Levenberg-Marquardt iteration: satisfied joints, or a minimum of the sum of squares."""
     e, damping, milestone = system.elementwise, 0.0, np.inf
+    linear = 2 if e.rigid == 3 else 3
     for k in range(ITERATIONS):
         if here.worst <= ASSEMBLED:
             break
@@ -191,42 +188,27 @@ def _descended(system: System, t: float, here: _Reached, p: Array) -> _Reached:
         directions = weighted(rows, here.at.masses, e.first_rows)
         before = float(np.sum((here.residual / directions.norms) ** 2))
         while damping <= STRONGEST:
-            u = _turning_little(e.in_order(directions.least_change(-here.residual, damping=damping)), e)
-            turned = here.residual + _product(rows, e.by_body(u))
+            u = e.in_order(directions.least_change(-here.residual, damping=damping))
+            largest = float(np.max(np.linalg.norm(e.by_body(u)[1:, linear : e.rigid], axis=1)))
+            u = u * (TURN / largest) if largest > TURN else u
+            moving = e.by_body(u)
+            turned = here.residual + np.sum(rows.J_a * moving[rows.a] + rows.J_b * moving[rows.b], axis=1)
             promised = before - float(np.sum((turned / directions.norms) ** 2))
             if promised <= STATIONARY * before:
                 return here
             trial = _reached(system, t, e.advance(here.q, u, 1.0), p, here.steps + 1)
             share = (before - float(np.sum((trial.residual / directions.norms) ** 2))) / promised
             if share >= ACCEPTED:
-                here, damping = trial, _next_damping(damping, share)
+                here = trial
+                if share < POOR:
+                    damping = max(4.0 * damping, DAMPED)
+                elif share > GOOD:
+                    damping = 0.0 if damping <= SLIGHT else 0.1 * damping
                 break
             damping = max(10.0 * damping, DAMPED)
         else:
             break
     return here
-
-
-def _next_damping(damping: float, share: float) -> float:
-    """The damping after a step that achieved this share of the predicted decrease."""
-    if share < POOR:
-        return max(4.0 * damping, DAMPED)
-    if share <= GOOD:
-        return damping
-    return 0.0 if damping <= SLIGHT else 0.1 * damping
-
-
-def _turning_little(u: Array, e: Elementwise) -> Array:
-    """u, shortened such that no body rotates by more than `TURN`."""
-    turns = np.linalg.norm(e.by_body(u)[1:, 2 if e.rigid == 3 else 3 : e.rigid], axis=1)
-    largest = float(np.max(turns))
-    return u * (TURN / largest) if largest > TURN else u
-
-
-def _product(rows: ConstraintRows, moving: Array) -> Array:
-    """Rates of the rows at these velocities (bodies + 1, width)."""
-    rates: Array = np.sum(rows.J_a * moving[rows.a] + rows.J_b * moving[rows.b], axis=1)
-    return rates
 
 
 def _moved(system: System, guess: State, start: State) -> tuple[Moved, ...]:
@@ -239,16 +221,10 @@ def _moved(system: System, guess: State, start: State) -> tuple[Moved, ...]:
         change = start.v[iv : iv + nv] - guess.v[iv : iv + nv]
         lengths = (after[:linear] - before[:linear], change[:linear], change[linear:rigid])
         displacement, velocity, angular = (float(np.linalg.norm(x)) for x in lengths)
-        rotation = _rotation(before[linear:turned], after[linear:turned])
-        found.append(Moved(body.name, displacement, rotation, velocity, angular))
+        q, q_after = before[linear:turned], after[linear:turned]
+        # vector part of the relative quaternion by the difference, which is exact for small rotations
+        half = np.linalg.norm(q_after - q) / 2, np.linalg.norm(q_after + q) / 2
+        rotation = abs(q_after[0] - q[0]) if q.size == 1 else 4 * np.arctan2(min(half), max(half))
+        found.append(Moved(body.name, displacement, float(rotation), velocity, angular))
         iq, iv = iq + nq, iv + nv
     return tuple(found)
-
-
-def _rotation(before: Array, after: Array) -> float:
-    """Angle between two orientations: planar angles, or quaternions."""
-    if before.size == 1:
-        return float(abs(after[0] - before[0]))
-    # vector part of the relative quaternion by the difference, which is exact for small rotations
-    half = np.linalg.norm(after - before) / 2, np.linalg.norm(after + before) / 2
-    return float(4 * np.arctan2(min(half), max(half)))

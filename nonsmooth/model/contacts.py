@@ -6,8 +6,6 @@ same slope. `slip` is the velocity of the second body relative to the first alon
 twists: one number per gap in the plane, two in space, where a contact only defines its point and normal.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,16 +18,13 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.drawing import Box, Dot, Line, Primitive, Round, Spot, Touch, Wall, vector
-from nonsmooth.model.elements import Element
+from nonsmooth.model.elements import ORIGIN, Element, PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
-from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
-from nonsmooth.model.joints import ORIGIN, BodyRef, Direction
+from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, slip_at
+from nonsmooth.model.joints import BodyRef, Direction, check_directions
 from nonsmooth.model.rows import unit
-from nonsmooth.model.tangents import slip_at
-from nonsmooth.quantities import AXES, Point, PositiveLength, Quantity, declarations
+from nonsmooth.quantities import Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
-
-__all__ = ["CircleCircle", "CirclePlane", "Contact", "PointBox", "PointPlane", "Touches", "check_points", "with_law"]
 
 #: for each gap the contact point in the ground frame, and the unit normal there, from a towards b
 Touches = Sequence[tuple[ca.SX, ca.SX]]
@@ -46,8 +41,6 @@ class Contact(Element):
     gap_labels: ClassVar[tuple[str, ...]] = ("",)
     #: name of the parameter with the typical size of a gap, for tolerances
     size_label: ClassVar[str] = "size"
-    #: field that makes a contact that exists in both dimensions a spatial one
-    in_space: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.contact, Rigid | Compliant):
@@ -90,25 +83,12 @@ class Contact(Element):
         return self.contact.coefficients(SimpleNamespace(**(vars(p) | self.geometry(p))))
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if a direction is zero, or numbers of the law are inconsistent."""
-        for name, declared in self._declared().items():
-            if declared.quantity.unit != "-" or declared.quantity.labels != AXES or tuple not in declared.forms:
-                continue
-            parts = tuple(numbers[f"{name}_{axis}"] for axis in AXES if f"{name}_{axis}" in numbers)
-            if parts and len(parts) != len(AXES):
-                raise self.error(f"{name} takes {len(AXES)} components, got {len(parts)}.")
-            if parts and not any(parts):
-                raise self.error(f"{name} must be a direction, a vector that is not zero, got {parts}.")
+        """Raise ModelError if a direction is zero, a quaternion not of norm 1, or numbers of the law inconsistent."""
+        check_directions(self, numbers)
         try:
             self.contact.check_together(numbers)
         except InputError as error:
             raise self.error(str(error)) from error
-
-    def _fill_origin(self, *points: str) -> None:
-        """Set omitted points to the origin, with two or three components."""
-        for point in points:
-            if getattr(self, point) is ORIGIN:
-                object.__setattr__(self, point, (0.0,) * self.dimensions[0])
 
     def gap_names(self) -> tuple[str, ...]:
         """Full names of the gaps."""
@@ -190,19 +170,11 @@ def _slip_at(point: ca.SX, tangent: ca.SX, a: PlanarPlacement, b: PlanarPlacemen
 
 
 @dataclass(frozen=True, eq=False)
-class _OfPoint(FreeContact):
-    """Base of contacts of a point of b that exist in the plane and, where the field `in_space` is given, in space."""
+class _OfPoint(PlanarOrSpatial, FreeContact):
+    """Base of contacts of a point of b, in the plane or in space."""
 
     at_a: Point = field(default=ORIGIN, kw_only=True)
     at_b: Point = field(default=ORIGIN, kw_only=True)
-
-    def __post_init__(self) -> None:
-        self._fill_origin("at_a", "at_b")
-        super().__post_init__()
-
-    @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (2,) if getattr(self, self.in_space) is None else (3,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,16 +217,16 @@ class PointPlane(_OfPoint):
 
     def numbers(self) -> dict[str, float]:
         numbers = super().numbers()
-        if self.normal is not None:
+        if self.spatial:
             del numbers["direction"]
         return numbers
 
     def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        normal = _plane(a, p.direction)[1] if self.normal is None else a.rotate(unit(p.normal))
+        normal = a.rotate(unit(p.normal)) if self.spatial else _plane(a, p.direction)[1]
         return ca.dot(normal, b.point(p.at_b) - a.point(p.at_a))
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.normal is not None:
+        if self.spatial:
             return super().slip(a, b, p)
         return _slip_at(b.point(p.at_b), _plane(a, p.direction)[0], a, b)
 
@@ -263,7 +235,7 @@ class PointPlane(_OfPoint):
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         wall, point = self.spots(p)
-        normal = _normal(p.direction) if self.normal is None else vector(p.normal)
+        normal = vector(p.normal) if self.spatial else _normal(p.direction)
         return (Wall(wall, normal, near=point), Dot(point, corner=True))
 
 
@@ -284,8 +256,8 @@ class CirclePlane(FreeContact):
     """
 
     radius: PositiveLength = field(kw_only=True)
-    at_a: Point = field(default=(0.0, 0.0), kw_only=True)
-    at_b: Point = field(default=(0.0, 0.0), kw_only=True)
+    at_a: Point = field(default=ORIGIN, kw_only=True)
+    at_b: Point = field(default=ORIGIN, kw_only=True)
     direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
 
     def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
@@ -304,7 +276,31 @@ class CirclePlane(FreeContact):
 
 
 @dataclass(frozen=True, eq=False)
-class CircleCircle(FreeContact):
+class _RoundPair(FreeContact):
+    """Base of contacts of two circles or spheres outside each other."""
+
+    radius_a: PositiveLength = field(kw_only=True)
+    radius_b: PositiveLength = field(kw_only=True)
+    at_a: Point = field(default=ORIGIN, kw_only=True)
+    at_b: Point = field(default=ORIGIN, kw_only=True)
+
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        return ca.norm_2(b.point(p.at_b) - a.point(p.at_a)) - p.radius_a - p.radius_b
+
+    def touches(self, a: Any, b: Any, p: SimpleNamespace) -> Touches:
+        normal = unit(b.point(p.at_b) - a.point(p.at_a))
+        return [(a.point(p.at_a) + p.radius_a * normal, normal)]
+
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        return {"effective_radius": p.radius_a * p.radius_b / (p.radius_a + p.radius_b)}
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        a, b = self.spots(p)
+        return (Round(a, p.radius_a), Round(b, p.radius_b), Touch(a, b, p.radius_a / (p.radius_a + p.radius_b)))
+
+
+@dataclass(frozen=True, eq=False)
+class CircleCircle(_RoundPair):
     """Two circles outside each other: ``g_N = |r_b - r_a| - radius_a - radius_b``.
 
     The tangent is the normal from a to b, turned by -90 degrees. A journal inside a bearing is a `RevoluteClearance`.
@@ -319,26 +315,9 @@ class CircleCircle(FreeContact):
     contact : the contact law
     """
 
-    radius_a: PositiveLength = field(kw_only=True)
-    radius_b: PositiveLength = field(kw_only=True)
-    at_a: Point = field(default=(0.0, 0.0), kw_only=True)
-    at_b: Point = field(default=(0.0, 0.0), kw_only=True)
-
-    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.norm_2(b.point(p.at_b) - a.point(p.at_a)) - p.radius_a - p.radius_b
-
-    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        return {"effective_radius": p.radius_a * p.radius_b / (p.radius_a + p.radius_b)}
-
     def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        line = b.point(p.at_b) - a.point(p.at_a)
-        normal = line / ca.norm_2(line)
-        return _slip_at(a.point(p.at_a) + p.radius_a * normal, ca.vertcat(normal[1], -normal[0]), a, b)
-
-    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        a, b = self.spots(p)
-        share = p.radius_a / (p.radius_a + p.radius_b)
-        return (Round(a, p.radius_a), Round(b, p.radius_b), Touch(a, b, share))
+        ((point, normal),) = self.touches(a, b, p)
+        return _slip_at(point, ca.vertcat(normal[1], -normal[0]), a, b)
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,7 +368,7 @@ class PointBox(_OfPoint):
     in_space = "depth"
 
     def _sides(self, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(p.width, p.height) if self.depth is None else ca.vertcat(p.width, p.height, p.depth)
+        return ca.vertcat(p.width, p.height, p.depth) if self.spatial else ca.vertcat(p.width, p.height)
 
     def _nearest(self, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
         """Distance of the point from the surface, and the normal there, in the frame of a."""
@@ -409,23 +388,20 @@ class PointBox(_OfPoint):
         return {"radius": p.radius, "effective_radius": p.radius} if self.radius > 0.0 else {}
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.depth is not None:
+        if self.spatial:
             return super().slip(a, b, p)
-        point, normal = self._touch(a, b, p)
+        ((point, normal),) = self.touches(a, b, p)
         return _slip_at(point, ca.vertcat(normal[1], -normal[0]), a, b)
 
-    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        return [self._touch(a, b, p)]
-
-    def _touch(self, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+    def touches(self, a: Any, b: Any, p: SimpleNamespace) -> Touches:
         normal = a.rotate(self._nearest(a, b, p)[1])
-        return b.point(p.at_b) - p.radius * normal, normal
+        return [(b.point(p.at_b) - p.radius * normal, normal)]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         middle, point = self.spots(p)
         sides = vector(self._sides(p))
         body = Round(point, p.radius) if p.radius > 0.0 else Dot(point, corner=True)
-        if self.depth is not None:
+        if self.spatial:
             return (Box(middle, sides), body)
         x, y = middle.at
         signs = ((-1, -1), (1, -1), (1, 1), (-1, 1))

@@ -6,11 +6,9 @@ are sampled at `SAMPLES` times, and at more where their `Bounds` leave room betw
 sharply, corners are added that divide the pulse into parts in which it is nearly linear.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -23,8 +21,6 @@ from nonsmooth.model.bounds import Bounds
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
-
-__all__ = ["SAMPLES", "Corners", "before", "next_after"]
 
 #: samples of a run, of functions and of comparisons whose roots are not known in closed form
 SAMPLES = 2**14
@@ -116,7 +112,7 @@ class Corners:
                 own = [index[f"{element.name}.{label}"] for label in element.numbers()]
                 _find(made, self._t, self._p[own] if own else ca.SX(0, 1), found)
         self._found = found
-        self._times = self._of_parameters([time for time, _ in found.times])
+        self._times = ca.Function("times", [self._p], [ca.vertcat(*(time for time, _ in found.times))])
         self._levels = [
             (self._of_time([level]), self._of_time([zero]), whole, self._slope(zero))
             for level, zero, whole in found.levels
@@ -141,7 +137,7 @@ class Corners:
         known, fast = np.zeros(0), False
         if self._found.times:
             after = np.array([late for _, late in self._found.times])
-            known = self._times(values)
+            known = np.array(self._times(values)).ravel()
             known = np.where(after, np.nextafter(known, np.inf), known)
         known = _inside(known, t_start, t_end)
         for level, zero, whole, slope in self._levels:
@@ -153,14 +149,10 @@ class Corners:
             known, fast = _inside(np.concatenate([known, pulses]), t_start, t_end), fast or often
         return known, fast
 
-    def _of_parameters(self, expressions: Sequence[ca.SX]) -> Callable[[Array], Array]:
-        function = ca.Function("times", [self._p], [ca.vertcat(*expressions)])
-        return lambda values: np.array(function(values)).ravel()
-
-    def _of_time(self, expressions: Sequence[ca.SX]) -> _OfTime:
+    def _of_time(self, expressions: Sequence[ca.SX]) -> "_OfTime":
         return _OfTime(ca.Function("of_time", [self._t, self._p], [ca.densify(ca.vertcat(*expressions))]))
 
-    def _slope(self, zero: ca.SX) -> _OfTime | None:
+    def _slope(self, zero: ca.SX) -> "_OfTime | None":
         """The slope of a function that is linear in time."""
         slope = ca.jacobian(zero, self._t)
         return None if ca.depends_on(slope, self._t) else self._of_time([slope])
@@ -400,24 +392,15 @@ def _pulses(functions: _OfTime, known: Array, t_start: float, t_end: float, valu
         bent = (off > BENT * size) & (off > SEVERAL * usual) | (off > max(UNUSUAL * usual, HIDDEN * largest))
         bent = np.flatnonzero(bent) + 1
         if 0 < bent.size <= MANY * len(t):
-            found += _clusters(partial(_one_of, functions, values, int(i)), t, bent)
+            groups = np.split(bent, np.flatnonzero(np.diff(bent) > 2) + 1)
+            found += [_parts(functions, values, int(i), t[max(group[0] - 2, 0) : group[-1] + 3]) for group in groups]
         fast = fast or bent.size > MANY * len(t) or usual > FAST * float(np.max(one) - np.min(one))
     return np.concatenate(found) if found else np.zeros(0), fast
 
 
-def _one_of(functions: _OfTime, values: Array, i: int, t: Array) -> Array:
-    return functions(t, values)[i]
-
-
-def _clusters(function: Callable[[Array], Array], t: Array, bent: NDArray[np.intp]) -> list[Array]:
-    """The parts of each group of samples that bend sharply."""
-    groups = np.split(bent, np.flatnonzero(np.diff(bent) > 2) + 1)
-    return [_parts(function, t[max(group[0] - 2, 0) : group[-1] + 3]) for group in groups]
-
-
-def _parts(function: Callable[[Array], Array], t: Array) -> Array:
-    """Times between which a pulse is nearly linear."""
-    y = function(t)
+def _parts(functions: _OfTime, values: Array, i: int, t: Array) -> Array:
+    """Times between which a pulse of one of the functions is nearly linear."""
+    y = functions(t, values)[i]
     a, b, ya, yb = t[:-1], t[1:], y[:-1], y[1:]
     while a.size and t.size < MOST:
         middle = 0.5 * (a + b)
@@ -425,7 +408,7 @@ def _parts(function: Callable[[Array], Array], t: Array) -> Array:
         a, b, ya, yb, middle = a[inside], b[inside], ya[inside], yb[inside], middle[inside]
         if not middle.size:
             break
-        ym = function(middle)
+        ym = functions(middle, values)[i]
         t, y = np.concatenate([t, middle]), np.concatenate([y, ym])
         far = np.abs(ym - 0.5 * (ya + yb)) > 0.5 * LINEAR * (np.max(y) - np.min(y))
         a, b = np.concatenate([a[far], middle[far]]), np.concatenate([middle[far], b[far]])

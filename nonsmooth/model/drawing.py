@@ -9,8 +9,6 @@ the empty tuple is the origin, or no vector.
 (0.05, 0.0)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
@@ -18,36 +16,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Arrow", "Axle", "Bearing", "Box", "Coil", "Cylinder", "Dot", "Drive", "Ellipsoid", "Field", "Guide", "Line",
-    "Mark", "Primitive", "Round", "Slide", "Solid", "Spot", "Symbol", "Touch", "Turn", "Vector", "Wall",
-    "joint_drawing", "vector",
-]  # fmt: skip
-
 Vector = tuple[float, ...]
 MarkShape = Literal["pin", "ball", "weld", "joint"]
 #: symbols of joints; "joint" marks one of another kind
 Symbol = Literal["pin", "ball", "weld", "joint", "slide", "sleeve", "rod"]
-
-
-def joint_drawing(symbol: Symbol, a: Spot, b: Spot, p: SimpleNamespace) -> tuple[Primitive, ...]:
-    """Primitives of a joint at a point of each body, from its symbol and the directions among its parameter values p.
-
-    Directions are ``axis_a`` and ``axis_b``, along which a slide or sleeve moves and about which others turn, the
-    normal ``normal_a`` of a plane of a, and ``slide_b``, along which b slides.
-    """
-    axes = [vector(getattr(p, field, ())) for field in ("axis_a", "axis_b")]
-    if symbol == "slide" or symbol == "sleeve":
-        return (Slide(a, b, axes[0], round=symbol == "sleeve"),)
-    if symbol == "rod":
-        return (Line(a, b), Mark(a, a, "ball"), Mark(b, b, "ball"))
-    found: list[Primitive] = [Mark(a, b, symbol)]
-    found += [Axle(spot, axis) for spot, axis in zip((a, b), axes, strict=True) if axis]
-    if hasattr(p, "normal_a"):
-        found.append(Wall(a, vector(p.normal_a), near=b))
-    if hasattr(p, "slide_b"):
-        found.append(Slide(b, a, vector(p.slide_b), round=True))
-    return tuple(found)
 
 
 def vector(value: Any) -> Vector:
@@ -67,8 +39,6 @@ class Spot:
 class Primitive:
     """Base of what is drawn."""
 
-    #: fields that hold spots
-    spot_fields: ClassVar[tuple[str, ...]] = ()
     #: whether its spots are points of its bodies' outlines, as those of joints are
     outlines: ClassVar[bool] = False
     #: whether it belongs to a load or a driver, which do not extend the outline of a body
@@ -76,11 +46,7 @@ class Primitive:
 
     def spots(self) -> tuple[Spot, ...]:
         """The points of bodies to which it is attached."""
-        found: list[Spot] = []
-        for field in self.spot_fields:
-            value = getattr(self, field)
-            found += value if isinstance(value, tuple) else [value]
-        return tuple(found)
+        return tuple(value for value in vars(self).values() if isinstance(value, Spot))
 
 
 @dataclass(frozen=True)
@@ -94,7 +60,6 @@ class Mark(Primitive):
     b: Spot
     shape: MarkShape = "joint"
 
-    spot_fields = ("a", "b")
     outlines = True
 
 
@@ -105,7 +70,6 @@ class Axle(Primitive):
     spot: Spot
     along: Vector
 
-    spot_fields = ("spot",)
     outlines = True
 
 
@@ -118,7 +82,6 @@ class Slide(Primitive):
     along: Vector
     round: bool = False
 
-    spot_fields = ("a", "b")
     outlines = True
 
 
@@ -141,7 +104,6 @@ class Bearing(Primitive):
     sections: tuple[float, ...] = (0.0,)
     of_sleeve: bool = False
 
-    spot_fields = ("a", "b")
     outlines = True
 
 
@@ -166,7 +128,6 @@ class Guide(Primitive):
     width: float = 0.0
     side_clearance: float = 0.0
 
-    spot_fields = ("a", "b")
     outlines = True
 
 
@@ -180,8 +141,6 @@ class Wall(Primitive):
     near: Spot
     radius: float = 0.0
 
-    spot_fields = ("spot", "near")
-
 
 @dataclass(frozen=True)
 class Dot(Primitive):
@@ -190,8 +149,6 @@ class Dot(Primitive):
     spot: Spot
     corner: bool = False
 
-    spot_fields = ("spot",)
-
 
 @dataclass(frozen=True)
 class Round(Primitive):
@@ -199,8 +156,6 @@ class Round(Primitive):
 
     spot: Spot
     radius: float
-
-    spot_fields = ("spot",)
 
 
 @dataclass(frozen=True)
@@ -212,8 +167,6 @@ class Cylinder(Primitive):
     radius: float
     length: float = 0.0
 
-    spot_fields = ("spot",)
-
 
 @dataclass(frozen=True)
 class Ellipsoid(Primitive):
@@ -222,8 +175,6 @@ class Ellipsoid(Primitive):
     spot: Spot
     semi_axes: tuple[Vector, ...]
 
-    spot_fields = ("spot",)
-
 
 @dataclass(frozen=True)
 class Box(Primitive):
@@ -231,8 +182,6 @@ class Box(Primitive):
 
     spot: Spot
     edges: Vector
-
-    spot_fields = ("spot",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,8 +198,6 @@ class Solid(Primitive):
     seen: tuple[NDArray[np.float64], ...]
     convex: bool = False
 
-    spot_fields = ("spot",)
-
 
 @dataclass(frozen=True)
 class Touch(Primitive):
@@ -259,8 +206,6 @@ class Touch(Primitive):
     a: Spot
     b: Spot
     share: float
-
-    spot_fields = ("a", "b")
 
 
 @dataclass(frozen=True)
@@ -271,8 +216,6 @@ class Line(Primitive):
     b: Spot
     dotted: bool = False
 
-    spot_fields = ("a", "b")
-
 
 @dataclass(frozen=True)
 class Coil(Primitive):
@@ -280,8 +223,6 @@ class Coil(Primitive):
 
     a: Spot
     b: Spot
-
-    spot_fields = ("a", "b")
 
 
 @dataclass(frozen=True)
@@ -292,7 +233,6 @@ class Arrow(Primitive):
     along: Vector
     fixed: bool = False
 
-    spot_fields = ("spot",)
     load = True
 
 
@@ -321,7 +261,6 @@ class Drive(Primitive):
     a: Spot
     b: Spot
 
-    spot_fields = ("a", "b")
     load = True
 
 
@@ -332,3 +271,23 @@ class Field(Primitive):
     acceleration: Vector
 
     load = True
+
+
+def joint_drawing(symbol: Symbol, a: Spot, b: Spot, p: SimpleNamespace) -> tuple[Primitive, ...]:
+    """Primitives of a joint at a point of each body, from its symbol and the directions among its parameter values p.
+
+    Directions are ``axis_a`` and ``axis_b``, along which a slide or sleeve moves and about which others turn, the
+    normal ``normal_a`` of a plane of a, and ``slide_b``, along which b slides.
+    """
+    axes = [vector(getattr(p, field, ())) for field in ("axis_a", "axis_b")]
+    if symbol == "slide" or symbol == "sleeve":
+        return (Slide(a, b, axes[0], round=symbol == "sleeve"),)
+    if symbol == "rod":
+        return (Line(a, b), Mark(a, a, "ball"), Mark(b, b, "ball"))
+    found: list[Primitive] = [Mark(a, b, symbol)]
+    found += [Axle(spot, axis) for spot, axis in zip((a, b), axes, strict=True) if axis]
+    if hasattr(p, "normal_a"):
+        found.append(Wall(a, vector(p.normal_a), near=b))
+    if hasattr(p, "slide_b"):
+        found.append(Slide(b, a, vector(p.slide_b), round=True))
+    return tuple(found)

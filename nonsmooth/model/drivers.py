@@ -1,7 +1,5 @@
 """Prescribed motion: constraints that depend on time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -12,22 +10,20 @@ import numpy as np
 
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.drawing import Drive, Primitive, Turn, vector
-from nonsmooth.model.frames import SpatialPlacement, rotation_matrix
+from nonsmooth.model.elements import ORIGIN, SPACE
+from nonsmooth.model.frames import SpatialPlacement
 from nonsmooth.model.joints import (
     IDENTITY,
-    ORIGIN,
     POINT,
     TURNS,
     Direction,
     Joint,
     Orientation,
-    _open_angle,
     _sine,
+    open_angle,
 )
 from nonsmooth.model.signals import Signal, evaluate_signal
 from nonsmooth.quantities import Point, Quantity
-
-__all__ = ["PrescribedMotion", "PrescribedPose"]
 
 COORDINATES = ("angle", "x", "y", "z", "distance", "displacement")
 Position = tuple[float, float, float] | Callable[[Any], Any]
@@ -89,7 +85,7 @@ class PrescribedMotion(Joint):
             raise self.error(f'axis_a is for "angle" and "displacement", not for "{self.coordinate}"; leave it out.')
         if self.quaternion is not None and (self.coordinate != "angle" or self.axis_a is None):
             raise self.error("quaternion is for an angle about axis_a; leave it out.")
-        self._fill_origin("at_a", "at_b")
+        self._fill_origin()
         super().__post_init__()
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
@@ -125,8 +121,7 @@ class PrescribedMotion(Joint):
     def _angle(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
         """Sine and cosine of the angle about the axis minus motion(t)."""
         quaternion, target = getattr(p, "quaternion", IDENTITY), self._target(t, p)
-        axis_b = rotation_matrix(quaternion).T @ primitive.unit(p.axis_a)
-        S, C = primitive.twist(primitive.relative_orientation(a, b, quaternion), axis_b)
+        S, C = primitive.twist_about(a, b, p.axis_a, quaternion)
         return S * ca.cos(target) - C * ca.sin(target), C * ca.cos(target) + S * ca.sin(target)
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
@@ -141,10 +136,7 @@ class PrescribedMotion(Joint):
             return primitive.distance_residual(a, b, p.at_a, p.at_b, self._target(t, p))
         if self.coordinate != "angle":
             return self._offset(t, a, b, p)
-        return _open_angle(a, b, self._target(t, p)) if self.axis_a is None else ca.atan2(*self._angle(t, a, b, p))
-
-    def application_point(self, p: SimpleNamespace) -> ca.SX:
-        return p.at_b
+        return open_angle(a, b, self._target(t, p)) if self.axis_a is None else ca.atan2(*self._angle(t, a, b, p))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         a, b = self.spots(p)
@@ -179,8 +171,8 @@ class PrescribedPose(Joint):
     quaternion: Annotated[Quaternion, Quantity("-", labels=("w", "x", "y", "z"))] = field(
         default=IDENTITY, kw_only=True
     )
-    at_a: Point = (0.0, 0.0, 0.0)
-    at_b: Point = (0.0, 0.0, 0.0)
+    at_a: Point = SPACE
+    at_b: Point = SPACE
 
     dimensions = (3,)
     rows = POINT + TURNS
@@ -193,18 +185,13 @@ class PrescribedPose(Joint):
         offset = a.unrotate(primitive.coincident_points(a, b, p.at_a, p.at_b))
         return offset - self._signal("position", 3, t, p)
 
-    def _deviation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return primitive.relative_orientation(a, b, self._signal("quaternion", 4, t, p))
-
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(self._offset(t, a, b, p), primitive.turn(self._deviation(t, a, b, p)))
+        deviation = primitive.relative_orientation(a, b, self._signal("quaternion", 4, t, p))
+        return ca.vertcat(self._offset(t, a, b, p), primitive.turn(deviation))
 
     def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(self._offset(t, a, b, p), primitive.rotation_vector(self._deviation(t, a, b, p)))
-
-    def application_point(self, p: SimpleNamespace) -> ca.SX:
-        return p.at_b
+        deviation = primitive.relative_orientation(a, b, self._signal("quaternion", 4, t, p))
+        return ca.vertcat(self._offset(t, a, b, p), primitive.rotation_vector(deviation))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        a, b = self.spots(p)
-        return (Drive(a, b),)
+        return (Drive(*self.spots(p)),)

@@ -5,8 +5,6 @@ compiled function, so that a sweep over them does not rebuild anything. Vectors 
 ``"element.field_x"``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -35,7 +33,9 @@ from nonsmooth.quantities import (
 )
 from nonsmooth.settings import Called, floats, shown, wrong_flag
 
-__all__ = ["Element"]
+#: defaults of points: the origin of the body, with two or three components; in space
+ORIGIN: tuple[float, ...] = (0.0, 0.0)
+SPACE = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,8 @@ class Element(metaclass=Called):
     misuse: ClassVar[type[ModelError]] = ModelError
     #: dimensions (2 planar, 3 spatial) in which the element exists
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
+    #: fields that make an element that exists in both dimensions a spatial one
+    in_space: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isprintable() or not self.name or "." in self.name:
@@ -88,6 +90,12 @@ class Element(metaclass=Called):
                 raise self.error(f"{field} {error}{also if self.of_time(field) else ''}.") from None
             if number is not value:
                 object.__setattr__(self, field, number)
+
+    def _fill_origin(self) -> None:
+        """Set omitted points of its bodies to the origin, with two or three components."""
+        for point in ("at_a", "at_b"):
+            if getattr(self, point, None) is ORIGIN:
+                object.__setattr__(self, point, (0.0,) * self.dimensions[0])
 
     def error(self, sentence: str) -> ModelError:
         """A ModelError that begins with the kind and the name of the element."""
@@ -271,7 +279,7 @@ class Element(metaclass=Called):
         return tuple(body if isinstance(body, str) else body.name for body in bodies)
 
     @classmethod
-    def restored(cls, data: Mapping[str, Any]) -> Element:
+    def restored(cls, data: Mapping[str, Any]) -> "Element":
         """An element from its description; laws and functions of time remain plain data."""
         element = object.__new__(cls)
         for field, value in data.items():
@@ -288,6 +296,29 @@ class Element(metaclass=Called):
             value = getattr(self, field.name)
             data[field.name] = value.name if isinstance(value, Element) else _plain(value)
         return data
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarOrSpatial(Element):
+    """Base of elements that exist in the plane and, where their fields `in_space` are given, in space."""
+
+    def __post_init__(self) -> None:
+        fields = self.in_space.split(" and ")
+        missing = [field for field in fields if getattr(self, field) is None]
+        if 0 < len(missing) < len(fields):
+            given = next(field for field in fields if field not in missing)
+            raise self.error(f"{given} is given without {missing[0]}; give both in space, neither in the plane.")
+        self._fill_origin()
+        super().__post_init__()
+
+    @property
+    def spatial(self) -> bool:
+        """Whether the fields that make it spatial are given."""
+        return getattr(self, self.in_space.split(" and ")[0]) is not None
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (3,) if self.spatial else (2,)
 
 
 def _with_unit(value: Any) -> bool:

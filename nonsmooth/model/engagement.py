@@ -8,8 +8,6 @@ unit vector at contact.
 The outer part belongs to body a, the inner one to body b. Normals point from a towards b.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,15 +16,17 @@ from typing import Any
 
 import casadi as ca
 
-from nonsmooth.model.frames import SpatialPlacement
+from nonsmooth.model.frames import SpatialPlacement, tangents
 from nonsmooth.model.rows import unit
-from nonsmooth.model.tangents import tangents
-
-__all__ = ["Circle", "Plane", "ball", "collars", "end_circles", "rim_labels", "sections"]
 
 #: distance of centres [m] below which a line of centres has no direction
 NOWHERE = 1e-30
 ENDS = (("back", -1), ("front", 1))
+
+
+def distance(e: ca.SX) -> ca.SX:
+    """abs(e), with finite derivatives where the centres coincide."""
+    return ca.sqrt(ca.fmax(ca.dot(e, e), NOWHERE**2))
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Circle:
         return (self.clearance**2 - ca.dot(self.e, self.e)) / (2 * self.clearance)
 
     @property
-    def distance(self) -> ca.SX:
-        """|e|, with finite derivatives where the centres coincide."""
-        return ca.sqrt(ca.fmax(ca.dot(self.e, self.e), NOWHERE**2))
+    def true_gap(self) -> ca.SX:
+        """c - abs(e)."""
+        return self.clearance - distance(self.e)
 
     @property
     def touch(self) -> tuple[ca.SX, ca.SX]:
@@ -71,8 +71,9 @@ class Circle:
     @property
     def true_touch(self) -> tuple[ca.SX, ca.SX]:
         """The point half way between the surfaces, which may overlap, and the unit normal."""
-        outward = self.e / self.distance
-        half = (self.distance - self.clearance) / 2
+        length = distance(self.e)
+        outward = self.e / length
+        half = (length - self.clearance) / 2
         return self.centre + (self.arm - self.side * half) * outward, -outward
 
 
@@ -85,14 +86,14 @@ class Plane:
     normal: ca.SX
 
     @property
+    def true_gap(self) -> ca.SX:
+        return self.gap
+
+    @property
     def touch(self) -> tuple[ca.SX, ca.SX]:
         return self.point, self.normal
 
-
-def ball(a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Circle:
-    """A ball of b in a socket of a."""
-    centre = b.point(p.at_b)
-    return Circle(centre, centre - a.point(p.at_a), p.clearance, getattr(p, "radius", 0.0), 1)
+    true_touch = touch
 
 
 def sections(length: Any, parallel: bool) -> tuple[Any, ...]:

@@ -33,22 +33,235 @@ Shabana, A. A., Dynamics of Multibody Systems, 4th ed. (2013), chapters 5 and 6.
 Schwertassek, R., Wallrapp, O., Dynamik flexibler Mehrkoerpersysteme (1999), on shortening.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
+import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.model.bodies import PlanarBody, SpatialBody
-from nonsmooth.model.flexible_body import MOST, FlexibleBody
-from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, rotation_matrix
+from nonsmooth.flexible.modes import Inertia, Modes, Shortening
+from nonsmooth.model.bodies import Body, Node, PlanarBody, SpatialBody
+from nonsmooth.model.elements import Element
+from nonsmooth.model.floating_frame import FloatingFrame, sparse
+from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
 
-__all__ = ["FlexibleBody", "PlanarFlexibleBody", "SpatialFlexibleBody", "restored_flexible"]
+#: modes that a body can have, as many as labels of their parameters
+MOST = 999
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleBody(Body):
+    """Base of flexible bodies, with what plane and space have in common.
+
+    ``mass``, ``inertia``, ``frequency`` and ``damping`` are parameters of the system, taken from the modes.
+    """
+
+    modes: Modes
+
+    #: axes about which the body turns
+    axes: ClassVar[tuple[int, ...]] = ()
+    deformation: ClassVar[Array | None] = None
+    deformation_rate: ClassVar[Array | None] = None
+
+    def __post_init__(self) -> None:
+        """Set the parameters from the modes, and the columns of the amplitudes."""
+        modes = self.modes
+        if not isinstance(modes, Modes):
+            raise self.error(f"modes must be Modes, as modes(beam(...)) returns them, got {modes!r}.")
+        if self.dimensions == (2,):
+            modes = modes.in_plane()
+        count = modes.count
+        if not 1 <= count <= MOST:
+            raise self.error(f"it takes 1 to {MOST} modes, got {count}; a body without modes is a rigid one.")
+        J = np.asarray(modes.inertia, dtype=float)
+        entries = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
+        inertia = float(J[2, 2]) if self.dimensions == (2,) else tuple(float(x) for x in entries)
+        for name, value in (
+            ("modes", modes),
+            ("mass", float(modes.mass)),
+            ("inertia", inertia),
+            ("frequency", tuple(float(x) for x in modes.frequencies)),
+            ("damping", tuple(float(x) for x in modes.damping)),
+        ):
+            object.__setattr__(self, name, value)
+        self._count_columns(count)
+        super().__post_init__()
+        self.start()
+
+    def _count_columns(self, count: int) -> None:
+        """Set the columns, those of a rigid body and of the amplitudes."""
+        q, v = (tuple((f"eta{i + 1}", unit) for i in range(count)) for unit in ("m kg^1/2", "m kg^1/2/s"))
+        object.__setattr__(self, "q_columns", type(self).q_columns + q)
+        object.__setattr__(self, "v_columns", type(self).v_columns + v)
+
+    @property
+    def count(self) -> int:
+        """Number of modes."""
+        return self.modes.count
+
+    def places(self) -> Mapping[str, Array]:
+        return dict(zip(self.modes.names, self.modes.places, strict=True))
+
+    @classmethod
+    def restored(cls, data: Mapping[str, Any]) -> Element:
+        given = {name: value for name, value in data["modes"].items() if name != "kind"}
+        for key, kind in (("changes", Inertia), ("shortening", Shortening)):
+            arrays = given.get(key)  # not in runs of versions without
+            if arrays is not None:
+                given[key] = kind(**{name: np.asarray(one) for name, one in arrays.items() if name != "kind"})
+        given.pop("geometric", None)  # of runs of versions before
+        m = len(given["frequencies"])
+        given["stresses"] = np.reshape(given["stresses"], (len(given["stations"]), len(given["components"]), m))
+        given["stations"] = np.reshape(given["stations"], (-1, 3))
+        given |= {field: tuple(given[field]) for field in ("names", "components")}
+        element = super().restored({**data, "modes": Modes(**given)})
+        assert isinstance(element, FlexibleBody)
+        element._count_columns(m)
+        return element
+
+    def node(self, name: str) -> Node:
+        """The frame at a node, which stands where a body stands in any element.
+
+        Raises
+        ------
+        ModelError
+            If there is no such node.
+        """
+        if name not in self.nodes:
+            raise self.error(f'it has no node "{name}"; its nodes are {", ".join(self.nodes)}.')
+        return Node(f"{self.name}.{name}", self)
+
+    def _amplitudes(self, values: Array | None, what: str) -> Array:
+        found = np.zeros(self.count) if values is None else np.asarray(values, dtype=float)
+        if found.shape != (self.count,) or not np.all(np.isfinite(found)):
+            raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
+        return found
+
+    @cached_property
+    def frame(self) -> FloatingFrame:
+        """Its kinematics and inertia."""
+        return FloatingFrame(self.modes, self.axes)
+
+    def _parts(self, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """eta, sigma, w."""
+        n = len(self.axes)
+        return q[-self.count :], v[-self.count - n : -self.count], v[-self.count :]
+
+    @property
+    def _rigid(self) -> PlanarBody | SpatialBody:
+        """The rigid body with its inertia and start."""
+        raise self.error("it has no coordinates.")
+
+    def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
+        """J0 sigma, of the undeformed body with the inertia of the parameters."""
+        d = self.dimensions[0]
+        return self._rigid.mass_matrix(p)[d:, d:] @ sigma
+
+    def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        eta, sigma, w = self._parts(q, v)
+
+        def elastic(rate: ca.SX) -> ca.SX:
+            return -(p.frequency**2) * eta - p.damping * rate
+
+        forces = self.frame.forces(eta, sigma, w, self._moment(sigma, p), elastic)
+        return ca.vertcat(ca.SX.zeros(self.dimensions[0]), forces)
+
+    def stored_energy(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        return ca.sumsqr(p.frequency * q[-self.count :]) / 2
+
+    def powers(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        return ca.SX(0), -ca.dot(p.damping, self.frame.velocities(*self._parts(q, v))[1] ** 2)
+
+    def moment(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+        """Moment of momentum about the mass centre, in the axes of the mean frame [kg m^2/s]."""
+        eta, sigma, _ = self._parts(q, v)
+        return self.frame.moment(eta, self._moment(sigma, p))
+
+    def start(self) -> tuple[Array, Array]:
+        n, (q, v) = len(self.axes), self._rigid.start()
+        eta = self._amplitudes(self.deformation, "deformation")
+        rate = self._amplitudes(self.deformation_rate, "deformation_rate")
+        return np.append(q, eta), np.concatenate([v[:-n], *self.frame.started(eta, v[-n:], rate)])
+
+    def placement(self, q: ca.SX, v: ca.SX) -> Placement:
+        return self._framed("", q, *self._velocities(q, v))[0]
+
+    def node_placement(self, node: str, q: ca.SX, v: ca.SX) -> tuple[Placement, ca.SX]:
+        return self._framed(node, q, *self._velocities(q, v))
+
+    def twist_map(self, node: str, q: ca.SX, v: ca.SX) -> ca.SX:
+        u = self._symbols()
+        return self._by_velocities(self._framed(node, q, *u)[0].twist, u, q)
+
+    def kinematics(self, q: ca.SX) -> ca.SX:
+        velocity, omega, rate = u = self._symbols()
+        rigid = self._rigid.kinematics(q[: -self.count]) @ ca.vertcat(velocity, omega)
+        return self._by_velocities(ca.vertcat(rigid, rate), u, q)
+
+    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
+        velocity, omega, rate = self._velocities(self._middle(q, u, dt), u)
+        rigid = self._rigid.advance(q[: -self.count], ca.vertcat(velocity, omega), dt)
+        return ca.vertcat(rigid, q[-self.count :] + dt * rate)
+
+    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
+        return ca.diagcat(self._rigid.mass_matrix(p), ca.SX.eye(self.count))
+
+    def _velocities(self, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Velocity of the mass centre, angular velocity of the frame, rates of the modes."""
+        return v[: self.dimensions[0]], *self.frame.velocities(*self._parts(q, v))
+
+    def _symbols(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Symbols for these."""
+        sizes = {"velocity": self.dimensions[0], "omega": len(self.axes), "rate": self.count}
+        velocity, omega, rate = (ca.SX.sym(name, size) for name, size in sizes.items())
+        return velocity, omega, rate
+
+    def _by_velocities(self, moved: ca.SX, u: tuple[ca.SX, ca.SX, ca.SX], q: ca.SX) -> ca.SX:
+        """Derivative by v of what is linear in these symbols."""
+        by_velocity, by_omega, by_rate = (ca.jacobian(moved, one) for one in u)
+        return ca.horzcat(by_velocity, self.frame.by_velocities(q[-self.count :], by_omega, by_rate))
+
+    def _framed(self, node: str, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> tuple[Any, ca.SX]:
+        """Placement and angle of a node, or of the mean frame by an empty name."""
+        raise self.error("it has no coordinates.")
+
+    def _middle(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
+        """q with the amplitudes in the middle of a step of constant velocity, as the implicit midpoint rule has them.
+
+        By two iterations, each of which reduces the error by the square of the deflection over the length.
+        """
+        eta, sigma, w = self._parts(q, u)
+        middle = eta + dt / 2 * w
+        for _ in range(2 if self.frame.changing else 0):
+            middle = eta + dt / 2 * self.frame.velocities(middle, sigma, w)[1]
+        return ca.vertcat(q[: -self.count], middle)
+
+    def _displaced(self, by_mode: Array, by_beam: Array | None, eta: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Displacement or rotation of a node (k,), and its derivative (k, m) by the amplitudes."""
+        derivative = ca.DM(by_mode)
+        moved = ca.mtimes(derivative, eta)
+        if by_beam is None or self.modes.shortening is None:
+            return moved, derivative
+        per_node = (np.tensordot(one, self.modes.shortening.bending, 1) for one in by_beam)
+        added = ca.vertcat(*(ca.mtimes(eta.T, sparse(one)) for one in per_node))
+        return moved + ca.mtimes(added, eta) / 2, derivative + added
+
+    def _by_node(self, node: str, moving: slice, turning: slice, eta: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """Displacement and rotation of a node along these axes, each with its derivative by the amplitudes."""
+        i, modes, x = self.modes.node(node), self.modes, self.modes.shortening
+        moved = self._displaced(modes.translations[i, moving], None if x is None else x.translations[i, moving], eta)
+        turned = self._displaced(modes.rotations[i, turning], None if x is None else x.rotations[i, turning], eta)
+        return *moved, *turned
+
+    def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        rigid = ca.SX.zeros(len(self.v_columns) - self.count)
+        return ca.vertcat(rigid, p.frequency**2), ca.vertcat(rigid, p.damping)
+
 
 #: labels of the parameters of modes
 NUMBERS = tuple(str(i + 1) for i in range(MOST))
@@ -96,6 +309,7 @@ class PlanarFlexibleBody(FlexibleBody):
     damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
 
     dimensions = (2,)
+    axes = (2,)
     q_columns = PlanarBody.q_columns
     v_columns = PlanarBody.v_columns
 
@@ -104,11 +318,6 @@ class PlanarFlexibleBody(FlexibleBody):
         return PlanarBody(
             self.name, self.mass, self.inertia, self.position, self.angle, self.velocity, self.angular_velocity
         )
-
-    axes = (2,)
-
-    def start(self) -> tuple[Array, Array]:
-        return self._started(self._rigid.start(), self.deformation, self.deformation_rate)
 
     def angle_of(self, q: ca.SX) -> ca.SX:
         return q[2]
@@ -122,18 +331,6 @@ class PlanarFlexibleBody(FlexibleBody):
         z = ca.vertcat(frame.point(local), ca.cos(angle), ca.sin(angle))
         moving = frame.point_velocity(local) + frame.rotate(ca.mtimes(by_moving, rate))
         return PlanarPlacement(z, ca.vertcat(moving, omega + ca.mtimes(by_turning, rate))), angle
-
-    def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return p.inertia * sigma
-
-    def _rates(self, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> ca.SX:
-        return ca.vertcat(velocity, omega, rate)
-
-    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
-        return q + dt * ca.vertcat(*self._velocities(self._middle(q, u, dt), u))
-
-    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
-        return ca.diag(ca.vertcat(p.mass, p.mass, p.inertia, ca.SX.ones(self.count)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +381,7 @@ class SpatialFlexibleBody(FlexibleBody):
     damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
 
     dimensions = (3,)
+    axes = (0, 1, 2)
     q_columns = SpatialBody.q_columns
     v_columns = SpatialBody.v_columns
 
@@ -192,11 +390,6 @@ class SpatialFlexibleBody(FlexibleBody):
         return SpatialBody(
             self.name, self.mass, self.inertia, self.position, self.quaternion, self.velocity, self.angular_velocity
         )
-
-    axes = (0, 1, 2)
-
-    def start(self) -> tuple[Array, Array]:
-        return self._started(self._rigid.start(), self.deformation, self.deformation_rate)
 
     def _framed(self, node: str, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> tuple[Any, ca.SX]:
         frame = self._rigid.placement(q[:7], ca.vertcat(velocity, omega))
@@ -210,19 +403,6 @@ class SpatialFlexibleBody(FlexibleBody):
         moving = frame.point_velocity(local) + frame.rotate(ca.mtimes(by_moving, rate))
         spin = R.T @ omega + 2 * (a_rate - ca.cross(a, a_rate)) / (1 + ca.sumsqr(a))
         return SpatialPlacement(z, ca.vertcat(moving, spin)), ca.SX(0, 1)
-
-    def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return self._rigid.mass_matrix(p)[3:, 3:] @ sigma
-
-    def _rates(self, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> ca.SX:
-        return ca.vertcat(self._rigid.kinematics(q[:7]) @ ca.vertcat(velocity, omega), rate)
-
-    def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
-        velocity, omega, rate = self._velocities(self._middle(q, u, dt), u)
-        return ca.vertcat(self._rigid.advance(q[:7], ca.vertcat(velocity, omega), dt), q[7:] + dt * rate)
-
-    def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
-        return ca.diagcat(self._rigid.mass_matrix(p), ca.SX.eye(self.count))
 
 
 def restored_flexible(data: Mapping[str, Any]) -> FlexibleBody | None:

@@ -24,8 +24,6 @@ Junkins, J. L., Schaub, H. (1997), An instantaneous eigenstructure quasivelocity
 dynamics, J. Astronaut. Sci. 45, 279-295.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import casadi as ca
@@ -33,8 +31,6 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.flexible.modes import Modes
-
-__all__ = ["FloatingFrame", "sparse"]
 
 #: share of the largest entry of a matrix of integrals below which entries are round-off
 ROUND_OFF = 1e-10

@@ -1,22 +1,20 @@
 """Applied forces: gravity, loads at a point, springs and dampers."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import casadi as ca
+import numpy as np
 
-from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Primitive, Turn, vector
-from nonsmooth.model.elements import Element
-from nonsmooth.model.frames import Placement, PlanarPlacement
-from nonsmooth.model.joints import BodyRef
+from nonsmooth.model import rows as primitive
+from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Mark, Primitive, Turn, vector
+from nonsmooth.model.elements import Element, PlanarOrSpatial
+from nonsmooth.model.frames import Placement, PlanarPlacement, rotation_matrix
+from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation, check_directions, open_angle
 from nonsmooth.model.signals import evaluate_signal
 from nonsmooth.quantities import Point, PositiveLength, Quantity
-
-__all__ = ["Damper", "Force", "Gravity", "PointForce", "Spring", "Torque", "gradient"]
 
 Components = tuple[float, ...] | Callable[[Any], Any]
 
@@ -50,8 +48,6 @@ class Force(Element):
 
     #: whether the power of the force is counted as damping rather than as work of loads
     dissipative = False
-    #: field that makes a force that exists in both dimensions a spatial one
-    in_space: ClassVar[str] = ""
 
     @property
     def conservative(self) -> bool:
@@ -242,3 +238,274 @@ class Damper(LineForce):
 def gravity_force(placement: Placement, mass: ca.SX, p: SimpleNamespace) -> ca.SX:
     """Weight of one body as a force vector."""
     return placement.generalized_force(mass * p.acceleration, ca.SX.zeros(placement.position.numel()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Torsion(PlanarOrSpatial, Force):
+    """Base of torques about an axis: the normal of the plane, or where `axis_a` is given an axis of a in space."""
+
+    a: BodyRef
+    b: BodyRef
+    axis_a: Direction | None = field(default=None, kw_only=True)
+
+    body_fields = ("a", "b")
+    in_space = "axis_a"
+
+    def check_together(self, numbers: Any) -> None:
+        check_directions(self, numbers)
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        a, b = self.spots(p)
+        return (Turn(b, a, vector(getattr(p, "axis_a", ()))),)
+
+
+@dataclass(frozen=True, eq=False)
+class TorsionSpring(_Torsion):
+    """Linear torsion spring, potential ``k (theta - theta_0)^2 / 2`` with the angle theta of b relative to a.
+
+    In the plane the angle includes full turns, so that a spring can be wound up. In space (with `axis_a`) it is the
+    twist about the axis in (-pi, pi], from the orientation `quaternion` or that with parallel frames. Spatial bodies do
+    not count turns: beyond a half turn the torque changes its sign, while the energy is continuous. Forces are minus
+    the gradient of the potential, also if the bodies tilt relative to the axis; if a joint keeps both bodies on the
+    axis, the torque about it is ``k (theta_0 - theta)``.
+
+    Parameters
+    ----------
+    stiffness : k [N m/rad], >= 0
+    free_angle : theta_0 [rad]
+        Angle of b relative to a at which the spring is free of load.
+    axis_a : [-], optional
+        The axis in the frame of a, of any length; with it the spring is spatial.
+    quaternion : [-], optional
+        (w, x, y, z), orientation of b relative to a at angle zero; in space only.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite or out of range, the axis zero, the quaternion not of norm 1 or given without an axis.
+
+    >>> TorsionSpring("mainspring", "ground", "barrel", stiffness=0.2, free_angle=-25.0).dimensions
+    (2,)
+    """
+
+    stiffness: Annotated[float, Quantity("N m/rad", nonnegative=True)] = field(kw_only=True)
+    free_angle: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
+    quaternion: Orientation | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.quaternion is not None and self.axis_a is None:
+            raise self.error("quaternion is given without axis_a; give axis_a in space, free_angle in the plane.")
+        super().__post_init__()
+
+    def _elongation(self, bodies: tuple[Any, ...], p: SimpleNamespace) -> ca.SX:
+        """theta - theta_0."""
+        a, b = bodies
+        if isinstance(a, PlanarPlacement):
+            return b.angle - a.angle - p.free_angle
+        # sine and cosine are turned by the free angle, so that the half turn is counted from where the spring is free
+        S, C = primitive.twist_about(a, b, p.axis_a, getattr(p, "quaternion", IDENTITY))
+        sine, cosine = ca.sin(p.free_angle), ca.cos(p.free_angle)
+        return ca.atan2(S * cosine - C * sine, C * cosine + S * sine)
+
+    def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
+        a, b = bodies
+        if isinstance(a, PlanarPlacement):
+            torque = -p.stiffness * self._elongation(bodies, p)
+            return a.generalized_torque(-torque), b.generalized_torque(torque)
+        return gradient(self.potential(bodies, p), bodies)
+
+    def potential(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> ca.SX:
+        return p.stiffness * self._elongation(bodies, p) ** 2 / 2
+
+
+@dataclass(frozen=True, eq=False)
+class TorsionDamper(_Torsion):
+    """Linear torsion damper, torque ``-c omega`` with the angular velocity omega of b relative to a.
+
+    About the normal of the plane, or in space about an axis of a, ``omega = n . (omega_b - omega_a)``.
+
+    Parameters
+    ----------
+    damping : c [N m s/rad], >= 0
+    axis_a : [-], optional
+        The axis in the frame of a, of any length; with it the damper is spatial.
+    """
+
+    damping: Annotated[float, Quantity("N m s/rad", nonnegative=True)] = field(kw_only=True)
+
+    dissipative = True
+
+    def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
+        a, b = bodies
+        rate = b.angular_velocity - a.angular_velocity
+        if isinstance(a, PlanarPlacement):
+            torque = -p.damping * rate
+        else:
+            axis = a.rotate(primitive.unit(p.axis_a))
+            torque = -p.damping * ca.dot(axis, rate) * axis
+        return a.generalized_torque(-torque), b.generalized_torque(torque)
+
+
+#: number of entries above the diagonal, row by row: 3 in the plane, 15 in space
+ENTRIES = tuple(str(i + 1) for i in range(15))
+#: share of the largest eigenvalue by which the smallest one may be negative due to rounding
+ROUNDING = 1e-12
+
+Vector = Annotated[tuple[float, ...], Quantity("N/m", nonnegative=True)]
+Rotational = Annotated[float | tuple[float, ...], Quantity("N m/rad", nonnegative=True)]
+Coupling = Annotated[tuple[float, ...], Quantity("N/m or N or N m/rad", labels=ENTRIES)]
+
+
+@dataclass(frozen=True, eq=False)
+class Bushing(Force):
+    """Elastic and viscous connection of two frames: ``F = -K s - C s'`` with the deformation s.
+
+    s contains the displacement of the point of b from the point of a, in the frame of a [m], and the rotation of b from
+    its orientation free of load [rad]: in the plane s = (x, y, angle), in space s = (x, y, z, phi n) with the rotation
+    vector phi n in the frame of a. K and C are symmetric 3x3 or 6x6 matrices. The force vectors are ``J' F`` with the
+    Jacobian J of s, ``s' = J v``: the elastic part is minus the gradient of ``s' K s / 2`` exactly, and the power of
+    damping is ``-s'' C s'`` exactly, however large the deformations are. It is intended for small rotations and defined
+    up to a half turn, beyond which the angle changes its sign.
+
+    Parameters
+    ----------
+    at_a, at_b : [m]
+        The points, in the frame of each body.
+    stiffness : [N/m]
+        Diagonal of K for displacements along the axes of a, two numbers in the plane, three in space.
+    rotational_stiffness : [N m/rad]
+        Diagonal of K for rotations about the axes of a: a number in the plane, three in space.
+    coupling : optional
+        Entries of K above the diagonal, row by row: 3 in the plane, 15 in space; [N/m], [N] and [N m/rad].
+    damping, rotational_damping, damping_coupling : optional
+        The same for C, [N s/m], [N m s/rad]; no damping if omitted.
+    angle : [rad]
+        Angle of b relative to a at which the bushing is free of load; in the plane only.
+    quaternion : [-], optional
+        (w, x, y, z), this orientation in space; parallel frames if omitted.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite or out of range, numbers of plane and space are mixed, or K or C has a negative
+        eigenvalue.
+
+    >>> Bushing("mount", "ground", "engine", stiffness=(2e5, 2e5), rotational_stiffness=300.0).body_names()
+    ('ground', 'engine')
+    """
+
+    a: BodyRef
+    b: BodyRef
+    at_a: Point = field(default=(), kw_only=True)
+    at_b: Point = field(default=(), kw_only=True)
+    stiffness: Vector = field(kw_only=True)
+    rotational_stiffness: Rotational = field(kw_only=True)
+    coupling: Coupling | None = field(default=None, kw_only=True)
+    damping: Annotated[tuple[float, ...], Quantity("N s/m", nonnegative=True)] | None = field(
+        default=None, kw_only=True
+    )
+    rotational_damping: Annotated[float | tuple[float, ...], Quantity("N m s/rad", nonnegative=True)] | None = field(
+        default=None, kw_only=True
+    )
+    damping_coupling: Annotated[tuple[float, ...], Quantity("N s/m or N s or N m s/rad", labels=ENTRIES)] | None = (
+        field(default=None, kw_only=True)
+    )
+    angle: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
+    quaternion: Orientation | None = field(default=None, kw_only=True)
+
+    body_fields = ("a", "b")
+    dissipative = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dimensions == (3,) and self.angle != 0.0:
+            raise self.error("angle is for planar models; in space give quaternion instead.")
+        if self.dimensions == (2,) and self.quaternion is not None:
+            raise self.error("quaternion is for spatial models; in the plane give angle instead.")
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (3,) if len(self.stiffness) == 3 else (2,)
+
+    @property
+    def conservative(self) -> bool:
+        return True
+
+    @property
+    def mixed(self) -> bool:
+        fields = ("damping", "rotational_damping", "damping_coupling")
+        return any(getattr(self, field) is not None for field in fields)
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        """Raise ModelError if numbers of plane and space are mixed, or a matrix has a negative eigenvalue."""
+        check_directions(self, numbers)
+        size = sum(label.startswith("stiffness_") for label in numbers)
+        if size not in (2, 3):
+            raise self.error(f"stiffness takes 2 numbers in the plane and 3 in space, got {size}.")
+        lengths = {"stiffness": size, "rotational_stiffness": 2 * size - 3, "coupling": 3 if size == 2 else 15}
+        lengths |= {"damping": size, "rotational_damping": 2 * size - 3, "damping_coupling": lengths["coupling"]}
+        parts: dict[str, list[float]] = {}
+        for name, length in lengths.items():
+            found = [value for label, value in numbers.items() if label == name or label.rpartition("_")[0] == name]
+            if found and len(found) != length:
+                word = {2: "the plane", 3: "space"}[size]
+                raise self.error(f"{name} takes {length} number(s) in {word}, like stiffness, got {len(found)}.")
+            parts[name] = found or [0.0] * length
+        for matrix, names in (("stiffness", tuple(lengths)[:3]), ("damping", tuple(lengths)[3:])):
+            moments = np.array(ca.DM(_matrix(*(ca.DM(parts[name]) for name in names))))
+            eigenvalues = np.linalg.eigvalsh(moments)
+            if eigenvalues[0] < -ROUNDING * eigenvalues[-1]:
+                raise self.error(
+                    f"the matrix of {matrix} must have no negative eigenvalue, got {eigenvalues[0]:.6g}; "
+                    "make the coupling smaller."
+                )
+
+    def _deformation(self, bodies: tuple[Any, ...], p: SimpleNamespace) -> ca.SX:
+        """s (3,) or (6,)."""
+        a, b = bodies
+        origin = ca.SX.zeros(a.position.numel())
+        offset = a.unrotate(b.point(getattr(p, "at_b", origin)) - a.point(getattr(p, "at_a", origin)))
+        if isinstance(a, PlanarPlacement):
+            return ca.vertcat(offset, open_angle(a, b, p.angle))
+        rest = rotation_matrix(getattr(p, "quaternion", IDENTITY))
+        return ca.vertcat(offset, primitive.rotation_vector(a.rotation.T @ b.rotation @ rest.T))
+
+    def potential(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> ca.SX:
+        s = self._deformation(bodies, p)
+        return ca.dot(s, self._matrix(p, "stiffness", "coupling") @ s) / 2
+
+    def nonconservative(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
+        s = self._deformation(bodies, p)
+        directions = [ca.jacobian(s, body.z) @ body.tangent() for body in bodies]
+        rate = sum((J @ body.twist for J, body in zip(directions, bodies, strict=True)), ca.SX.zeros(s.numel()))
+        force = -(self._matrix(p, "damping", "damping_coupling") @ rate)
+        return tuple(J.T @ force for J in directions)
+
+    def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
+        elastic = gradient(self.potential(bodies, p), bodies)
+        if not self.mixed:
+            return elastic
+        return tuple(x + y for x, y in zip(elastic, self.nonconservative(t, bodies, p), strict=True))
+
+    @staticmethod
+    def _matrix(p: SimpleNamespace, name: str, coupling: str) -> ca.SX:
+        """K or C; omitted entries are zero."""
+        size = p.stiffness.numel()
+        about, pairs = 2 * size - 3, 3 if size == 2 else 15
+        names = ((name, size), (f"rotational_{name}", about), (coupling, pairs))
+        return _matrix(*(getattr(p, field, ca.SX.zeros(count)) for field, count in names))
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        a, b = self.spots(p)
+        return (Mark(a, b, "joint"),)
+
+
+def _matrix(along: Any, about: Any, coupling: Any) -> Any:
+    """The symmetric matrix of two parts of its diagonal and its entries above, row by row."""
+    diagonal = ca.vertcat(along, about)
+    size, entries = diagonal.numel(), iter(ca.vertsplit(coupling))
+    matrix = ca.diag(diagonal)
+    for i in range(size):
+        for j in range(i + 1, size):
+            matrix[i, j] = matrix[j, i] = next(entries)
+    return matrix

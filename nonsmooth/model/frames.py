@@ -6,22 +6,11 @@ space. The tangent map T(z) with z' = T(z) v converts derivatives with respect t
 trigonometric functions are evaluated.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
-
-__all__ = [
-    "Placement",
-    "PlanarPlacement",
-    "SpatialPlacement",
-    "cross",
-    "ground_placement",
-    "placement_like",
-    "rotation_matrix",
-]
+import numpy as np
 
 
 def cross(a: Any, b: Any) -> ca.SX:
@@ -154,15 +143,11 @@ class SpatialPlacement:
 
     def tangent(self) -> ca.SX:
         """T(z) (12, 6) with z' = T(z) v, from R' = R skew(omega)."""
-        columns = [ca.vec(self.rotation @ ca.skew(unit)) for unit in _unit_vectors()]
+        columns = [ca.vec(self.rotation @ ca.skew(ca.SX.eye(3)[:, i])) for i in range(3)]
         return ca.diagcat(ca.SX.eye(3), ca.horzcat(*columns))
 
 
 Placement = PlanarPlacement | SpatialPlacement
-
-
-def _unit_vectors() -> list[ca.SX]:
-    return [ca.SX.eye(3)[:, i] for i in range(3)]
 
 
 def rotation_matrix(quaternion: Any) -> ca.SX:
@@ -188,3 +173,30 @@ def placement_like(dimension: int, name: str, *, turns: bool = False) -> Placeme
     if dimension == 2:
         return PlanarPlacement(ca.SX.sym(f"z_{name}", 5 if turns else 4), ca.SX.sym(f"v_{name}", 3))
     return SpatialPlacement(ca.SX.sym(f"z_{name}", 12), ca.SX.sym(f"v_{name}", 6))
+
+
+#: columns e1, e2, e3: the first body's axes turned by irrational angles, so that no axis or diagonal lies at -e3
+BASIS = np.linalg.qr(np.array([[0.6180, -0.7321, 0.2361], [0.4142, 0.6458, 0.7071], [-0.3028, -0.1623, 0.8284]]))[0]
+
+
+def tangents(normal: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Two unit vectors perpendicular to a unit `normal` and to each other, in the frame in which it is given.
+
+    >>> n = np.array([0.6, 0.0, 0.8])
+    >>> t1, t2 = (np.array(ca.DM(t)).ravel() for t in tangents(ca.DM(n)))
+    >>> bool(max(abs(t1 @ n), abs(t2 @ n), abs(t1 @ t2), abs(t1 @ t1 - 1)) < 1e-15)
+    True
+    """
+    e1, e2, pole = (ca.DM(BASIS[:, i]) for i in range(3))
+    mean = (normal + pole) / (1 + ca.dot(normal, pole))
+    return e1 - ca.dot(normal, e1) * mean, e2 - ca.dot(normal, e2) * mean
+
+
+def slip_at(point: ca.SX, normal: ca.SX, a: SpatialPlacement, b: SpatialPlacement) -> ca.SX:
+    """Velocity (2,) of b relative to a at a `point` of the ground frame, along the tangents of `normal`."""
+
+    def velocity(body: SpatialPlacement) -> ca.SX:
+        return body.twist[:3] + ca.cross(body.rotate(body.twist[3:]), point - body.position)
+
+    relative = a.unrotate(velocity(b) - velocity(a))
+    return ca.vertcat(*(ca.dot(t, relative) for t in tangents(a.unrotate(normal))))

@@ -1,7 +1,5 @@
 """What the arguments of a function that builds a mechanism become in it."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -11,8 +9,6 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.signals import TimeFunction
 from nonsmooth.quantities import declarations, field_units, own_unit, parts_of
 from nonsmooth.settings import is_number
-
-__all__ = ["becomes", "unit_of_argument"]
 
 
 class Given(float):

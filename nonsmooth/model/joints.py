@@ -4,8 +4,6 @@ A joint imposes g(t, q) = 0; its force on the bodies is W_g lambda_g. Rows are s
 enter through the sine of their difference. A joint is spatial if its axis or its quaternion is given.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,12 +14,10 @@ import casadi as ca
 
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.bodies import Body, Ground, Node
-from nonsmooth.model.drawing import Mark, Primitive, Slide, Spot, Symbol, joint_drawing, vector
-from nonsmooth.model.elements import Element
-from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, cross
+from nonsmooth.model.drawing import Mark, Primitive, Slide, Spot, Symbol, Vector, joint_drawing, vector
+from nonsmooth.model.elements import ORIGIN, Element, PlanarOrSpatial
+from nonsmooth.model.frames import PlanarPlacement, cross
 from nonsmooth.quantities import AXES, Point, Quantity
-
-__all__ = ["Direction", "Fixed", "Joint", "Orientation", "PointOnLine", "Prismatic", "Revolute", "check_directions"]
 
 Angle = Annotated[float, Quantity("rad")]
 #: a vector along an axis or a normal, of any length but zero
@@ -31,8 +27,6 @@ Orientation = Annotated[tuple[float, float, float, float], Quantity("-", labels=
 BodyRef = Body | Ground | Node | str
 Row = tuple[str, str]
 
-#: default of a point: the origin of the body, with two or three components
-ORIGIN: tuple[float, ...] = (0.0, 0.0)
 POINT: tuple[Row, ...] = (("x", "m"), ("y", "m"), ("z", "m"))
 OFFSETS: tuple[Row, ...] = (("offset_1", "m"), ("offset_2", "m"))
 TILTS: tuple[Row, ...] = (("tilt_1", "rad"), ("tilt_2", "rad"))
@@ -56,8 +50,6 @@ class Joint(Element):
     rows: ClassVar[tuple[Row, ...]] = ()
     #: its symbol in drawings, see `drawing`
     symbol: ClassVar[Symbol] = "joint"
-    #: fields that make a joint that exists in both dimensions a spatial one
-    in_space: ClassVar[str] = ""
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """g of two placements, one entry per row; zero if the joint is closed."""
@@ -68,8 +60,8 @@ class Joint(Element):
         return self.constraint(t, a, b, p)
 
     def application_point(self, p: SimpleNamespace) -> ca.SX:
-        """Point of the second body, in its frame, at which the reaction is reported."""
-        return ca.SX.zeros(self.dimensions[0])
+        """Point of the second body, in its frame, at which the reaction is reported: `at_b`, or the origin."""
+        return getattr(p, "at_b", ca.SX.zeros(self.dimensions[0]))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """Its symbol at the points ``at_a`` and ``at_b``; without ``at_b``, at the application point."""
@@ -81,12 +73,6 @@ class Joint(Element):
     def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError if a direction is zero or has not three components, or a quaternion is not of norm 1."""
         check_directions(self, numbers)
-
-    def _fill_origin(self, *fields: str) -> None:
-        """Set omitted points to the origin, with two or three components."""
-        for name in fields:
-            if getattr(self, name) is ORIGIN:
-                object.__setattr__(self, name, (0.0,) * self.dimensions[0])
 
 
 def check_directions(element: Element, numbers: Mapping[str, float]) -> None:
@@ -113,7 +99,7 @@ def _sine(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
     return sine * ca.cos(angle) - cosine * ca.sin(angle)
 
 
-def _open_angle(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
+def open_angle(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:
     """theta_b - theta_a - angle in (-pi, pi]."""
     sine, cosine = _relative(a, b)
     return ca.atan2(_sine(a, b, angle), cosine * ca.cos(angle) + sine * ca.sin(angle))
@@ -125,7 +111,7 @@ def _relative(a: PlanarPlacement, b: PlanarPlacement) -> tuple[ca.SX, ca.SX]:
 
 
 @dataclass(frozen=True, eq=False)
-class Revolute(Joint):
+class Revolute(PlanarOrSpatial, Joint):
     """Ideal pin: two points coincide, ``r_b + A_b s_b - r_a - A_a s_a = 0`` (2 rows, [m], ground frame).
 
     In space (with axes) 5 rows: 3 of the points, and two of the sine of the tilt of the axis of b relative to that of
@@ -157,37 +143,21 @@ class Revolute(Joint):
     symbol = "pin"
     in_space = "axis_a and axis_b"
 
-    def __post_init__(self) -> None:
-        if (self.axis_a is None) != (self.axis_b is None):
-            given, missing = ("axis_a", "axis_b") if self.axis_b is None else ("axis_b", "axis_a")
-            raise self.error(f"{given} is given without {missing}; give both in space, neither in the plane.")
-        self._fill_origin("at_a", "at_b")
-        super().__post_init__()
-
-    @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (2,) if self.axis_a is None else (3,)
-
     @property
     def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
-        return POINT[:2] if self.axis_a is None else POINT + TILTS
+        return POINT + TILTS if self.spatial else POINT[:2]
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         points = primitive.coincident_points(a, b, p.at_a, p.at_b)
-        return points if self.axis_a is None else ca.vertcat(points, primitive.parallel_axes(a, b, p.axis_a, p.axis_b))
+        return ca.vertcat(points, primitive.parallel_axes(a, b, p.axis_a, p.axis_b)) if self.spatial else points
 
     def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.axis_a is None:
-            return self.constraint(t, a, b, p)
         points = primitive.coincident_points(a, b, p.at_a, p.at_b)
-        return ca.vertcat(points, primitive.parallel_residual(a, b, p.axis_a, p.axis_b))
-
-    def application_point(self, p: SimpleNamespace) -> ca.SX:
-        return p.at_b
+        return ca.vertcat(points, primitive.parallel_residual(a, b, p.axis_a, p.axis_b)) if self.spatial else points
 
 
 @dataclass(frozen=True, eq=False)
-class Prismatic(Joint):
+class Prismatic(PlanarOrSpatial, Joint):
     """Ideal slide: a point of b stays on a line of a, and the angle of b relative to a is constant.
 
     ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the axis in the frame of a,
@@ -229,35 +199,24 @@ class Prismatic(Joint):
             raise self.error("quaternion is given without axis_a; give axis_a in space, angle in the plane.")
         if self.axis_a is not None and (self.direction != 0.0 or self.angle != 0.0):
             raise self.error("direction and angle are for planar models; with axis_a give quaternion instead.")
-        self._fill_origin("at_a", "at_b")
         super().__post_init__()
 
     @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (2,) if self.axis_a is None else (3,)
-
-    @property
     def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
-        return (("normal", "m"), ("angle", "rad")) if self.axis_a is None else OFFSETS + TURNS
+        return OFFSETS + TURNS if self.spatial else (("normal", "m"), ("angle", "rad"))
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        turn = _sine(a, b, p.angle) if self.axis_a is None else primitive.turn(_deviation(a, b, p))
-        return ca.vertcat(_offsets(self, a, b, p), turn)
+        return ca.vertcat(_offsets(self, a, b, p), _turn(self, a, b, p))
 
     def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        turn = _open_angle(a, b, p.angle) if self.axis_a is None else primitive.rotation_vector(_deviation(a, b, p))
-        return ca.vertcat(_offsets(self, a, b, p), turn)
-
-    def application_point(self, p: SimpleNamespace) -> ca.SX:
-        return p.at_b
+        return ca.vertcat(_offsets(self, a, b, p), _turn_residual(self, a, b, p))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        (a, b), in_plane = self.spots(p), (math.cos(p.direction), math.sin(p.direction))
-        return (Slide(a, b, along=in_plane if self.axis_a is None else vector(p.axis_a)),)
+        return (Slide(*self.spots(p), along=_along(self, p)),)
 
 
 @dataclass(frozen=True, eq=False)
-class PointOnLine(Joint):
+class PointOnLine(PlanarOrSpatial, Joint):
     """Pin in a slot: a point of b stays on a line of a, along which and about which it moves freely.
 
     In the plane 1 row, ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the line in the frame of
@@ -292,38 +251,34 @@ class PointOnLine(Joint):
     def __post_init__(self) -> None:
         if self.axis_a is not None and self.direction != 0.0:
             raise self.error("direction is for planar models; in space give axis_a instead.")
-        self._fill_origin("at_a", "at_b")
         super().__post_init__()
 
     @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (2,) if self.axis_a is None else (3,)
-
-    @property
     def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
-        return (("offset", "m"),) if self.axis_a is None else OFFSETS
+        return OFFSETS if self.spatial else (("offset", "m"),)
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         return _offsets(self, a, b, p)
 
-    def application_point(self, p: SimpleNamespace) -> ca.SX:
-        return p.at_b
-
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        (a, b), in_plane = self.spots(p), (math.cos(p.direction), math.sin(p.direction))
-        return (Slide(a, b, along=in_plane if self.axis_a is None else vector(p.axis_a), round=True),)
+        return (Slide(*self.spots(p), along=_along(self, p), round=True),)
 
 
 def _offsets(joint: Prismatic | PointOnLine, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
     """Offsets of the point of b from a line of a, across it: one in the plane, two in space."""
-    if joint.axis_a is not None:
+    if joint.spatial:
         return primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a)
     offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
     return ca.cos(p.direction) * offset[1] - ca.sin(p.direction) * offset[0]
 
 
+def _along(joint: Prismatic | PointOnLine, p: SimpleNamespace) -> Vector:
+    """Direction of the line in the frame of a."""
+    return vector(p.axis_a) if joint.spatial else (math.cos(p.direction), math.sin(p.direction))
+
+
 @dataclass(frozen=True, eq=False)
-class Fixed(Joint):
+class Fixed(PlanarOrSpatial, Joint):
     """Weld: a point of b and its angle are fixed in a (3 rows: [m], [m], ground frame; [rad]).
 
     In space (with a quaternion) 6 rows: 3 of the points, and ``sin(phi) n = 0`` [rad] of the rotation (phi, n) by which
@@ -354,33 +309,31 @@ class Fixed(Joint):
     def __post_init__(self) -> None:
         if self.quaternion is not None and self.angle != 0.0:
             raise self.error("angle is for planar models; in space give quaternion instead.")
-        self._fill_origin("at_a", "at_b")
         super().__post_init__()
 
     @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (2,) if self.quaternion is None else (3,)
-
-    @property
     def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
-        return (*POINT[:2], ("angle", "rad")) if self.quaternion is None else POINT + TURNS
+        return POINT + TURNS if self.spatial else (*POINT[:2], ("angle", "rad"))
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        turn = _sine(a, b, p.angle) if self.quaternion is None else primitive.turn(_deviation(a, b, p))
-        return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), turn)
+        return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), _turn(self, a, b, p))
 
     def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        turn = _open_angle(a, b, p.angle) if self.quaternion is None else primitive.rotation_vector(_deviation(a, b, p))
-        return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), turn)
-
-    def application_point(self, p: SimpleNamespace) -> ca.SX:
-        return p.at_b
+        return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), _turn_residual(self, a, b, p))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        a, b = self.spots(p)
-        return (Mark(a, b, "pin" if self.quaternion is None else "weld"),)
+        return (Mark(*self.spots(p), "weld" if self.spatial else "pin"),)
 
 
-def _deviation(a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-    """E (3, 3), the unit matrix if b has its orientation relative to a."""
-    return primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY))
+def _turn(joint: Prismatic | Fixed, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+    """Sine of the angle, in space sin(phi) n, by which b deviates from its orientation relative to a."""
+    if not joint.spatial:
+        return _sine(a, b, p.angle)
+    return primitive.turn(primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY)))
+
+
+def _turn_residual(joint: Prismatic | Fixed, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+    """This angle, in space the rotation vector."""
+    if not joint.spatial:
+        return open_angle(a, b, p.angle)
+    return primitive.rotation_vector(primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY)))

@@ -1,7 +1,5 @@
 """The kinds of elements of a model, by name in kebab case, including subclasses defined elsewhere."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re
@@ -16,8 +14,6 @@ from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.shapes import Shape
 from nonsmooth.model.signals import TimeFunction
-
-__all__ = ["element_kinds", "time_functions"]
 
 T = TypeVar("T")
 
@@ -41,7 +37,10 @@ def element_kinds() -> dict[str, type[Element]]:
             if getattr(value, "__module__", "") == module:  # defined there, not imported
                 places[id(value)] = len(places)
     bases = {Element, Node, *(base for base, _ in METHODS)}
-    kinds = [cls for cls in _below(Element) if cls not in bases and not cls.__name__.startswith("_") and _complete(cls)]
+    kinds = [
+        cls for cls in _below(Element) if cls not in bases and not cls.__name__.startswith("_")
+        and all(getattr(cls, name) is not getattr(base, name) for base, name in METHODS if issubclass(cls, base))
+    ]  # fmt: skip
     # in the order of the source, independent of the order of imports
     return _by_name(sorted(kinds, key=lambda cls: places.get(id(cls), len(places))))
 
@@ -53,10 +52,6 @@ def time_functions() -> dict[str, type[TimeFunction]]:
     ['axis-angle', 'fourier-signal', 'harmonic', 'ramp', 'table', 'time-vector']
     """
     return _by_name(_below(TimeFunction))
-
-
-def _complete(cls: type) -> bool:
-    return all(getattr(cls, name) is not getattr(base, name) for base, name in METHODS if issubclass(cls, base))
 
 
 def _below(cls: type[T]) -> Iterator[type[T]]:

@@ -1,7 +1,5 @@
 """The builder: elements are added by name, and `build()` checks the mechanism and makes it immutable."""
 
-from __future__ import annotations
-
 import difflib
 import warnings
 from collections.abc import Iterable, Mapping
@@ -20,9 +18,7 @@ from nonsmooth.model.shapes import Shape
 from nonsmooth.model.state import Assembly
 from nonsmooth.model.system import System, start_of
 from nonsmooth.progress import stage
-from nonsmooth.settings import Called, shown
-
-__all__ = ["CENTRED", "Assembled", "Model"]
+from nonsmooth.settings import Called, hint, shown
 
 E = TypeVar("E", bound=Element)
 #: joints with clearance are replaced by ideal joints while the initial state is assembled
@@ -145,7 +141,9 @@ class Model(metaclass=Called):
         """See `build`."""
         system = self._system()
         if isinstance(assemble, Assembly) or assemble:
-            report = assemble if isinstance(assemble, Assembly) else self._assembled(system)
+            report = assemble
+            if not isinstance(report, Assembly):
+                report = assembled(system, system.start, system.parameter_values)
             bodies = tuple(element.name for element in self.elements if isinstance(element, Body))
             if tuple(moved.body for moved in report.moved) != bodies:
                 found = ", ".join(moved.body for moved in report.moved)
@@ -196,9 +194,10 @@ class Model(metaclass=Called):
         >>> float(model.build(assemble=report).start.v[2])
         5.0
         """
-        return self._assembled(self._system())
+        system = self._system()
+        return assembled(system, system.start, system.parameter_values)
 
-    def ideal(self) -> Model:
+    def ideal(self) -> "Model":
         """The mechanism with an ideal joint in place of every clearance, of the same name; free contacts remain.
 
         Its assembly gives an initial state for the mechanism with clearances in which journals, balls and slides are
@@ -218,7 +217,7 @@ class Model(metaclass=Called):
             name=self.name, provenance=self.provenance, silence=self.silence, assemble=self.assembled,
         )  # fmt: skip
 
-    def with_contact(self, contact: Any) -> Model:
+    def with_contact(self, contact: Any) -> "Model":
         """The mechanism with this law, `Rigid` or `Compliant`, in all its contacts.
 
         It takes a law and gives a model, as studies require of a mechanism: ``compare(model.with_contact, cases)``.
@@ -229,10 +228,6 @@ class Model(metaclass=Called):
         )  # fmt: skip
         found.origin = {key: value for key, value in self.origin.items() if key != "arguments"}
         return found
-
-    @staticmethod
-    def _assembled(system: System) -> Assembly:
-        return assembled(system, system.start, system.parameter_values)
 
     def _system(self) -> System:
         """The system with its given initial state; elements are checked, the initial state is not."""
@@ -270,13 +265,16 @@ class Model(metaclass=Called):
         owner, _, node = name.partition(".")
         target = self._elements.get(owner)
         if node and isinstance(target, Body):
-            self._check_node(element, target, node)
+            if node not in target.nodes:
+                nodes = f"its nodes are {', '.join(target.nodes)}"
+                known = nodes if target.nodes else "a rigid body has none; name the body"
+                raise element.error(f'the {type(target).__name__} "{owner}" has no node "{node}"; {known}.')
             reference = reference.body if isinstance(reference, Node) else reference
         if target is None or (node and not isinstance(target, Body)):
-            known = [body.name for body in self.elements if isinstance(body, Body | Ground)]
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-            hint = f'Did you mean "{close[0]}"?' if close else "Add it with model.add(...)."
-            raise element.error(f'the body "{name}" is not in the model. {hint} Bodies so far: {", ".join(known)}.')
+            bodies = [body.name for body in self.elements if isinstance(body, Body | Ground)]
+            close = difflib.get_close_matches(name, bodies, n=1, cutoff=0.7)
+            advice = f'Did you mean "{close[0]}"?' if close else "Add it with model.add(...)."
+            raise element.error(f'the body "{name}" is not in the model. {advice} Bodies so far: {", ".join(bodies)}.')
         if not (isinstance(reference, str) or reference is target):
             raise element.error(
                 f'its "{owner}" is another object than the {type(target).__name__} "{owner}" of the model; '
@@ -285,12 +283,6 @@ class Model(metaclass=Called):
         if not isinstance(target, Body | Ground):
             raise element.error(f'"{name}" is a {type(target).__name__}, not a body; name a body or the ground.')
 
-    @staticmethod
-    def _check_node(element: Element, body: Body, node: str) -> None:
-        if node not in body.nodes:
-            known = f"its nodes are {', '.join(body.nodes)}" if body.nodes else "a rigid body has none; name the body"
-            raise element.error(f'the {type(body).__name__} "{body.name}" has no node "{node}"; {known}.')
-
 
 def _known(silence: Iterable[str]) -> tuple[str, ...]:
     if not isinstance(silence, Iterable):
@@ -298,7 +290,6 @@ def _known(silence: Iterable[str]) -> tuple[str, ...]:
     names = (silence,) if isinstance(silence, str) else tuple(silence)
     for name in names:
         if not isinstance(name, str) or name not in REMARKS:
-            close = difflib.get_close_matches(str(name), REMARKS, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
-            raise ModelError(f"silence: there is no remark {shown(name)}.{hint} There are: {', '.join(REMARKS)}.")
+            near = hint(name, REMARKS, 1)
+            raise ModelError(f"silence: there is no remark {shown(name)}.{near} There are: {', '.join(REMARKS)}.")
     return names

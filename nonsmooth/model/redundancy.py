@@ -5,8 +5,6 @@ depend on others; such joints are removed one after the other, and loops remain.
 and so do mechanisms of small loops.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,8 +16,6 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.elementwise import ConstraintRows
-
-__all__ = ["Directions", "Redundant", "weighted"]
 
 #: share of a direction outside the span of the others below which it is redundant; in mechanisms of a centimetre,
 #: joints that are closed within 1e-9 m cause differences of this size between dependent rows
@@ -84,7 +80,7 @@ class Directions:
         """Rows in the span of earlier ones, each with those on which it depends."""
         found: dict[int, list[int]] = {}
         for rows in self._blocks(self._loops()):
-            if rows.size <= MANY or not self._surely_independent(rows):
+            if rows.size <= MANY or self._safe_solution(self._sparse(rows)) is None:  # not surely independent
                 found |= _dependent(self._dense(rows), rows)
         return dict(sorted(found.items()))
 
@@ -214,11 +210,6 @@ class Directions:
     def _blocks(self, joints: Sequence[int]) -> Iterator[Integers]:
         """Rows of the joints in parts that are not connected by moving bodies."""
         ends = np.append(self.first[1:], self.a.size)
-        for part in self._parts(joints):
-            yield np.concatenate([np.arange(self.first[j], ends[j]) for j in sorted(part)])
-
-    def _parts(self, joints: Sequence[int]) -> Iterator[list[int]]:
-        """The joints in parts that are not connected by moving bodies."""
         of_body: dict[int, list[int]] = {}
         for joint in joints:
             for body in (self.a[self.first[joint]], self.b[self.first[joint]]):
@@ -236,7 +227,7 @@ class Directions:
                 for body in (self.a[self.first[k]], self.b[self.first[k]]):
                     pending += of_body.pop(int(body), [])
             if part:
-                yield part
+                yield np.concatenate([np.arange(self.first[j], ends[j]) for j in sorted(part)])
 
     # --------------------------------------------------------------------------------------------------- the matrices
 
@@ -269,10 +260,6 @@ class Directions:
 
         values, i, j, shape = self._entries(rows)
         return csc_matrix((values if free is None else values * free[i], (i, j)), shape=shape)
-
-    def _surely_independent(self, rows: Integers) -> bool:
-        """Whether each row is far from the span of the others; False if in doubt."""
-        return self._safe_solution(self._sparse(rows)) is not None
 
     def _sparse_least(self, rows: Integers, wanted: Array, free: NDArray[np.bool_] | None = None) -> Array | None:
         """x of least norm with D' x = wanted, of its `free` entries; None if the directions are or may be dependent."""

@@ -26,60 +26,24 @@ from nonsmooth.settings import hint
 if TYPE_CHECKING:
     from nonsmooth.model.model import Model
 
-__all__ = [
-    "ComparisonDefaults",
-    "Fact",
-    "Facts",
-    "Measure",
-    "Problem",
-    "Provenance",
-    "Published",
-    "StepSizeDefaults",
-    "find_problems",
-    "get_problem",
-    "problem",
-]
-
 
 @dataclass(frozen=True)
 class Fact:
-    """One known number of a mechanism.
-
-    Parameters
-    ----------
-    name
-    unit
-        Display unit, ``"mm"``, ``"N"``, ``"-"`` for none.
-    expected
-        The known value, in this unit.
-    tolerance
-        Largest difference that counts as agreement, in this unit.
-    note
-        Origin and meaning of the number.
-    """
+    """One known number of a mechanism."""
 
     name: str
-    unit: str
-    expected: float
-    tolerance: float
-    note: str = ""
+    unit: str  #: display unit, ``"mm"``, ``"N"``, ``"-"`` for none
+    expected: float  #: the known value, in this unit
+    tolerance: float  #: largest difference that counts as agreement, in this unit
+    note: str = ""  #: origin and meaning of the number
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """Numbers that are measured together.
+    """Numbers that are measured together."""
 
-    Parameters
-    ----------
-    name
-        Their subject.
-    measure
-        Function without arguments that returns the numbers by name, in their units.
-    entries
-    """
-
-    name: str
-    measure: Callable[[], Mapping[str, float]]
+    name: str  #: their subject
+    measure: Callable[[], Mapping[str, float]]  #: returns the numbers by name, in their units
     entries: tuple[Fact, ...]
 
 
@@ -130,86 +94,43 @@ class Provenance:
 
 @dataclass(frozen=True)
 class ComparisonDefaults:
-    """Defaults of `nonsmooth compare` for a problem.
+    """Defaults of `nonsmooth compare` for a problem."""
 
-    Parameters
-    ----------
-    t_end
-        [s]
-    restitution
-        e [-] of rigid and compliant contact, 0 < e < 1: the compliant laws are calibrated to deliver it.
-    stiffness
-        K [N/m^1.5] of the compliant cases.
-    target
-        Own error [-] of each case at which costs are compared.
-    arguments
-        Of the problem, in addition to the contact.
-    dt_max
-        Longest step [s].
-    """
-
-    t_end: float
-    restitution: float
-    stiffness: tuple[float, ...]
-    target: float = 1e-4
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    dt_max: float = 1e-3
+    t_end: float  #: [s]
+    restitution: float  #: [-] of rigid and compliant contact, 0 < e < 1: compliant laws are calibrated to deliver it
+    stiffness: tuple[float, ...]  #: K [N/m^1.5] of the compliant cases
+    target: float = 1e-4  #: own error [-] of each case at which costs are compared
+    arguments: Mapping[str, Any] = field(default_factory=dict)  #: of the problem, in addition to the contact
+    dt_max: float = 1e-3  #: longest step [s]
 
 
 @dataclass(frozen=True)
 class StepSizeDefaults:
-    """Defaults of `nonsmooth study step-size` for a problem.
+    """Defaults of `nonsmooth study step-size` for a problem."""
 
-    Parameters
-    ----------
-    t_end
-        [s]
-    dt, dt_max
-        Coarsest constant step, and longest step of `Landing` and of event-driven runs [s].
-    bounds
-        Values of dt_min and of dt_max [s] for runs with `Landing`.
-    arguments
-        Of the problem.
-    """
-
-    t_end: float
-    dt: float
-    dt_max: float
-    bounds: tuple[tuple[float, ...], tuple[float, ...]]
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    t_end: float  #: [s]
+    dt: float  #: coarsest constant step [s]
+    dt_max: float  #: longest step of `Landing` and of event-driven runs [s]
+    bounds: tuple[tuple[float, ...], tuple[float, ...]]  #: values of dt_min and of dt_max [s] for runs with `Landing`
+    arguments: Mapping[str, Any] = field(default_factory=dict)  #: of the problem
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One published number of a run: the largest or the mean magnitude of a series.
-
-    Parameters
-    ----------
-    name
-    unit
-        Display unit of the printed number, SI or with ``deg``.
-    series
-        ``(kind, name)`` with kind `q`, `v` or `a` (instantaneous accelerations); or a function of an object with these
-        as mappings, and with `parameters` and the names `contacts`.
-    of
-        The ``"run"``, its ``"ideal"`` twin, or the ``"error"``, which is the run minus the twin.
-    rate : [1/s], optional
-        Sampling rate for the maximum; every row if omitted.
-    window : [s], optional
-        Means over windows of this length, impacts included, so that rigid and compliant runs are comparable:
-        accelerations ``("a", name)`` from changes of velocity, normal forces of a clearance, ``("F", name)``, from
-        impulses.
-    statistic
-        ``"peak"`` or ``"mean"``, the latter with a window.
-    """
+    """One published number of a run: the largest or the mean magnitude of a series."""
 
     name: str
-    unit: str
+    unit: str  #: display unit of the printed number, SI or with ``deg``
+    #: ``(kind, name)`` with kind `q`, `v` or `a` (instantaneous accelerations); or a function of an object with these
+    #: as mappings, and with `parameters` and the names `contacts`
     series: tuple[str, str] | Callable[[Any], Any]
-    of: Literal["run", "ideal", "error"] = "run"
-    rate: float | None = None
+    of: Literal["run", "ideal", "error"] = "run"  #: the run, its ideal twin, or the run minus the twin
+    rate: float | None = None  #: sampling rate [1/s] for the maximum; every row if omitted
+    #: length [s] of the windows of means, impacts included, so that rigid and compliant runs are comparable:
+    #: accelerations ``("a", name)`` from changes of velocity, normal forces of a clearance, ``("F", name)``, from
+    #: impulses
     window: float | None = None
-    statistic: Literal["peak", "mean"] = "peak"
+    statistic: Literal["peak", "mean"] = "peak"  #: the latter with a window
 
     def __post_init__(self) -> None:
         if self.statistic == "mean" and self.window is None:
@@ -218,46 +139,25 @@ class Measure:
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """The results published by a problem's source, and the runs to reproduce them; see `nonsmooth.studies.published`.
+    """Results published by a problem's source, and the runs to reproduce them; see `nonsmooth.studies.published`."""
 
-    Parameters
-    ----------
-    arguments
-        Of the problem, common to all cases.
-    cases
-        Arguments of each case, by its name.
-    ideal
-        Arguments of the ideal twin, with which errors are measured.
-    kinds
-        Arguments for ``"rigid"`` and for ``"compliant"`` contact, and for further kinds of runs, such as the setting of
-        the source, ``"as printed"``.
-    duration
-        Function of the arguments that gives the length of the runs [s].
-    measures
-    figures
-        The printed numbers: case, name of the measure, number in its unit.
-    panels
-        Panels of each case: ``(title, unit, of, series)`` with `of` as in `Measure`, and series of ``(kind, name,
-        label)`` or ``(function, label)``.
-    facts
-        Known numbers, measured first. If there are any, cases are run on request only.
-    settings
-        Stepper and step of each kind, ``{"rigid": (MoreauJean(), 1e-4)}``, if those of the study are not suitable.
-    beside
-        Kinds whose verdict is their difference from an accurate run of another kind of the same mechanism,
-        ``{"MPCC": "rigid"}``, since a run with finer steps takes too long.
-    """
-
-    arguments: Mapping[str, Any]
-    cases: Mapping[str, Mapping[str, Any]]
-    ideal: Mapping[str, Any]
+    arguments: Mapping[str, Any]  #: of the problem, common to all cases
+    cases: Mapping[str, Mapping[str, Any]]  #: arguments of each case, by its name
+    ideal: Mapping[str, Any]  #: arguments of the ideal twin, with which errors are measured
+    #: arguments for ``"rigid"`` and for ``"compliant"`` contact, and for further kinds of runs, such as the setting of
+    #: the source, ``"as printed"``
     kinds: Mapping[str, Mapping[str, Any]]
-    duration: Callable[..., float]
+    duration: Callable[..., float]  #: length of the runs [s] by the arguments
     measures: tuple[Measure, ...]
-    figures: Mapping[str, Mapping[str, float]]
+    figures: Mapping[str, Mapping[str, float]]  #: the printed numbers: case, name of the measure, number in its unit
+    #: panels of each case: ``(title, unit, of, series)`` with `of` as in `Measure`, and series of
+    #: ``(kind, name, label)`` or ``(function, label)``
     panels: tuple[Any, ...] = ()
-    facts: tuple[Facts, ...] = ()
+    facts: tuple[Facts, ...] = ()  #: known numbers, measured first; if there are any, cases are run on request only
+    #: stepper and step of each kind, ``{"rigid": (MoreauJean(), 1e-4)}``, if those of the study are not suitable
     settings: Mapping[str, Any] = field(default_factory=dict)
+    #: kinds whose verdict is their difference from an accurate run of another kind of the same mechanism,
+    #: ``{"MPCC": "rigid"}``, since a run with finer steps takes too long
     beside: Mapping[str, str] = field(default_factory=dict)
 
 

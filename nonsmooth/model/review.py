@@ -4,13 +4,11 @@ Each remark has a name by which it is silenced: ``Model(..., silence=["no-gravit
 mechanisms have, near the factors of wrong units: 1000 for mm, g and kN, 1e6 for kg mm^2.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -30,8 +28,6 @@ from nonsmooth.model.joints import Joint, Revolute
 from nonsmooth.model.redundancy import Redundant
 from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth.model.spatial_joints import Spherical
-
-__all__ = ["REMARKS", "Remark", "review", "review_parameters"]
 
 #: names of remarks, and what each is about
 REMARKS = {
@@ -163,10 +159,10 @@ def review(
     placed = _Placed(elements)
     parts = (
         _gravity(placed), _clearances(placed), _bodies(placed), _ground(placed), _drivers(placed),
-        _fixed(placed, redundant), _bearings(placed),
-        _points(placed) if assembled else (), _laws(placed), _motion(placed, freedom),
+        _fixed(placed, redundant), _bearings(placed), _points(placed) if assembled else (),
+        _springs(placed), _laws(placed), _motion(placed, freedom),
     )  # fmt: skip
-    return [Remark(name, text) for part in parts for name, text in part]
+    return [Remark(name, text) for part in parts for name, holds, text in part if holds]
 
 
 def review_parameters(elements: Sequence[Element], parameters: Mapping[str, float]) -> list[Remark]:
@@ -183,112 +179,85 @@ def review_parameters(elements: Sequence[Element], parameters: Mapping[str, floa
     return [one for one in review(changed, assembled=False, freedom=1) if one not in before]
 
 
-Found = Iterator[tuple[str, str]]
+#: name of a remark, condition on which it is made, sentence
+Rule = tuple[str, Any, str]
 
 
-def _gravity(m: _Placed) -> Found:
+def _first(*rules: Rule) -> Iterator[Rule]:
+    """The first of these rules that holds."""
+    yield from islice((rule for rule in rules if rule[1]), 1)
+
+
+# fmt: off
+def _gravity(m: _Placed) -> Iterator[Rule]:
     found = [one for one in m.elements if isinstance(one, Gravity)]
     total = np.sum([np.asarray(one.acceleration, float) for one in found], axis=0) if found else np.zeros(2)
-    length = float(np.linalg.norm(total))
-    if length == 0.0:
-        yield "no-gravity", "the model has no gravity; add Gravity(acceleration=...), unless it lies level or floats."
-    elif not 0.1 * EARTH < length < 3 * EARTH:
-        yield "gravity", f"gravity is {length:g} m/s^2, that of the earth 9.81 m/s^2; lengths are in m, not in mm."
-    elif len(found) > 1:
-        names = ", ".join(f'"{one.name}"' for one in found)
-        yield "gravity", f"the accelerations of {names} add up to {length:g} m/s^2; keep one of them."
-    elif total[-1] > 0.9 * length:
-        yield (
-            "gravity",
-            f"gravity points upwards, along {'xyz'[len(total) - 1]}; give it a negative component to weigh down.",
+    length, names = float(np.linalg.norm(total)), ", ".join(f'"{one.name}"' for one in found)
+    yield from _first(
+        ("no-gravity", length == 0.0,
+         "the model has no gravity; add Gravity(acceleration=...), unless it lies level or floats."),
+        ("gravity", not 0.1 * EARTH < length < 3 * EARTH,
+         f"gravity is {length:g} m/s^2, that of the earth 9.81 m/s^2; lengths are in m, not in mm."),
+        ("gravity", len(found) > 1, f"the accelerations of {names} add up to {length:g} m/s^2; keep one of them."),
+        ("gravity", total[-1] > 0.9 * length,
+         f"gravity points upwards, along {'xyz'[len(total) - 1]}; give it a negative component to weigh down."),
+    )
+
+
+def _clearances(m: _Placed) -> Iterator[Rule]:
+    for one in (one for one in m.elements if isinstance(one, Clearance)):
+        radius = math.nan if getattr(one, "radius", None) is None else float(one.radius)
+        size, what = max(m.size, getattr(one, "length", None) or 0.0), f'clearance "{one.name}"'
+        yield ("large-radius", _oversized(one, m.spread),
+               f"{what} has a radius of {radius:g} m, but all points of the mechanism lie within {m.spread:.2g} m; "
+               f"is it {radius:g} mm?")
+        yield from _first(
+            ("large-clearance", one.clearance > LARGE * size > 0.0,
+             f"{what} of {one.clearance:g} m is large beside the mechanism of {size:.2g} m; is it "
+             f"{one.clearance:g} mm?"),
+            ("large-clearance", one.clearance > LOOSE * radius,
+             f"{what} of {one.clearance:g} m is large beside its radius of {radius:g} m; both are in m, and the "
+             "clearance is the difference of radii."),
+            ("small-clearance", one.clearance < SMALL,
+             f"{what} of {one.clearance:g} m is below a nanometre; it is in m."),
         )
+    yield ("size", m.size > HUGE,
+           f"the mechanism is {m.size:.3g} m large, {m.farthest} is the farthest; lengths are in m, not in mm.")
 
 
-def _clearances(m: _Placed) -> Found:
-    for one in m.elements:
-        if not isinstance(one, Clearance):
-            continue
-        radius = getattr(one, "radius", None)
-        length = getattr(one, "length", None) or 0.0
-        if _oversized(one, m.spread):
-            yield (
-                "large-radius",
-                (
-                    f'clearance "{one.name}" has a radius of {radius:g} m, but all points of the mechanism lie within '
-                    f"{m.spread:.2g} m; is it {radius:g} mm?"
-                ),
-            )
-        if one.clearance > LARGE * max(m.size, length) > 0.0:
-            yield (
-                "large-clearance",
-                (
-                    f'clearance "{one.name}" of {one.clearance:g} m is large beside the mechanism of '
-                    f"{max(m.size, length):.2g} m; is it {one.clearance:g} mm?"
-                ),
-            )
-        elif radius is not None and one.clearance > LOOSE * radius:
-            yield (
-                "large-clearance",
-                (
-                    f'clearance "{one.name}" of {one.clearance:g} m is large beside its radius of {radius:g} m; '
-                    "both are in m, and the clearance is the difference of radii."
-                ),
-            )
-        elif one.clearance < SMALL:
-            yield "small-clearance", f'clearance "{one.name}" of {one.clearance:g} m is below a nanometre; it is in m.'
-    if m.size > HUGE:
-        yield (
-            "size",
-            f"the mechanism is {m.size:.3g} m large, {m.farthest} is the farthest; lengths are in m, not in mm.",
-        )
-
-
-def _bodies(m: _Placed) -> Found:
+def _bodies(m: _Placed) -> Iterator[Rule]:
     held = {name.partition(".")[0] for one in m.elements for name in one.body_names()}
+    masses = {name: float(body.mass) for name, body in m.bodies.items() if isinstance(body, PlanarBody | SpatialBody)}
     for name, body in m.bodies.items():
-        if name not in held:
-            yield "unheld", f'no joint, contact or force acts on the body "{name}".'
+        yield "unheld", name not in held, f'no joint, contact or force acts on the body "{name}".'
         if not isinstance(body, PlanarBody | SpatialBody):
             continue
-        inertia = np.atleast_1d(np.asarray(body.inertia, float))
+        moments = np.atleast_1d(np.asarray(body.inertia, float))
         if isinstance(body, SpatialBody):
-            xx, yy, zz, xy, xz, yz = np.pad(inertia, (0, 6 - inertia.size))
+            xx, yy, zz, xy, xz, yz = np.pad(moments, (0, 6 - moments.size))
             moments = np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-            if moments[2] > (1 + DIGITS) * (moments[0] + moments[1]):
-                yield (
-                    "inertia",
-                    (
-                        f'body "{name}" has the principal moments of inertia {moments[0]:g}, {moments[1]:g} and '
-                        f"{moments[2]:g} kg m^2, of which one exceeds the sum of the others: no body has these."
-                    ),
-                )
-            inertia = moments
-        gyration, reach = math.sqrt(float(np.max(inertia)) / body.mass), m.reach[name]
-        if reach > 0.0 and not NARROW * reach < gyration < WIDE * reach:
-            yield (
-                "inertia",
-                (
-                    f'body "{name}" of {body.mass:g} kg has a radius of gyration of {gyration:.2g} m, but points up to '
-                    f"{reach:.2g} m from its centre; mass is in kg, inertia in kg m^2."
-                ),
-            )
-        turn = body.angular_velocity if isinstance(body, PlanarBody) else np.linalg.norm(body.angular_velocity)
-        if abs(float(turn)) > FAST_TURN:
-            yield "speed", f'body "{name}" turns at {float(turn):g} rad/s, {abs(float(turn)) * 30 / math.pi:.0f} rpm.'
-        if float(np.linalg.norm(body.velocity)) > FAST:
-            yield "speed", f'body "{name}" moves at {float(np.linalg.norm(body.velocity)):g} m/s; lengths are in m.'
-        if isinstance(body, PlanarBody) and abs(body.angle) > 2 * math.pi:
-            yield "angle", f'body "{name}" has the angle {body.angle:g} rad, more than a turn; is it in degrees?'
-    masses = {name: float(body.mass) for name, body in m.bodies.items() if isinstance(body, PlanarBody | SpatialBody)}
-    if masses and max(masses.values()) > RATIO * min(masses.values()):
+            yield ("inertia", moments[2] > (1 + DIGITS) * (moments[0] + moments[1]),
+                   f'body "{name}" has the principal moments of inertia {moments[0]:g}, {moments[1]:g} and '
+                   f"{moments[2]:g} kg m^2, of which one exceeds the sum of the others: no body has these.")
+        gyration, reach = math.sqrt(float(np.max(moments)) / body.mass), m.reach[name]
+        yield ("inertia", reach > 0.0 and not NARROW * reach < gyration < WIDE * reach,
+               f'body "{name}" of {body.mass:g} kg has a radius of gyration of {gyration:.2g} m, but points up to '
+               f"{reach:.2g} m from its centre; mass is in kg, inertia in kg m^2.")
+        planar, speed = isinstance(body, PlanarBody), float(np.linalg.norm(body.velocity))
+        turn = float(body.angular_velocity if isinstance(body, PlanarBody) else np.linalg.norm(body.angular_velocity))
+        yield ("speed", abs(turn) > FAST_TURN,
+               f'body "{name}" turns at {turn:g} rad/s, {abs(turn) * 30 / math.pi:.0f} rpm.')
+        yield "speed", speed > FAST, f'body "{name}" moves at {speed:g} m/s; lengths are in m.'
+        angle = body.angle if isinstance(body, PlanarBody) else 0.0
+        yield ("angle", planar and abs(angle) > 2 * math.pi,
+               f'body "{name}" has the angle {angle:g} rad, more than a turn; is it in degrees?')
+    if masses:
         light, heavy = min(masses, key=masses.__getitem__), max(masses, key=masses.__getitem__)
-        yield (
-            "mass",
-            f'body "{heavy}" has {masses[heavy]:g} kg, "{light}" {masses[light]:g} kg; masses are in kg, not in g.',
-        )
+        yield ("mass", masses[heavy] > RATIO * masses[light],
+               f'body "{heavy}" has {masses[heavy]:g} kg, "{light}" {masses[light]:g} kg; masses are in kg, not in g.')
 
 
-def _ground(m: _Placed) -> Found:
+def _ground(m: _Placed) -> Iterator[Rule]:
     """Bodies that fall because nothing connects them to the ground."""
     gravity = any(isinstance(one, Gravity) and any(one.acceleration) for one in m.elements)
     groups: dict[str, set[str]] = {}
@@ -303,25 +272,9 @@ def _ground(m: _Placed) -> Found:
             groups[name] = largest
         groups |= dict.fromkeys(joined, largest)
     for group in {id(group): group for group in groups.values()}.values():
-        if len(group) > 1 and HELD not in group:
-            listed = ", ".join(f'"{name}"' for name in m.bodies if name in group)
-            yield "unheld", f"nothing connects the bodies {listed} to the ground, so that they fall together."
-
-
-def _fixed(m: _Placed, redundant: Sequence[Redundant]) -> Found:
-    """Drivers that move along a direction in which joints alone hold their bodies."""
-    drivers = {one.name: one for one in m.elements if isinstance(one, PrescribedMotion | PrescribedPose)}
-    for found in redundant:
-        rows = [found.name, *found.follows_from]
-        moving = [name for name in dict.fromkeys(row.partition(".")[0] for row in rows) if name in drivers]
-        one = drivers[moving[0]] if len(moving) == 1 else None
-        if isinstance(one, PrescribedMotion) and callable(one.motion) and not _still(one):
-            others = dict.fromkeys(f'"{row.partition(".")[0]}"' for row in rows if row.partition(".")[0] != one.name)
-            yield (
-                "driven-fixed",
-                f'"{one.name}" drives the {one.coordinate} of "{one.body_names()[-1]}", which '
-                f"{' and '.join(others)} hold at the start; drive a coordinate that is free.",
-            )
+        listed = ", ".join(f'"{name}"' for name in m.bodies if name in group)
+        yield ("unheld", len(group) > 1 and HELD not in group,
+               f"nothing connects the bodies {listed} to the ground, so that they fall together.")
 
 
 def _rate(one: PrescribedMotion, t: ca.SX) -> ca.SX:
@@ -335,60 +288,57 @@ def _still(one: PrescribedMotion) -> bool:
     return bool(rate.nnz() == 0 or ca.simplify(rate).is_zero())
 
 
-def _drivers(m: _Placed) -> Found:
+def _fixed(m: _Placed, redundant: Sequence[Redundant]) -> Iterator[Rule]:
+    """Drivers that move along a direction in which joints alone hold their bodies."""
+    drivers = {one.name: one for one in m.elements if isinstance(one, PrescribedMotion | PrescribedPose)}
+    for found in redundant:
+        joints = list(dict.fromkeys(row.partition(".")[0] for row in (found.name, *found.follows_from)))
+        moving = [name for name in joints if name in drivers]
+        one = drivers[moving[0]] if len(moving) == 1 else None
+        if isinstance(one, PrescribedMotion) and callable(one.motion):
+            others = " and ".join(f'"{name}"' for name in joints if name != one.name)
+            yield ("driven-fixed", not _still(one),
+                   f'"{one.name}" drives the {one.coordinate} of "{one.body_names()[-1]}", which {others} hold at the '
+                   "start; drive a coordinate that is free.")
+
+
+def _drivers(m: _Placed) -> Iterator[Rule]:
     drivers = [one for one in m.elements if isinstance(one, PrescribedMotion)]
-    for one in drivers:
-        if not callable(one.motion):
-            continue
-        if _still(one):
-            yield (
-                "still-driver",
-                f'the motion of "{one.name}" does not depend on time; write a speed as lambda t: speed * t.',
-            )
-            continue
-        t = ca.SX.sym("t")
+    for one in (one for one in drivers if callable(one.motion)):
+        t, turns = ca.SX.sym("t"), one.coordinate == "angle"
         speed = abs(float(ca.evalf(ca.substitute(_rate(one, t), t, 0.0))))
-        if one.coordinate == "angle" and speed > FAST_TURN:
-            yield (
-                "speed",
-                f'"{one.name}" drives at {speed:g} rad/s, {speed * 30 / math.pi:.0f} rpm; was {speed:g} rpm meant?',
-            )
-        elif one.coordinate != "angle" and speed > FAST:
-            yield "speed", f'"{one.name}" drives at {speed:g} m/s; lengths are in m, times in s.'
+        yield from _first(
+            ("still-driver", _still(one),
+             f'the motion of "{one.name}" does not depend on time; write a speed as lambda t: speed * t.'),
+            ("speed", turns and speed > FAST_TURN,
+             f'"{one.name}" drives at {speed:g} rad/s, {speed * 30 / math.pi:.0f} rpm; was {speed:g} rpm meant?'),
+            ("speed", not turns and speed > FAST,
+             f'"{one.name}" drives at {speed:g} m/s; lengths are in m, times in s.'),
+        )
     for one, other in combinations(drivers, 2):
-        if one.coordinate == other.coordinate and set(one.body_names()) == set(other.body_names()):
-            if one.coordinate == "angle" or m.spots[one.name][-1][1].tolist() == m.spots[other.name][-1][1].tolist():
-                yield (
-                    "driven-twice",
-                    f'"{one.name}" and "{other.name}" drive the same {one.coordinate} of the same bodies.',
-                )
+        same = one.coordinate == other.coordinate and set(one.body_names()) == set(other.body_names())
+        points = [m.spots[driver.name][-1][1].tolist() for driver in (one, other)]
+        yield ("driven-twice", same and (one.coordinate == "angle" or points[0] == points[1]),
+               f'"{one.name}" and "{other.name}" drive the same {one.coordinate} of the same bodies.')
 
 
-def _bearings(m: _Placed) -> Found:
+def _bearings(m: _Placed) -> Iterator[Rule]:
     """Pairs of joints and clearances of one place between the same two bodies."""
-    kinds = (Clearance, Revolute, Spherical)
-    bearings = [one for one in m.elements if isinstance(one, kinds) and len(m.spots[one.name]) == 2]
     of_bodies: dict[frozenset[str], list[Clearance | Revolute | Spherical]] = {}
-    for bearing in bearings:
-        of_bodies.setdefault(frozenset(bearing.body_names()), []).append(bearing)
+    for bearing in m.elements:
+        if isinstance(bearing, Clearance | Revolute | Spherical) and len(m.spots[bearing.name]) == 2:
+            of_bodies.setdefault(frozenset(bearing.body_names()), []).append(bearing)
     for one, other in chain.from_iterable(combinations(group, 2) for group in of_bodies.values()):
         if not isinstance(one, Clearance) and not isinstance(other, Clearance):
             continue  # redundant rows of joints are reported by the system
-        places = [dict(m.spots[element.name]) for element in (one, other)]
-        loose = max(getattr(element, "clearance", 0.0) for element in (one, other))
-        if all(
-            np.linalg.norm(places[0][body] - places[1][body]) <= max(2 * loose, MEET * m.size) for body in places[0]
-        ):
-            yield (
-                "held-twice",
-                (
-                    f'"{one.name}" and "{other.name}" hold the same bodies at the same place, so that one of them '
-                    "leaves the other without effect; keep one."
-                ),
-            )
+        here, there = (dict(m.spots[element.name]) for element in (one, other))
+        near = max(2 * max(getattr(element, "clearance", 0.0) for element in (one, other)), MEET * m.size)
+        yield ("held-twice", all(np.linalg.norm(here[body] - there[body]) <= near for body in here),
+               f'"{one.name}" and "{other.name}" hold the same bodies at the same place, so that one of them leaves '
+               "the other without effect; keep one.")
 
 
-def _points(m: _Placed) -> Found:
+def _points(m: _Placed) -> Iterator[Rule]:
     """A single joint that is open at the given positions, where at least two others are closed."""
     kinds = (Revolute, RevoluteClearance, Spherical, SphericalClearance)
     joints = [one for one in m.elements if isinstance(one, kinds) and len(m.spots[one.name]) == 2]
@@ -396,79 +346,54 @@ def _points(m: _Placed) -> Found:
     loose = {one.name: getattr(one, "clearance", 0.0) for one in joints}
     open_ = [name for name, distance in apart.items() if distance > APART * m.size + loose[name]]
     closed = [name for name, distance in apart.items() if distance <= MEET * m.size + loose[name]]
-    if len(open_) == 1 and len(closed) >= 2 and len(open_) + len(closed) == len(joints):
-        yield (
-            "open-point",
-            (
-                f'the points of "{open_[0]}" are {apart[open_[0]]:.3g} m apart at the given positions, while those '
-                "of the others meet; is one of its points wrong? Bodies have been moved to close it."
-            ),
-        )
+    if len(open_) == 1:
+        yield ("open-point", len(closed) >= 2 and len(closed) + 1 == len(joints),
+               f'the points of "{open_[0]}" are {apart[open_[0]]:.3g} m apart at the given positions, while those '
+               "of the others meet; is one of its points wrong? Bodies have been moved to close it.")
 
 
-def _laws(m: _Placed) -> Found:
-    weight = EARTH * sum(float(getattr(body, "mass", 0.0)) for body in m.bodies.values())
-    for one in m.elements:
-        if isinstance(one, Spring) and one.free_length is not None and len(m.spots[one.name]) == 2:
+def _springs(m: _Placed) -> Iterator[Rule]:
+    for one in (one for one in m.elements if isinstance(one, Spring)):
+        if one.free_length is not None and len(m.spots[one.name]) == 2:
             length = m.apart(one)
-            if not one.free_length / STRETCH <= length <= STRETCH * one.free_length:
-                yield (
-                    "spring",
-                    (f'spring "{one.name}" begins at {length:.3g} m, but its free length is {one.free_length:g} m.'),
-                )
-        if isinstance(one, Spring) and one.stiffness > 0:
-            light = min(
-                (body for name, body in m.bodies.items() if name in one.body_names() and hasattr(body, "mass")),
-                key=lambda body: float(body.mass), default=None,
-            )  # fmt: skip
-            often = 0.0 if light is None else math.sqrt(one.stiffness / float(light.mass)) / (2 * math.pi)
-            if light is not None and often > VIBRATES:
-                yield (
-                    "spring",
-                    (
-                        f'spring "{one.name}" of {one.stiffness:g} N/m lets "{light.name}" of {light.mass:g} kg '
-                        f"vibrate at {often:.2g} Hz; stiffness is in N/m."
-                    ),
-                )
-        if not isinstance(one, Contact):
-            continue
+            yield ("spring", not one.free_length / STRETCH <= length <= STRETCH * one.free_length,
+                   f'spring "{one.name}" begins at {length:.3g} m, but its free length is {one.free_length:g} m.')
+        moved = [body for name, body in m.bodies.items() if name in one.body_names() and hasattr(body, "mass")]
+        if one.stiffness > 0 and moved:
+            light = min(moved, key=lambda body: float(body.mass))
+            often = math.sqrt(one.stiffness / float(light.mass)) / (2 * math.pi)
+            yield ("spring", often > VIBRATES,
+                   f'spring "{one.name}" of {one.stiffness:g} N/m lets "{light.name}" of {light.mass:g} kg vibrate at '
+                   f"{often:.2g} Hz; stiffness is in N/m.")
+
+
+def _laws(m: _Placed) -> Iterator[Rule]:
+    weight = EARTH * sum(float(getattr(body, "mass", 0.0)) for body in m.bodies.values())
+    for one in (one for one in m.elements if isinstance(one, Contact)):
         law = one.contact
-        part = law if isinstance(law, Rigid) else getattr(law, "friction", None)
-        friction = getattr(part, "friction", None)
-        if isinstance(friction, int | float) and friction > ROUGH:
-            yield (
-                "friction",
-                f'contact "{one.name}" has the coefficient of friction {friction:g}; dry metal has 0.1 to 0.8.',
-            )
+        friction = getattr(law if isinstance(law, Rigid) else getattr(law, "friction", None), "friction", None)
+        if isinstance(friction, int | float):
+            yield ("friction", friction > ROUGH,
+                   f'contact "{one.name}" has the coefficient of friction {friction:g}; dry metal has 0.1 to 0.8.')
         normal = law.normal if isinstance(law, Compliant) else None
-        stiffness = getattr(normal, "stiffness", None)
-        clearance = getattr(one, "clearance", None)
+        stiffness, clearance = getattr(normal, "stiffness", None), getattr(one, "clearance", math.inf)
         if isinstance(stiffness, int | float) and stiffness > 0 and weight > 0:
             depth = (weight / stiffness) ** (1.0 / float(getattr(normal, "exponent", None) or 1.5))
-            if depth < DEPTH:
-                yield (
-                    "hard-contact",
-                    (
-                        f'the weight of the bodies would press contact "{one.name}" of the stiffness {stiffness:g} in '
-                        f"by {depth:.2g} m only; stiffness is in N/m^n, for steel 1e9 to 1e12."
-                    ),
-                )
-            if clearance is not None and depth > clearance:
-                yield (
-                    "soft-contact",
-                    (
-                        f'the weight of the bodies would press contact "{one.name}" in by {depth:.2g} m, more than '
-                        f"its clearance of {clearance:g} m; stiffness is in N/m^n, for steel 1e9 to 1e12."
-                    ),
-                )
+            yield ("hard-contact", depth < DEPTH,
+                   f'the weight of the bodies would press contact "{one.name}" of the stiffness {stiffness:g} in by '
+                   f"{depth:.2g} m only; stiffness is in N/m^n, for steel 1e9 to 1e12.")
+            yield ("soft-contact", depth > clearance,
+                   f'the weight of the bodies would press contact "{one.name}" in by {depth:.2g} m, more than its '
+                   f"clearance of {clearance:g} m; stiffness is in N/m^n, for steel 1e9 to 1e12.")
 
 
-def _motion(m: _Placed, freedom: int) -> Found:
-    moved = [one for one in m.elements if isinstance(one, Gravity | Force | PrescribedMotion | PrescribedPose)]
+def _motion(m: _Placed, freedom: int) -> Iterator[Rule]:
+    moved = any(isinstance(one, Gravity | Force | PrescribedMotion | PrescribedPose) for one in m.elements)
     rigid = [body for body in m.bodies.values() if isinstance(body, PlanarBody | SpatialBody)]
     still = all(not np.any(body.velocity) and not np.any(body.angular_velocity) for body in rigid)
-    if not moved and still and len(rigid) == len(m.bodies):  # a flexible body may begin bent
-        yield "at-rest", "nothing sets the mechanism in motion: no load, no driver, no initial velocity."
-    drives = any(isinstance(one, PrescribedMotion | PrescribedPose) for one in m.elements)
-    if freedom <= 0 and not drives and any(isinstance(one, Joint) for one in m.elements):
-        yield "immobile", "the joints leave no freedom and no driver moves them: the mechanism stands still."
+    yield ("at-rest", not moved and still and len(rigid) == len(m.bodies),  # a flexible body may begin bent
+           "nothing sets the mechanism in motion: no load, no driver, no initial velocity.")
+    driven = any(isinstance(one, PrescribedMotion | PrescribedPose) for one in m.elements)
+    yield ("immobile", freedom <= 0 and not driven and any(isinstance(one, Joint) for one in m.elements),
+           "the joints leave no freedom and no driver moves them: the mechanism stands still.")
+# fmt: on

@@ -16,32 +16,11 @@ Haug, E. J. (1989), Computer-Aided Kinematics and Dynamics of Mechanical Systems
 Shepperd, S. W. (1978), Quaternion from rotation matrix, J. Guidance and Control 1, 223-224.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import casadi as ca
 
-from nonsmooth.model.frames import Placement, SpatialPlacement, rotation_matrix
-from nonsmooth.model.tangents import BASIS, tangents
-
-__all__ = [
-    "coincident_points",
-    "distance",
-    "distance_residual",
-    "offset_along",
-    "parallel_axes",
-    "parallel_residual",
-    "perpendicular_axes",
-    "point_in_plane",
-    "point_on_line",
-    "relative_orientation",
-    "rotation_vector",
-    "transversals",
-    "turn",
-    "twist",
-    "unit",
-]
+from nonsmooth.model.frames import BASIS, Placement, SpatialPlacement, rotation_matrix, tangents
 
 #: sine of the angle to the antiparallel direction below which the tilt is taken about a fixed transversal
 ANTIPARALLEL = 1e-8
@@ -55,7 +34,7 @@ def unit(direction: Any) -> ca.SX:
 
 
 def transversals(axis: Any) -> tuple[ca.SX, ca.SX]:
-    """t_1, t_2 of the unit vector along `axis`: those of `nonsmooth.model.tangents`, of -n in the pole's half space.
+    """t_1, t_2 of the unit vector along `axis`: those of `nonsmooth.model.frames`, of -n in the pole's half space.
 
     They are orthonormal to round-off for every axis; the change of the pair at the equator only mixes the two rows.
     """
@@ -72,13 +51,8 @@ def coincident_points(a: Placement, b: Placement, at_a: Any, at_b: Any) -> ca.SX
 
 
 def offset_along(a: SpatialPlacement, b: SpatialPlacement, at_a: Any, at_b: Any, axis_a: Any) -> ca.SX:
-    """Component along n of a [m] of the vector from a point of a to one of b."""
+    """Component along n of a [m] of the vector from a point of a to one of b: 1 row, zero in the plane normal to n."""
     return ca.dot(unit(axis_a), a.unrotate(coincident_points(a, b, at_a, at_b)))
-
-
-def point_in_plane(a: SpatialPlacement, b: SpatialPlacement, at_a: Any, at_b: Any, normal_a: Any) -> ca.SX:
-    """A point of b in the plane of a through `at_a` with this normal: 1 row [m]."""
-    return offset_along(a, b, at_a, at_b, normal_a)
 
 
 def point_on_line(a: SpatialPlacement, b: SpatialPlacement, at_a: Any, at_b: Any, axis_a: Any) -> ca.SX:
@@ -169,6 +143,14 @@ def rotation_vector(E: ca.SX) -> ca.SX:
     series = 2 * (1 - y * (1 / 3 - y * (1 / 5 - y * (1 / 7 - y / 9)))) / ca.if_else(near, w, 1)
     sine = ca.sqrt(ca.if_else(near, 1, sine2))
     return x * ca.if_else(near, series, 2 * ca.atan2(sine, w) / sine)
+
+
+def twist_about(
+    a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, quaternion: Any
+) -> tuple[ca.SX, ca.SX]:  # fmt: skip
+    """Sine and cosine, as of `twist`, of b from the orientation `quaternion` relative to a, about an axis of a."""
+    axis_b = rotation_matrix(quaternion).T @ unit(axis_a)
+    return twist(relative_orientation(a, b, quaternion), axis_b)
 
 
 def twist(E: ca.SX, axis: Any) -> tuple[ca.SX, ca.SX]:

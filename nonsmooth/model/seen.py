@@ -15,8 +15,6 @@ from nonsmooth.compile.casadi_call import Array
 if TYPE_CHECKING:
     from nonsmooth.model.system import System
 
-__all__ = ["Observe", "Seen", "observed_by"]
-
 
 @dataclass(frozen=True, eq=False)
 class Seen:

@@ -1,7 +1,5 @@
 """Functions of time in loads and drivers: a number, a table, or a callable that is called once with symbolic time."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -15,11 +13,6 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.quantities import InUnits, Stated, Unit, Wrong, field_units, in_unit, own_unit, parts_of
 from nonsmooth.settings import floats, is_number
-
-__all__ = [
-    "AxisAngle", "FourierSignal", "Harmonic", "Ramp", "Signal", "Table", "TimeFunction", "TimeVector",
-    "evaluate_signal", "signal_values", "tables", "wrong_arguments",
-]  # fmt: skip
 
 Signal = float | Callable[[Any], Any]
 
@@ -54,7 +47,7 @@ class TimeFunction(metaclass=InUnits):
     def _check_finite(self, *fields: str) -> None:
         for name in fields:
             value = getattr(self, name)
-            if not _is_number(value):
+            if not is_number(value):
                 raise ModelError(f"{type(self).__name__}: {name} must be a finite number, got {value!r}.")
 
 
@@ -148,7 +141,7 @@ class FourierSignal(TimeFunction):
         if not self.omega > 0:
             raise ModelError(f"FourierSignal: omega must be a positive frequency in rad/s, got {self.omega!r}.")
         lists = all(isinstance(one, tuple | list | np.ndarray) for one in (self.sine, self.cosine))
-        if not lists or len(self.sine) != len(self.cosine) or not all(map(_is_number, (*self.sine, *self.cosine))):
+        if not lists or len(self.sine) != len(self.cosine) or not all(map(is_number, (*self.sine, *self.cosine))):
             raise ModelError(
                 "FourierSignal: sine and cosine must be equally many finite numbers, got "
                 f"{self.sine!r} and {self.cosine!r}."
@@ -244,7 +237,7 @@ class TimeVector(TimeFunction):
         if not (isinstance(components, (tuple, list)) and components):
             raise ModelError(f"TimeVector: components must be a list of numbers and functions, got {components!r}.")
         for i, one in enumerate(components):
-            if not (callable(one) or _is_number(one)):
+            if not (callable(one) or is_number(one)):
                 raise ModelError(
                     f"TimeVector: component {i + 1} must be a finite number or a function of time, got {one!r}."
                 )
@@ -282,9 +275,9 @@ class AxisAngle(TimeFunction):
 
     def __post_init__(self) -> None:
         parts = self.axis if isinstance(self.axis, (tuple, list)) else ()
-        if not (len(parts) == 3 and all(map(_is_number, parts)) and any(parts)):
+        if not (len(parts) == 3 and all(map(is_number, parts)) and any(parts)):
             raise ModelError(f"AxisAngle: axis must be three finite numbers that are not all zero, got {self.axis!r}.")
-        if not (callable(self.angle) or _is_number(self.angle)):
+        if not (callable(self.angle) or is_number(self.angle)):
             raise ModelError(
                 f"AxisAngle: angle must be a finite number [rad] or a function of time, got {self.angle!r}."
             )
@@ -329,10 +322,6 @@ def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:
     return None
 
 
-def _is_number(value: Any) -> bool:
-    return is_number(value)
-
-
 def _check_of_time(what: str, value: Any) -> None:
     given = wrong_arguments(value, 1) if callable(value) else None
     if given is not None:
@@ -354,13 +343,18 @@ def signal_values(element: str, field: str, signal: Callable[[Any], Any], t: flo
     return np.array(function(t)).ravel()
 
 
+def column_of(function: Callable[..., Any], arguments: Sequence[Any]) -> ca.SX:
+    """The result of a user's function of symbols, one or several numbers, as a column."""
+    with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols, whose results are correct
+        warnings.filterwarnings("ignore", r"\s*casadi: a numpy function", FutureWarning)
+        value = function(*arguments)
+    parts: Sequence[Any] = value if isinstance(value, (tuple, list)) else [value]
+    return ca.SX(ca.vertcat(*(ca.SX(part) for part in parts)))
+
+
 def _expression(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX) -> ca.SX:
     try:
-        with warnings.catch_warnings():  # CasADi 3.8 warns of numpy functions of symbols, whose results are correct
-            warnings.filterwarnings("ignore", r"\s*casadi: a numpy function", FutureWarning)
-            value = signal(t)
-        parts: Sequence[Any] = value if isinstance(value, (tuple, list)) else [value]
-        expression = ca.SX(ca.vertcat(*(ca.SX(part) for part in parts)))
+        expression = column_of(signal, [t])
     except Exception as error:
         raise ModelError(
             f'"{element}": {field} could not be evaluated with symbolic time ({type(error).__name__}: {error}). '

@@ -6,11 +6,9 @@ engagement. For clearance in some directions only, ideal constraints are added i
 axes.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Literal
@@ -19,65 +17,19 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.model.clearances import Clearance
-from nonsmooth.model.contacts import Touches
-from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
-from nonsmooth.model.engagement import ENDS, Circle, Plane, ball, end_circles, sections
+from nonsmooth.model.clearances import _BySections, _Round
+from nonsmooth.model.drawing import Guide, Primitive, vector
+from nonsmooth.model.elements import SPACE
+from nonsmooth.model.engagement import ENDS, Circle, Plane, end_circles, sections
 from nonsmooth.model.frames import SpatialPlacement
-from nonsmooth.model.joints import BodyRef, Direction, Joint, Prismatic
+from nonsmooth.model.joints import BodyRef, Direction, Joint, PointOnLine, Prismatic
 from nonsmooth.model.rows import unit
-from nonsmooth.model.spatial_joints import Cylindrical, ParallelAxes, PointOnLine, Spherical
+from nonsmooth.model.spatial_joints import Cylindrical, Spherical
 from nonsmooth.quantities import Point, PositiveLength
 
-__all__ = ["WALLS", "CylindricalClearance", "SpatialPrismaticClearance", "SphericalClearance"]
-
-SPACE = (0.0, 0.0, 0.0)
 SIDES = (("low", -1), ("high", 1))
 #: walls of a rectangular guide: across the height, then across the width
 WALLS = ("height_low", "height_high", "width_low", "width_high")
-
-
-@dataclass(frozen=True, eq=False)
-class _Round(Clearance):
-    """Base of clearances between round parts: the outer one belongs to body a, the inner one to body b."""
-
-    a: BodyRef
-    b: BodyRef
-    at_a: Point = field(default=SPACE, kw_only=True)
-    at_b: Point = field(default=SPACE, kw_only=True)
-    radius: PositiveLength | None = field(default=None, kw_only=True)
-
-    body_fields = ("a", "b")
-    dimensions = (3,)
-    bearing = "radius"
-
-    def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if there is friction but no radius, or numbers are inconsistent."""
-        super().check_together(numbers)
-        self.check_radius(numbers, self.radius)
-
-    def _circles(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Circle]:
-        """The sections at which the parts touch."""
-        raise TypeError(f"{type(self).__name__} has no sections.")
-
-    def true_gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(*(circle.clearance - circle.distance for circle in self._circles(a, b, p)))
-
-    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        return [circle.touch for circle in self._circles(a, b, p)]
-
-    def true_touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        return [circle.true_touch for circle in self._circles(a, b, p)]
-
-    def _smooth_gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(*(circle.gap for circle in self._circles(a, b, p)))
-
-    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        """Geometry of a ball in a ball, or a cylinder in a cylinder; the effective radius is R_i R_j / (R_i - R_j)."""
-        found = {"clearance": p.clearance}
-        if hasattr(p, "radius"):
-            found |= {"radius": p.radius, "effective_radius": p.radius * (p.radius + p.clearance) / p.clearance}
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,18 +62,17 @@ class SphericalClearance(_Round):
     'Spherical'
     """
 
-    def _circles(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Circle]:
-        return [ball(a, b, p)]
+    at_a: Point = field(default=SPACE, kw_only=True)
+    at_b: Point = field(default=SPACE, kw_only=True)
 
-    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return self._smooth_gaps(a, b, p)
+    dimensions = (3,)
+
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Circle]:
+        centre = b.point(p.at_b)
+        return [Circle(centre, centre - a.point(p.at_a), p.clearance, getattr(p, "radius", 0.0), 1)]
 
     def ideal(self) -> Spherical:
         return Spherical(self.name, self.a, self.b, self.at_a, self.at_b)
-
-    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        a, b = self.spots(p)
-        return (Bearing(a, b, p.clearance, getattr(p, "radius", 0.0)),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,11 +116,15 @@ class CylindricalClearance(_Round):
         If a number is out of its range, an axis is zero, or there is friction but no radius.
     """
 
+    at_a: Point = field(default=SPACE, kw_only=True)
+    at_b: Point = field(default=SPACE, kw_only=True)
     length: PositiveLength = field(kw_only=True)
     axis_a: Direction = field(kw_only=True)
     axis_b: Direction = field(kw_only=True)
     ends: Literal["journal", "sleeve"] = field(default="journal", kw_only=True)
     parallel: bool = field(default=False, kw_only=True)
+
+    dimensions = (3,)
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         super().check_together(numbers)
@@ -179,11 +134,8 @@ class CylindricalClearance(_Round):
     def gap_labels(self) -> tuple[str, ...]:  # type: ignore[override]
         return ("",) if self.parallel else tuple(end for end, _ in ENDS)
 
-    def _circles(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Circle]:
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Circle]:
         return end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
-
-    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return self._smooth_gaps(a, b, p)
 
     def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
         """Geometry of a cylinder in a cylinder; each circle represents its share of the length."""
@@ -196,18 +148,9 @@ class CylindricalClearance(_Round):
         axes = {"axis_a": self.axis_a, "axis_b": self.axis_b}
         return Cylindrical(self.name, self.a, self.b, self.at_a, self.at_b, **axes)
 
-    def parallel_axes(self) -> ParallelAxes:
-        """The ideal constraints that keep the axes parallel, with the name ``<name>_axes``."""
-        return ParallelAxes(f"{self.name}_axes", self.a, self.b, axis_a=self.axis_a, axis_b=self.axis_b)
-
-    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        (a, b), radius, axes = self.spots(p), getattr(p, "radius", 0.0), (vector(p.axis_a), vector(p.axis_b))
-        at = sections(p.length, self.parallel)
-        return (Bearing(a, b, p.clearance, radius, p.length, *axes, at, self.ends == "sleeve"),)
-
 
 @dataclass(frozen=True, eq=False)
-class SpatialPrismaticClearance(Clearance):
+class SpatialPrismaticClearance(_BySections):
     """Rectangular slide of finite length in a rectangular guide, with clearance on each of its four sides.
 
     Each of the eight corners of the slide, of length l along the axis, height h and width w across it, has gaps to the
@@ -300,7 +243,7 @@ class SpatialPrismaticClearance(Clearance):
         labels = tuple(label for label, *_ in self._corners())
         return labels + tuple(f"{label}_far" for label in labels) if self.every_wall else labels
 
-    def _planes(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[Plane]:
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Plane]:
         plays = (p.clearance, getattr(p, "side_clearance", p.clearance))
         halves, half = (p.height / 2, p.width / 2), p.length / 2
         frame_a, frame_b = (ca.horzcat(*_frame(p, body)) for body in self.body_fields)
@@ -320,12 +263,6 @@ class SpatialPrismaticClearance(Clearance):
                     gap = sign * ca.dot(normal, point - b.point(p.at_slider)) - reach
                 planes.append(Plane(gap, point, -sign * normal))
         return planes
-
-    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(*(plane.gap for plane in self._planes(a, b, p)))
-
-    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        return [plane.touch for plane in self._planes(a, b, p)]
 
     def ideal(self) -> Prismatic:
         """`Prismatic` along the guide's axis, with slide and guide aligned."""

@@ -4,8 +4,6 @@
 normal n pointing to the free side. Points, axes and normals are given in the frames of the bodies.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping
@@ -15,18 +13,15 @@ from typing import Annotated
 
 import casadi as ca
 
-from nonsmooth.model.contacts import FreeContact, Touches, check_points
-from nonsmooth.model.drawing import Box, Cylinder, Ellipsoid, Primitive, Round, Touch, Wall, vector
+from nonsmooth.model.contacts import FreeContact, Touches, _RoundPair, check_points
+from nonsmooth.model.drawing import Box, Cylinder, Ellipsoid, Primitive, Round, Wall, vector
+from nonsmooth.model.elements import SPACE
 from nonsmooth.model.engagement import ENDS, NOWHERE, rim_labels
-from nonsmooth.model.frames import SpatialPlacement, rotation_matrix
-from nonsmooth.model.joints import IDENTITY, Direction, Orientation, check_directions
+from nonsmooth.model.frames import SpatialPlacement, rotation_matrix, tangents
+from nonsmooth.model.joints import IDENTITY, Direction, Orientation
 from nonsmooth.model.rows import unit
-from nonsmooth.model.tangents import tangents
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
-__all__ = ["BoxPlane", "CylinderPlane", "EllipsoidPlane", "SpherePlane", "SphereSphere"]
-
-SPACE = (0.0, 0.0, 0.0)
 #: by corner of a box the sides on which it lies
 CORNERS = tuple(itertools.product((("low", -1), ("high", 1)), repeat=3))
 
@@ -138,11 +133,6 @@ class EllipsoidPlane(_OnPlane):
     semi_axes: Annotated[tuple[float, float, float], Quantity("m", positive=True)] = field(kw_only=True)
     quaternion: Orientation = field(default=IDENTITY, kw_only=True)
 
-    def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if the quaternion is not of norm 1, or numbers are inconsistent."""
-        super().check_together(numbers)
-        check_directions(self, numbers)
-
     def _points(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> list[ca.SX]:
         own = rotation_matrix(p.quaternion)
         scaled = p.semi_axes * (own.T @ b.unrotate(self._normal(a, p)))  # of the length m . D m, never zero
@@ -156,7 +146,7 @@ class EllipsoidPlane(_OnPlane):
 
 
 @dataclass(frozen=True, eq=False)
-class SphereSphere(FreeContact):
+class SphereSphere(_RoundPair):
     """Two spheres outside each other: ``g_N = |r_b - r_a| - radius_a - radius_b``.
 
     A ball in a socket is a `SphericalClearance`.
@@ -171,26 +161,10 @@ class SphereSphere(FreeContact):
     contact : the contact law
     """
 
-    radius_a: PositiveLength = field(kw_only=True)
-    radius_b: PositiveLength = field(kw_only=True)
     at_a: Point = field(default=SPACE, kw_only=True)
     at_b: Point = field(default=SPACE, kw_only=True)
 
     dimensions = (3,)
-
-    def gaps(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.norm_2(b.point(p.at_b) - a.point(p.at_a)) - p.radius_a - p.radius_b
-
-    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        normal = unit(b.point(p.at_b) - a.point(p.at_a))
-        return [(a.point(p.at_a) + p.radius_a * normal, normal)]
-
-    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        return {"effective_radius": p.radius_a * p.radius_b / (p.radius_a + p.radius_b)}
-
-    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        a, b = self.spots(p)
-        return (Round(a, p.radius_a), Round(b, p.radius_b), Touch(a, b, p.radius_a / (p.radius_a + p.radius_b)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,15 @@ Axes, normals and points are given in the frames of the bodies. A reaction is th
 torque about `application_point`, its point `at_b`, both in the ground frame.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated
 
 import casadi as ca
 
 from nonsmooth.model import rows as primitive
+from nonsmooth.model.elements import SPACE
 from nonsmooth.model.frames import SpatialPlacement, rotation_matrix
 from nonsmooth.model.joints import (
     IDENTITY,
@@ -29,16 +28,8 @@ from nonsmooth.model.joints import (
     Direction,
     Joint,
     Orientation,
-    PointOnLine,
 )
 from nonsmooth.quantities import Point, PositiveLength, Quantity
-
-__all__ = [
-    "Cylindrical", "Distance", "NoTwist", "ParallelAxes", "PerpendicularAxes", "Planar", "PointInPlane",
-    "PointOnLine", "SameOrientation", "Screw", "Spherical", "Universal", "UniversalPrismatic",
-]  # fmt: skip
-
-SPACE = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +40,6 @@ class _Pointed(Joint):
     at_b: Point = SPACE
 
     dimensions = (3,)
-
-    def application_point(self, p: SimpleNamespace) -> ca.SX:
-        return p.at_b
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +80,7 @@ class PointInPlane(_Pointed):
     rows = (("height", "m"),)
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return primitive.point_in_plane(a, b, p.at_a, p.at_b, p.normal_a)
+        return primitive.offset_along(a, b, p.at_a, p.at_b, p.normal_a)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,10 +173,10 @@ class NoTwist(Joint):
     rows = (("twist", "rad"),)
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return twist_of(a, b, p)[0]
+        return primitive.twist_about(a, b, p.axis_a, p.quaternion)[0]
 
     def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.atan2(*twist_of(a, b, p))
+        return ca.atan2(*primitive.twist_about(a, b, p.axis_a, p.quaternion))
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +291,7 @@ class Screw(_Pointed):
     def _thread(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> tuple[ca.SX, ca.SX, ca.SX]:
         """h, and sine and cosine of d / h - psi."""
         h = p.pitch / (2 * ca.pi)
-        S, C = twist_of(a, b, p)
+        S, C = primitive.twist_about(a, b, p.axis_a, p.quaternion)
         angle = primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a) / h
         return h, C * ca.sin(angle) - S * ca.cos(angle), C * ca.cos(angle) + S * ca.sin(angle)
 
@@ -337,11 +325,11 @@ class Planar(_Pointed):
     rows = (("height", "m"), *TILTS)
 
     def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        height = primitive.point_in_plane(a, b, p.at_a, p.at_b, p.normal_a)
+        height = primitive.offset_along(a, b, p.at_a, p.at_b, p.normal_a)
         return ca.vertcat(height, primitive.parallel_axes(a, b, p.normal_a, p.normal_b))
 
     def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        height = primitive.point_in_plane(a, b, p.at_a, p.at_b, p.normal_a)
+        height = primitive.offset_along(a, b, p.at_a, p.at_b, p.normal_a)
         return ca.vertcat(height, primitive.parallel_residual(a, b, p.normal_a, p.normal_b))
 
 
@@ -377,9 +365,3 @@ class UniversalPrismatic(_Pointed):
 def axis_in_b(p: SimpleNamespace) -> ca.SX:
     """The axis in the frame of b in its reference orientation."""
     return rotation_matrix(p.quaternion).T @ primitive.unit(p.axis_a)
-
-
-def twist_of(a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-    """Sine and cosine of the twist of b from its reference orientation about `axis_a`, see `primitive.twist`."""
-    E = primitive.relative_orientation(a, b, p.quaternion)
-    return primitive.twist(E, axis_in_b(p))

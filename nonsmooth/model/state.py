@@ -1,7 +1,5 @@
 """The state of a run, all data required for the next step; and the initial state that an assembly found."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,8 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-
-__all__ = ["Assembly", "InternalStates", "Moved", "State"]
 
 #: number of bodies in the printed table of an assembly
 LISTED = 20

@@ -39,8 +39,6 @@ from nonsmooth.settings import is_number, shown
 if TYPE_CHECKING:
     from nonsmooth.model.compliance import Compliance
 
-__all__ = ["Names", "System"]
-
 
 @dataclass(frozen=True)
 class Names:

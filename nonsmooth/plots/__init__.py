@@ -8,60 +8,29 @@ Functions of several panels return a `matplotlib.figure.Figure`. Those of one, `
 
 from __future__ import annotations
 
+from nonsmooth.plots.analyses import (
+    amplitudes,
+    bifurcation_diagram,
+    impact_table,
+    mode_bars,
+    phase_portrait,
+    poincare_section,
+)
 from nonsmooth.plots.animation import Animation, animation
-from nonsmooth.plots.bifurcation import bifurcation_diagram
-from nonsmooth.plots.comparison import comparison, rigid_limit
-from nonsmooth.plots.contact import contact
+from nonsmooth.plots.comparison import comparison, published, rigid_limit, step_size
 from nonsmooth.plots.curves import units_of as unit_of
 from nonsmooth.plots.figure import figure
 from nonsmooth.plots.identification import bees, excitation, excited, fitted, identified
-from nonsmooth.plots.impacts import impact_table
 from nonsmooth.plots.law_card import law_card
-from nonsmooth.plots.measured import Measured, read_measured
-from nonsmooth.plots.motion import energy, motion, panels
+from nonsmooth.plots.motion import contact, energy, motion, panels
 from nonsmooth.plots.orbits import orbit
-from nonsmooth.plots.panel import Panel
-from nonsmooth.plots.phase import phase_portrait, poincare_section
-from nonsmooth.plots.published import published
+from nonsmooth.plots.panel import Measured, Panel, quantities, read_measured
 from nonsmooth.plots.sketch import sketch
-from nonsmooth.plots.spectrum import amplitudes
-from nonsmooth.plots.step_size import step_size
-from nonsmooth.plots.sweep import sweep
-from nonsmooth.plots.timeline import mode_bars
-from nonsmooth.plots.tolerance import tolerance
-from nonsmooth.plots.words import quantities
+from nonsmooth.plots.variation import sweep, tolerance
 
 __all__ = [
-    "Animation",
-    "Measured",
-    "Panel",
-    "amplitudes",
-    "animation",
-    "bees",
-    "bifurcation_diagram",
-    "comparison",
-    "contact",
-    "energy",
-    "excitation",
-    "excited",
-    "figure",
-    "fitted",
-    "identified",
-    "impact_table",
-    "law_card",
-    "mode_bars",
-    "motion",
-    "orbit",
-    "panels",
-    "phase_portrait",
-    "poincare_section",
-    "published",
-    "quantities",
-    "read_measured",
-    "rigid_limit",
-    "sketch",
-    "step_size",
-    "sweep",
-    "tolerance",
-    "unit_of",
-]
+    "Animation", "Measured", "Panel", "amplitudes", "animation", "bees", "bifurcation_diagram", "comparison", "contact",
+    "energy", "excitation", "excited", "figure", "fitted", "identified", "impact_table", "law_card", "mode_bars",
+    "motion", "orbit", "panels", "phase_portrait", "poincare_section", "published", "quantities", "read_measured",
+    "rigid_limit", "sketch", "step_size", "sweep", "tolerance", "unit_of",
+]  # fmt: skip

@@ -17,11 +17,11 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.canvas import fit, new_axes
-from nonsmooth.plots.curves import display
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.scene import Scene
-from nonsmooth.plots.style import INK, SIZE, shown_unit
+from nonsmooth.plots.sketch import fit, new_axes
+from nonsmooth.plots.style import INK, SIZE
+from nonsmooth.plots.units import display, shown_unit
 from nonsmooth.progress import stage
 from nonsmooth.studies.arguments import check_count
 from nonsmooth.trajectory import Trajectory
@@ -197,11 +197,6 @@ def animation(
     return film
 
 
-def _readable(ratio: float) -> str:
-    """Three digits without an exponent."""
-    return f"{ratio:.3g}" if ratio < 1000 else f"{float(f'{ratio:.3g}'):.0f}"
-
-
 def _notes(film: Animation, scene: Scene) -> None:
     """Time above; what is magnified and what arrows mean below."""
     figure, t = film.figure, film.t
@@ -212,13 +207,14 @@ def _notes(film: Animation, scene: Scene) -> None:
     film._moves.append(lambda k: clock.set_text(f"t = {t[k] / factor:.{decimals}f} {shown_unit(unit)}"))
     lines = [scene.note()] if scene.note() else []
     pace = (t[1] - t[0]) * film.fps
-    lines.append(
-        f"{_readable(1 / pace)} times slower than real time" if pace < 0.95 else f"{_readable(pace)} times real time"
-    )
+    ratio = f"{1 / pace if pace < 0.95 else pace:.3g}"
+    ratio = f"{float(ratio):.0f}" if "e" in ratio else ratio
+    lines.append(f"{ratio} times slower than real time" if pace < 0.95 else f"{ratio} times real time")
     second = []
     if scene.longest > 0:
         force, size = display("N", scene.longest)
-        second.append(f"arrows: {scene.what}, the longest {scene.longest / size:.3g} {force}")
+        what = "mean contact forces from picture to picture" + ("" if scene.flat else ", without impacts")
+        second.append(f"arrows: {what}, the longest {scene.longest / size:.3g} {force}")
     elif scene.contacts:
         second.append("no contact force in this span")
     text = "\n".join(["; ".join(lines), *second])

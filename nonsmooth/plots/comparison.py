@@ -1,4 +1,4 @@
-"""Figures of comparisons between rigid and compliant contact."""
+"""Figures of comparisons: rigid with compliant contact, a problem with its source, schemes over the step size."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates, impulses
-from nonsmooth.plots.curves import display
 from nonsmooth.plots.panel import Line, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, new_figure, power, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, legend, new_figure
+from nonsmooth.plots.units import display, power, quantity, shown_unit
+from nonsmooth.studies.published import SIZES, smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nonsmooth.studies.comparison import Comparison
+    from nonsmooth.studies.compare import Comparison
+    from nonsmooth.studies.published import PublishedRuns
     from nonsmooth.studies.rigid_limit import RigidLimit
+    from nonsmooth.studies.step_size import Bounds, Series, StepSizes
 
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 #: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
@@ -37,13 +40,15 @@ def comparison(found: Comparison) -> Figure:
     figure = new_figure(7.2, 2.6 * (2.0 + rows))
     grid = figure.add_gridspec(3, 4, height_ratios=(1.0, 1.0, rows))
     panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in range(4)]
-    coordinate, contact = _most_telling(found)
-    _motion(panels[0], found, coordinate)
-    _impulse(panels[1], found, contact)
-    _force(panels[2], found, contact)
-    _depth(panels[3], found)
-    dots = [figure.add_subplot(grid[2, i]) for i in range(4)]
-    _worth(dots, found)
+    extents = found.settings["scale of coordinates [m or rad]"]
+    worst = {
+        name: max(float(found.table[label]["deviation"][name]) / extent for label in found.labels)
+        for name, extent in extents.items()
+    }
+    impulse = found.table[found.reference]["impulse"]
+    _motion(panels[0], found, max(worst, key=lambda name: worst[name]))
+    _contact(panels[1:], found, max(impulse, key=lambda name: impulse[name]))
+    _worth([figure.add_subplot(grid[2, i]) for i in range(4)], found)
     handles = panels[0].get_legend_handles_labels()
     figure.legend(
         *handles, loc="outside upper center", ncols=min(len(handles[1]), 3), frameon=False, fontsize=SIZE,
@@ -86,26 +91,14 @@ def rigid_limit(found: RigidLimit) -> Figure:
     return figure
 
 
-def _most_telling(found: Comparison) -> tuple[str, str]:
-    """The coordinate in which the cases differ most from the reference, and the contact with the largest impulse."""
-    extents = found.settings["scale of coordinates [m or rad]"]
-    worst = {
-        name: max(float(found.table[label]["deviation"][name]) / extent for label in found.labels)
-        for name, extent in extents.items()
-    }
-    impulse = found.table[found.reference]["impulse"]
-    return max(worst, key=lambda name: worst[name]), max(impulse, key=lambda name: impulse[name])
-
-
-def _times(found: Comparison) -> tuple[Array, str, float]:
+def _times(found: Comparison) -> Array:
     t = np.unique(np.concatenate([np.linspace(found.edges[0], found.edges[-1], POINTS), found.truth.rows]))
-    t = t[(t >= found.edges[0]) & (t <= found.edges[-1])]
-    return t, *display("s", float(found.edges[-1] - found.edges[0]))
+    return np.asarray(t[(t >= found.edges[0]) & (t <= found.edges[-1])])
 
 
 def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
-    t, time_unit, second = _times(found)
-    i = found.truth.names.index(coordinate)
+    t, i = _times(found), found.truth.names.index(coordinate)
+    _, second = display("s", float(found.edges[-1] - found.edges[0]))
     truth = found.truth.positions(t)[:, i]
     curves = []
     for label, run, style in _styled(found):
@@ -121,44 +114,28 @@ def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
     label = "rigid, exact" if exact else f"{found.reference}, converged"
     axis.plot(t / second, truth * (0 if small else 1) / factor, label=label, **REFERENCE, zorder=20)
     title = f"{coordinate}, difference from the reference" if small else coordinate
-    shown_as = meaning([Line("q", coordinate, coordinate)], unit)
-    _over_time(axis, title, shown_as, unit, found, time_unit, second)
+    _over_time(axis, title, meaning([Line("q", coordinate, coordinate)], unit), unit, found)
 
 
-def _impulse(axis: Axes, found: Comparison, contact: str) -> None:
-    t, time_unit, second = _times(found)
-    i = found.truth.contacts.index(contact)
-    truth = found.truth.impulses(t)[:, i]
-    unit, factor = display("N s", float(np.max(truth)))
-    for _, run, style in _styled(found):
+def _contact(axes: Sequence[Axes], found: Comparison, contact: str) -> None:
+    """Impulse and mean force of a contact, and the overlap of all surfaces."""
+    t, edges, i = _times(found), found.edges, found.truth.contacts.index(contact)
+    time_unit, second = display("s", float(edges[-1] - edges[0]))
+    truth, forces = found.truth.impulses(t)[:, i], np.diff(found.truth.impulses(edges)[:, i]) / np.diff(edges)
+    peaks = float(np.max(truth)), float(np.max(forces)), max(float(found.table[k]["penetration"]) for k in found.labels)
+    (N_s, newton_second), (N, newton), (m, metre) = map(display, ("N s", "N", "m"), peaks)
+    for k, (_, run, style) in enumerate(_styled(found)):
         grid = np.union1d(t, run.t)
         grid = grid[grid <= t[-1]]
-        axis.plot(grid / second, impulses(run, grid)[:, i] / factor, **style)
-    axis.plot(t / second, truth / factor, **REFERENCE, zorder=20)
-    _over_time(axis, f"{contact}, impulse so far", "impulse", unit, found, time_unit, second)
-
-
-def _force(axis: Axes, found: Comparison, contact: str) -> None:
-    _, time_unit, second = _times(found)
-    i = found.truth.contacts.index(contact)
-    truth = np.diff(found.truth.impulses(found.edges)[:, i]) / np.diff(found.edges)
-    unit, factor = display("N", float(np.max(truth)))
-    for k, (_, _, style) in enumerate(_styled(found)):
-        axis.stairs(found.forces[k, :, i] / factor, found.edges / second, baseline=None, **style)
-    axis.stairs(truth / factor, found.edges / second, baseline=None, **REFERENCE, zorder=20)
-    width = (found.edges[1] - found.edges[0]) / second
-    title = f"{contact}, mean force over {width:.3g} {time_unit}"
-    _over_time(axis, title, "mean force", unit, found, time_unit, second)
-
-
-def _depth(axis: Axes, found: Comparison) -> None:
-    _, time_unit, second = _times(found)
-    peak = max(float(found.table[label]["penetration"]) for label in found.labels)
-    unit, factor = display("m", peak)
-    for _, run, style in _styled(found):
-        deepest = np.maximum(-run.gap.array.min(axis=1), 0.0)
-        axis.plot(run.t / second, deepest / factor, **style)
-    _over_time(axis, "Overlap of surfaces", "penetration", unit, found, time_unit, second)
+        axes[0].plot(grid / second, impulses(run, grid)[:, i] / newton_second, **style)
+        axes[1].stairs(found.forces[k, :, i] / newton, edges / second, baseline=None, **style)
+        axes[2].plot(run.t / second, np.maximum(-run.gap.array.min(axis=1), 0.0) / metre, **style)
+    axes[0].plot(t / second, truth / newton_second, **REFERENCE, zorder=20)
+    axes[1].stairs(forces / newton, edges / second, baseline=None, **REFERENCE, zorder=20)
+    width = (edges[1] - edges[0]) / second
+    _over_time(axes[0], f"{contact}, impulse so far", "impulse", N_s, found)
+    _over_time(axes[1], f"{contact}, mean force over {width:.3g} {time_unit}", "mean force", N, found)
+    _over_time(axes[2], "Overlap of surfaces", "penetration", m, found)
 
 
 def _worth(axes: Sequence[Axes], found: Comparison) -> None:
@@ -212,10 +189,9 @@ def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:
     return entries
 
 
-def _over_time(
-    axis: Axes, title: str, meaning: str, unit: str, found: Comparison, time_unit: str, second: float
-) -> None:
-    """What panels over time share."""
+def _over_time(axis: Axes, title: str, meaning: str, unit: str, found: Comparison) -> None:
+    """Title, labels and limits of a panel over time."""
+    time_unit, second = display("s", float(found.edges[-1] - found.edges[0]))
     dress(axis, title, quantity("time", time_unit), quantity(meaning, unit))
     axis.set_xlim(found.edges[0] / second, found.edges[-1] / second)
     axis.margins(y=0.08)
@@ -232,3 +208,152 @@ def _power(axis: Axes, K: Array, values: Array, p: float) -> None:
         0.97, 0.93, rf"$\sim K^{{-{p:.2f}}}$", transform=axis.transAxes, ha="right", va="top", fontsize=SIZE + 1,
         color=COLOURS[1],
     )  # fmt: skip
+
+
+#: of the kinds of contact in alphabetical order
+STYLES: tuple[dict[str, Any], ...] = ({"lw": 0.9}, {"lw": 0.7, "ls": (0, (4, 2))}, {"lw": 0.7, "ls": ":"})
+IDEAL: dict[str, Any] = {"color": INK, "lw": 0.6, "ls": (0, (1, 1.5)), "zorder": 5}
+
+
+def published(found: PublishedRuns) -> Figure:
+    """The panels that the source draws, one column per case, with the verdicts of its runs: lines are full for
+    compliant, dashed for rigid contact, dotted for a further kind of runs.
+
+    The ideal twin is dotted where runs are drawn, not errors. Accelerations and forces of runs with rigid impacts,
+    which are not finite there, are left out.
+    """
+    from matplotlib.lines import Line2D
+
+    cases = list(found.table)
+    figure = new_figure(max(2.5 * len(cases), 4.0), 1.6 * len(found.panels) + 0.5)
+    axes = figure.subplots(len(found.panels), len(cases), squeeze=False, sharex=True, sharey="row")
+    kinds = sorted(found.kinds, key=lambda kind: (kind != "compliant", kind != "rigid", kind))
+    for j, case in enumerate(cases):
+        for i, (title, unit, of, series) in enumerate(found.panels):
+            axis = axes[i][j]
+            _draw(axis, found, case, kinds, unit, of, series)
+            heading = f"Case {case}: {title}" if i == 0 else title
+            said = "".join(f"\n{kind}: {found.verdict(case, kind).kind}" for kind in kinds)
+            below = f"time [s]{said}" if i == len(found.panels) - 1 else ""
+            what = "" if unit in ("-", "%") else "acceleration" if unit.endswith("/s^2") else meaning([], unit)
+            beside = f"{what} [{shown_unit(unit)}]".replace("^2", "²").strip() if j == 0 else ""
+            dress(axis, heading, below, beside)
+            labels = [[entry[-1] for entry in panel[3]] for panel in found.panels[max(i - 1, 0) : i + 1]]
+            if (i == 0 or labels[0] != labels[1]) and j == len(cases) - 1 and axis.lines:
+                legend(axis, loc="upper right", ncols=2, handlelength=0.9)
+    marks = [Line2D([], [], color=INK, label=kind, **STYLES[k % len(STYLES)]) for k, kind in enumerate(kinds)]
+    marks.append(Line2D([], [], label="ideal", **IDEAL))
+    figure.legend(handles=marks, loc="outside lower right", ncols=len(marks), frameon=False, fontsize=SIZE - 0.5)
+    return figure
+
+
+def _draw(
+    axis: Axes, found: PublishedRuns, case: str, kinds: list[str], unit: str, of: str, series: tuple[Any, ...]
+) -> None:
+    size = SIZES.get(unit, 1.0)
+    for k, kind in enumerate(kinds):
+        impacts = len(found.runs[case, kind].impacts)
+        view = found.view(case, kind, of)
+        ideal = found.view(case, kind, "ideal") if of == "run" and k == 0 else None
+        for colour, entry in zip(COLOURS, series, strict=False):
+            which, label = (entry[0], entry[1]) if callable(entry[0]) else (entry[:2], entry[2])
+            if impacts and not smooth(which):
+                continue
+            style = {"color": colour, "zorder": 2 + k, **STYLES[k % len(STYLES)]}
+            new = label not in axis.get_legend_handles_labels()[1]
+            axis.plot(view.t, view.series(which) / size, label=label if new else None, **style)
+            if ideal is not None:
+                keep = np.unique(np.searchsorted(ideal.t, np.linspace(ideal.t[0], ideal.t[-1], 300)))  # it is smooth
+                axis.plot(ideal.t[keep], (ideal.series(which) / size)[keep], **IDEAL)
+
+
+#: of the colours, so that neighbours in the legend differ most
+ORDER = (0, 1, 2, 3, 5, 4)
+#: values below which a measure is round-off and stands at the edge
+ROUND_OFF = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
+#: overlap [m] that counts as none
+NONE = 1e-12
+
+
+def step_size(found: StepSizes) -> Figure:
+    """Errors of gaps and impulses, overlap and energy over the step; time over the error; `Landing` over its bounds.
+
+    The legend gives the fitted order of the gaps' error. Steps chosen by an error control have no length of their own,
+    so that these cases stand in the diagram of time over error only.
+    """
+    figure = new_figure(7.2, 7.9, w_pad=0.06, h_pad=0.06)
+    axes = figure.subplots(3, 2).ravel()
+    panels = (
+        ("error", "Mean error of the gaps", "error [clearances]"),
+        ("impulse_error", "Mean error of the impulse", "error [N s]"),
+        ("violation", "Worst overlap", rf"overlap [m], none at $10^{{{round(np.log10(ROUND_OFF['violation']))}}}$"),
+        ("energy", "Energy left by the balance", "energy [J]"),
+    )
+    for axis, (name, title, unit) in zip(axes, panels, strict=False):
+        steps = [(one.dt, one.measures[name]) if one.kind != "tolerance" else None for one in found.series]
+        _curves(axis, steps, ROUND_OFF[name])
+        dress(axis, title, "step, longest step of landing [s]", unit)
+    axes[2].axhline(NONE, color=FAINT, lw=0.8, ls=(0, (4, 2.5)))
+    low, high = axes[2].get_ylim()
+    axes[2].set_ylim(low, max(high, 30 * NONE))
+    axes[2].text(
+        0.99, NONE * 1.5, rf"$10^{{{round(np.log10(NONE))}}}$ m", transform=axes[2].get_yaxis_transform(), ha="right",
+        va="bottom", fontsize=SIZE - 1, color=FAINT,
+    )  # fmt: skip
+    errors = [np.maximum(one.measures["error"], ROUND_OFF["error"]) for one in found.series]
+    _curves(axes[4], [(error, one.seconds) for error, one in zip(errors, found.series, strict=True)], 0.0)
+    dress(axes[4], "Work and precision", "mean error of the gaps [clearances]", "time of the run [s]")
+    if found.bounds is None:
+        axes[5].remove()
+    else:
+        _map(axes[5], found.bounds)
+    handles = [axes[4].plot([], [], label=_label(one), **_style(k))[0] for k, one in enumerate(found.series)]
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=min(len(handles), 2), frameon=False, fontsize=SIZE - 0.5,
+        labelcolor=INK, handlelength=2.0, columnspacing=1.2,
+    )  # fmt: skip
+    figure.align_ylabels(list(axes[:5:2]))
+    return figure
+
+
+def _style(k: int) -> dict[str, Any]:
+    return {"color": COLOURS[ORDER[k % len(ORDER)]], "marker": MARKERS[k % len(MARKERS)], "ms": 3.8, "lw": 1.2}
+
+
+def _label(one: Series) -> str:
+    order = one.orders["error"]
+    if np.isnan(order):
+        said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
+    else:
+        said = f"order {order:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
+    return f"{one.label}: {said}"
+
+
+def _curves(axis: Axes, curves: Sequence[tuple[Array, Array] | None], lowest: float) -> None:
+    """A curve of each series that has one, on logarithmic axes."""
+    for k, curve in enumerate(curves):
+        if curve is not None:
+            axis.loglog(curve[0], np.maximum(curve[1], lowest), **_style(k), zorder=3 + k)
+    decades(axis, "x")
+    decades(axis, "y")
+
+
+def _map(axis: Axes, bounds: Bounds) -> None:
+    """Numbers on colours: the error of landing, a row per dt_min and a column per dt_max."""
+    from matplotlib.colors import LogNorm
+
+    shown = np.maximum(bounds.error, ROUND_OFF["error"])
+    low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
+    mesh = axis.pcolormesh(shown, norm=LogNorm(low, max(high, 1.01 * low)), cmap="cividis", edgecolors="w", lw=0.8)
+    axis.grid(False)
+    for (i, j), value in np.ndenumerate(shown):
+        light = float(np.asarray(mesh.norm(value), float)) > 0.55
+        axis.text(
+            j + 0.5, i + 0.5, "failed" if np.isnan(value) else power(float(value)), ha="center", va="center",
+            fontsize=SIZE - 1, color=INK if light else "white",
+        )  # fmt: skip
+    dress(axis, f"Error of {bounds.label} [clearances]", "longest step dt_max [s]", "shortest flight dt_min [s]")
+    axis.grid(False)
+    axis.set_xticks(np.arange(len(bounds.dt_max)) + 0.5, [power(value) for value in bounds.dt_max])
+    axis.set_yticks(np.arange(len(bounds.dt_min)) + 0.5, [power(value) for value in bounds.dt_min])
+    axis.tick_params(length=0)

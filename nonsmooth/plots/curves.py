@@ -13,8 +13,6 @@ from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
 
-PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6}
-BASES = ("m", "m/s", "rad", "rad/s", "N", "N m", "N s", "N m s", "J", "s", "m kg^1/2", "m kg^1/2/s")
 GRID = 1500  # points of an exact curve in addition to its jumps, and of an interpolated one in addition to its rows
 ROUND_OFF = 1e-12  # of kinetic energies, as a share of the largest
 
@@ -45,21 +43,9 @@ class View:
 KINDS = ("q", "v", "gap", "lam_N", "impulse", "reaction", "energy")
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+def through_jumps(t: Array, left: Array, right: Array) -> tuple[Array, Array]:
     """Points of a line that runs vertically through jumps: of each time its left and its right limit."""
-
-    t: Array
-    y: Array
-
-    @classmethod
-    def through(cls, t: Array, left: Array, right: Array) -> Curve:
-        return cls(np.repeat(t, 2), np.column_stack([left, right]).ravel())
-
-    def at(self, rows: Array) -> list[int]:
-        """Indices of the points that belong to the times `rows`, all of which are times of the curve."""
-        first = np.searchsorted(self.t, rows)
-        return [int(i) for i in np.column_stack([first, first + 1]).ravel()]
+    return np.repeat(t, 2), np.column_stack([left, right]).ravel()
 
 
 def limits(trajectory: Trajectory) -> tuple[View, View]:
@@ -146,12 +132,12 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
     return view("left"), view("right")
 
 
-def exact_curve(exact: Exact, t_end: float, value: Callable[[Any], Array | None]) -> Curve | None:
+def exact_curve(exact: Exact, t_end: float, value: Callable[[Any], Array | None]) -> tuple[Array, Array] | None:
     """The exact solution of a quantity over [0, t_end], or None where it does not give it."""
     events = np.asarray(exact.events, float)
     t = np.union1d(np.linspace(0.0, t_end, GRID), events[events <= t_end])
     left, right = value(exact.sample(t, "left")), value(exact.sample(t, "right"))
-    return None if left is None or right is None else Curve.through(t, left, right)
+    return None if left is None or right is None else through_jumps(t, left, right)
 
 
 def units_of(trajectory: Trajectory, kind: str, name: str) -> str:
@@ -165,41 +151,3 @@ def columns_of(trajectory: Trajectory, kind: str) -> Columns:
     """The trajectory's columns of a kind; impulses have the names and units of `P_N`."""
     columns: Columns = trajectory.P_N if kind == "impulse" else getattr(trajectory, kind)
     return columns
-
-
-def scale(unit: str) -> tuple[str, float]:
-    """SI unit and factor of a display unit.
-
-    >>> scale("um")
-    ('m', 1e-06)
-    """
-    if unit in ("", "1"):
-        return "1", 1.0
-    if unit in ("deg", "deg/s"):
-        return unit.replace("deg", "rad"), np.pi / 180.0
-    for prefix, factor in PREFIXES.items():
-        if unit.startswith(prefix) and unit[len(prefix) :] in BASES:
-            return unit[len(prefix) :], factor
-    raise InputError(
-        f"Unknown unit {unit!r}; write one of {', '.join(BASES)}, with a prefix of p, n, u, m, k, M or none, or deg."
-    )
-
-
-def readable(unit: str, peak: float) -> str:
-    """Display unit in which `peak` reads between about 0.5 and 500; the SI unit for what is only round-off.
-
-    >>> readable("m", 1e-5)
-    'um'
-    """
-    fitting = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.5 * factor]
-    return fitting[-1] + unit if fitting and unit in BASES and np.isfinite(peak) else unit
-
-
-def display(unit: str, peak: float) -> tuple[str, float]:
-    """Display unit in which a peak reads well, and its factor.
-
-    >>> display("m", 1e-5), display("kg", 1e-5)
-    (('um', 1e-06), ('kg', 1.0))
-    """
-    shown = readable(unit, peak)
-    return shown, scale(shown)[1] if shown != unit else 1.0

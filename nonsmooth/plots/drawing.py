@@ -1,8 +1,4 @@
-"""Drawings of a mechanism: the primitives of its elements and the positions of its bodies, for a system or a run.
-
-For a run the elements are created from its manifest, with the parameter values of the run, so that a saved file is
-sufficient.
-"""
+"""Drawings of a mechanism: the primitives of its elements and the positions of its bodies, for a system or a run."""
 
 from __future__ import annotations
 
@@ -18,34 +14,19 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.exceptions import InputError
+from nonsmooth.flexible.modes import Modes
+from nonsmooth.model import drawing as primitive
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.drawing import (
-    Bearing,
-    Box,
-    Cylinder,
-    Dot,
-    Ellipsoid,
-    Field,
-    Guide,
-    Primitive,
-    Round,
-    Slide,
-    Solid,
-    Spot,
-    Turn,
-    Vector,
-)  # fmt: skip
+from nonsmooth.model.drawing import Primitive, Solid, Spot, Turn, Vector
 from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
-from nonsmooth.model.frames import placement_like
 from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.plots.deformed import Deformed
-from nonsmooth.plots.scale_bar import round_length
+from nonsmooth.plots.units import round_length
 from nonsmooth.trajectory import Trajectory
 
 #: a symbol's size is a share of the picture's, but not of more than so many bodies
@@ -69,12 +50,8 @@ class Drawn:
     p: SimpleNamespace
     primitives: tuple[Primitive, ...]
 
-    @property
-    def name(self) -> str:
-        return self.element.name
-
     def gap_names(self) -> tuple[str, ...]:
-        """Of a contact; of another element none."""
+        """Names of the gaps of a contact; none of another element."""
         return self.element.gap_names() if isinstance(self.element, Contact) else ()
 
 
@@ -96,7 +73,7 @@ class Drawing:
         return self.placed.bodies
 
     def primitives(self) -> Iterable[Primitive]:
-        """Of all elements."""
+        """Primitives of all elements."""
         return (primitive for part in self.parts for primitive in part.primitives)
 
     def pivot(self, turn: Turn) -> Spot:
@@ -117,7 +94,7 @@ class Drawing:
                 at = np.array(spot.at or (0.0,) * self.dimension)
                 body, place = self.placed.carried.get(spot.body, (spot.body, np.zeros(self.dimension)))
                 found.setdefault(body, []).append(place + at)
-                if isinstance(one, Dot) and one.corner and self.dimension == 2:
+                if isinstance(one, primitive.Dot) and one.corner and self.dimension == 2:
                     found[body].append(-(place + at))  # a block has as much above as below
         return found
 
@@ -127,7 +104,7 @@ class Drawing:
 
         In the plane a body with a single pin is taken for a bar as long on the other side.
         """
-        found, round_ones = {}, {one.spot.body for one in self.primitives() if isinstance(one, Round)}
+        found, round_ones = {}, {one.spot.body for one in self.primitives() if isinstance(one, primitive.Round)}
         attached = self.attachments()
         for body in self.bodies:
             points = np.unique(np.round(np.array([*attached[body], np.zeros(self.dimension)]), 12), axis=0)
@@ -143,13 +120,18 @@ class Drawing:
         ground = {body: np.array(points) for body, points in self.attachments().items() if body not in self.bodies}
         found = [placed.points(body, points).reshape(-1, d) for body, points in (self.outlines | ground).items()]
         for one in self.primitives():
-            if isinstance(one, Round | Box | Cylinder | Ellipsoid):
-                found += _around(placed, one.spot, _reach(one))
-            elif isinstance(one, Guide) and d == 2:
+            if isinstance(one, primitive.Guide) and d == 2:
                 block = SQUARE * np.array([one.length, one.height]) / 2 @ np.array([one.along_b, one.across_b])
                 found.append(placed.points(one.b.body, block + np.array(one.b.at or (0.0, 0.0))).reshape(-1, d))
-            elif isinstance(one, Bearing | Guide) and d == 3:
-                found += _around(placed, one.b, _reach(one))
+                continue
+            if isinstance(one, primitive.Round | primitive.Box | primitive.Cylinder | primitive.Ellipsoid):
+                middle = placed.spot(one.spot)
+            elif isinstance(one, primitive.Bearing | primitive.Guide) and d == 3:
+                middle = placed.spot(one.b)
+            else:
+                continue
+            steps = _reach(one) * np.eye(d)
+            found += [middle + step for step in (*steps, *-steps)]
         for solid in self.solids():
             points = np.concatenate(solid.seen) if d == 2 else solid.points
             ends = np.array([points.min(axis=0), points.max(axis=0)])
@@ -175,7 +157,7 @@ class Drawing:
 
     @cached_property
     def grain(self) -> float:
-        """What symbols are hundredths of [m]: the size of the whole, but of some bodies' at most."""
+        """Length of which symbols are hundredths [m]: the size of the whole, but of some bodies' at most."""
         extents = [float(np.linalg.norm(np.ptp(points, axis=0))) for points in self.outlines.values()]
         known = [extent for extent in extents if extent > 0]
         across = [BODIES_ACROSS * float(np.median(known))] if known else []
@@ -185,14 +167,14 @@ class Drawing:
     def vertical(self) -> int:
         """The axis that stands upright: in space the one along which gravity acts, else the last."""
         for one in self.primitives():
-            if isinstance(one, Field) and any(one.acceleration) and self.dimension == 3:
+            if isinstance(one, primitive.Field) and any(one.acceleration) and self.dimension == 3:
                 return int(np.argmax(np.abs(one.acceleration)))
         return self.dimension - 1
 
     @property
     def loose(self) -> bool:
         """Whether there are joints with clearance, which are drawn magnified."""
-        return any(isinstance(one, Bearing | Guide) for one in self.primitives())
+        return any(isinstance(one, primitive.Bearing | primitive.Guide) for one in self.primitives())
 
     def solids(self) -> list[Solid]:
         """Shapes of bodies."""
@@ -245,28 +227,9 @@ class Drawing:
         turned = np.einsum("nij,nkj->nki", placed.rotation(body), local)
         return np.asarray(turned + placed.position(body)[:, None])
 
-    def coloured(self, colours: Sequence[str]) -> dict[str, str]:
-        """The colour of each body, and of the nodes of flexible ones."""
-        found = {body: colours[i % len(colours)] for i, body in enumerate(self.bodies)}
-        return found | {node: found[body] for node, (body, _) in self.placed.carried.items()}
-
-    def sliders(self) -> set[str]:
-        """Bodies that are drawn as the blocks of a slide or a guide."""
-        return {one.b.body for one in self.primitives() if isinstance(one, Slide | Guide)}
-
 
 class Placed:
-    """Bodies at the times of the pictures.
-
-    Parameters
-    ----------
-    bodies
-        The bodies, in order.
-    names
-        Names of the coordinates, (nq,).
-    q
-        Coordinates (n, nq).
-    """
+    """Bodies at the coordinates (n, nq) of the pictures, whose names are given."""
 
     def __init__(self, bodies: Sequence[Body], names: Sequence[str], q: Array) -> None:
         self.count = len(q)
@@ -334,25 +297,16 @@ class Placed:
         """Ground places (n, d) of a point of a body."""
         return self.points(spot.body, spot.at)
 
-    def touches(self, part: Drawn) -> Array:
-        """Where the gaps of a contact in space close, (n, gaps, 3) [m]."""
-        a, b = placement_like(3, "a"), placement_like(3, "b")
-        columns = {name: ca.DM(x) if isinstance(x, np.ndarray) else x for name, x in vars(part.p).items()}
-        points = [point for point, _ in part.element.touches(a, b, SimpleNamespace(**columns))]  # type: ignore[attr-defined]
-        function = ca.Function("touches", [a.z, b.z], [ca.vertcat(*points)])
-        places = function(*(self.frame(body).T for body in part.element.body_names()))
-        return np.asarray(places).T.reshape(self.count, len(points), 3)
-
 
 def drawing_of_state(system: System, state: State | None) -> Drawing:
-    """Of a system at one state, its start by default."""
+    """Drawing of a system at one state, its start by default."""
     q = (system.start if state is None else state).q
     bodies = [element for element in system.elements if isinstance(element, Body)]
     return Drawing(_parts(system.elements, system.parameters), Placed(bodies, system.q_names, np.atleast_2d(q)))
 
 
 def drawing_of_run(trajectory: Trajectory, t: Array) -> Drawing:
-    """Of a run at times t (n,) [s].
+    """Drawing of a run at times t (n,) [s].
 
     Raises
     ------
@@ -363,7 +317,13 @@ def drawing_of_run(trajectory: Trajectory, t: Array) -> Drawing:
     if not described:
         raise InputError("The run has no description of its mechanism, so it cannot be drawn.")
     classes = {cls.__name__: cls for cls in element_kinds().values()}
-    elements = [_restored(one, classes) for one in described]
+    for one in described:
+        if one["kind"] not in classes:
+            raise InputError(
+                f'The run has an element "{one["name"]}" of the kind {one["kind"]}, which is not known here; import '
+                "the module that defines it first."
+            )
+    elements = [classes[one["kind"]].restored(one) for one in described]
     numbers = {name: float(entry["value"]) for name, entry in trajectory.manifest["parameters"].items()}
     bodies = [element for element in elements if isinstance(element, Body)]
     times = np.linspace(t[0], t[-1], max(len(t), PATH))
@@ -372,50 +332,31 @@ def drawing_of_run(trajectory: Trajectory, t: Array) -> Drawing:
 
 
 def _parts(elements: Iterable[Element], numbers: Mapping[str, float]) -> tuple[Drawn, ...]:
-    found = []
-    for element in elements:
-        p = element.values(numbers)
-        found.append(Drawn(element, p, element.drawing(p)))
-    return tuple(found)
-
-
-def _restored(data: Mapping[str, Any], classes: Mapping[str, type[Element]]) -> Element:
-    """An element of its description."""
-    if data["kind"] not in classes:
-        raise InputError(
-            f'The run has an element "{data["name"]}" of the kind {data["kind"]}, which is not known here; import the '
-            "module that defines it first."
-        )
-    return classes[data["kind"]].restored(data)
+    valued = [(element, element.values(numbers)) for element in elements]
+    return tuple(Drawn(element, p, element.drawing(p)) for element, p in valued)
 
 
 def magnification(drawing: Drawing, size: float) -> float:
     """The largest of 1, 2, 5 times a power of ten with which all clearances fit into symbols, hundredths of a size."""
     most = np.inf
     for one in drawing.primitives():
-        if isinstance(one, Bearing):
+        if isinstance(one, primitive.Bearing):
             most = min(most, PLAY * BEARING * size / 100 / one.clearance)
-        elif isinstance(one, Guide):
+        elif isinstance(one, primitive.Guide):
             half = max(one.height / 2, BLOCK * size / 100)
             most = min(most, PLAY * half / max(one.clearance, one.side_clearance))
     return enlarged(most)
 
 
-def _around(placed: Placed, spot: Spot, distance: float) -> list[Array]:
-    """Places (n, d) at a distance from a spot, along each axis."""
-    middle, axes = placed.spot(spot), distance * np.eye(placed.dimension)
-    return [middle + step for step in (*axes, *-axes)]
-
-
-def _reach(one: Bearing | Box | Cylinder | Ellipsoid | Guide | Round) -> float:
-    """Distance from the middle of a part to its farthest side, about [m]."""
-    if isinstance(one, Box):
+def _reach(one: Any) -> float:
+    """Distance from the middle of a round, straight or angular part to its farthest side, about [m]."""
+    if isinstance(one, primitive.Box):
         return max(one.edges) / 2
-    if isinstance(one, Ellipsoid):
+    if isinstance(one, primitive.Ellipsoid):
         return float(np.linalg.norm(one.semi_axes, axis=1).max())
-    if isinstance(one, Guide):
+    if isinstance(one, primitive.Guide):
         return max(one.length, one.height, one.width) / 2
-    return max(one.radius, 0.0 if isinstance(one, Round) else one.length / 2)
+    return max(one.radius, 0.0 if isinstance(one, primitive.Round) else one.length / 2)
 
 
 def enlarged(most: float) -> float:
@@ -426,10 +367,93 @@ def enlarged(most: float) -> float:
 
 
 def magnified(clearance: float, deformation: float) -> str:
-    """What a drawing says of the factors of clearances and deflections; 0 for what it has not."""
-    known = {"clearance": clearance, "deformation": deformation}
-    drawn = {what: factor for what, factor in known.items() if factor}
+    """Note on the factors of clearances and deflections; 0 where a drawing has none."""
+    drawn = {what: factor for what, factor in (("clearance", clearance), ("deformation", deformation)) if factor}
     larger = [f"{what} drawn {factor:g} times its size" for what, factor in drawn.items() if factor != 1]
     if len(larger) == 2:
         return f"clearance drawn {clearance:g} and deformation {deformation:g} times its size"
     return larger[0] if larger else "drawn to scale" if drawn else ""
+
+
+#: points of a curve between two nodes
+BETWEEN = 6
+
+
+class Deformed:
+    """Displacements ``moved eta + factor bent eta`` of a body's nodes and of curves between them, in its own frame.
+
+    Joints stay closed at any factor: what it magnifies is the deflection from the nodes at which joints hold the body,
+    with their rotation or without. Held at one node, that is the motion of this node, with its rotation where it is
+    welded; at several the rigid motion that fits theirs best, and what is left of them. A body that nothing holds is
+    magnified about its mean frame. `places` (k, 3) [m] are points of its curves, none of a body without beams, `ends`
+    (e,) the indices behind the last point of each; `moved` and `bent` are (k, 3, m), of nodes (n, 3, m) [kg^(-1/2)].
+    """
+
+    def __init__(self, body: FlexibleBody, held: Mapping[str, bool]) -> None:
+        self.name, self.modes = body.name, body.modes
+        modes = self.modes
+        self.nodes_moved, turned = _rest(modes, [modes.node(name) for name in held], [*held.values()])
+        self.nodes_bent = modes.translations - self.nodes_moved
+        # curves run from each node to the nearest, the shortest lines that join all; nodes of solids have no rotations
+        pairs: list[tuple[int, int]] = []
+        if len(modes.names) > 1 and np.any(modes.rotations):
+            from scipy.sparse.csgraph import minimum_spanning_tree
+            from scipy.spatial.distance import cdist
+
+            tree = minimum_spanning_tree(cdist(modes.places, modes.places)).tocoo()
+            pairs = sorted((int(min(pair)), int(max(pair))) for pair in zip(tree.row, tree.col, strict=True))
+        share = np.linspace(0.0, 1.0, BETWEEN)
+        self.ends = BETWEEN * np.arange(1, len(pairs) + 1)
+        size = len(pairs) * BETWEEN
+        self.places, self.moved, self.bent = np.zeros((size, 3)), *np.zeros((2, size, 3, modes.count))
+        for k, (i, j) in enumerate(pairs):
+            own, along = slice(k * BETWEEN, (k + 1) * BETWEEN), modes.places[j] - modes.places[i]
+            self.places[own] = modes.places[i] + share[:, None] * along
+            s = share[:, None, None]
+            self.moved[own] = self.nodes_moved[i] + s * (self.nodes_moved[j] - self.nodes_moved[i])
+            # across the line a cubic with the slopes of the rotations at both ends, linear along it
+            rise, unit = self.nodes_bent[j] - self.nodes_bent[i], along / np.linalg.norm(along)
+            slopes = (np.cross((modes.rotations[one] - turned).T, along).T for one in (i, j))
+            first, last = (slope + np.outer(unit, unit) @ rise - rise for slope in slopes)
+            self.bent[own] = self.nodes_bent[i] + s * rise + s * (1 - s) ** 2 * first - s**2 * (1 - s) * last
+
+    def largest(self, eta: Array) -> float:
+        """The largest deflection [m] at amplitudes (n, m)."""
+        return float(np.max(np.linalg.norm(np.einsum("idm,nm->nid", self.nodes_bent, eta), axis=2), initial=0.0))
+
+    @property
+    def extent(self) -> float:
+        """Largest extent of its nodes [m]."""
+        return float(np.linalg.norm(np.ptp(self.modes.places, axis=0)))
+
+    def points(self, eta: Array, factor: float) -> Array:
+        """Points of its curves (n, k, 3) [m] in its frame, with a gap after each curve."""
+        if not len(self.places):
+            return np.zeros((len(eta), 0, 3))
+        found = self.places + np.einsum("kdm,nm->nkd", self.moved + factor * self.bent, eta)
+        return np.insert(found, self.ends, np.nan, axis=1)
+
+    def shift(self, node: int, eta: Array, factor: float) -> Array:
+        """By how much (n, 3) [m] a node is drawn off its place, in the frame of the body."""
+        return np.asarray((factor - 1.0) * np.einsum("dm,nm->nd", self.nodes_bent[node], eta))
+
+
+def _rest(modes: Modes, held: Sequence[int], welded: Sequence[bool]) -> tuple[Array, Array]:
+    """Motion (n, 3, m) of all nodes that is not magnified, and the rotation (3, m) in it."""
+    n, m = len(modes.names), modes.count
+    if not held:
+        return np.zeros((n, 3, m)), np.zeros((3, m))
+    X, u = modes.places, modes.translations[held]
+    if len(held) == 1:
+        turned = modes.rotations[held[0]] if welded[0] else np.zeros((3, m))
+        return u[0] + np.cross(turned.T[:, None], X - X[held[0]]).transpose(1, 2, 0), turned
+    middle = X[held].mean(axis=0)
+    rows = np.array([
+        [[1, 0, 0, 0.0, z, -y], [0, 1, 0, -z, 0.0, x], [0, 0, 1, y, -x, 0.0]] for x, y, z in X - middle
+    ])  # fmt: skip
+    fitted = np.linalg.pinv(rows[held].reshape(-1, 6), rcond=1e-9) @ u.reshape(-1, m)
+    moved = rows @ fitted
+    left = u - moved[held]
+    distance = np.linalg.norm(X[:, None] - X[held], axis=2)
+    near = 1.0 / np.maximum(distance, 1e-12 * np.max(distance)) ** 2
+    return moved + np.einsum("nh,hdm->ndm", near / near.sum(axis=1, keepdims=True), left), fitted[3:]

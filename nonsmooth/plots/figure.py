@@ -7,29 +7,32 @@ import io
 import itertools
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nonsmooth.diagnostics.modes import mode_timeline
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.canvas import fill, write_on
-from nonsmooth.plots.choice import chosen_panels, loose_bearings
+from nonsmooth.plots.analyses import draw_table, fit_columns, mode_bars, phase_portrait
 from nonsmooth.plots.curves import Exact
 from nonsmooth.plots.drawing import drawing_of_run
-from nonsmooth.plots.impacts import drawn_table
-from nonsmooth.plots.measured import Measured, read_measured
 from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
 from nonsmooth.plots.orbits import orbit, orbit_names
-from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel
-from nonsmooth.plots.phase import phase_portrait
+from nonsmooth.plots.panel import (
+    AnyPanel,
+    Line,
+    Measured,
+    Panel,
+    as_panel,
+    chosen_panels,
+    loose_bearings,
+    panel_of,
+    read_measured,
+)
 from nonsmooth.plots.scene import Scene
-from nonsmooth.plots.sketch import drawn
+from nonsmooth.plots.sketch import drawn, fill, write_on
 from nonsmooth.plots.style import legend, new_figure
-from nonsmooth.plots.timeline import mode_bars
-from nonsmooth.plots.words import panel_of
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -53,15 +56,11 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A cell that is not over the common time: its kind and the name behind the colon."""
+class Cell(NamedTuple):
+    """A drawing that is not over the common time: its kind and the name behind the colon."""
 
     kind: str
     name: str
-
-
-Cell = Panel | Drawing
 
 
 def figure(
@@ -107,10 +106,14 @@ def figure(
     """
     span = None if window is None else window_of(trajectory, window)
     data = read_measured(measured, trajectory) if isinstance(measured, (str, os.PathLike)) else measured
-    cells: list[Cell] = []
+    cells: list[Panel | Cell] = []
     for one in what or ("overview",):
         cells += _cells(trajectory, one) if isinstance(one, str) else [as_panel(one)]
-    cells += _missing(trajectory, data, _panels(cells))
+    if data is not None:
+        panels = [cell for cell in cells if isinstance(cell, Panel)]
+        lines = [Line.of(one, panel) for panel in panels for one in panel.series]
+        shown = {(line.kind, line.name) for line in lines}
+        cells += [panel_of(trajectory, ":".join(one)) for one in data.columns if one not in shown]
     return _composed(trajectory, cells, width_of(width), data, exact, span)
 
 
@@ -134,76 +137,60 @@ def width_of(width: str | float | None) -> float | None:
     return value / INCH
 
 
-def _cells(trajectory: Trajectory, word: str) -> list[Cell]:
-    """What one word asks for."""
+def _cells(trajectory: Trajectory, word: str) -> list[Panel | Cell]:
+    """Panels and drawings that a word requests."""
     kind, _, name = word.strip().partition(":")
     if kind == "overview":
         spatial = trajectory.P_T.array.ndim == 3
         known = bool(trajectory.manifest.get("model", {}).get("elements"))
-        orbits = [] if spatial else [Drawing("orbit", joint) for joint in loose_bearings(trajectory)[:2]]
-        return [*([Drawing("sketch", "")] if known else []), *orbits, *chosen_panels(trajectory)]
+        orbits = [] if spatial else [Cell("orbit", joint) for joint in loose_bearings(trajectory)[:2]]
+        return [*([Cell("sketch", "")] if known else []), *orbits, *chosen_panels(trajectory)]
     if kind == "energy" and not name:
         return list(energy_panels(trajectory))
     if kind == "orbit":
         paths = orbit_names(trajectory)
         names = [one for joint in paths for one in paths[joint]] if not name else paths.get(name, [name])
-        return [Drawing("orbit", one) for one in names or [""]]
+        return [Cell("orbit", one) for one in names or [""]]
     if kind in ("sketch", "phase", "modes", "impacts"):
-        return [Drawing(kind, name)]
+        return [Cell(kind, name)]
     return [panel_of(trajectory, word)]
 
 
-def _missing(trajectory: Trajectory, data: Measured | None, panels: Sequence[Panel]) -> list[Panel]:
-    """Panels of measured quantities that no other panel shows."""
-    if data is None:
-        return []
-    shown = {(line.kind, line.name) for panel in panels for line in (Line.of(one, panel) for one in panel.series)}
-    return [panel_of(trajectory, f"{kind}:{name}") for kind, name in data.columns if (kind, name) not in shown]
-
-
-def _panels(cells: Sequence[Cell]) -> list[Panel]:
-    return [cell for cell in cells if isinstance(cell, Panel)]
-
-
 def _composed(
-    trajectory: Trajectory, cells: Sequence[Cell], width: float | None, data: Measured | None, exact: Exact | None,
-    span: tuple[float, float] | None,
+    trajectory: Trajectory, cells: Sequence[Panel | Cell], width: float | None, data: Measured | None,
+    exact: Exact | None, span: tuple[float, float] | None,
 ) -> Figure:  # fmt: skip
     """Rows of drawings, and blocks of panels over time, in order."""
     options: dict[str, Any] = {"measured": data, "window": span}
-    panels = _panels(cells)
+    panels = [cell for cell in cells if isinstance(cell, Panel)]
     if len(panels) == len(cells):
         return draw_panels(trajectory, panels, exact, width=width, **options)
     narrow = width is not None and width < NARROW
     columns = 1 if narrow or (len(cells) - len(panels) == 1 and len(panels) <= 2) else 2
     wide = width or (5.0 if columns == 1 else 7.2)
     spatial = trajectory.P_T.array.ndim == 3  # whose sketch is a picture with small type
-    rows: list[list[Cell]] = []
+    rows: list[tuple[list[Panel], list[Cell]]] = []
+    heights = []
     for over_time, group in itertools.groupby(cells, lambda cell: isinstance(cell, Panel)):
-        block = list(group)
-        size = len(block) if over_time else columns
-        rows += [block[i : i + size] for i in range(0, len(block), size)]
-
-    def height(row: list[Cell]) -> float:
-        below = _panels(row)
-        if below:
-            return panels_height(below, column_count(len(below), wide), wide)
-        kinds = [cell.kind for cell in row if isinstance(cell, Drawing)]
-        narrowed = 1.0 if "impacts" in kinds else min(1.0, wide / columns / 3.3)
-        return TALL * narrowed * (1.4 if spatial and "sketch" in kinds else 1.0)
-
-    heights = [height(row) for row in rows]
+        block: list[Any] = list(group)
+        if over_time:
+            rows.append((block, []))
+            heights.append(panels_height(block, column_count(len(block), wide), wide))
+            continue
+        for i in range(0, len(block), columns):
+            kinds = [cell.kind for cell in block[i : i + columns]]
+            narrowed = 1.0 if "impacts" in kinds else min(1.0, wide / columns / 3.3)
+            rows.append(([], block[i : i + columns]))
+            heights.append(TALL * narrowed * (1.4 if spatial and "sketch" in kinds else 1.0))
     whole = new_figure(wide, sum(heights))
     parts = whole.subfigures(len(rows), 1, squeeze=False, height_ratios=heights)[:, 0]
     later: list[Callable[[], None]] = []
-    for part, row in zip(parts, rows, strict=True):
-        if _panels(row):
-            count = column_count(len(row), wide)
-            draw_panels(trajectory, _panels(row), exact, columns=count, page=part, **options)
+    for part, (below, drawings) in zip(parts, rows, strict=True):
+        if below:
+            draw_panels(trajectory, below, exact, columns=column_count(len(below), wide), page=part, **options)
             continue
-        drawings = [cell for cell in row if isinstance(cell, Drawing)]
-        for axes, cell in zip(part.subplots(1, len(row), squeeze=False)[0], drawings, strict=True):
-            later += _draw(whole, axes, trajectory, cell, span)
+        for axes, cell in zip(part.subplots(1, len(drawings), squeeze=False)[0], drawings, strict=True):
+            later += _draw(axes, trajectory, cell, span)
     if later:
         whole.draw_without_rendering()  # so that the axes are placed
         for step in later:
@@ -211,46 +198,33 @@ def _composed(
     return whole
 
 
-def _draw(
-    whole: Figure, axes: Axes, trajectory: Trajectory, cell: Drawing, span: tuple[float, float] | None
-) -> list[Callable[[], None]]:
+def _draw(axes: Axes, trajectory: Trajectory, cell: Cell, span: tuple[float, float] | None) -> list[Callable[[], None]]:
     """Draw a cell; returns what is left to be done when the axes are placed."""
     if cell.kind == "sketch":
-        return _sketch(axes, trajectory)
-    if cell.kind == "orbit":
+        drawing = drawing_of_run(trajectory, trajectory.t[:1])
+        if drawing.dimension == 2:
+            scene = Scene(drawing, axes)
+            return [functools.partial(fill, scene, 0.25), functools.partial(write_on, scene)]
+        from matplotlib.image import imread
+
+        image = io.BytesIO()  # a mechanism in space, whose drawing has a page of its own, as a picture
+        drawn(drawing).savefig(image, format="png", dpi=FINE)
+        image.seek(0)
+        axes.imshow(imread(image), interpolation="antialiased")
+        axes.axis("off")
+    elif cell.kind == "orbit":
         orbit(trajectory, cell.name, window=span, ax=axes)
         legend(axes, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     elif cell.kind == "phase":
         kind = "gap" if cell.name in trajectory.gap else "q"
         phase_portrait(trajectory, cell.name, kind=kind, span=span, ax=axes)
     elif cell.kind == "modes":
-        names = [cell.name] if cell.name else _timed(trajectory)
+        names = [cell.name] if cell.name else trajectory.gap.names
+        if not names:
+            raise InputError("The run has no contacts, so that there are no contact modes to draw.")
         mode_bars([mode_timeline(trajectory, name) for name in names], ax=axes)
         if span is not None:
             axes.set_xlim(*(np.array(span) / (trajectory.t[-1] - trajectory.t[0]) * np.diff(axes.get_xlim())[0]))
     else:
-        return [drawn_table(trajectory, ax=axes).fit]
-    return []
-
-
-def _timed(trajectory: Trajectory) -> list[str]:
-    """Contacts of a run, or an error where it has none."""
-    if not trajectory.gap.names:
-        raise InputError("The run has no contacts, so that there are no contact modes to draw.")
-    return list(trajectory.gap.names)
-
-
-def _sketch(axes: Axes, trajectory: Trajectory) -> list[Callable[[], None]]:
-    """Into axes; a mechanism in space, whose drawing has a page of its own, as a picture."""
-    drawing = drawing_of_run(trajectory, trajectory.t[:1])
-    if drawing.dimension == 2:
-        scene = Scene(drawing, axes)
-        return [functools.partial(fill, scene, 0.25), functools.partial(write_on, scene)]
-    from matplotlib.image import imread
-
-    image = io.BytesIO()
-    drawn(drawing).savefig(image, format="png", dpi=FINE)
-    image.seek(0)
-    axes.imshow(imread(image), interpolation="antialiased")
-    axes.axis("off")
+        return [functools.partial(fit_columns, *draw_table(trajectory, ax=axes))]
     return []

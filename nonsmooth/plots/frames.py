@@ -1,36 +1,30 @@
-"""Frames in which the pieces of a drawing stand: an origin and axes, from where bodies are.
-
-A frame is data, which pages have as well: scripts place them at the time that is shown. Axes need be neither of unit
-length nor perpendicular. Within a joint with clearance, offset and tilt are magnified about the bearing or the guide.
-"""
+"""Frames in which pieces of a drawing stand, outlines and faces, and where contacts push."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
+import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.model.drawing import Bearing, Guide, Spot, Vector
-from nonsmooth.plots.drawing import BEARING, BLOCK, Placed
+from nonsmooth.model.contacts import Contact
+from nonsmooth.model.drawing import Bearing, Guide, Primitive, Solid, Spot, Touch, Vector, Wall
+from nonsmooth.model.frames import placement_like
+from nonsmooth.plots.drawing import BEARING, BLOCK, Drawing, Drawn, Placed
+
+if TYPE_CHECKING:
+    from matplotlib.path import Path
 
 #: share of the radius of a bearing that its magnified clearance takes at most
 MOST = 0.8
 
 
 class View(NamedTuple):
-    """How a mechanism is drawn.
-
-    Parameters
-    ----------
-    factor
-        How many times too large clearances are.
-    unit : [m]
-        Of the size of symbols.
-    toward
-        Unit vector to the viewer; in the plane unused.
-    """
+    """Magnification of clearances, size of symbols [m], unit vector to the viewer (unused in the plane)."""
 
     factor: float
     unit: float
@@ -52,8 +46,7 @@ class Placing(NamedTuple):
 class Frame:
     """Base of frames."""
 
-    #: whether its size depends on how much clearances are magnified
-    loose: ClassVar[bool] = False
+    loose: ClassVar[bool] = False  # whether its size depends on the magnification of clearances
 
     def place(self, placed: Placed, view: View) -> Placing:
         """Where it is in all pictures."""
@@ -100,9 +93,7 @@ class _Round(Frame):
     length: float
     axes_a: tuple[Vector, ...]
     axes_b: tuple[Vector, ...]
-    #: whether it is a cylinder, rather than a ball or a circle
-    long: bool
-
+    long: bool  # a cylinder, rather than a ball or a circle
     loose = True
 
     @classmethod
@@ -171,7 +162,7 @@ class _Straight(Frame):
         return cls(one.a, one.b, axes_a, axes_b, sizes, plays)
 
     def drawn(self, view: View) -> Array:
-        """Half sizes that the slider is drawn with."""
+        """Half sizes with which the slider is drawn."""
         return np.maximum(self.sizes, [0.0, *[BLOCK * view.unit] * (len(self.sizes) - 1)])
 
 
@@ -187,8 +178,7 @@ class Tunnel(_Straight):
 class Face(_Straight):
     """A wall of a guide in the plane: its middle, and unit vectors along it and out of the guide."""
 
-    #: 1 or -1
-    side: float = 1.0
+    side: float = 1.0  # or -1
 
     def place(self, placed: Placed, view: View) -> Placing:
         axes = placed.axes(self.a.body, self.axes_a) * [1.0, self.side]
@@ -207,10 +197,8 @@ class Block(_Straight):
         turned = np.einsum("nji,njk->nik", guide, own) * sizes - np.diag(sizes)
         centre = np.einsum("nji,nj->ni", guide, placed.spot(self.b) - placed.spot(self.a))
         local = np.diag(self.drawn(view)) + factor[:, None] * turned
-        return Placing(
-            placed.spot(self.a) + np.einsum("nij,nj->ni", guide, factor * centre),
-            np.einsum("nij,njk->nik", guide, local),
-        )
+        origin = placed.spot(self.a) + np.einsum("nij,nj->ni", guide, factor * centre)
+        return Placing(origin, np.einsum("nij,njk->nik", guide, local))
 
 
 def basis(along: Vector | Array) -> Array:
@@ -228,3 +216,139 @@ def units(vectors: Array) -> Array:
 
 def _rows(axes: Array) -> tuple[Vector, ...]:
     return tuple(tuple(map(float, axis)) for axis in axes)
+
+
+ROUND = np.linspace(0.0, 2 * np.pi, 37)
+
+
+def circle(centre: Array, first: Array, second: Array) -> Array:
+    """Ellipses (n, 37, 3) about centres (n, 3) with these semi-axes (n, 3)."""
+    turned = np.cos(ROUND)[None, :, None] * first[:, None] + np.sin(ROUND)[None, :, None] * second[:, None]
+    return np.asarray(centre[:, None] + turned)
+
+
+def head(tip: Array, vector: Array, toward: Array, length: float) -> Array:
+    """Heads (..., 3, d) of arrows with a tip, as triangles that face the viewer; points where an arrow is shorter
+    than a thousandth of `length`."""
+    size = np.linalg.norm(vector, axis=-1, keepdims=True)
+    seen = size > 1e-3 * length
+    unit = np.where(seen, vector / np.where(seen, size, 1.0), 0.0)
+    across = unit[..., ::-1] * [1.0, -1.0] if unit.shape[-1] == 2 else units(np.cross(unit, toward))
+    reach = np.minimum(length, 0.6 * size)
+    return np.stack([tip, tip - reach * (unit - 0.35 * across), tip - reach * (unit + 0.35 * across)], axis=-2)
+
+
+def hull_faces(points: Array) -> list[Array]:
+    """Faces of the convex hull of points (k, 3), as indices of their corners: one polygon where they lie in a plane,
+    none where they lie on a line."""
+    from scipy.spatial import ConvexHull
+
+    spread = points - points.mean(axis=0)
+    _, extent, axes = np.linalg.svd(spread, full_matrices=False)
+    if len(points) < 3 or extent[1] < 1e-6 * extent[0]:
+        return []
+    if len(points) == 3 or extent[2] < 1e-6 * extent[0]:
+        return [np.asarray(ConvexHull(spread @ axes[:2].T).vertices)]
+    return list(np.asarray(ConvexHull(points).simplices))
+
+
+def hull(points: Array) -> Array:
+    """Corners of the convex hull of points (k, 2), counter-clockwise; the two ends of points on a line."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    spread = points - points.mean(axis=0)
+    _, extent, axes = np.linalg.svd(spread, full_matrices=False)
+    if len(points) == 2 or extent[1] < 1e-6 * extent[0]:
+        order = np.argsort(spread @ axes[0])
+        return points[order[[0, -1]]]
+    try:
+        return np.asarray(points[ConvexHull(points).vertices])
+    except QhullError:
+        return points
+
+
+def outlines(one: Solid) -> list[Array]:
+    """Polygons (k, 2) that together cover a shape as it is seen along z, in the frame of its body."""
+    return [hull(one.seen[0])] if one.convex else list(one.seen)
+
+
+def region(polygons: Sequence[Array]) -> Path:
+    """Polygons (k, 2) as one area."""
+    from matplotlib.path import Path
+
+    corners = [np.vstack([one, one[:1]]) for one in polygons]
+    codes = [[Path.MOVETO, *[Path.LINETO] * (len(one) - 2), Path.CLOSEPOLY] for one in corners]
+    return Path(np.concatenate(corners), np.concatenate(codes))
+
+
+#: corners of a slider in a planar guide in the order of its gaps: end (-1 left) and side (-1 lower)
+CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
+
+
+class Touching(NamedTuple):
+    """Places (n, gaps, d) of the gaps of a contact in a frame, magnified as what is drawn there; in the plane also the
+    directions (n, gaps, d) of the normal forces on the second body, in the ground frame."""
+
+    gaps: tuple[str, ...]
+    frame: Frame
+    local: Array
+    normals: Array | None
+
+
+def touching(placed: Placed, part: Drawn) -> Touching | None:
+    """Places of a contact; None of other elements, and of contacts in the plane whose primitives do not tell it."""
+    if not isinstance(part.element, Contact):
+        return None
+    normals: Array | None = None
+    if placed.dimension == 2:
+        pushes = [push for one in part.primitives for push in _planar(placed, one)]
+        if len(pushes) != len(part.gap_names()):
+            return None
+        points, normals = (np.stack(column, axis=1) for column in zip(*pushes, strict=True))
+    else:
+        a, b = placement_like(3, "a"), placement_like(3, "b")
+        columns = {name: ca.DM(x) if isinstance(x, np.ndarray) else x for name, x in vars(part.p).items()}
+        closing = [point for point, _ in part.element.touches(a, b, SimpleNamespace(**columns))]  # type: ignore[arg-type]
+        function = ca.Function("touches", [a.z, b.z], [ca.vertcat(*closing)])
+        places = function(*(placed.frame(body).T for body in part.element.body_names()))
+        points = np.asarray(places).T.reshape(placed.count, len(closing), 3)
+    gaps = part.gap_names()
+    for one in part.primitives:
+        if isinstance(one, Bearing):
+            sleeve = Sleeve.of(one, placed.dimension)
+            local = (points - placed.spot(one.a)[:, None]) @ placed.axes(one.a.body, sleeve.axes_a)
+            if not sleeve.long:
+                return Touching(gaps, sleeve, units(local), normals)
+            along = 2 * local[..., :1] / one.length if one.length else 0.0 * local[..., :1]
+            return Touching(gaps, sleeve, np.concatenate([along, units(local[..., 1:])], axis=2), normals)
+        if isinstance(one, Guide):
+            block = Block.of(one, placed.dimension)
+            if normals is not None:
+                return Touching(gaps, block, np.broadcast_to(CORNERS, points.shape), normals)
+            local = (points - placed.spot(one.b)[:, None]) @ placed.axes(one.b.body, block.axes_b)
+            return Touching(gaps, block, local / np.maximum(block.sizes, 1e-300), normals)
+    body = part.element.body_names()[0]
+    local = (points - placed.position(body)[:, None]) @ placed.rotation(body)
+    return Touching(gaps, At(Spot(body)), local, normals)
+
+
+def touches(drawing: Drawing) -> list[Touching]:
+    """Places of all contacts of a drawing where they are known."""
+    return [place for part in drawing.parts if (place := touching(drawing.placed, part)) is not None]
+
+
+def _planar(placed: Placed, one: Primitive) -> list[tuple[Array, Array]]:
+    """Place (n, 2) and direction (n, 2) of the push at each gap of a primitive of the plane."""
+    if isinstance(one, Bearing):
+        end = placed.spot(one.b)
+        return [(end, -units(end - placed.spot(one.a)))]
+    if isinstance(one, Guide):
+        across = placed.vectors(one.a.body, one.across)
+        return [(placed.spot(one.b), -side * across) for _, side in CORNERS]
+    if isinstance(one, Wall):
+        normal = placed.vectors(one.spot.body, one.normal)
+        return [(placed.spot(one.near) - one.radius * normal, normal)]
+    if isinstance(one, Touch):
+        a, line = placed.spot(one.a), placed.spot(one.b) - placed.spot(one.a)
+        return [(a + one.share * line, units(line))]
+    return []

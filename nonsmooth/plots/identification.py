@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.curves import display
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure, quantity
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, new_figure
+from nonsmooth.plots.units import display, quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

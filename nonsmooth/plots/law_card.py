@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nonsmooth.plots.curves import display
-from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, legend, new_figure, quantity, shown_unit
+from nonsmooth.plots.style import COLOURS, INK, SIZE, dress, legend, new_figure
+from nonsmooth.plots.units import display, quantity, shown_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from nonsmooth.studies.law_card import LawCard
-
-DEPARTING, APPROACHING = COLOURS[1], COLOURS[0]
 
 
 def law_card(card: LawCard) -> Figure:
@@ -29,59 +27,46 @@ def law_card(card: LawCard) -> Figure:
     card
         From `nonsmooth.studies.law_card`.
     """
+    law, impact = card.law, card.impact
     columns = _columns(card)
     height = 0.19 * (1 + max(map(len, columns.values())))
     figure = new_figure(8.2, 2.7 + height)
     grid = figure.add_gridspec(2, 3, height_ratios=(2.6, height))
     axes = [figure.add_subplot(grid[0, i]) for i in range(3)]
-    _loop(axes[0], card)
+    (depth_unit, metre), (force_unit, newton) = display("m", impact.peak_depth), display("N", impact.peak_force)
+    x, y = impact.depth / metre, impact.force / newton
+    turn = int(np.argmax(impact.depth)) + 1
+    axes[0].fill(x, y, color=COLOURS[5], alpha=0.25, lw=0)
+    axes[0].plot(x[:turn], y[:turn], color=COLOURS[0], lw=1.6, label="approaching")
+    axes[0].plot(x[turn - 1 :], y[turn - 1 :], color=COLOURS[1], lw=1.6, label="departing")
+    dress(axes[0], "Force over penetration", quantity("penetration", depth_unit), quantity("force", force_unit))
+    legend(axes[0], loc="best")
     if card.requested.size:
-        _delivered(axes[1], card)
-        _penetration(axes[2], card)
+        _restitution(axes[1], axes[2], card)
     else:
         _course(axes[1], card, "depth", "Penetration", "m")
         _course(axes[2], card, "force", "Force", "N")
     _table(figure.add_subplot(grid[1, :]), columns)
-    figure.suptitle(_heading(card), x=0.01, ha="left", fontsize=SIZE + 2, fontweight="bold", color=INK)
+    inner = getattr(law, "stiffness", None)
+    over = f" over {type(inner).__name__}" if inner is not None and not isinstance(inner, (int, float)) else ""
+    heading = f"{type(law).__name__}{over}{', calibrated' if getattr(law, 'calibrated', False) else ''}"
+    figure.suptitle(heading, x=0.01, ha="left", fontsize=SIZE + 2, fontweight="bold", color=INK)
     return figure
 
 
-def _heading(card: LawCard) -> str:
-    law = card.law
-    inner = getattr(law, "stiffness", None)
-    over = f" over {type(inner).__name__}" if inner is not None and not isinstance(inner, (int, float)) else ""
-    return f"{type(law).__name__}{over}{', calibrated' if getattr(law, 'calibrated', False) else ''}"
-
-
-def _loop(axis: Axes, card: LawCard) -> None:
-    impact = card.impact
-    depth_unit, metre = display("m", impact.peak_depth)
-    force_unit, newton = display("N", impact.peak_force)
-    x, y = impact.depth / metre, impact.force / newton
-    turn = int(np.argmax(impact.depth)) + 1
-    axis.fill(x, y, color=COLOURS[5], alpha=0.25, lw=0)
-    axis.plot(x[:turn], y[:turn], color=APPROACHING, lw=1.6, label="approaching")
-    axis.plot(x[turn - 1 :], y[turn - 1 :], color=DEPARTING, lw=1.6, label="departing")
-    dress(axis, "Force over penetration", quantity("penetration", depth_unit), quantity("force", force_unit))
-    legend(axis, loc="best")
-
-
-def _delivered(axis: Axes, card: LawCard) -> None:
-    axis.plot((0, 1), (0, 1), color="black", lw=0.6, ls=(0, (4, 3)), label="as requested")
-    axis.plot(
-        card.requested, card.delivered, color=COLOURS[0], lw=1.4, marker="o", ms=3, clip_on=False, label="delivered"
-    )
-    axis.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal")
-    dress(axis, "Restitution", "requested [-]", "delivered [-]")
-    legend(axis, loc="lower right")
-
-
-def _penetration(axis: Axes, card: LawCard) -> None:
-    axis.axhline(0.5, color="black", lw=0.6, ls=(0, (4, 3)))
-    axis.text(0.02, 0.495, "without loss", fontsize=SIZE - 0.5, color=INK, va="top")
-    axis.plot(card.requested, card.penetration_number, color=COLOURS[0], lw=1.4, marker="o", ms=3, clip_on=False)
-    axis.set(xlim=(0, 1), ylim=(0, 0.55))
-    dress(axis, "Peak penetration", "requested restitution [-]", r"elastic energy / $m v^2$ [-]")
+def _restitution(left: Axes, right: Axes, card: LawCard) -> None:
+    """Delivered restitution and penetration number over the requested one."""
+    curve: dict[str, Any] = {"color": COLOURS[0], "lw": 1.4, "marker": "o", "ms": 3, "clip_on": False}
+    left.plot((0, 1), (0, 1), color="black", lw=0.6, ls=(0, (4, 3)), label="as requested")
+    left.plot(card.requested, card.delivered, label="delivered", **curve)
+    left.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal")
+    dress(left, "Restitution", "requested [-]", "delivered [-]")
+    legend(left, loc="lower right")
+    right.axhline(0.5, color="black", lw=0.6, ls=(0, (4, 3)))
+    right.text(0.02, 0.495, "without loss", fontsize=SIZE - 0.5, color=INK, va="top")
+    right.plot(card.requested, card.penetration_number, **curve)
+    right.set(xlim=(0, 1), ylim=(0, 0.55))
+    dress(right, "Peak penetration", "requested restitution [-]", r"elastic energy / $m v^2$ [-]")
 
 
 def _course(axis: Axes, card: LawCard, name: str, title: str, unit: str) -> None:
@@ -121,7 +106,7 @@ def _table(axis: Axes, columns: dict[str, list[str]]) -> None:
         for i, text in enumerate([heading, *lines]):
             axis.text(
                 x, 1 - (i + 0.5) / count, text, fontsize=SIZE, va="center", transform=axis.transAxes,
-                color=DEPARTING if text.startswith("OUTSIDE") else INK, fontweight="normal" if i else "bold",
+                color=COLOURS[1] if text.startswith("OUTSIDE") else INK, fontweight="normal" if i else "bold",
             )  # fmt: skip
 
 

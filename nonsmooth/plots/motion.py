@@ -1,4 +1,4 @@
-"""Small multiples of a run over time, with the exact solution where there is one."""
+"""Small multiples of a run over time, with impacts, measured data and the exact solution where there are any."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import Curve, Exact, View, dense, exact_curve, limits, readable, scale
-from nonsmooth.plots.impact_marks import CROWD_STYLE, TICK_STYLE, crowds, draw_impacts, impact_times
-from nonsmooth.plots.measured import Measured
-from nonsmooth.plots.panel import AnyPanel, Line, Panel, as_panel, common_unit, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, legend_lines, new_figure, quantity
+from nonsmooth.plots.curves import Exact, View, dense, exact_curve, limits, through_jumps, units_of
+from nonsmooth.plots.panel import AnyPanel, Line, Measured, Panel, as_panel, chosen_panels, meaning
+from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, legend_lines, new_figure
+from nonsmooth.plots.units import quantity, readable, scale
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ MEASURED_STYLE: dict[str, Any] = {"color": INK, "marker": "o", "ls": "", "ms": 3
 ROW_STYLE: dict[str, Any] = {"color": FAINT, "marker": ".", "ls": "", "ms": 5, "mew": 0.0}
 FEW = 120  # rows up to which each is a dot, since the line between them is an interpolant
 NARROW = 4.5  # width [inch] below which panels stand in one column
+TICK_STYLE: dict[str, Any] = {"color": INK, "marker": 2, "ls": "", "ms": 4, "mew": 0.6}  # 2 stands on its point
+CROWD_STYLE: dict[str, Any] = {"facecolor": INK, "edgecolor": "none", "alpha": 0.35}
+APART, HEIGHT = 1 / 120, 0.035  # of ticks that can be distinguished, and of bars; shares of the panel
 FLAT = 1e-6  # a panel whose values differ by less, in its display unit, is drawn flat instead of magnifying round-off
 
 
@@ -33,8 +36,6 @@ def motion(trajectory: Trajectory, panels: Iterable[AnyPanel] | None = None, exa
 
     See `panels` for the parameters.
     """
-    from nonsmooth.plots.choice import chosen_panels
-
     return draw_panels(trajectory, tuple(panels or ()) or chosen_panels(trajectory), exact)
 
 
@@ -95,22 +96,9 @@ def draw_panels(
     window: tuple[float, float] | None = None,
     page: SubFigure | None = None,
 ) -> Figure:
-    """Lay the panels out in columns, filled row by row.
+    """Lay the panels out in columns, filled row by row, in a figure of a width [inch] or in a part of one.
 
-    Parameters
-    ----------
-    columns
-        Two where omitted, one for up to two panels or a narrow figure.
-    share
-        Whether a column has one vertical scale.
-    measured
-        Measured data drawn over the run.
-    width : [inch]
-        Of the figure.
-    window : (from, to) [s]
-        Part of the run that is shown; all of it where omitted.
-    page
-        A part of a figure to draw into, instead of a new one.
+    With `share` a column has one vertical scale; a window (from, to) [s] shows a part of the run.
     """
     from matplotlib.figure import Figure
 
@@ -125,16 +113,23 @@ def draw_panels(
     count = columns or column_count(len(panels), width)
     wide = width or (page.bbox.width / page.dpi if page is not None else 5.0 if count == 1 else 3.6 * count)
     above = _legend_rows(panels, count, wide)
-    size = (wide, panels_height(panels, count, wide))
-    place: Figure | SubFigure = page or new_figure(*size)
+    place: Figure | SubFigure = page or new_figure(wide, panels_height(panels, count, wide))
     axes = place.subplots(len(above), count, squeeze=False, sharex=True, sharey="col" if share else False).ravel()
     span = window or (float(trajectory.t[0]), float(trajectory.t[-1]))
     time_unit = readable("s", span[1] - span[0])
     views = limits(trajectory), dense(trajectory)
     units = []
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=False)):
-        units.append(_draw(axis, trajectory, panel, exact, time_unit, views, measured, span))
-        _dress(axis, panel, units[i], above[i // count][i % count], max(above[i // count]))
+        lines, unit = _draw(axis, trajectory, panel, exact, time_unit, views, measured, span)
+        units.append(unit)
+        axis.margins(y=0.08)
+        rows = above[i // count][i % count]
+        dress(axis, panel.title, "", quantity(meaning(lines, unit), unit).strip(), above=max(above[i // count]))
+        if rows:
+            legend(
+                axis, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=-(-len(lines) // rows), markerscale=0.0,
+                borderpad=0.15,
+            )  # fmt: skip
         if window is not None:
             _fit_height(axis)
     if not share:
@@ -169,45 +164,82 @@ def _legend_rows(panels: Sequence[Panel], count: int, width: float) -> list[list
     return [rows[i : i + count] for i in range(0, len(panels), count)]
 
 
-Views = tuple[tuple[View, View], tuple[View, View]]
-
-
 def _draw(
-    axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None, time_unit: str, views: Views,
-    measured: Measured | None, span: tuple[float, float],
-) -> str:  # fmt: skip
-    """Draw the panel's lines; returns the display unit."""
+    axis: Axes, trajectory: Trajectory, panel: Panel, exact: Exact | None, time_unit: str,
+    views: tuple[tuple[View, View], tuple[View, View]], measured: Measured | None, span: tuple[float, float],
+) -> tuple[list[Line], str]:  # fmt: skip
+    """Draw the panel's lines, measured points in their colours, and impacts; returns lines and display unit."""
     at_rows, between = views
     lines = [Line.of(entry, panel) for entry in panel.series]
-    curves = []
+    curves, own = [], []
     for line in lines:
-        line.unit(trajectory)  # raises the error for an unknown name
-        left, right = between if line.curved else at_rows
-        curves.append(Curve.through(right.t, line.value(left), line.value(right)))
-    unit = panel.unit or common_unit(trajectory, lines, curves)
+        own.append(line.unit(trajectory))  # raises the error for an unknown name
+        left, right = between if line.kind == "q" or line.function else at_rows  # a function may be of coordinates
+        curves.append(through_jumps(right.t, line.value(left), line.value(right)))
+    unit = panel.unit
+    if not unit:
+        units = {*own} - {None}
+        if len(units) != 1:
+            what = ", ".join(sorted(map(str, units))) or "functions only"
+            raise InputError(f"One panel cannot find a unit for {what}; give its unit, or split the panel.")
+        unit = readable(str(*units), max(float(np.nanmax(np.abs(y), initial=0.0)) for _, y in curves))
     base, factor = scale(unit)
-    for line in lines:
-        if line.unit(trajectory) not in (None, base):
-            own = line.unit(trajectory)
-            raise InputError(f'Panel "{panel.title}": {line.label} is in {own}, which cannot be shown in {unit}.')
+    for line, known in zip(lines, own, strict=True):
+        if known not in (None, base):
+            raise InputError(f'Panel "{panel.title}": {line.label} is in {known}, which cannot be shown in {unit}.')
     _, time_factor = scale(time_unit)
     marker = "." if len(trajectory.t) <= FEW else ""
-    for i, (line, curve) in enumerate(zip(lines, curves, strict=True)):
+    for i, (line, (t, y)) in enumerate(zip(lines, curves, strict=True)):
         colour, width = COLOURS[i % len(COLOURS)], WIDTHS[min(i, len(WIDTHS) - 1)] if len(lines) > 1 else WIDTHS[1]
         axis.plot(
-            curve.t / time_factor, curve.y / factor, color=colour, lw=width, marker=marker, ms=width + 3.0, mew=0.0,
-            markevery=curve.at(trajectory.t), label=line.label, solid_joinstyle="round", zorder=2 + i,
+            t / time_factor, y / factor, color=colour, lw=width, marker=marker, ms=width + 3.0, mew=0.0,
+            markevery=(np.searchsorted(t, trajectory.t)[:, None] + [0, 1]).ravel().tolist(), label=line.label,
+            solid_joinstyle="round", zorder=2 + i,
         )  # fmt: skip
         truth = exact_curve(exact, float(trajectory.t[-1]), line.known) if exact is not None else None
         if truth is not None:
-            axis.plot(truth.t / time_factor, truth.y / factor, **EXACT_STYLE, zorder=20)
-    if measured is not None:
-        _draw_measured(axis, measured, lines, time_factor, factor)
+            axis.plot(truth[0] / time_factor, truth[1] / factor, **EXACT_STYLE, zorder=20)
+        values = measured.columns.get((line.kind, line.name)) if measured is not None else None
+        if measured is not None and values is not None:
+            style = MEASURED_STYLE | {"mec": colour}
+            axis.plot(measured.t / time_factor, values / factor, **style, zorder=30)
     first, last = span[0] / time_factor, span[1] / time_factor
-    draw_impacts(axis, impact_times(trajectory, lines) / time_factor, first, last)
+    impacts, names = trajectory.impacts, [line.name for line in lines if line.kind in ("gap", "lam_N", "impulse")]
+    if len(names) == len(lines):
+        impacts = impacts[np.isin(impacts["contact"], names)]
+    struck = np.unique(impacts["t"]) / time_factor
+    _draw_impacts(axis, struck[(first <= struck) & (struck <= last)], last - first)
     if last > first:
         axis.set_xlim(first, last)
-    return unit
+    return lines, unit
+
+
+def crowds(t: Array, span: float) -> tuple[Array, Array]:
+    """Times (n,) that stand alone, and begin and end (k, 2) of those that would merge into a block.
+
+    >>> alone, merged = crowds(np.array([0.1, 0.5, 0.501, 0.502, 0.503]), 1.0)
+    >>> alone.tolist(), merged.tolist()
+    ([0.1], [[0.5, 0.503]])
+    """
+    if not len(t):
+        return t, np.zeros((0, 2))
+    groups = np.split(t, np.flatnonzero(np.diff(t) > APART * span) + 1)
+    alone = [group for group in groups if len(group) < 3]  # two merge into a thicker tick
+    merged = [(group[0], group[-1]) for group in groups if len(group) >= 3]
+    return np.concatenate([*alone, np.zeros(0)]), np.array(merged).reshape(-1, 2)
+
+
+def _draw_impacts(axis: Axes, t: Array, span: float) -> None:
+    """Impacts at the foot of a panel: a tick each, a bar where they are too close to be distinguished."""
+    from matplotlib.patches import Rectangle
+
+    alone, merged = crowds(t, span)
+    foot = axis.get_xaxis_transform()
+    if alone.size:  # an empty line has no extent, with which the layout gives up
+        axis.plot(alone, np.zeros_like(alone), **TICK_STYLE, transform=foot, zorder=1)
+    for begin, end in merged:
+        width = max(end - begin, APART * span)
+        axis.add_patch(Rectangle((begin, 0.0), width, HEIGHT, transform=foot, zorder=1, **CROWD_STYLE))
 
 
 def _fit_height(axis: Axes) -> None:
@@ -223,27 +255,6 @@ def _fit_height(axis: Axes) -> None:
     if values.size and np.ptp(values) > 0:
         room = 0.08 * float(np.ptp(values))
         axis.set_ylim(float(values.min()) - room, float(values.max()) + room)
-
-
-def _draw_measured(axis: Axes, measured: Measured, lines: Sequence[Line], time_factor: float, factor: float) -> None:
-    """Points of measured columns that the panel's lines are of, in the lines' colours."""
-    for i, line in enumerate(lines):
-        values = measured.columns.get((line.kind, line.name))
-        if values is not None:
-            style = MEASURED_STYLE | {"mec": COLOURS[i % len(COLOURS)]}
-            axis.plot(measured.t / time_factor, values / factor, **style, zorder=30)
-
-
-def _dress(axis: Axes, panel: Panel, unit: str, rows: int, above: int) -> None:
-    """Title, quantity and unit, grid and, if wanted, a legend of so many lines; titles leave room for those `above`."""
-    axis.margins(y=0.08)
-    word = meaning([Line.of(entry, panel) for entry in panel.series], unit)
-    dress(axis, panel.title, "", quantity(word, unit).strip(), above=above)
-    if rows:
-        legend(
-            axis, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=-(-len(panel.series) // rows), markerscale=0.0,
-            borderpad=0.15,
-        )  # fmt: skip
 
 
 def _flatten(axes: list[Axes], units: list[str]) -> None:
@@ -289,3 +300,37 @@ def _explain(
     if marks:
         loose = {"handlelength": 1.6, "columnspacing": 1.5, "borderaxespad": 0.2}
         legend(figure, handles=marks, loc="outside lower right", ncols=4, **loose)
+
+
+def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None, exact: Exact | None = None) -> Figure:
+    """Gap, mean normal force and impulse since the start of each contact: a row per contact, a scale per column.
+
+    Gaps are interpolated linearly between rows; see `nonsmooth.plots.panels`.
+
+    Parameters
+    ----------
+    trajectory
+        The run.
+    contacts
+        Names of contacts, or one; all of them by default.
+    exact
+        The exact solution, as for `nonsmooth.plots.panels`.
+
+    Raises
+    ------
+    InputError
+        For a run without contacts, or an unknown name.
+    """
+    if isinstance(contacts, str):
+        contacts = (contacts,)
+    names = tuple(trajectory.gap.names if contacts is None else contacts)
+    if not names:
+        raise InputError("There is no contact to draw.")
+    _, right = limits(trajectory)
+    kinds = {"gap": "gap", "lam_N": "force", "impulse": "impulse"}
+    peaks = {kind: max(float(np.max(np.abs(getattr(right, kind)[name]))) for name in names) for kind in kinds}
+    units = {kind: readable(units_of(trajectory, kind, names[0]), peak) for kind, peak in peaks.items()}
+    shown = [
+        Panel(f"{name}, {word}", units[kind], ((kind, name, word),)) for name in names for kind, word in kinds.items()
+    ]
+    return draw_panels(trajectory, shown, exact, columns=len(kinds), share=True)

@@ -13,9 +13,9 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
-from nonsmooth.plots.curves import display
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
-from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes, quantity
+from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes
+from nonsmooth.plots.units import display, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -33,40 +33,33 @@ PLANES = ("xy", "yz", "xz")
 
 @dataclass(frozen=True, eq=False)
 class JournalPath:
-    """The path of a journal's or a ball's centre in its clearance, in the frame of the bearing or the socket.
+    """The path (n, 2) [m] of a journal's or a ball's centre at times (n,) [s], in the frame of bearing or socket.
 
-    Parameters
-    ----------
-    name, joint, gap
-        Of the path, of its joint and of its contact. A joint in the plane has one path of its own name, a journal in
-        space one for each end, with the name of its gap, a ball its projections, ``ball.xy``, ``ball.yz``, ``ball.xz``.
-    axes
-        What the two components of e are.
-    clearance : [m]
-        Radius of the circle.
-    t, e
-        Times (n,) [s] and places (n, 2) [m].
-    pressing
-        Whether the contact is loaded between two points, (n - 1,).
+    A joint in the plane has one path of its own name, a journal in space one for each end, with the name of its gap, a
+    ball its projections, ``ball.xy``, ``ball.yz``, ``ball.xz``; `axes` names the two components.
     """
 
     name: str
     joint: str
     gap: str
     axes: tuple[str, str]
-    clearance: float
+    clearance: float  # radius of the circle [m]
     t: Array
     e: Array
-    pressing: NDArray[np.bool_]
+    pressing: NDArray[np.bool_]  # whether the contact is loaded between two points (n - 1,)
 
 
 def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = None) -> list[JournalPath]:
-    """Of all joints of a run with clearance about a journal or a ball.
+    """Paths of all joints of a run with clearance about a journal or a ball.
 
     Rows and the window's ends are among the points; between rows they follow
     `nonsmooth.diagnostics.motion.coordinates`.
     """
-    t = _times(trajectory, *window_of(trajectory, window))
+    first, last = window_of(trajectory, window)
+    inside = trajectory.t[(trajectory.t > first) & (trajectory.t < last)]
+    rows = np.unique(np.concatenate([[first], inside, [last]]))
+    count = int(np.clip(POINTS // max(len(rows) - 1, 1), 1, PER_STEP))
+    t = np.append((rows[:-1, None] + np.diff(rows)[:, None] * (np.arange(count) / count)).ravel(), last)
     drawing = drawing_of_run(trajectory, t)
     found = []
     for part, one in _bearings(drawing.parts):
@@ -74,7 +67,7 @@ def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = N
             force = trajectory.lam_N[gap]
             step = np.clip(np.searchsorted(trajectory.t, (t[:-1] + t[1:]) / 2), 1, max(len(trajectory.t) - 1, 1))
             pressing = force[step] > PRESSING * np.max(force)
-            found.append(JournalPath(name, part.name, gap, axes, one.clearance, t, e, pressing))
+            found.append(JournalPath(name, part.element.name, gap, axes, one.clearance, t, e, pressing))
     return found
 
 
@@ -83,10 +76,11 @@ def orbit_names(trajectory: Trajectory) -> dict[str, list[str]]:
     if not trajectory.manifest.get("model", {}).get("elements"):
         return {}
     parts = drawing_of_run(trajectory, trajectory.t[:1]).parts
-    return {part.name: [name for name, _, _ in _names(part, one)] for part, one in _bearings(parts)}
+    return {part.element.name: [name for name, _, _ in _names(part, one)] for part, one in _bearings(parts)}
 
 
 def _bearings(parts: tuple[Drawn, ...]) -> Iterator[tuple[Drawn, Bearing]]:
+    """Contacts with a bearing."""
     for part in parts:
         for one in part.primitives:
             if isinstance(one, Bearing) and part.gap_names():
@@ -94,14 +88,14 @@ def _bearings(parts: tuple[Drawn, ...]) -> Iterator[tuple[Drawn, Bearing]]:
 
 
 def _names(part: Drawn, one: Bearing) -> list[tuple[str, str, tuple[str, str]]]:
-    """Of each path its name, its gap and its axes."""
+    """Name, gap and axes of each path."""
     gaps = part.gap_names()
     if one.axis_a:
         labels = _across(one.axis_a)[2]
         return [(gap, gap, labels) for gap in gaps[: len(one.sections)]]
     if part.element.dimensions == (3,):
-        return [(f"{part.name}.{plane}", gaps[0], (plane[0], plane[1])) for plane in PLANES]
-    return [(part.name, gaps[0], ("x", "y"))]
+        return [(f"{part.element.name}.{plane}", gaps[0], (plane[0], plane[1])) for plane in PLANES]
+    return [(part.element.name, gaps[0], ("x", "y"))]
 
 
 def _across(axis: Vector) -> tuple[Array, Array, tuple[str, str]]:
@@ -118,7 +112,7 @@ def _across(axis: Vector) -> tuple[Array, Array, tuple[str, str]]:
 
 
 def _eccentricities(placed: Placed, one: Bearing) -> list[Array]:
-    """Of each path from the bearing's to the journal's centre (n, 2) [m], in the bearing's frame.
+    """Vectors from the bearing's to the journal's centre (n, 2) [m] of each path, in the bearing's frame.
 
     At the ends of a journal in space as the gaps have it: from the axis of the longer part, perpendicular to it, to the
     end of the shorter one.
@@ -171,52 +165,42 @@ def orbit(
     InputError
         For a joint that has no such path, or several, or a window outside the run.
     """
-    path = _path(trajectory, joint, window)
-    unit, factor = display("m", path.clearance)
-    t, e = path.t, path.e / factor
-    axis = own_axes(ax, 3.8, 4.1)
-    axis.set_aspect("equal")
-    _draw_bearing(axis, path.clearance / factor)
-    _draw_path(axis, e, path.pressing)
-    struck = trajectory.impacts["t"][trajectory.impacts["contact"] == path.gap]
-    struck = struck[(struck >= t[0]) & (struck <= t[-1])]
-    reach = float(np.max(np.hypot(*e.T), initial=path.clearance / factor))
-    if struck.size:
-        _draw_impacts(axis, np.column_stack([np.interp(struck, t, x) for x in e.T]), reach)
-    _dress(axis, path, unit, 1.12 * reach)
-    if ax is None:
-        legend(axis.figure, loc="outside lower center", ncols=5, borderaxespad=0.2)
-    return axis
-
-
-def _path(trajectory: Trajectory, joint: str, window: tuple[float, float] | None) -> JournalPath:
-    """The path of this name."""
     names = orbit_names(trajectory)
     every = [name for own in names.values() for name in own]
+    if joint in names and joint not in every:
+        raise InputError(f"{joint!r} has {len(names[joint])} orbits; choose one of {', '.join(names[joint])}.")
     if joint not in every:
-        if joint in names:
-            raise InputError(f"{joint!r} has {len(names[joint])} orbits; choose one of {', '.join(names[joint])}.")
         raise InputError(
             f"An orbit is drawn of a journal or a ball in its clearance, but {joint!r} is none. "
             f"The run has {', '.join(every) or 'no such joint'}."
         )
-    return next(path for path in journal_paths(trajectory, window) if path.name == joint)
-
-
-def _times(trajectory: Trajectory, first: float, last: float) -> Array:
-    """Times of points of the paths; rows and the window's ends are among them."""
-    rows = trajectory.t
-    inside = np.unique(np.concatenate([[first], rows[(rows > first) & (rows < last)], [last]]))
-    count = int(np.clip(POINTS // max(len(inside) - 1, 1), 1, PER_STEP))
-    shares = np.arange(count) / count
-    return np.append((inside[:-1, None] + np.diff(inside)[:, None] * shares).ravel(), last)
-
-
-def _draw_bearing(axis: Axes, clearance: float) -> None:
+    path = next(path for path in journal_paths(trajectory, window) if path.name == joint)
+    unit, factor = display("m", path.clearance)
+    t, e, clearance = path.t, path.e / factor, path.clearance / factor
+    axis = own_axes(ax, 3.8, 4.1)
+    axis.set_aspect("equal")
     turn = np.linspace(0.0, 2 * np.pi, ROUND)
     x, y = clearance * np.cos(turn), clearance * np.sin(turn)
     axis.fill(x, y, color="#F4F4F4", lw=0.0, zorder=0)
     axis.plot(x, y, color="black", lw=0.6, ls=(0, (4, 3)), zorder=4, label="clearance")
+    _draw_path(axis, e, path.pressing)
+    reach = float(np.max(np.hypot(*e.T), initial=clearance))
+    struck = trajectory.impacts["t"][trajectory.impacts["contact"] == path.gap]
+    struck = struck[(struck >= t[0]) & (struck <= t[-1])]
+    if struck.size:  # ticks that stand on the rim
+        places = np.column_stack([np.interp(struck, t, x) for x in e.T])
+        direction = places / np.hypot(*places.T)[:, None]
+        foot, top = 1.03 * reach * direction, 1.09 * reach * direction
+        x, y = np.stack([foot, top, np.full_like(foot, np.nan)], axis=1).reshape(-1, 2).T
+        axis.plot(x, y, color=INK, lw=0.6, label="impact", zorder=3)
+    axis.set(xlim=(-1.12 * reach, 1.12 * reach), ylim=(-1.12 * reach, 1.12 * reach))
+    ball = path.joint != path.name and path.gap != path.name
+    what, where = ("Ball in its socket", "socket") if ball else ("Journal in its bearing", "bearing")
+    across, up = (quantity(f"{name} in the {where}", unit) for name in path.axes)
+    dress(axis, f"{what}, {path.name}", across, up)
+    if ax is None:
+        legend(axis.figure, loc="outside lower center", ncols=5, borderaxespad=0.2)
+    return axis
 
 
 def _draw_path(axis: Axes, e: Array, pressing: NDArray[np.bool_]) -> None:
@@ -231,20 +215,3 @@ def _draw_path(axis: Axes, e: Array, pressing: NDArray[np.bool_]) -> None:
             style = {"colors": colour, "linewidths": width, "capstyle": "round", "joinstyle": "round"}
             axis.add_collection(LineCollection(chosen, label=label, zorder=2 + touching, **style))
     axis.plot(*e[0], ls="", marker="P", ms=5, mfc="white", mec=INK, mew=0.7, label="start", zorder=6)
-
-
-def _draw_impacts(axis: Axes, e: Array, reach: float) -> None:
-    """Ticks that stand on the rim."""
-    direction = e / np.hypot(*e.T)[:, None]
-    foot, top = 1.03 * reach * direction, 1.09 * reach * direction
-    gap = np.full_like(foot, np.nan)
-    x, y = np.stack([foot, top, gap], axis=1).reshape(-1, 2).T
-    axis.plot(x, y, color=INK, lw=0.6, label="impact", zorder=3)
-
-
-def _dress(axis: Axes, path: JournalPath, unit: str, reach: float) -> None:
-    what = "Ball in its socket" if path.joint != path.name and path.gap != path.name else "Journal in its bearing"
-    axis.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    where = what.rpartition(" ")[2]
-    across, up = (quantity(f"{name} in the {where}", unit) for name in path.axes)
-    dress(axis, f"{what}, {path.name}", across, up)

@@ -1,8 +1,9 @@
-"""A panel over time: lines of a kind and a name, or functions of a run, in one unit."""
+"""Panels over time: their lines, quantities of a run by words, default panels, and measured data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,12 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import Curve, readable, scale, units_of
-from nonsmooth.trajectory import Trajectory
+from nonsmooth.files.csv_data import TIMES, conversion, read_table, split_unit
+from nonsmooth.plots.curves import KINDS, columns_of, units_of
+from nonsmooth.plots.units import readable, scale
+from nonsmooth.quantities import Wrong, parse_unit
+from nonsmooth.settings import hint
+from nonsmooth.trajectory import Columns, Trajectory
 
 Series = tuple[str, str, str] | tuple[Callable[[Any], Array], str]
 
@@ -79,11 +84,6 @@ class Line:
             return cls("", "", entry[1], entry[0])
         raise InputError(f'Panel "{panel.title}": a series is (kind, name, label) or (function, label), got {entry!r}.')
 
-    @property
-    def curved(self) -> bool:
-        """Whether it is interpolated between rows: a coordinate, or a function, which may be of coordinates."""
-        return self.kind == "q" or self.function is not None
-
     def unit(self, trajectory: Trajectory) -> str | None:
         return None if self.function else units_of(trajectory, self.kind, self.name)
 
@@ -100,17 +100,8 @@ class Line:
         return self.value(sample)
 
 
-def common_unit(trajectory: Trajectory, series: Sequence[Line], curves: Sequence[Curve]) -> str:
-    units = {line.unit(trajectory) for line in series} - {None}
-    if len(units) != 1:
-        what = ", ".join(sorted(str(unit) for unit in units)) or "functions only"
-        raise InputError(f"One panel cannot find a unit for {what}; give its unit, or split the panel.")
-    peak = max(float(np.nanmax(np.abs(curve.y), initial=0.0)) for curve in curves)
-    return readable(str(units.pop()), peak)
-
-
 def meaning(lines: Sequence[Line], unit: str) -> str:
-    """What the axis of these lines shows in a display unit, in words; empty where no word fits.
+    """Words for the quantity of these lines in a display unit; empty where no word fits.
 
     >>> meaning([Line("lam_N", "pin", "pin")], "kN"), meaning([Line("q", "crank.angle", "crank")], "deg")
     ('contact force', 'angle')
@@ -118,3 +109,285 @@ def meaning(lines: Sequence[Line], unit: str) -> str:
     kinds = {line.kind for line in lines if line.kind}
     base = scale(unit)[0]
     return MEANINGS.get((kinds.pop() if len(kinds) == 1 else "", base), MEANINGS.get(("", base), ""))
+
+
+#: in which order a name without a kind is looked for; of contacts the force comes first, of bodies the position
+ORDER = ("q", "lam_N", "reaction", "energy", "v", "gap", "impulse")
+TITLES = {
+    "q": "", "v": "velocity of ", "gap": "gap of ", "lam_N": "contact force of ", "impulse": "impulse of ",
+    "reaction": "force of ", "energy": "",
+}  # fmt: skip
+
+
+def quantities(trajectory: Trajectory) -> list[tuple[str, str, str]]:
+    """Kind, name and SI unit of everything that a panel over time can show."""
+    return [
+        (kind, name, units_of(trajectory, kind, name)) for kind in KINDS for name in columns_of(trajectory, kind).names
+    ]
+
+
+def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, str]]:
+    """Kind and name of each column that a word stands for: one of that name, or all of an element or a body.
+
+    Parameters
+    ----------
+    word
+        ``name`` or ``kind:name`` with a kind of `Panel`.
+    unit
+        A unit that the columns must have; it also chooses between coordinates and velocities.
+
+    Raises
+    ------
+    InputError
+        If there is nothing of that name, with names that are like it.
+    """
+    kind, colon, name = word.partition(":")
+    if not colon:
+        kind, name = "", word
+    if kind and kind not in KINDS:
+        raise InputError(f"There is no kind {kind!r} of quantity in {word!r}; write {', '.join(KINDS)}, as lam_N:pin.")
+    try:
+        parse_unit(unit)
+    except Wrong as error:
+        raise InputError(f"{word!r} {error}") from None
+    for one in (kind,) if kind else ORDER:
+        names = columns_of(trajectory, one).names
+        found = [name] if name in names else [known for known in names if known.startswith(f"{name}.")]
+        fitting = [known for known in found if _in_unit(unit, units_of(trajectory, one, known))]
+        if fitting:
+            return [(one, known) for known in fitting]
+        if found and kind:
+            own = units_of(trajectory, one, found[0])
+            raise InputError(f"{word!r} is in {own}, which cannot be shown in {unit}.")
+    every = dict.fromkeys(known for one in ((kind,) if kind else KINDS) for known in columns_of(trajectory, one).names)
+    raise InputError(f"The run has no quantity {word!r}.{hint(name, every)} There are: {', '.join(every) or 'none'}.")
+
+
+def _in_unit(unit: str, base: str) -> bool:
+    try:
+        conversion(unit, base)
+    except Wrong:
+        return False
+    return True
+
+
+def panel_of(trajectory: Trajectory, word: str) -> Panel:
+    """A panel of one quantity, or of several with commas between: ``"lam_N:guide.left_lower,guide.right_lower [kN]"``.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, or quantities of different units.
+    """
+    text, unit = split_unit(word)
+    kind, colon, names = text.partition(":")
+    prefix, names = (f"{kind}:", names) if colon else ("", text)
+    found: list[tuple[str, str]] = []
+    for name in filter(None, (part.strip() for part in names.split(","))):
+        own = name if ":" in name else prefix + name
+        found += [one for one in named(trajectory, own, unit) if one not in found]
+    if not found:
+        raise InputError(f"{word!r} names no quantity; write, for example, slider.x or lam_N:pin.")
+    units = list(dict.fromkeys(units_of(trajectory, *one) for one in found))
+    if len(units) > 1:
+        several = ", ".join(f"{kind}:{name} [{units_of(trajectory, kind, name)}]" for kind, name in found)
+        raise InputError(f"{word!r} has quantities of different units ({several}); draw them in panels of their own.")
+    kinds = {kind for kind, _ in found}
+    title = TITLES[found[0][0]] + names.replace(",", ", ") if len(kinds) == 1 else text
+    title = title[:1].upper() + title[1:] if TITLES.get(found[0][0]) else title
+    owner = names + "."
+    labels = [name.removeprefix(owner) for _, name in found]
+    return Panel(title, unit, tuple((*one, label) for one, label in zip(found, labels, strict=True)))
+
+
+#: largest number of lines in a panel, and of joints whose gaps are drawn
+LINES, JOINTS = 4, 2
+#: extents of lines that share a panel differ by no more than this factor
+SPREAD = 10.0
+#: shares of the largest motion of the unit, and of the largest force, below which a line is omitted
+STILL, IDLE = 1e-6, 1e-6
+
+
+def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
+    """Coordinates with the largest motion and their velocities, forces in contacts and in ideal joints, and gaps
+    without an orbit."""
+    positions = _moving(trajectory.q, "q", "m", "Positions")
+    panels = positions + _moving(trajectory.q, "q", "rad", "Angles")
+    panels += _moving(trajectory.q, "q", "m kg^1/2", "Modal amplitudes")[:1]
+    if positions and len(panels) < 4:
+        panels.append(_panel("Velocities", "", [("v", line[-1], line[-1]) for line in positions[0].series]))
+    panels += _forces(trajectory) + _gaps(trajectory)
+    if not panels:  # nothing moves, nothing pushes
+        panels = [Panel("Energy", "", (("energy", "kinetic", "kinetic"), ("energy", "potential", "potential")))]
+    return tuple(panels)
+
+
+def loose_bearings(trajectory: Trajectory) -> list[str]:
+    """Planar bearings with clearance, those with the largest impulses first."""
+    elements = trajectory.manifest.get("model", {}).get("elements", ())
+    names = [one["name"] for one in elements if one["kind"] == "RevoluteClearance" and one.get("axis_a") is None]
+    known = [name for name in names if name in trajectory.P_N]
+    return sorted(known, key=lambda name: -float(np.sum(trajectory.P_N[name])))
+
+
+def _moving(columns: Columns, kind: str, unit: str, title: str) -> list[Panel]:
+    """The columns of a unit that move most, one of each body before others; far smaller motions in another panel."""
+    extents = {name: float(np.ptp(columns[name])) for name in columns if columns.units(name) == unit}
+    most = max(extents.values(), default=0.0)
+    moving = sorted((name for name, one in extents.items() if one > STILL * most), key=lambda name: -extents[name])
+    groups: list[list[str]] = [[], []]
+    first = {name.rpartition(".")[0]: name for name in reversed(moving)}
+    for name in (*(name for name in moving if name in first.values()), *moving):
+        group = groups[extents[name] * SPREAD < most]
+        if len(group) < LINES and name not in group:
+            group.append(name)
+    shown = [sorted(group, key=list(columns).index) for group in groups if group]
+    heads = (title, f"{title}, smaller motions")
+    return [_panel(head, "", [(kind, name, name) for name in names]) for head, names in zip(heads, shown, strict=False)]
+
+
+def _panel(title: str, unit: str, series: Sequence[Series]) -> Panel:
+    """A panel, whose title names a single line, which has no legend."""
+    return Panel(title if len(series) > 1 else f"{title}: {series[0][-1]}", unit, tuple(series))
+
+
+def _forces(trajectory: Trajectory) -> list[Panel]:
+    """The most loaded contacts, by mean forces, or by impulses where these vanish, and the most loaded ideal joints."""
+    panels = []
+    for kind, columns, title in (
+        ("lam_N", trajectory.lam_N, "Contact forces"), ("impulse", trajectory.P_N, "Contact impulses since the start")
+    ):  # fmt: skip
+        names = _largest({name: float(np.max(columns[name], initial=0.0)) for name in columns})
+        if names:
+            panels = [_panel(title, "", [(kind, name, name) for name in names])]
+            break
+    reaction, joints = trajectory.reaction, dict[str, list[str]]()
+    for name in reaction:
+        if reaction.units(name) == "N":
+            joints.setdefault(name.rpartition(".")[0], []).append(name)
+    peaks = {
+        joint: float(np.max(np.hypot.reduce([reaction[name] for name in names]), initial=0.0))
+        for joint, names in joints.items()
+    }
+
+    def magnitude(names: Sequence[str]) -> Callable[[Any], Array]:
+        return lambda run: np.sqrt(sum(run.reaction[name] ** 2 for name in names))
+
+    series: list[Series] = [(magnitude(joints[joint]), joint) for joint in _largest(peaks)]
+    if series:
+        panels.append(_panel("Joint forces", readable("N", max(peaks.values())), series))
+    return panels
+
+
+def _largest(peaks: dict[str, float]) -> list[str]:
+    """Names of the largest, in their own order."""
+    most = max(peaks.values(), default=0.0)
+    loaded = sorted((name for name, one in peaks.items() if one > IDLE * most), key=lambda name: -peaks[name])
+    return sorted(loaded[:LINES], key=list(peaks).index)
+
+
+def _gaps(trajectory: Trajectory) -> list[Panel]:
+    """Gaps of joints that have several, such as the corners of a slider, and of those without an orbit."""
+    orbits = set(loose_bearings(trajectory))
+    owners: dict[str, list[str]] = {}
+    for name in trajectory.gap:
+        if name not in orbits:
+            owner = name.rpartition(".")[0] or name
+            owners.setdefault(owner, []).append(name)
+    busy = sorted(owners, key=lambda owner: -sum(float(np.sum(trajectory.P_N[name])) for name in owners[owner]))
+    panels = []
+    for owner in sorted(busy[:JOINTS], key=list(owners).index):
+        names = sorted(owners[owner], key=lambda name: -float(np.sum(trajectory.P_N[name])))[:LINES]
+        series = tuple(("gap", name, name.removeprefix(f"{owner}.")) for name in sorted(names, key=owners[owner].index))
+        panels.append(Panel(f"Gaps of {owner}" if len(series) > 1 else f"Gap of {owner}", "", series))
+    return panels
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Data over time, in SI units.
+
+    Parameters
+    ----------
+    t
+        Times (n,) [s].
+    columns
+        By kind and name of the run's quantities, as ``("q", "slider.x")``, values (n,); NaN where nothing was measured.
+    source
+        Origin of the data.
+    """
+
+    t: Array
+    columns: Mapping[tuple[str, str], Array]
+    source: str = ""
+
+    def differences(self, trajectory: Trajectory) -> dict[tuple[str, str], float]:
+        """Root mean square of run minus data, by column and in SI units, over the data within the run's time.
+
+        Coordinates and velocities are those of `Trajectory.at`; mean forces are those of the step around each time,
+        everything else is interpolated between rows.
+
+        Raises
+        ------
+        InputError
+            If no time of the data lies within the run.
+        """
+        inside = (self.t >= trajectory.t[0]) & (self.t <= trajectory.t[-1])
+        if not inside.any():
+            first, last = trajectory.t[0], trajectory.t[-1]
+            raise InputError(f"No time of {self.source or 'the data'} lies within the run, {first:g} to {last:g} s.")
+        found = {}
+        for (kind, name), values in self.columns.items():
+            known = inside & np.isfinite(values)
+            if known.any():
+                difference = _at(trajectory, kind, name, self.t[known]) - values[known]
+                found[kind, name] = float(np.sqrt(np.mean(difference**2)))
+        return found
+
+
+def _at(trajectory: Trajectory, kind: str, name: str, t: Array) -> Array:
+    if kind in ("q", "v"):
+        states = trajectory.at(t, order=4)
+        return np.asarray((states.q if kind == "q" else states.v)[name])
+    values = columns_of(trajectory, kind)[name]
+    if kind in ("lam_N", "reaction"):
+        return np.asarray(values[np.clip(np.searchsorted(trajectory.t, t), 1, len(values) - 1)])
+    values = np.cumsum(values) if kind == "impulse" else values
+    return np.asarray(np.interp(t, trajectory.t, values))
+
+
+def read_measured(path: str | os.PathLike[str], trajectory: Trajectory) -> Measured:
+    """Read a CSV file whose first line names its columns: ``t [ms],slider.x [mm],lam_N:pin [N]``.
+
+    The first column is the time. Other names are those of the run, with a kind of `Panel` before a colon if several
+    have the name; units in brackets are those of TOML files, without one values are in SI units. Columns are separated
+    by commas, semicolons or tabs; with semicolons numbers may have decimal commas. Lines that begin with ``#`` are
+    comments; empty cells are missing values.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a column or a number is invalid, with its line.
+    """
+    read = read_table(path)
+    if read.names[0].lower() not in TIMES:
+        raise InputError(
+            f"{read.path}: the first column must be the time, as t [s] or time [ms], got {read.names[0]!r}."
+        )
+    columns, values = [], []
+    for k, name in enumerate(read.names[1:], start=1):
+        found = named(trajectory, name, read.units[k])
+        if len(found) > 1:
+            offer = ", ".join(known for _, known in found)
+            raise InputError(f"{read.path}: the column {name!r} may be any of {offer}; name one of them.")
+        columns.append(found[0])
+        values.append(read.values[:, k] * read.factor(k, units_of(trajectory, *found[0])))
+    if len(set(columns)) < len(columns):
+        raise InputError(
+            f"{read.path}: a quantity is measured twice in {', '.join(read.names[1:])}; give each column once."
+        )
+    t = read.times()
+    if not np.all(np.isfinite(t)):
+        raise InputError(f"{read.path}: every line needs a time in its first column.")
+    order = np.argsort(t, kind="stable")
+    return Measured(t[order], {one: column[order] for one, column in zip(columns, values, strict=True)}, str(read.path))

@@ -13,34 +13,24 @@ from typing import Any, Literal
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.model.drawing import (
-    Arrow,
-    Axle,
-    Bearing,
-    Box,
-    Coil,
-    Cylinder,
-    Dot,
-    Drive,
-    Ellipsoid,
-    Guide,
-    Line,
-    Mark,
-    MarkShape,
-    Primitive,
-    Round,
-    Slide,
-    Solid,
-    Spot,
-    Touch,
-    Turn,
-    Vector,
-    Wall,
-)  # fmt: skip
+from nonsmooth.model import drawing as primitive
+from nonsmooth.model.drawing import MarkShape, Primitive, Spot, Vector
 from nonsmooth.model.shapes import FACES
 from nonsmooth.plots.drawing import BLOCK, SQUARE, Drawing, Drawn
-from nonsmooth.plots.frames import At, Between, Block, Face, Frame, Journal, Sleeve, Tunnel, basis
-from nonsmooth.plots.shapes import hull, hull_faces, outlines
+from nonsmooth.plots.frames import (
+    At,
+    Between,
+    Block,
+    Face,
+    Frame,
+    Journal,
+    Sleeve,
+    Tunnel,
+    basis,
+    hull,
+    hull_faces,
+    outlines,
+)
 
 Shape = Literal["line", "faces", "solid", "ball", "mark", "arrow", "curve"]
 #: what stands between polylines that are one piece
@@ -58,53 +48,29 @@ TRIAD = ("#C0392B", "#1E8449", "#2471A3")
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What is drawn at once.
+    """A part of a drawing at points (k, d) in a frame; those that are not numbers are gaps between polylines.
 
-    Parameters
-    ----------
-    shape
-        ``line``: polylines; ``faces`` and ``solid``: polygons, these of a shape that is lit; ``ball``: an ellipsoid, or
-        a circle, with the points as semi-axes; ``mark``: a symbol at the first point; ``arrow``: from the first point
-        to the second; ``curve``: the beams of a flexible body.
-    frame, points
-        Points (k, d) in the frame; those that are not numbers are gaps between polylines.
-    colour
-        A body, whose colour it has, a colour, or ``*ink``, ``*faint``, ``*ground``, ``*loose`` of contacts, ``*paper``.
-    inside
-        Colour of the inside of a ball or a mark, where it is another one.
-    of
-        The body or the element that is drawn.
-    width : [pt]
-        Of lines; the diameter of marks.
-    fill, alpha
-        Opacity of areas and of lines.
-    layer
-        What is of a higher one is in front; in space by as many units of symbols nearer, or beyond 9 in any case.
-    faces
-        Indices of the corners of polygons.
-    marker
-        Symbol of a mark: that of a joint, or ``dot``, ``centre``.
-    convex
-        Whether a shape is convex, so that its faces are seen from one side.
-    bare
-        Whether it is of a body with shapes, and drawn only where these are not wanted.
+    Shapes are ``line``: polylines; ``faces`` and ``solid``: polygons, these of a shape that is lit; ``ball``: an
+    ellipsoid, or a circle, with the points as semi-axes; ``mark``: a symbol at the first point; ``arrow``: from the
+    first point to the second; ``curve``: the beams of a flexible body. Colours are a body, whose colour it has, a
+    colour, or ``*ink``, ``*faint``, ``*ground``, ``*loose`` of contacts, ``*paper``.
     """
 
     shape: Shape
     frame: Frame
     points: Array
     colour: str
-    of: str
-    inside: str = ""
-    width: float = 1.2
-    fill: float = 0.0
-    alpha: float = 1.0
+    of: str  # the body or the element that is drawn
+    inside: str = ""  # colour of the inside of a ball or a mark, where it is another one
+    width: float = 1.2  # of lines [pt]; the diameter of marks
+    fill: float = 0.0  # opacity of areas
+    alpha: float = 1.0  # opacity of lines
     dash: tuple[float, ...] = ()
-    layer: float = 0.0
-    faces: tuple[tuple[int, ...], ...] = ()
+    layer: float = 0.0  # a higher one is in front; in space so many units of symbols nearer, beyond 9 in any case
+    faces: tuple[tuple[int, ...], ...] = ()  # indices of the corners of polygons
     marker: MarkShape | Literal["dot", "centre"] = "dot"
-    convex: bool = False
-    bare: bool = False
+    convex: bool = False  # of a shape whose faces are seen from one side
+    bare: bool = False  # of a body with shapes, drawn only where these are not wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,16 +118,17 @@ class _Maker:
         cut = [piece for line in lines for piece in (np.asarray(line, float), GAP[:, : np.shape(line)[-1]])]
         self.add("line", frame, np.concatenate(cut[:-1]), colour, **style)
 
-    def outlined(self, frame: Frame, corners: Any, colour: str, fill: float, **style: Any) -> None:
+    def outlined(
+        self, frame: Frame, corners: Any, colour: str, fill: float, layer: float = 0.0, width: float = 1.2
+    ) -> None:  # fmt: skip
         """A polygon with its edge."""
-        self.add("faces", frame, corners, colour, fill=fill, faces=(tuple(range(len(corners))),),
-                 layer=style.get("layer", 0.0))  # fmt: skip
-        self.add("line", frame, [*corners, corners[0]], colour, **style)
+        self.add("faces", frame, corners, colour, fill=fill, faces=(tuple(range(len(corners))),), layer=layer)
+        self.add("line", frame, [*corners, corners[0]], colour, layer=layer, width=width)
 
-    def box(self, frame: Frame, corners: Array, colour: str, fill: float, **style: Any) -> None:
+    def block(self, frame: Frame, corners: Array, colour: str, fill: float) -> None:
         """A block from its corners (8, 3)."""
         self.add("faces", frame, corners, colour, fill=fill, faces=FACES)
-        self.add("line", frame, corners[list(EDGES)], colour, **({"width": 1.0} | style))
+        self.add("line", frame, corners[list(EDGES)], colour, width=1.0)
 
     def tube(
         self, frame: Frame, axes: Array, colour: str, fill: float, width: float = 1.0, generators: int = 4
@@ -197,7 +164,7 @@ class _Maker:
         return np.array([[x, y], [-y, x]])
 
     def support(self, spot: Spot) -> None:
-        """What holds a point of the ground: a triangle on a hatched line, in space a plate."""
+        """A support at a point of the ground: a triangle on a hatched line, in space a plate."""
         if spot.body in self.placed.frames:
             return
         frame, w = At(spot), self.unit
@@ -222,22 +189,20 @@ class _Maker:
     def body(self, body: str) -> None:
         """Its beams, or the hull of the points that joints hold, in space with lines to these from its mass centre."""
         self.of = self.named = body
-        frame, flexible = At(Spot(body)), self.drawing.flexible.get(body)
+        frame, flexible, d = At(Spot(body)), self.drawing.flexible.get(body), self.drawing.dimension
         style: dict[str, Any] = {"width": 5.0, "alpha": 0.7} if self.flat else {"width": 3.0, "alpha": 0.75}
         if flexible is not None and len(flexible.places):
-            self.add("curve", frame, np.zeros((0, self.drawing.dimension)), body, **style)
+            self.add("curve", frame, np.zeros((0, d)), body, **style)
         else:
             points, self.bare = self.drawing.outlines[body], body in self.drawing.shaped
             if self.flat:
                 self._plate(body, frame, points, style)
             elif len(points) > 1:
                 self._spokes(body, frame, points, style)
-                faces = hull_faces(points)
+                faces = [tuple(map(int, face)) for face in hull_faces(points)]
                 if faces:
                     fill = 0.25 if len(faces) == 1 else 0.1
-                    self.add(
-                        "faces", frame, points, body, fill=fill, faces=tuple(tuple(map(int, face)) for face in faces)
-                    )
+                    self.add("faces", frame, points, body, fill=fill, faces=tuple(faces))
                     edges = [points[[*face, face[0]]] for face in faces]
                     self.lines(frame, edges, body, width=1.0, alpha=0.6)
         self.bare = False
@@ -251,19 +216,21 @@ class _Maker:
         """In space lines from the mass centre to these points, to loose journals and sliders where they are drawn."""
         known = []
         for one in self.drawing.primitives():
-            if isinstance(one, Bearing | Guide) and one.b.body == body and any(one.b.at):
+            if isinstance(one, primitive.Bearing | primitive.Guide) and one.b.body == body and any(one.b.at):
                 known.append(one.b.at)
-                end = Journal.of(one, 3) if isinstance(one, Bearing) else Block.of(one, 3)
+                end = Journal.of(one, 3) if isinstance(one, primitive.Bearing) else Block.of(one, 3)
                 self.add("line", Between(Spot(body), end), [np.zeros(3), np.eye(3)[0]], body, **style)
         firm = [point for point in points if point.any() and not any(np.allclose(point, at) for at in known)]
         if firm:
             self.lines(frame, [[np.zeros(3), point] for point in firm], body, **style)
 
     def _plate(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
-        """A bar through two points, a plate through more, a small one without any."""
-        round_ones = {one.spot.body for one in self.drawing.primitives() if isinstance(one, Round)}
-        if len(points) == 1 and body in self.drawing.sliders() | round_ones:
-            return
+        """A bar through two points, a plate through more; through none a small plate, unless it is round or slides."""
+        for one in self.drawing.primitives() if len(points) == 1 else ():
+            if isinstance(one, primitive.Round) and one.spot.body == body:
+                return
+            if isinstance(one, primitive.Slide | primitive.Guide) and one.b.body == body:
+                return
         corners = hull(points) if len(points) > 1 else BLOCK * self.unit * SQUARE
         if len(corners) > 2:
             self.outlined(frame, corners, body, 0.45, width=1.5)
@@ -273,25 +240,25 @@ class _Maker:
     # --------------------------------------------------------------------------------------------------- primitives
 
     def element(self, part: Drawn) -> None:
-        self.of, self.named = part.name, LOOSE if part.gap_names() else INK
+        self.of, self.named = part.element.name, LOOSE if part.gap_names() else INK
         for one in part.primitives:
             if type(one) in MAKERS:
                 MAKERS[type(one)](self, one)
 
-    def mark(self, one: Mark) -> None:
+    def mark(self, one: primitive.Mark) -> None:
         self.support(one.a)
         inside = INK if one.shape in ("ball", "weld") and not self.flat else PAPER
         at = one.b if one.shape == "joint" or not self.flat else one.a
         self.add("mark", At(at), np.zeros((1, 3)), INK, inside=inside, width=5.5, marker=one.shape, layer=2.0)
         self.name(At(at))
 
-    def axle(self, one: Axle) -> None:
+    def axle(self, one: primitive.Axle) -> None:
         along = np.asarray(one.along) / np.linalg.norm(one.along) * 5.0 * self.unit
         self.add("line", At(one.spot), [-along, along], INK, width=2.2, layer=1.0)
         self.add("line", At(one.spot), [-1.8 * along, 1.8 * along], FAINT, width=0.8, dash=DASHES)
         self.name(At(one.spot))
 
-    def slide(self, one: Slide) -> None:
+    def slide(self, one: primitive.Slide) -> None:
         """The axis, and a block or a sleeve on it."""
         if not self.flat:
             self.support(one.a)
@@ -309,10 +276,10 @@ class _Maker:
         elif one.round:
             self.tube(frame, half, one.b.body, 0.25)
         else:
-            self.box(frame, SIGNS @ half, one.b.body, 0.25)
+            self.block(frame, SIGNS @ half, one.b.body, 0.25)
         self.name(At(one.a) if self.flat else frame, ends[1] if self.flat else np.zeros(3))
 
-    def bearing(self, one: Bearing) -> None:
+    def bearing(self, one: primitive.Bearing) -> None:
         self.support(one.a)
         d = self.drawing.dimension
         sleeve, journal = Sleeve.of(one, d), Journal.of(one, d)
@@ -329,7 +296,7 @@ class _Maker:
             self.add("ball", journal, np.eye(3), b, fill=0.5)
         self.name(At(one.a))
 
-    def guide(self, one: Guide) -> None:
+    def guide(self, one: primitive.Guide) -> None:
         """A slider between the walls of its guide, in space in a tunnel."""
         d = self.drawing.dimension
         tunnel, block = Tunnel.of(one, d), Block.of(one, d)
@@ -342,24 +309,27 @@ class _Maker:
                 self.hatched(face, middle, half, np.array([0.0, 1.0]), INK)
             self.outlined(block, SQUARE, one.b.body, 0.45, layer=-1.0)
         else:
-            self.box(block, SIGNS, one.b.body, 0.35)
+            self.block(block, SIGNS, one.b.body, 0.35)
             walls = SIGNS.copy()
             walls[:, 0] = np.where(SIGNS[:, 0] < 0, low, high)
-            self.box(tunnel, walls, one.a.body if one.a.body in self.placed.frames else GROUND, 0.06)
+            self.block(tunnel, walls, one.a.body if one.a.body in self.placed.frames else GROUND, 0.06)
         self.name(tunnel, (high, 1.0, 1.0))
 
-    def wall(self, one: Wall) -> None:
+    def wall(self, one: primitive.Wall) -> None:
         """As far as it is faced during the motion; walls in the same plane of a body are one."""
-        body = one.spot.body
-        normal = np.asarray(one.normal) / np.linalg.norm(one.normal)
-        along = np.array([[normal[1], -normal[0]]]) if self.flat else basis(normal)[1:]
-        same = [
-            wall
-            for wall in self.drawing.primitives()
-            if isinstance(wall, Wall) and self._level(wall) == self._level(one)
-        ]
-        frame, room = At(one.spot), (6.0 if body in self.placed.frames else 14.0) * self.unit
+        body, normal = one.spot.body, np.asarray(one.normal) / np.linalg.norm(one.normal)
+
+        def plane(wall: primitive.Wall) -> tuple[Any, ...]:
+            across = np.asarray(wall.normal) / np.linalg.norm(wall.normal)
+            offset = float(across @ (wall.spot.at or np.zeros(len(across))))
+            return wall.spot.body, *np.round(across, 9), round(offset / self.unit, 6)
+
+        walls = [wall for wall in self.drawing.primitives() if isinstance(wall, primitive.Wall)]
+        same = [wall for wall in walls if plane(wall) == plane(one)]
+        frame = At(one.spot)
         if same[0] is one:
+            along = np.array([[normal[1], -normal[0]]]) if self.flat else basis(normal)[1:]
+            room = (6.0 if body in self.placed.frames else 14.0) * self.unit
             room = max([room, *(1.1 * wall.radius for wall in same)])
             spans = np.array([[self.span(one.spot, axis, wall.near) for axis in along] for wall in same])
             low, high = spans[..., 0].min(axis=0) - room, spans[..., 1].max(axis=0) + room
@@ -376,22 +346,16 @@ class _Maker:
         own = self.placed.rotation(body)[0].T @ (first[1] - first[0])
         self.name(frame, own - one.radius * normal)
 
-    def _level(self, wall: Wall) -> tuple[Any, ...]:
-        """What walls in the same plane of the same body have in common."""
-        normal = np.asarray(wall.normal) / np.linalg.norm(wall.normal)
-        offset = float(normal @ (wall.spot.at or np.zeros(len(normal))))
-        return wall.spot.body, *np.round(normal, 9), round(offset / self.unit, 6)
-
-    def dot(self, one: Dot) -> None:
+    def dot(self, one: primitive.Dot) -> None:
         self.add("mark", At(one.spot), np.zeros((1, 3)), LOOSE, inside=LOOSE, width=3.5, layer=2.0)
         self.name(At(one.spot))
 
-    def touch(self, one: Touch) -> None:
+    def touch(self, one: primitive.Touch) -> None:
         frame, at = Between(one.a, one.b), [[one.share, 0.0, 0.0]]
         self.add("mark", frame, at, LOOSE, inside=LOOSE, width=3.5, layer=2.0)
         self.name(frame, at[0])
 
-    def round(self, one: Round) -> None:
+    def round(self, one: primitive.Round) -> None:
         """A circle or a sphere, with lines of its body by which its turning shows."""
         frame, body, d = At(one.spot), one.spot.body, self.drawing.dimension
         self._ellipsoid(frame, body, one.radius * np.eye(d), 0.45 if self.flat else 0.25)
@@ -400,7 +364,7 @@ class _Maker:
         else:
             self.name(frame)
 
-    def ellipsoid(self, one: Ellipsoid) -> None:
+    def ellipsoid(self, one: primitive.Ellipsoid) -> None:
         self._ellipsoid(At(one.spot), one.spot.body, np.array(one.semi_axes), 0.25)
         self.name(At(one.spot))
 
@@ -412,16 +376,16 @@ class _Maker:
         if not self.flat:
             self.lines(frame, [circle @ axes[[i - 1, i]] for i in range(3)], body, width=0.7, alpha=0.8)
 
-    def cylinder(self, one: Cylinder) -> None:
+    def cylinder(self, one: primitive.Cylinder) -> None:
         axes = basis(one.along) * np.array([one.length / 2, one.radius, one.radius])[:, None]
         self.tube(At(one.spot), axes, one.spot.body, 0.25, generators=6)
         self.name(At(one.spot))
 
-    def box_of(self, one: Box) -> None:
-        self.box(At(one.spot), SIGNS * np.array(one.edges) / 2, one.spot.body, 0.25)
+    def box(self, one: primitive.Box) -> None:
+        self.block(At(one.spot), SIGNS * np.array(one.edges) / 2, one.spot.body, 0.25)
         self.name(At(one.spot))
 
-    def solid(self, one: Solid) -> None:
+    def solid(self, one: primitive.Solid) -> None:
         """A shape of a body: an area in the plane, faces in space."""
         frame, body = At(Spot(one.spot.body)), one.spot.body
         if not self.flat:
@@ -433,27 +397,27 @@ class _Maker:
         width = 1.2 if len(polygons) == 1 else 0.0
         self.add("solid", frame, np.concatenate(polygons), body, fill=0.45, width=width, faces=faces, layer=-2.0)
 
-    def line(self, one: Line) -> None:
+    def line(self, one: primitive.Line) -> None:
         dash = (1.0, 1.0) if one.dotted else ()
         ends = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
         self.add("line", Between(one.a, one.b), ends, INK, width=1.5, dash=dash, layer=1.0)
         self.name(Between(one.a, one.b), (0.5, 0.0, 0.0))
 
-    def coil(self, one: Coil) -> None:
+    def coil(self, one: primitive.Coil) -> None:
         share = np.concatenate([[0.0, 0.15], np.linspace(0.2, 0.8, 13), [0.85, 1.0]])
         side = np.concatenate([[0.0, 0.0], np.tile([1.0, -1.0], 7)[:13], [0.0, 0.0]]) * 2.2 * self.unit
         frame = Between(one.a, one.b)
         self.add("line", frame, np.column_stack([share, side, 0.0 * side]), INK, width=0.9, layer=1.0)
         self.name(frame, (0.5, 0.0, 0.0))
 
-    def force(self, one: Arrow) -> None:
+    def force(self, one: primitive.Arrow) -> None:
         along = np.array([*one.along, 0.0][:3]) if any(one.along) else np.array([1.0, 0.0, 0.0])
         frame = At(one.spot, None if one.fixed else "")
         start = -14.0 * self.unit * along / np.linalg.norm(along)
         self.add("arrow", frame, [start, np.zeros(3)], INK, layer=3.0)
         self.name(frame, start)
 
-    def drive(self, one: Drive) -> None:
+    def drive(self, one: primitive.Drive) -> None:
         frame = Between(one.a, one.b)
         length = float(np.linalg.norm(self.placed.spot(one.b)[0] - self.placed.spot(one.a)[0]))
         if length > 1e-9 * self.unit:
@@ -461,7 +425,7 @@ class _Maker:
             self.add("arrow", frame, [[1.0, 0.0, 0.0], tip], INK, layer=3.0)
         self.name(frame, (1.0, 0.0, 0.0))
 
-    def turn(self, one: Turn) -> None:
+    def turn(self, one: primitive.Turn) -> None:
         pivot = self.drawing.pivot(one)
         axis = one.axis if any(one.axis) else (0.0, 0.0, 1.0)
         frame = At(pivot, "" if self.flat or one.a is None else one.a.body)
@@ -475,8 +439,10 @@ class _Maker:
 
 #: what makes the pieces of a primitive
 MAKERS: dict[type[Primitive], Any] = {
-    Arrow: _Maker.force, Axle: _Maker.axle, Bearing: _Maker.bearing, Box: _Maker.box_of, Coil: _Maker.coil,
-    Cylinder: _Maker.cylinder, Dot: _Maker.dot, Drive: _Maker.drive, Ellipsoid: _Maker.ellipsoid,
-    Guide: _Maker.guide, Line: _Maker.line, Mark: _Maker.mark, Round: _Maker.round, Slide: _Maker.slide,
-    Solid: _Maker.solid, Touch: _Maker.touch, Turn: _Maker.turn, Wall: _Maker.wall,
+    primitive.Arrow: _Maker.force, primitive.Axle: _Maker.axle, primitive.Bearing: _Maker.bearing,
+    primitive.Box: _Maker.box, primitive.Coil: _Maker.coil, primitive.Cylinder: _Maker.cylinder,
+    primitive.Dot: _Maker.dot, primitive.Drive: _Maker.drive, primitive.Ellipsoid: _Maker.ellipsoid,
+    primitive.Guide: _Maker.guide, primitive.Line: _Maker.line, primitive.Mark: _Maker.mark,
+    primitive.Round: _Maker.round, primitive.Slide: _Maker.slide, primitive.Solid: _Maker.solid,
+    primitive.Touch: _Maker.touch, primitive.Turn: _Maker.turn, primitive.Wall: _Maker.wall,
 }  # fmt: skip

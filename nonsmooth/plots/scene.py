@@ -6,7 +6,7 @@ One scene serves a sketch, which is its first picture with names, and an animati
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,9 @@ from nonsmooth.diagnostics.contacts import mean_forces
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Field
 from nonsmooth.plots.drawing import Drawing, magnification, magnified
-from nonsmooth.plots.frames import Frame, Placing, View, units
-from nonsmooth.plots.labels import Label
+from nonsmooth.plots.frames import Frame, Placing, View, circle, head, region, touches, units
 from nonsmooth.plots.pieces import Piece, pieces
-from nonsmooth.plots.shapes import circle, head, region
 from nonsmooth.plots.style import COLOURS, FAINT, INK, LOOSE
-from nonsmooth.plots.touching import touches
 from nonsmooth.trajectory import Trajectory
 
 #: arrows of forces, in symbol units: of one that only so large a share of them do not exceed, and the longest; share of
@@ -40,19 +37,21 @@ CLEARLY = 1.35
 LIGHT = np.array([-0.35, 0.5, 0.8]) / np.linalg.norm([-0.35, 0.5, 0.8])
 
 
-class Scene:
-    """What is drawn, each with a move to the picture k.
+@dataclass(frozen=True, eq=False)
+class Label:
+    """A name and what it is of, a place in the data of its axes, in the plane (2,)."""
 
-    Parameters
-    ----------
-    drawing
-        The mechanism at the times of the pictures.
-    axes
-        Axes of the plane to draw into, or of space for a mechanism in space.
-    magnify, deformation
-        How many times too large clearances and deflections are drawn; None for readable ones.
-    view : (elevation, azimuth) [deg], optional
-        Where a mechanism in space is seen from; where it shows well, if omitted.
+    text: str
+    at: Array
+    colour: str
+    bold: bool = False
+
+
+class Scene:
+    """Artists of a drawing on axes of its dimension, with moves to the picture k.
+
+    Without factors for clearances and deflections, or without a view (elevation, azimuth) [deg], readable ones are
+    chosen.
     """
 
     def __init__(
@@ -63,7 +62,8 @@ class Scene:
             raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
         self.drawing, self.placed, self.axes = drawing, drawing.placed, axes
         self.flat, self.unit = drawing.dimension == 2, drawing.grain / 100
-        self.colours = ROLES | drawing.coloured(BODIES)
+        self.colours = ROLES | {body: BODIES[i % len(BODIES)] for i, body in enumerate(drawing.bodies)}
+        self.colours |= {node: self.colours[body] for node, (body, _) in self.placed.carried.items()}
         self.factor = magnification(drawing, drawing.grain) if magnify is None else float(magnify)
         #: of deflections; 0 where no body is deformed
         self.bent = drawing.deformation() if deformation is None else float(deformation)
@@ -96,10 +96,12 @@ class Scene:
         for part in drawing.parts:
             for one in part.primitives:
                 if isinstance(one, Field):
-                    self._field(part.name, one)
+                    self._field(part.element.name, one)
         if drawing.between is not None:
             for body in drawing.bodies:
-                self._path(body, drawing.between.position(body))
+                path = drawing.between.position(body)
+                course = np.broadcast_to(path, (self.placed.count, *path.shape))
+                self._line(course, color=self._colour(body), lw=0.7, alpha=0.5, zorder=1)
         for move in self.moves:
             move(0)
 
@@ -114,7 +116,7 @@ class Scene:
         return found[np.isfinite(found).all(axis=1)]
 
     def note(self) -> str:
-        """What is magnified."""
+        """Factors by which clearances and deflections are magnified, in words."""
         return magnified(self.factor if self.drawing.loose else 0.0, self.bent)
 
     # ------------------------------------------------------------------------------------------------------ artists
@@ -212,7 +214,7 @@ class Scene:
             for edge in ({"fc": inside, "ec": "none", "alpha": piece.fill}, {"fc": "none", "ec": style["color"]}):
                 patch = Circle(placing.origin[0], radius, lw=piece.width, zorder=style["zorder"], **edge)
                 self.axes.add_patch(patch)
-                self.moves.append(partial(_centre, patch, placing.origin))
+                self.moves.append(lambda k, patch=patch: patch.set_center(placing.origin[k]))  # type: ignore[misc]
             self.courses.append(placing.origin[:, None] + radius * np.array([[1.0, 1.0], [-1.0, -1.0]]))
             return
         # centre + A s with a unit vector s has the normal A^-T s, in the picture's plane where s . A^-1 toward = 0
@@ -247,17 +249,7 @@ class Scene:
             self.ahead.append(at + np.array([[0.5], [1.5]]) * reach)
         self.labels.append(Label(name if acceleration.any() else f"{name} 0", at, FAINT))
 
-    def _path(self, body: str, path: Array) -> None:
-        """Path (m, d) of a mass centre."""
-        course = np.broadcast_to(path, (self.placed.count, *path.shape))
-        self._line(course, color=self._colour(body), lw=0.7, alpha=0.5, zorder=1)
-
     # -------------------------------------------------------------------------------------------------------- forces
-
-    @property
-    def what(self) -> str:
-        """What arrows are."""
-        return "mean contact forces from picture to picture" + ("" if self.flat else ", without impacts")
 
     def arrows(self, trajectory: Trajectory, t: Array) -> None:
         """Mean forces on the second bodies between the pictures at times t, where they act."""
@@ -280,10 +272,6 @@ class Scene:
             newton = min(ARROW / float(np.quantile(sizes[drawn], USUAL)), LONGEST / self.longest) * self.unit
             vectors = np.where(drawn[:, :, None], newton * forces, 0.0)
             self.arrow(start, start + vectors, FORCE, 2.0, FRONT)
-
-
-def _centre(patch: Any, course: Array, k: int) -> None:
-    patch.set_center(course[k])
 
 
 def _mean_vectors(trajectory: Trajectory, t: Array) -> Array:

@@ -1,22 +1,202 @@
-"""A drawing of a mechanism at a state: bodies, joints, surfaces, loads, with their names.
-
-It is the first picture of an animation, with names. What is drawn of a body are its shapes, or what else the model
-knows: the points at which joints hold it, the circles and walls that it offers to contacts, its mass centre.
-"""
+"""Drawing of a mechanism at a state, on a page with names, a scale bar and notes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from nonsmooth.plots.canvas import fit, new_axes, write_on
+import numpy as np
+
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.plots.drawing import Drawing, drawing_of_state
-from nonsmooth.plots.scene import Scene
+from nonsmooth.plots.scene import Label, Scene
+from nonsmooth.plots.style import FAINT, SIZE
+from nonsmooth.plots.units import display, round_length, shown_unit
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
     from nonsmooth.model.state import State
     from nonsmooth.model.system import System
+
+#: of the page: largest and least size, margin, room for notes, least width with these [inch]
+LARGEST, LEAST, MARGIN, NOTES, WIDE = np.array([6.4, 6.0]), np.array([4.2, 2.4]), 0.45, 0.42, 5.6
+
+
+def new_axes(dimension: int, dpi: int) -> Any:
+    """Axes of the plane or of space in a figure of their own."""
+    from matplotlib.figure import Figure
+
+    options: dict[str, Any] = {"projection": "3d", "proj_type": "ortho"} if dimension == 3 else {}
+    return Figure(figsize=tuple(LARGEST), dpi=dpi).add_axes((0.0, 0.0, 1.0, 1.0), **options)
+
+
+def fit(scene: Scene, notes: bool) -> None:
+    """Size of the page and scale such that everything is seen, equal along all axes."""
+    points = scene.points()
+    spans = np.ptp(np.column_stack([points @ scene.right, points @ scene.up]), axis=0)
+    scale = float(np.min((LARGEST - 2 * MARGIN) / np.maximum(spans, 1e-9 * scene.drawing.size)))
+    least, foot = (np.maximum(LEAST, [WIDE, 0.0]), NOTES) if notes else (LEAST, 0.0)
+    page = np.maximum(scale * spans + 2 * MARGIN, least) + [0.0, foot]
+    scene.axes.figure.set_size_inches(*page)
+    if scene.flat:
+        scene.axes.set_position((0.0, foot / page[1], 1.0, 1.0 - foot / page[1]))
+        fill(scene, MARGIN)
+    else:
+        _place(scene, points, page, foot)
+
+
+def fill(scene: Scene, margin: float) -> None:
+    """Limits with which a drawing in the plane, with a margin [inch], fills its axes, which are placed already."""
+    axes, points = scene.axes, scene.points()
+    low, high = points.min(axis=0), points.max(axis=0)
+    sides = np.array([axes.bbox.width, axes.bbox.height]) / axes.figure.dpi
+    metre = float(np.min((sides - 2 * margin) / np.maximum(high - low, 1e-9 * scene.drawing.size)))
+    for put, middle, side in zip((axes.set_xlim, axes.set_ylim), (low + high) / 2, sides, strict=True):
+        put(middle - side / metre / 2, middle + side / metre / 2)
+
+
+def _place(scene: Scene, points: Array, page: Array, foot: float) -> None:
+    """Axes of space such that these points fill the page above its foot; beyond their own square nothing is drawn."""
+    axes, side, shift, zoom = scene.axes, 3 * page.max(), np.zeros(2), 1.0
+    low, high = points.min(axis=0), points.max(axis=0)
+    high = np.maximum(high, low + 1e-3 * scene.drawing.size)
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
+    axes.view_init(*scene.angles, vertical_axis="xyz"[scene.drawing.vertical])
+    room = page - 2 * MARGIN - [0.0, foot]
+    for _ in range(3):  # the second time the scale is right, so that the middle can be found
+        axes.set_box_aspect(high - low, zoom=zoom)
+        axes.set_position((*(((page - side) / 2 + shift) / page), *(side / page)))
+        seen = pixels(scene, points) / axes.figure.dpi
+        if not shift.any():
+            zoom *= float(np.min(room / np.maximum(np.ptp(seen, axis=0), 1e-9)))
+        shift = shift + (page + [0.0, foot]) / 2 - (seen.min(axis=0) + seen.max(axis=0)) / 2
+
+
+def pixels(scene: Scene, points: Array) -> Array:
+    """Where points (k, d) are on the page (k, 2) [pixel]."""
+    if not scene.flat:
+        from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+        scene.axes.apply_aspect()
+        points = np.column_stack(proj_transform(*points.T, scene.axes.get_proj())[:2])
+    return np.asarray(scene.axes.transData.transform(points))
+
+
+def write_on(scene: Scene) -> None:
+    """Write the names, the scale, and what is magnified, on a page that is fitted."""
+    figure: Figure = scene.axes.figure.figure
+    axes, strokes, labels = scene.axes, scene.ahead, scene.labels
+    if not scene.flat:  # on axes of their own, in pixels
+        width, height = figure.get_size_inches() * figure.dpi
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set(xlim=(0.0, width), ylim=(0.0, height))
+        axes.set_axis_off()
+        strokes = [pixels(scene, line) for line in (*(course[0] for course in scene.courses[1:]), *scene.ahead)]
+        labels = [Label(one.text, pixels(scene, one.at[None])[0], one.colour, one.bold) for one in labels]
+    if scene.drawing.sized:
+        ends = pixels(scene, np.array([0.0 * scene.right, scene.drawing.size * scene.right]))
+        draw_scale(axes, float(np.linalg.norm(ends[1] - ends[0])) / scene.drawing.size, scene.note())
+    write_names(figure, axes, labels, strokes)
+
+
+#: possible positions of a name: distance [pt] and direction, nearest first
+SEATS = tuple(
+    (reach, np.array([math.cos(math.radians(turn)), math.sin(math.radians(turn))]))
+    for reach in (9.0, 15.0, 23.0, 33.0, 45.0, 60.0)
+    for turn in (45, 135, -45, -135, 0, 180, 90, -90, 20, 160, -20, -160, 70, 110, -70, -110)
+)
+#: cost of a name that stands nearer to what another one is of, in points of lines that it covers
+ASTRAY = 5.0
+
+
+def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Sequence[Array]) -> None:
+    """Write the names where they cover neither each other nor what is drawn; a thin line leads from far ones.
+
+    Names keep off the lines of the axes, and off further polylines (k, 2).
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.transforms import Bbox
+
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    inch = figure.dpi / 72
+    page = axes.bbox.padded(-2 * inch)
+    ink = _ink(axes, strokes)
+    taken: list[Bbox] = [text.get_window_extent(renderer) for text in axes.texts]
+    anchors = [axes.transData.transform(label.at) for label in labels]
+    for label, anchor in zip(labels, anchors, strict=True):
+        x, y = (float(one) for one in label.at)
+        style: dict[str, Any] = {"fontsize": SIZE, "color": label.colour, "ha": "center", "va": "center", "zorder": 9}
+        text = axes.text(x, y, label.text, fontweight="bold" if label.bold else "normal", **style)
+        text.set_in_layout(False)
+        box = text.get_window_extent(renderer)
+        best, least, own, half = anchor, math.inf, box, np.array([box.width / 2, box.height / 2])
+        for reach, direction in SEATS:  # the text's edge is `reach` away from the anchor
+            centre = anchor + (reach * inch * direction + direction * half)
+            seat = Bbox.from_bounds(centre[0] - box.width / 2, centre[1] - box.height / 2, box.width, box.height)
+            roomy = seat.padded(1.5 * inch)
+            covered = sum(roomy.overlaps(other) for other in taken)
+            outside = not (page.x0 <= seat.x0 and page.y0 <= seat.y0 and seat.x1 <= page.x1 and seat.y1 <= page.y1)
+            crossed = int(np.sum(np.all((roomy.min <= ink) & (ink <= roomy.max), axis=1)))
+            apart = _distance(seat, anchor)
+            nearer = any(_distance(seat, other) < apart - inch for other in anchors)
+            cost = 1000.0 * covered + 500.0 * outside + min(crossed, 40) + ASTRAY * nearer + 0.15 * reach
+            if cost < least:
+                best, least, own = centre, cost, seat
+        x, y = axes.transData.inverted().transform(best)
+        text.set_position((float(x), float(y)))
+        taken.append(own)
+        if np.linalg.norm(best - anchor) > 26.0 * inch + box.width / 2:
+            near = np.clip(anchor, own.min, own.max)
+            ends = axes.transData.inverted().transform(np.array([near, anchor]))
+            axes.plot(*ends.T, color=label.colour, lw=0.4, alpha=0.7, zorder=4)
+
+
+def _distance(box: Bbox, point: Array) -> float:
+    """From a box to a point [pixel]; 0 inside."""
+    return float(np.linalg.norm(np.clip(point, box.min, box.max) - point))
+
+
+def _ink(axes: Axes, strokes: Iterable[Array]) -> Array:
+    """Points on every line, arrow and outline, in pixels."""
+    points = []
+    paths = [line.get_transform().transform(np.column_stack(line.get_data())) for line in axes.lines]
+    for data in [*paths, *(axes.transData.transform(stroke) for stroke in strokes)]:
+        share = np.linspace(0.0, 1.0, 24)[:, None]
+        points += [a + share * (b - a) for a, b in zip(data[:-1], data[1:], strict=True)] or [data]
+    for patch in axes.patches:
+        if not patch.get_fill() or tuple(patch.get_facecolor())[-1] == 0.0:
+            points.append(patch.get_transform().transform(patch.get_path().interpolated(8).vertices))
+    found = np.vstack(points)
+    return np.asarray(found[np.all(np.isfinite(found), axis=1)])
+
+
+#: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
+SHARE, CORNER, END = 0.2, 7.0, 4.0
+
+
+def draw_scale(axes: Axes, metre: float, note: str) -> None:
+    """Draw the bar in the lower left corner, for a metre of so many pixels, its length above it and a note behind."""
+    from matplotlib.lines import Line2D
+
+    box, point = axes.bbox, axes.figure.dpi / 72
+    length = round_length(SHARE * box.width / metre)
+    wide = length * metre
+    x, y = box.x0 + CORNER * point, box.y0 + CORNER * point
+    to_axes = axes.transAxes.inverted()
+    ends = [(x, y + END / 2 * point), (x, y), (x + wide, y), (x + wide, y + END / 2 * point)]
+    x_line, y_line = zip(*map(to_axes.transform, ends), strict=True)
+    axes.add_artist(Line2D(x_line, y_line, color=FAINT, lw=0.8, transform=axes.transAxes, zorder=8))
+    unit, factor = display("m", length)
+    text = f"{length / factor:g} {shown_unit(unit)}"
+    style: dict[str, Any] = {"fontsize": SIZE - 1, "color": FAINT, "transform": axes.transAxes, "zorder": 8}
+    middle, end = to_axes.transform([(x + wide / 2, y + 2 * point), (x + wide + 5 * point, y)]).tolist()
+    axes.text(middle[0], middle[1], text, ha="center", va="bottom", **style)
+    if note:
+        axes.text(end[0], end[1], note, ha="left", va="baseline", **style)
 
 
 def sketch(
@@ -44,7 +224,6 @@ def sketch(
         What is drawn; the start by default.
     view : (elevation, azimuth) [deg], optional
         Where a mechanism in space is seen from; where it shows well, if omitted.
-
     deformation : [-], optional
         How many times too large deflections of flexible bodies are drawn; where omitted a readable one.
 
@@ -61,5 +240,4 @@ def drawn(drawing: Drawing, view: tuple[float, float] | None = None, deformation
     scene = Scene(drawing, new_axes(drawing.dimension, dpi=200), None, deformation, view)
     fit(scene, notes=bool(scene.note()))
     write_on(scene)
-    figure: Figure = scene.axes.figure
-    return figure
+    return scene.axes.figure

@@ -1,4 +1,4 @@
-"""What axes of analyses share: size, type, grid, units."""
+"""Common look of axes: colours, size, type, grid, legends, ticks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.plots.units import power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,31 +78,6 @@ def mark_failed(axis: Axes, x: Array, **place: Any) -> None:
         transform=axis.get_xaxis_transform(),
     )  # fmt: skip
     legend(axis, **place)
-
-
-def shown_unit(unit: str) -> str:
-    """A unit as it is written in a figure.
-
-    >>> shown_unit("um"), shown_unit("deg")
-    ('µm', '°')
-    """
-    return f"\N{MICRO SIGN}{unit[1:]}" if unit.startswith("u") else unit.replace("deg", "°")
-
-
-def quantity(name: str, unit: str) -> str:
-    """Label of an axis: name and unit.
-
-    >>> quantity("slider.x", "mm")
-    'slider.x [mm]'
-    """
-    return f"{name} [{shown_unit(unit)}]"
-
-
-def power(value: float, digits: int = 1) -> str:
-    """2.5e-4 in mathematical type, with at most so many decimals."""
-    mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
-    lead = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g}{{\cdot}}"
-    return rf"${lead}10^{{{int(exponent)}}}$"
 
 
 def decades(axis: Axes, which: str, most: int = 5, plain: bool = False) -> None:

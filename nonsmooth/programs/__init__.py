@@ -18,11 +18,10 @@ from nonsmooth.programs.conversions import (
     near_impulses,
     pushed_friction_contact,
 )
-from nonsmooth.programs.friction_contact import ConeQP, ContactProgram, FrictionContact
+from nonsmooth.programs.friction_contact import ConeQP, ContactProgram, FrictionContact, undetermined_impulses
 from nonsmooth.programs.lcp import LCP
 from nonsmooth.programs.mpcc import MPCC, MPCCStructure
 from nonsmooth.programs.qp import QP
-from nonsmooth.programs.uniqueness import undetermined_impulses
 
 __all__ = [
     "LCP",

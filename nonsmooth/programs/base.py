@@ -1,9 +1,7 @@
-"""The common base of programs and solvers: solution, solver, session, and the program with its residual."""
-
-from __future__ import annotations
+"""What programs and solvers have in common: solution, solver, session, and the program with its residual."""
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -12,10 +10,10 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 
-__all__ = ["TINY", "Program", "Session", "Solution", "Solver", "largest", "worst_row"]
-
 #: guards the division by a scale that is zero because all of its terms are: 0 / TINY = 0
 TINY = float(np.finfo(float).tiny)
+#: bounds of the scale of a row or an unknown, as multiples of the size of the free motion
+FLOOR, CAP = 1e-3, 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,22 +87,41 @@ class Solver(Protocol):
         ...
 
 
-def worst_row(values: Array, names: Sequence[str]) -> tuple[str, float]:
-    """Name and value of the largest entry, where nan counts as infinite; ("nothing", 0) of no rows.
+class ProgramWithRows(ABC):
+    """Base of programs whose residual is the largest of several scaled violations."""
 
-    >>> worst_row(np.array([0.0, np.nan]), ["a", "b"])
-    ('b', inf)
+    @abstractmethod
+    def errors(self, solution: Solution) -> Array:
+        """Scaled violation of every condition [-]."""
+
+    @property
+    @abstractmethod
+    def error_names(self) -> tuple[str, ...]:
+        """Names of the entries of `errors`."""
+
+    def residual(self, solution: Solution) -> float:
+        """Largest of `errors` [-]; infinite where a number is not finite."""
+        errors = self.errors(solution)
+        value = float(errors.max()) if errors.size else 0.0
+        return value if math.isfinite(value) else math.inf
+
+    def worst(self, solution: Solution) -> tuple[str, float]:
+        """Name of the row that gives the residual, and its value; ("nothing", 0) of no rows."""
+        errors = self.errors(solution)
+        if errors.size == 0:
+            return "nothing", 0.0
+        i = int(np.argmax(errors))  # argmax stops at the first nan
+        value = float(errors[i])
+        return self.error_names[i], value if math.isfinite(value) else math.inf
+
+
+def free_motion_scales(A: Array, b: Array, z: Array, requested: Array) -> tuple[Array, Array]:
+    """Scale of each row of A z + b, and the size of its value in free motion, from the velocities that z must change.
+
+    The scale is the sum of the absolute values of the terms, of which those of z are at most CAP times the size:
+    otherwise the unbounded z of a contradiction would certify it.
     """
-    if values.size == 0:
-        return "nothing", 0.0
-    i = int(np.argmax(values))  # argmax stops at the first nan
-    value = float(values[i])
-    return names[i], value if np.isfinite(value) else float("inf")
-
-
-def largest(values: Array) -> float:
-    """The value of `worst_row` without its name."""
-    if values.size == 0:
-        return 0.0
-    value = float(values.max())
-    return value if math.isfinite(value) else math.inf
+    diagonal = np.abs(A.diagonal())
+    requested[diagonal == 0.0] = 0.0
+    size = np.sqrt(diagonal * (requested @ (requested / np.maximum(diagonal, TINY))))
+    return np.minimum(np.abs(A) @ np.abs(z), CAP * size) + np.abs(b), size

@@ -1,7 +1,5 @@
 """Conversions of programs, each with the recovery of the solution."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,15 +10,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.programs.friction_contact import ConeQP, FrictionContact
 from nonsmooth.programs.lcp import LCP
 from nonsmooth.programs.qp import QP
-
-__all__ = [
-    "associated_lcp_from_friction_contact",
-    "cone_qp_from_friction_contact",
-    "lcp_from_friction_contact",
-    "lcp_from_qp",
-    "near_impulses",
-    "pushed_friction_contact",
-]
 
 #: weight of the distance from known impulses, relative to the Delassus matrix
 PROXIMAL = 1e-6

@@ -1,24 +1,23 @@
-"""Contact with Coulomb friction, in the plane and in space."""
+"""Contact with Coulomb friction, in the plane and in space, and the uniqueness of its impulses."""
 
-from __future__ import annotations
-
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.programs.base import TINY, Solution, largest, worst_row
-from nonsmooth.programs.lcp import CAP
+from nonsmooth.programs.base import FLOOR, TINY, ProgramWithRows, Solution, free_motion_scales
 from nonsmooth.programs.projections import Disk, HalfLine, SecondOrderCone
-from nonsmooth.programs.qp import FLOOR
 
-__all__ = ["ConeQP", "ContactProgram", "FrictionContact"]
+#: share of the cone, and of the largest normal impulse, within which an impulse is regarded as on the edge
+EDGE = 1e-6
+#: singular value below which directions of effect 1 depend on each other: round-off of A, since values are squares here
+NOTHING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class ContactProgram(ABC):
+class ContactProgram(ProgramWithRows):
     """Common base of contact programs with friction: data, names, and scaling of rows."""
 
     A: Array
@@ -56,10 +55,15 @@ class ContactProgram(ABC):
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """Names of the entries of `errors`."""
+        """Names of bilateral rows, then of the normal and tangential ones of each contact."""
         e = self.bilateral
         names = self.names or (*[f"row {i}" for i in range(e)], *[f"contact {k}" for k in range(self.contacts)])
         return names[:e] + tuple(f"{name}, {part}" for name in names[e:] for part in ("normal", "tangential"))
+
+    @property
+    def error_names(self) -> tuple[str, ...]:
+        """Names of the entries of `errors`."""
+        return self.row_names
 
     def split(self, rows: Array) -> tuple[Array, Array]:
         """Normal (contacts,) and tangential (contacts, dimension - 1) parts of z, u, b, ..."""
@@ -73,7 +77,11 @@ class ContactProgram(ABC):
             return np.full(self.bilateral + 2 * self.contacts, np.inf)
         with np.errstate(all="ignore"):  # values that are not finite give an infinite residual
             u = self.A @ z + self.b
-            scales = self._scales(z)
+            requested = self.b.copy()
+            normal = self.split(requested)[0]
+            normal[:] = np.minimum(normal, 0.0)
+            scales, size = free_motion_scales(self.A, self.b, z, requested)
+            scales = np.maximum(scales, FLOOR * size)
             scale_N, scale_T = self.split(scales)
             contacts = np.column_stack(self._defects(z, u)), np.column_stack((scale_N, _length(scale_T)))
             values, scales = (
@@ -81,14 +89,6 @@ class ContactProgram(ABC):
                 for rows, each in zip((np.abs(u), scales), contacts, strict=True)
             )
             return values / np.maximum(scales, TINY)
-
-    def residual(self, solution: Solution) -> float:
-        """Largest of `errors` [-]; infinite where a number is not finite."""
-        return largest(self.errors(solution))
-
-    def worst(self, solution: Solution) -> tuple[str, float]:
-        """Name of the row that gives the residual, and its value."""
-        return worst_row(self.errors(solution), self.row_names)
 
     @property
     def units(self) -> Array:
@@ -102,15 +102,6 @@ class ContactProgram(ABC):
     @abstractmethod
     def _defects(self, z: Array, u: Array) -> tuple[Array, Array]:
         """Violation of the law of each contact [m/s], >= 0: normal (contacts,) and tangential (contacts,)."""
-
-    def _scales(self, z: Array) -> Array:
-        """Sum of the absolute values of the terms of each u, between FLOOR and CAP times its value in free motion."""
-        diagonal, asked = np.abs(self.A.diagonal()), self.b.copy()
-        normal = self.split(asked)[0]
-        normal[:] = np.minimum(normal, 0.0)
-        asked[diagonal == 0.0] = 0.0
-        size = np.sqrt(diagonal * (asked @ (asked / np.maximum(diagonal, TINY))))
-        return np.maximum(np.minimum(np.abs(self.A) @ np.abs(z), CAP * size) + np.abs(self.b), FLOOR * size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,3 +224,42 @@ class ConeQP(ContactProgram):
 
 def _length(vectors: Array) -> Array:
     return np.asarray(np.linalg.norm(vectors, axis=-1))
+
+
+def undetermined_impulses(program: FrictionContact, z: Array) -> int:
+    """Number of independent changes of the impulses z of a solution that leave velocities and modes unchanged.
+
+    Bilateral impulses, normal impulses of loaded contacts, and tangential ones inside the cone may change; on the edge
+    of the cone both change together. With S their directions the number is the dimension of the null space of S^T A S.
+    If it is not 0, forces are not unique, and a solution with another velocity may exist as well.
+
+    Examples
+    --------
+    A block on two sticking feet: the internal stress between the feet is arbitrary.
+
+    >>> both = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+    >>> feet = FrictionContact(both, np.array([-1.0, 0.0, -1.0, 0.0]), np.full(2, 0.5), dimension=2)
+    >>> undetermined_impulses(feet, np.array([1.0, 0.0, 1.0, 0.0]))
+    1
+    """
+    e, (P_N, P_T) = program.bilateral, program.split(z)
+    columns = list(np.eye(z.size)[:e])
+    size = float(np.max(P_N, initial=0.0))
+    for k, (N, T, mu) in enumerate(zip(P_N, P_T, program.friction, strict=True)):
+        if not N > EDGE * size:
+            continue
+        first, length = e + program.dimension * k, float(np.linalg.norm(T))
+        own = np.eye(z.size)[first : first + program.dimension]
+        if mu == 0.0:
+            columns.append(own[0])
+        elif length < (1.0 - EDGE) * mu * N:
+            columns.extend(own)
+        else:
+            columns.append(own[0] + mu * (T / length) @ own[1:])
+    if not columns:
+        return 0
+    S = np.array(columns).T / np.sqrt(np.where(program.units > 0.0, program.units, 1.0))[:, None]
+    A = S.T @ program.A @ S
+    effect: Array = np.sqrt(np.maximum(np.diagonal(A), np.zeros(len(A))))
+    effect[effect <= NOTHING * np.max(effect)] = np.inf  # no effect at all
+    return int(np.sum(np.linalg.svd(A / np.outer(effect, effect), compute_uv=False) <= NOTHING))

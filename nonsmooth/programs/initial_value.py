@@ -1,13 +1,9 @@
 """A smooth phase of motion from its start, without a given end; events and rows are determined by the stepper."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from nonsmooth.compile.casadi_call import Array
-
-__all__ = ["InitialValue"]
 
 
 @dataclass(frozen=True, eq=False)

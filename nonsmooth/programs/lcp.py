@@ -1,23 +1,16 @@
 """The mixed linear complementarity problem."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.programs.base import TINY, Solution, largest, worst_row
-
-__all__ = ["LCP"]
-
-#: bound of the terms of a row in its scale, as a multiple of the size of the free motion
-CAP = 10.0
+from nonsmooth.programs.base import TINY, ProgramWithRows, Solution, free_motion_scales
 
 
 @dataclass(frozen=True, eq=False)
-class LCP:
+class LCP(ProgramWithRows):
     r"""Mixed linear complementarity problem; in a `Solution`, `y` is z and `x` is w.
 
     .. math::
@@ -68,6 +61,11 @@ class LCP:
         """Names of the rows."""
         return self.names or tuple(f"row {i}" for i in range(self.b.size))
 
+    @property
+    def error_names(self) -> tuple[str, ...]:
+        """Names of the entries of `errors`."""
+        return self.row_names
+
     def errors(self, solution: Solution) -> Array:
         r"""Scaled violation of every row [-], shape (m,); w is recomputed from z.
 
@@ -83,18 +81,7 @@ class LCP:
         with np.errstate(all="ignore"):  # values that are not finite give an infinite residual
             values = self.A @ z + self.b
             values[e:] = np.minimum(values[e:], (self.A.diagonal() * z)[e:])
-            diagonal = np.abs(self.A.diagonal())
-            asked = np.minimum(self.b, 0.0)
-            asked[:e] = self.b[:e]
-            asked[diagonal == 0.0] = 0.0
-            largest_terms = CAP * np.sqrt(diagonal * (asked @ (asked / np.maximum(diagonal, TINY))))
-            scales = np.minimum(np.abs(self.A) @ np.abs(z), largest_terms) + np.abs(self.b)
+            requested = np.minimum(self.b, 0.0)
+            requested[:e] = self.b[:e]
+            scales, _ = free_motion_scales(self.A, self.b, z, requested)
             return np.abs(values) / np.maximum(scales, TINY)
-
-    def residual(self, solution: Solution) -> float:
-        """Largest of `errors` [-]; infinite where a number is not finite."""
-        return largest(self.errors(solution))
-
-    def worst(self, solution: Solution) -> tuple[str, float]:
-        """Name of the row that gives the residual, and its value."""
-        return worst_row(self.errors(solution), self.row_names)

@@ -1,7 +1,5 @@
 """The mathematical program with complementarity constraints, split into structure (once) and numbers (each step)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,12 +9,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array, Evaluator
 from nonsmooth.exceptions import InputError
-from nonsmooth.programs.base import TINY, Solution, largest, worst_row
-
-__all__ = ["MPCC", "MPCCStructure"]
-
-#: share of x_scale in the scale of an equation, so that round-off is not divided by round-off
-FLOOR = 1e-3
+from nonsmooth.programs.base import FLOOR, TINY, ProgramWithRows, Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +102,7 @@ class MPCCStructure:
 
 
 @dataclass(frozen=True, eq=False)
-class MPCC:
+class MPCC(ProgramWithRows):
     """Numbers of one step for an `MPCCStructure`.
 
     Parameters
@@ -139,7 +132,7 @@ class MPCC:
     y_scale: Array
     G_scale: Array
     binding: NDArray[np.bool_]
-    _judged: dict[tuple[object, ...], float] = field(default_factory=dict, init=False, repr=False)
+    _residuals: dict[tuple[object, ...], float] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         n, m, parameters = self.structure.sizes
@@ -163,6 +156,12 @@ class MPCC:
         """Whether the equations alone fix x, given y: as many free x as equations, so that nothing is optimised."""
         return int(np.count_nonzero(self.free)) == len(self.structure.equality_names)
 
+    def start(self, guess: Solution | None) -> tuple[Array, Array]:
+        """x and y of a guess, or zeros, with fixed values and within the bounds."""
+        x = np.zeros(self.lower.size) if guess is None else guess.x
+        y = np.zeros(self.binding.size) if guess is None else guess.y
+        return np.minimum(np.maximum(x, self.lower), self.upper), np.where(self.binding, y, 0.0)
+
     def errors(self, solution: Solution) -> Array:
         r"""Scaled violation of every condition [-]: equations, bounds of x, pairs.
 
@@ -175,7 +174,7 @@ class MPCC:
         """
         x, y = solution.x, solution.y
         if x.shape != self.lower.shape or y.shape != self.binding.shape:
-            return np.full(len(self._names), np.inf)
+            return np.full(len(self.error_names), np.inf)
         with np.errstate(all="ignore"):  # values that are not finite give an infinite residual
             c, scales, G = self.structure.conditions(x, y, self.p, self.x_scale)
             gap, multiplier = G / self.G_scale, y / self.y_scale
@@ -192,15 +191,12 @@ class MPCC:
         """
         x, y = solution.x, solution.y
         key = x.shape, x.tobytes(), y.shape, y.tobytes()
-        if key not in self._judged:
-            self._judged[key] = largest(self.errors(solution))
-        return self._judged[key]
-
-    def worst(self, solution: Solution) -> tuple[str, float]:
-        """Name of the row that gives the residual, and its value."""
-        return worst_row(self.errors(solution), self._names)
+        if key not in self._residuals:
+            self._residuals[key] = super().residual(solution)
+        return self._residuals[key]
 
     @property
-    def _names(self) -> tuple[str, ...]:
+    def error_names(self) -> tuple[str, ...]:
+        """Names of the entries of `errors`."""
         s = self.structure
         return s.equality_names + tuple(f"bound of {name}" for name in s.x_names) + s.y_names

@@ -11,16 +11,12 @@ Each set takes arrays of many contacts at once; a vector of a contact lies along
 the nearest point, characterised by (x - p) . (y - p) <= 0 for every y of the set.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-
-__all__ = ["Box", "Disk", "HalfLine", "SecondOrderCone"]
 
 Mask = NDArray[np.bool_]
 

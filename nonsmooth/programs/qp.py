@@ -1,7 +1,5 @@
 """The strictly convex quadratic program."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -9,16 +7,11 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.programs.base import TINY, Solution, largest, worst_row
-
-__all__ = ["QP"]
-
-#: bounds of the scale of an unknown, as multiples of the size of the free motion
-FLOOR, CAP = 1e-3, 10.0
+from nonsmooth.programs.base import CAP, FLOOR, TINY, ProgramWithRows, Solution
 
 
 @dataclass(frozen=True, eq=False)
-class QP:
+class QP(ProgramWithRows):
     r"""Quadratic program whose first rows may be equalities.
 
     .. math::
@@ -78,6 +71,11 @@ class QP:
         """Names of the rows of A."""
         return self.names or tuple(f"row {i}" for i in range(self.b.size))
 
+    @property
+    def error_names(self) -> tuple[str, ...]:
+        """Names of the entries of `errors`."""
+        return tuple(f"stationarity of unknown {j}" for j in range(self.f.size)) + self.row_names
+
     def errors(self, solution: Solution) -> Array:
         r"""Scaled violation of every condition [-], shape (n + m,): stationarity, then the rows of A.
 
@@ -102,10 +100,10 @@ class QP:
         with np.errstate(all="ignore"):  # values that are not finite give an infinite residual
             absolute_A, diagonal = np.abs(A), np.maximum(H.diagonal(), TINY)
             weights = np.square(A).dot(1.0 / diagonal)  # dot has half the cost of @ for small arrays
-            asked = np.maximum(b, 0.0)
-            asked[:e] = b[:e]
-            asked[weights == 0.0] = 0.0
-            size = math.sqrt(f.dot(f / diagonal) + asked.dot(asked / np.maximum(weights, TINY)))
+            requested = np.maximum(b, 0.0)
+            requested[:e] = b[:e]
+            requested[weights == 0.0] = 0.0
+            size = math.sqrt(f.dot(f / diagonal) + requested.dot(requested / np.maximum(weights, TINY)))
             unit = np.sqrt(diagonal) * size
             terms = np.abs(H).dot(np.abs(x)) + np.abs(f) + np.abs(y).dot(absolute_A)
             terms = np.minimum(np.maximum(terms, FLOOR * unit), CAP * unit)
@@ -114,12 +112,3 @@ class QP:
             scales = np.concatenate((terms, absolute_A.dot(terms / diagonal) + np.abs(b)))
             values = np.concatenate((H.dot(x) + f - y.dot(A), rows))
             return np.abs(values) / np.maximum(scales, TINY)
-
-    def residual(self, solution: Solution) -> float:
-        """Largest of `errors` [-]; infinite where a number is not finite."""
-        return largest(self.errors(solution))
-
-    def worst(self, solution: Solution) -> tuple[str, float]:
-        """Name of the row that gives the residual, and its value."""
-        stationarity = tuple(f"stationarity of unknown {j}" for j in range(self.f.size))
-        return worst_row(self.errors(solution), stationarity + self.row_names)

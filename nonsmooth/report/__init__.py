@@ -4,7 +4,6 @@
 references to the network are links to doi.org.
 """
 
-from nonsmooth.report.page import frame, page, study_page, write
-from nonsmooth.report.tables import Picture, Table
+from nonsmooth.report.page import Picture, Table, frame, page, study_page, write
 
 __all__ = ["Picture", "Table", "frame", "page", "study_page", "write"]

@@ -86,9 +86,8 @@ def explore(
 
 
 def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Of each parameter its name, ends, value, and how it is written."""
-    from nonsmooth.plots.curves import display
-    from nonsmooth.plots.style import shown_unit
+    """Name, ends and value of each parameter, with its display unit."""
+    from nonsmooth.plots.units import display, shown_unit
 
     if not isinstance(parameters, Mapping) or not parameters:
         raise InputError(f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1e-3)}}, got {parameters!r}.')
@@ -185,7 +184,7 @@ def _checked(values: Mapping[str, Any], sliders: list[dict[str, Any]]) -> dict[s
 def _document(run: Trajectory, words: tuple[str, ...]) -> str:
     """An HTML document: the light page of a run, or a figure."""
     from nonsmooth.report import Picture, page, study_page
-    from nonsmooth.report.facts import name_of
+    from nonsmooth.report.run_data import name_of
 
     if words == ("page",):
         return page(run, light=True)

@@ -1,24 +1,173 @@
-"""The page: facts, numbers, styles and scripts in one HTML text. Nothing from a run is ever markup or code."""
+"""The page: facts, numbers, tables, styles and scripts in one HTML text. Nothing from a run is ever markup or code."""
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import html
 import json
+import math
 import os
-from collections.abc import Iterable, Mapping
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_bytes
-from nonsmooth.report import tables
-from nonsmooth.report.facts import facts, name_of
+from nonsmooth.report.citations import ENTRIES, bibtex, cited
+from nonsmooth.report.run_data import facts, name_of
 from nonsmooth.trajectory import Trajectory
 
-Part = str | tables.Table | tables.Picture
+UNITS = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
+#: kind of a verdict -> how it looks; others look bad
+LOOKS = {"accurate": "good", "not checked": "open", "sensitive": "open"}
+#: a digital object identifier, the only thing that becomes an address
+DOI = re.compile(r"10\.\d{4,9}/[-._;()/:A-Za-z0-9]*[A-Za-z0-9]")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text and numbers under a head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as SVG, which is shown as a picture: nothing within it can act."""
+
+    svg: str
+    alternative: str = "figure"
+
+
+Part = str | Table | Picture
+
+
+def _section(given: Iterable[Part]) -> str:
+    """Paragraphs, tables and pictures as HTML; nothing for none."""
+    made = []
+    for one in given:
+        if isinstance(one, Table):
+            made.append(f'<div class="run-part">{table(one.head, one.rows)}</div>')
+        elif isinstance(one, Picture):
+            data = base64.b64encode(one.svg.encode()).decode("ascii")
+            words = html.escape(one.alternative, quote=True)
+            made.append(f'<p class="drawn"><img src="data:image/svg+xml;base64,{data}" alt="{words}"></p>')
+        elif one:
+            made.append(f"<p>{escaped(one)}</p>")
+    return f'<section class="card wide">{"".join(made)}</section>' if made else ""
+
+
+def escaped(value: Any) -> str:
+    """A value as text of HTML, in a direction of its own."""
+    return f"<bdi>{html.escape(str(value), quote=True)}</bdi>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table; numbers stand in the columns' own figures."""
+    cells = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in head)
+    lines = []
+    for row in rows:
+        made = ""
+        for value in row:
+            text = f"{value:.6g}" if isinstance(value, float) else str(value)
+            plain = isinstance(value, float | int)
+            made += f'<td class="number">{html.escape(text)}</td>' if plain else f"<td>{escaped(value)}</td>"
+        lines.append(f"<tr>{made}</tr>")
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def verdict(run: Trajectory) -> tuple[str, str, str, str]:
+    """Look (good, open or bad), one word, one line on what the run can be trusted for, and the certificate in short."""
+    certified = run.certificate
+    said = run.verdict
+    summary = (
+        f"gaps violated by {certified.gap_violation:.2g} m, joints by {certified.joint_violation:.2g}, "
+        f"complementarity {certified.complementarity:.2g}, motion residual {certified.motion_residual:.2g}, "
+        f"energy remainder {certified.energy.remainder:.2g} J"
+    )
+    status, _, reason = run.status.partition(":")
+    if status in ("failed", "interrupted"):
+        return "bad" if status == "failed" else "open", status, reason.strip() or f"to {run.t[-1]:.6g} s", summary
+    return LOOKS.get(said.kind, "bad"), said.kind, said.text, f"{run.status}; {summary}"
+
+
+def certificate(run: Trajectory) -> str:
+    """The verdict's numbers, worst violations and residuals, the balance of energy, and what was counted."""
+    said = run.verdict
+    numbers = (
+        ("difference of positions / clearance", said.position, "-"),
+        ("difference of peak force / peak force", said.force, "-"),
+        ("holds until", said.horizon, "s"), ("runs part at", said.parted, "s"),
+    )  # fmt: skip
+    judged = [("kind", said.kind, ""), ("sentence", said.text, ""), *(one for one in numbers if math.isfinite(one[1]))]
+    judged += [("sign of error", sign, "") for sign in said.signs]
+    worst = dataclasses.asdict(run.certificate)
+    ledger = worst.pop("energy")
+    flat = [(name, value) for name, value in worst.items() if isinstance(value, float | int | str)]
+    rows = [(name.replace("_", " "), value, UNITS.get(name, "")) for name, value in flat]
+    energies = [(name.replace("_", " "), value) for name, value in ledger.items()]
+    counted = [(name, value) for name, value in run.counts.items() if isinstance(value, float | int | str)]
+    return (
+        f'<div class="columns"><div>{table(("verdict", "", "unit"), judged)}</div>'
+        f"<div>{table(('certificate', 'worst', 'unit'), rows)}</div>"
+        f"<div>{table(('energy', '[J]'), energies)}</div>"
+        f"<div>{table(('counts', ''), counted)}</div></div>"
+    )
+
+
+def parameters(run: Trajectory) -> str:
+    """Values with their provenance, and where the mechanism comes from."""
+    model = run.manifest.get("model", {})
+    source = f"<p>Source: {escaped(model['source'])}</p>" if model.get("source") else ""
+    known = run.manifest.get("parameters", {})
+    columns = ("value", "unit", "kind", "source", "note")
+    entries = [(name, entry) for name, entry in known.items() if isinstance(entry, Mapping)]
+    rows = [(name, *(entry.get(column, "") for column in columns)) for name, entry in entries]
+    return source + table(("parameter", *columns), rows)
+
+
+def settings(run: Trajectory) -> str:
+    """The manifest without model and parameters."""
+    rest = {name: value for name, value in run.manifest.items() if name not in ("model", "parameters")}
+    return f"<pre>{html.escape(json.dumps(rest, indent=2, ensure_ascii=False))}</pre>"
+
+
+def citations(run: Trajectory) -> str:
+    """Cited entries, with a link where there is a digital object identifier, and BibTeX."""
+    try:
+        keys = dict.fromkeys(key for found in cited(run).values() for key in found)
+        text = bibtex(run)
+    except (KeyError, TypeError, AttributeError) as error:
+        return f"<p>The manifest does not tell what was used ({html.escape(type(error).__name__)}).</p>"
+    items = ""
+    for fields in (ENTRIES[key][1] for key in keys if key in ENTRIES):
+        words = ("author", "title", "journal", "publisher", "note", "volume", "pages", "year")
+        item = escaped(", ".join(_readable(fields[word]) for word in words if fields.get(word)))
+        if found := DOI.fullmatch(fields.get("doi", "")):
+            address = html.escape(f"https://doi.org/{found[0]}", quote=True)
+            item += f' <a href="{address}" rel="noreferrer noopener">{html.escape(found[0])}</a>'
+        items += f"<li>{item}</li>"
+    return f"<ul>{items}</ul><details><summary>BibTeX</summary><pre>{html.escape(text)}</pre></details>"
+
+
+ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c"}
+LETTERS = {"\\ss": "ß", "\\o": "ø", "\\O": "Ø", "\\l": "ł", "\\ae": "æ", "\\aa": "å", "\\i": "ı"}
+
+
+def _readable(text: str) -> str:
+    """BibTeX's accents and braces as plain characters."""
+    text = re.sub(r"\\([\"'`^~])\{?(\\?\w)\}?", lambda m: m[2].lstrip("\\") + ACCENTS[m[1]], text)
+    text = re.sub(r"\\([cv])\{(\w)\}", lambda m: m[2] + ACCENTS[m[1]], text)
+    text = re.sub(r"\{?(\\(?:ss|ae|aa|o|O|l|i))\}?", lambda m: LETTERS[m[1]], text)
+    return unicodedata.normalize("NFC", re.sub(r"[{}$]", "", text).replace("--", "–").replace("``", '"'))
+
 
 #: bytes of a page's numbers beyond which rows are left out, and rows beyond which they are in any case
 SIZE, ROWS = 4_500_000, 20_000
@@ -69,12 +218,14 @@ def page(
     first = next(iter(given.values()))
     heading = title or name_of(first)
     details = "" if light else _section(more) + _details(given)
-    contents = {"title": tables.escaped(heading), "verdicts": _verdicts(given), "details": details}
+    contents = {"title": escaped(heading), "verdicts": _verdicts(given), "details": details}
     body = _text("page.html")
     for name, text in contents.items():
         body = body.replace(f"<!-- {name} -->", text)
     shared = {"light": light, "runs": [found for found, _ in made]}
-    data = [f'<script type="application/json" id="facts">{_json(shared)}</script>\n']
+    plain = json.dumps(shared, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    plain = plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    data = [f'<script type="application/json" id="facts">{plain}</script>\n']
     data += [f'<script type="text/plain" id="numbers-{k}">{text}</script>\n' for k, (_, text) in enumerate(made)]
     code = "'use strict';\n(() => {\n" + "\n".join(map(_text, SCRIPTS)) + "\n})();"
     return _assembled(heading, body + "".join(data), [code], "light" if light else "")
@@ -82,12 +233,7 @@ def page(
 
 def study_page(title: str, given: Iterable[Part]) -> str:
     """A complete HTML document of a study whose runs are not kept: paragraphs, tables and pictures."""
-    return _assembled(title, f"<header><h1>{tables.escaped(title)}</h1></header>{_section(given)}")
-
-
-def _section(given: Iterable[Part]) -> str:
-    text = tables.parts(given)
-    return f'<section class="card wide">{text}</section>' if text else ""
+    return _assembled(title, f"<header><h1>{escaped(title)}</h1></header>{_section(given)}")
 
 
 def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "") -> str:
@@ -97,17 +243,14 @@ def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "
         f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes([style])}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-    return "".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n',
-            f"<title>{html.escape(title[:200])}</title>\n<style>{style}</style>\n</head>\n",
-            f'<body class="{kind}">\n{body}',
-            *(f"<script>{script}</script>\n" for script in scripts),
-            "</body>\n</html>\n",
-        ]
+    code = "".join(f"<script>{script}</script>\n" for script in scripts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{html.escape(title[:200])}</title>\n<style>{style}</style>\n</head>\n"
+        f'<body class="{kind}">\n{body}{code}</body>\n</html>\n'
     )
 
 
@@ -158,11 +301,11 @@ def _fitting(run: Trajectory, label: str, most: int, runs: int) -> tuple[dict[st
 def _verdicts(runs: Mapping[str, Trajectory]) -> str:
     lines = []
     for k, (label, run) in enumerate(runs.items()):
-        look, word, line, summary = tables.verdict(run)
-        name = f"<b>{tables.escaped(label)}</b> " if label else ""
-        badge = f'<span class="badge {look}">{tables.escaped(word)}</span>'
-        certified = f'<span class="certified">{tables.escaped(summary)}</span>'
-        lines.append(f'<p class="verdict" data-run="{k}">{badge} {name}{tables.escaped(line)}{certified}</p>')
+        look, word, line, summary = verdict(run)
+        name = f"<b>{escaped(label)}</b> " if label else ""
+        badge = f'<span class="badge {look}">{escaped(word)}</span>'
+        certified = f'<span class="certified">{escaped(summary)}</span>'
+        lines.append(f'<p class="verdict" data-run="{k}">{badge} {name}{escaped(line)}{certified}</p>')
     return "".join(lines)
 
 
@@ -170,14 +313,14 @@ def _details(runs: Mapping[str, Trajectory]) -> str:
     """The tables of each run, of which the page shows those of the chosen runs."""
     made = []
     for title, of, opened in (
-        ("Certificate", tables.certificate, True),
-        ("Parameters and where they come from", tables.parameters, True),
-        ("How it was run", tables.settings, False),
-        ("Citations", tables.citations, False),
+        ("Certificate", certificate, True),
+        ("Parameters and where they come from", parameters, True),
+        ("How it was run", settings, False),
+        ("Citations", citations, False),
     ):
         parts = []
         for k, (label, run) in enumerate(runs.items()):
-            heading = f"<h3>{tables.escaped(label)}</h3>" if label else ""
+            heading = f"<h3>{escaped(label)}</h3>" if label else ""
             parts.append(f'<div class="run-part" data-run="{k}">{heading}{of(run)}</div>')
         state = " open" if opened else ""
         made.append(
@@ -193,11 +336,6 @@ def _text(name: str) -> str:
     if name.endswith(".js") and ("</script" in text.lower() or "<!--" in text):
         raise ValueError(f"{name} would end its own script element.")
     return text
-
-
-def _json(shared: Any) -> str:
-    text = json.dumps(shared, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _hashes(texts: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What is drawn of a mechanism in motion, as plain data: its bodies, its pieces with their frames, and its extents.
+"""A mechanism in motion as plain data: its bodies, its pieces with their frames, and its extents.
 
 Pieces are those of sketches and animations. Poses are not among it: the page computes them from the coordinates, so
 that it can draw any time and any magnification.
@@ -16,12 +16,10 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.drawing import Field, Spot
-from nonsmooth.plots.deformed import Deformed
-from nonsmooth.plots.drawing import Drawing, magnification
-from nonsmooth.plots.frames import Frame
+from nonsmooth.plots.drawing import Deformed, Drawing, magnification
+from nonsmooth.plots.frames import Frame, touches
 from nonsmooth.plots.pieces import Piece, pieces
 from nonsmooth.plots.scene import best_view
-from nonsmooth.plots.touching import touches
 
 #: coordinates of bodies and of point masses, from which the page knows places and axes
 KNOWN = {frozenset(labels) for labels in (("x", "y"), ("x", "y", "angle"), ("x", "y", "z"))}
@@ -41,9 +39,16 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
         Their names, to which bodies and contacts refer by index; frames are referred to by index as well.
     """
     low, high = drawing.cloud.min(axis=0), drawing.cloud.max(axis=0)
-    made, index, vertical = pieces(drawing)[0], {name: i for i, name in enumerate(gaps)}, drawing.vertical
+    index, vertical = {name: i for i, name in enumerate(gaps)}, drawing.vertical
     known: dict[Frame, int] = {}
-    drawn = [_piece(one, known) for one in made]
+    drawn = []
+    for one in pieces(drawing)[0]:
+        values = {name: getattr(one, name) for name in USUAL}
+        kept = {
+            name: value for name, value in values.items() if name in ("shape", "colour", "of") or value != USUAL[name]
+        }
+        points = [None if np.isnan(point).any() else _digits(point) for point in one.points]
+        drawn.append(kept | {"points": points, "frame": known.setdefault(one.frame, len(known))})
     contacts = [
         {"gaps": [index[name] for name in place.gaps], "frame": known.setdefault(place.frame, len(known))}
         for place in touches(drawing)
@@ -60,14 +65,6 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
         "bodies": [_body(body, coordinates, drawing) for body in bodies],
         "frames": [_frame(one) for one in known], "pieces": drawn, "contacts": contacts,
     }  # fmt: skip
-
-
-def _piece(one: Piece, known: dict[Frame, int]) -> dict[str, Any]:
-    """A piece, without what is usual; its frame is numbered."""
-    fields = {name: getattr(one, name) for name in USUAL}
-    told = {name: value for name, value in fields.items() if name in ("shape", "colour", "of") or value != USUAL[name]}
-    points = [None if np.isnan(point).any() else _digits(point) for point in one.points]
-    return told | {"points": points, "frame": known.setdefault(one.frame, len(known))}
 
 
 def _frame(one: Frame) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from nonsmooth.model.checks import check_start
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.progress import collected, stage, staged, told
+from nonsmooth.progress import collect_timings, progress_line, stage, timed
 from nonsmooth.run.arguments import (
     check_arguments,
     check_budget,
@@ -155,8 +155,8 @@ def simulate(
     """
     trajectory = None
     try:
-        with contextlib.ExitStack() as open_, collected() as seconds:
-            tell: Any = open_.enter_context(told()) if progress is True else progress
+        with contextlib.ExitStack() as open_, collect_timings() as seconds:
+            tell: Any = open_.enter_context(progress_line()) if progress is True else progress
             with stage("preparing"):  # libraries are loaded as well
                 trajectory = _simulated(
                     system, stepper, t_end, dt, accuracy, check, t_start, state, parameters, interpreted, record,
@@ -211,7 +211,7 @@ def _simulated(
         try:
             with stage("preparing"), text_interpreted() if interpreted else contextlib.nullcontext():
                 made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
-            return staged("checking", "", partial(with_signs_between_rows, made, system, values))
+            return timed("checking", "", partial(with_signs_between_rows, made, system, values))
         except KeyboardInterrupt as error:  # after the last step
             if made is None or isinstance(error, Interrupted):
                 raise
@@ -331,7 +331,7 @@ def _run(
     )  # fmt: skip
     compile = partial(steps, system, stepper, control, values, t_end)
     loop = TimeLoop(compile, chain, control, recorder, system, values, t_end, budget, keeper)
-    return staged("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
+    return timed("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
 
 
 @functools.cache

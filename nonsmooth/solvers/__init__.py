@@ -73,25 +73,9 @@ __all__ = [
     "names",
 ]
 
-_MODULES = {
-    "ActiveSet": "active_set",
-    "Admm": "admm",
-    "Bdf": "initial_value",
-    "CasadiQP": "casadi_qp",
-    "Chain": "chain",
-    "Conic": "conic",
-    "Cvodes": "initial_value",
-    "Dop853": "initial_value",
-    "IpoptMPCC": "ipopt",
-    "Lemke": "lemke",
-    "Lsoda": "initial_value",
-    "ModeEnumeration": "mode_enumeration",
-    "Osqp": "osqp",
-    "ProjectedGaussSeidel": "projected_gauss_seidel",
-    "Radau": "initial_value",
-    "SemismoothNewton": "semismooth_newton",
-    "SmoothingNewton": "smoothing_newton",
-}
+#: modules that are not named after their class
+_FILES = {"IpoptMPCC": "ipopt"} | dict.fromkeys(("Bdf", "Cvodes", "Dop853", "Lsoda", "Radau"), "initial_value")
+_MODULES = {name: _FILES.get(name, kebab(name).replace("-", "_")) for name in __all__ if name[0].isupper()}
 _PLUGINS = ("daqp", "qrqp")
 
 

@@ -1,25 +1,20 @@
 """The active-set solver: principal pivoting on the linear complementarity problem behind each program."""
 
-from __future__ import annotations
-
-from types import ModuleType
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.exceptions import InputError
-from nonsmooth.programs import LCP, MPCC, QP, FrictionContact, Program, Solution
+from nonsmooth.programs import LCP, MPCC, QP, FrictionContact, Program, Session, Solution
 from nonsmooth.settings import settings
-from nonsmooth.solvers.kernels import Told
-from nonsmooth.solvers.normalised import normalised_contact, unanswered
-from nonsmooth.solvers.planar import planar_answer
+from nonsmooth.solvers.kernels import TimedKernel
+from nonsmooth.solvers.normalised import normalised_contact
+from nonsmooth.solvers.planar import planar_friction
 from nonsmooth.solvers.polish import polished_qp
+from nonsmooth.solvers.session import SolverSession
 
-__all__ = ["ActiveSet"]
-
-Mask = NDArray[np.bool_]
 #: residual below which Newton's method stops
 ROUND_OFF = 1e-14
 NEWTON_STEPS = 50
@@ -59,64 +54,63 @@ class ActiveSet:
             return program.dimension == 2
         return isinstance(program, (LCP, QP)) or (isinstance(program, MPCC) and program.determined)
 
-    def setup(self) -> ActiveSetSession:
+    def setup(self) -> Session:
         """Load the compiled kernels."""
-        from nonsmooth.solvers.kernels import active_set as kernels
-
-        return ActiveSetSession(kernels, self.max_iterations)
+        return ActiveSetSession(self)
 
 
-class ActiveSetSession:
+class ActiveSetSession(SolverSession):
     """`ActiveSet` session without internal state: the warm start is the guess's active set."""
 
-    def __init__(self, kernels: ModuleType, max_iterations: int) -> None:
-        self._kernels = kernels
-        self._max_iterations = max_iterations
+    programs, dimensions = (LCP, QP, MPCC, FrictionContact), (2,)
+    taken = "a QP, LCP, MPCC or FrictionContact in the plane"
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve an LCP, a QP, a FrictionContact in the plane or a determined MPCC."""
+    def __init__(self, settings: ActiveSet) -> None:
+        from nonsmooth.solvers.kernels.active_set import mixed_lcp, newton_step, quadratic_program
+
+        super().__init__(settings)
+        self._mixed_lcp, self._quadratic_program, self._newton_step = (
+            TimedKernel(kernel, "ActiveSet") for kernel in (mixed_lcp, quadratic_program, newton_step)
+        )
+
+    def _solve(self, program: LCP | QP | MPCC | FrictionContact, guess: Solution | None) -> Solution:
         if isinstance(program, LCP):
             return self._solve_lcp(program, guess)
         if isinstance(program, QP):
             return self._solve_qp(program, guess)
         if isinstance(program, MPCC):
             return self._solve_mpcc(program, guess)
-        if isinstance(program, FrictionContact) and program.dimension == 2:
-            return self._solve_planar(program, guess)
-        raise InputError(
-            f"ActiveSet takes a QP, LCP, MPCC or FrictionContact in the plane, got {type(program).__name__}."
-        )
+        return planar_friction(normalised_contact(program), guess, self._solve_lcp, self._settings)
 
     def _solve_lcp(self, lcp: LCP, guess: Solution | None) -> Solution:
         start = _active(guess, lcp.b.size)
-        z, w, active, iterations, error = Told(self._kernels.mixed_lcp, "ActiveSet")(
-            _own(lcp.A), _own(lcp.b), lcp.bilateral, start, self._max_iterations
+        z, w, active, iterations, error = self._mixed_lcp(
+            _own(lcp.A), _own(lcp.b), lcp.bilateral, start, self._settings.max_iterations
         )
         return Solution(w, z, _status(error), iterations, "ActiveSet", active)
 
     def _solve_qp(self, qp: QP, guess: Solution | None) -> Solution:
         start = _active(guess, qp.b.size)
-        x, y, active, iterations, error, lost = Told(self._kernels.quadratic_program, "ActiveSet")(
-            _own(qp.H), _own(qp.f), _own(qp.A), _own(qp.b), qp.equalities, start, self._max_iterations
+        x, y, active, iterations, error, lost = self._quadratic_program(
+            _own(qp.H), _own(qp.f), _own(qp.A), _own(qp.b), qp.equalities, start, self._settings.max_iterations
         )
         if iterations < 0:
             return Solution(x, y, INDEFINITE, 0, "ActiveSet")
         solution = Solution(x, y, _status(error), iterations, "ActiveSet", active)
         return polished_qp(qp, solution) if lost and np.isfinite(x).all() else solution
 
-    def _solve_planar(self, program: FrictionContact, guess: Solution | None) -> Solution:
-        try:
-            scaled = normalised_contact(program)
-        except ValueError as error:
-            return unanswered(program, str(error), "ActiveSet")
-        return planar_answer(scaled, guess, self._solve_lcp, "ActiveSet", ActiveSet.tolerance)
-
     def _solve_mpcc(self, mpcc: MPCC, guess: Solution | None) -> Solution:
-        best, error = _start(mpcc, guess), np.inf
-        x, y, active, free = best.x, best.y, _active(best, mpcc.binding.size), mpcc.free
+        x, y = mpcc.start(guess)
+        active = _active(guess, mpcc.binding.size)
+        best, error = Solution(x, y, "start", 0, "ActiveSet", None if guess is None else guess.active), np.inf
+        free, pairs = mpcc.free, np.array(mpcc.binding)
         stagnation, status = 0, "max_iter"
         for iteration in range(1, NEWTON_STEPS + 1):
-            x, y, active, solved = self._newton_step(mpcc, free, x, y, active)
+            # equations and pairs linearised at (x, y); the last value tells whether the equations determine x
+            x, y, active, solved = self._newton_step(
+                *mpcc.structure.jacobians(x, y, mpcc.p), x, y, free, pairs, _own(mpcc.G_scale), _own(mpcc.y_scale),
+                active, self._settings.max_iterations,
+            )  # fmt: skip
             if not solved:
                 status = "singular equations: c_x has no inverse"
                 break
@@ -130,16 +124,7 @@ class ActiveSetSession:
             if stagnation == PATIENCE or not np.isfinite(trial_error):
                 status = "stagnated"
                 break
-        return Solution(best.x, best.y, status, iteration, "ActiveSet", best.active)
-
-    def _newton_step(self, mpcc: MPCC, free: Mask, x: Array, y: Array, active: Mask) -> tuple[Array, Array, Mask, bool]:
-        """Solve equations and pairs linearised at (x, y); the last value tells whether the equations determine x."""
-        linearised = mpcc.structure.jacobians(x, y, mpcc.p)
-        scales = _own(mpcc.G_scale), _own(mpcc.y_scale)
-        new: tuple[Array, Array, Mask, bool] = Told(self._kernels.newton_step, "ActiveSet")(
-            *linearised, x, y, free, np.array(mpcc.binding), *scales, active, self._max_iterations
-        )
-        return new
+        return replace(best, status=status, iterations=iteration)
 
 
 def _own(array: Array) -> Array:
@@ -147,7 +132,7 @@ def _own(array: Array) -> Array:
     return np.array(array, dtype=float, order="C")
 
 
-def _active(guess: Solution | None, size: int) -> Mask:
+def _active(guess: Solution | None, size: int) -> NDArray[np.bool_]:
     """Active rows of a guess of the same shape."""
     if guess is None or guess.active is None or guess.active.size != size:
         return np.zeros(size, dtype=bool)
@@ -156,13 +141,3 @@ def _active(guess: Solution | None, size: int) -> Mask:
 
 def _status(error: float) -> str:
     return "solved" if error <= ActiveSet.tolerance else "stopped"
-
-
-def _start(mpcc: MPCC, guess: Solution | None) -> Solution:
-    """The guess, or zeros, with fixed values and within the bounds."""
-    if guess is None:
-        x, y, active = np.zeros(mpcc.lower.size), np.zeros(mpcc.binding.size), None
-    else:
-        x, y, active = guess.x, guess.y, guess.active
-    x, y = np.minimum(np.maximum(x, mpcc.lower), mpcc.upper), np.where(mpcc.binding, y, 0.0)
-    return Solution(x, y, "start", 0, "ActiveSet", active)

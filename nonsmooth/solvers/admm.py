@@ -1,21 +1,17 @@
 """Alternating directions on the cone of friction, for many contacts in space."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.exceptions import InputError
-from nonsmooth.programs import ConeQP, FrictionContact, Program, Solution
+from nonsmooth.programs import ConeQP, FrictionContact, Program, Session, Solution
 from nonsmooth.programs.base import TINY
 from nonsmooth.programs.projections import SecondOrderCone
 from nonsmooth.settings import settings
-from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact, unanswered
+from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact
 from nonsmooth.solvers.polish import polished_contact
-
-__all__ = ["Admm"]
+from nonsmooth.solvers.session import SolverSession
 
 RELAXATION = 1.6
 PENALTY, PENALTIES = 0.1, (1e-6, 1e4)  # initial penalty, and its range; A has a unit diagonal
@@ -55,27 +51,20 @@ class Admm:
         """Any FrictionContact or ConeQP."""
         return isinstance(program, (FrictionContact, ConeQP))
 
-    def setup(self) -> AdmmSession:
+    def setup(self) -> Session:
         """Requires NumPy only."""
         return AdmmSession(self)
 
 
-class AdmmSession:
+class AdmmSession(SolverSession):
     """`Admm` session without internal state: the warm start is the guess's impulses."""
 
-    def __init__(self, settings: Admm) -> None:
-        self._settings = settings
+    programs, taken = (FrictionContact, ConeQP), "a FrictionContact or a ConeQP"
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve a FrictionContact or a ConeQP."""
-        if not isinstance(program, (FrictionContact, ConeQP)):
-            raise InputError(f"Admm takes a FrictionContact or a ConeQP, got {type(program).__name__}.")
-        try:
-            scaled = normalised_contact(program)
-        except ValueError as error:
-            return unanswered(program, str(error), "Admm")
+    def _solve(self, program: FrictionContact | ConeQP, guess: Solution | None) -> Solution:
+        scaled = normalised_contact(program)
         z, iterations = self._iterate(scaled, scaled.start(guess), exact=isinstance(program, FrictionContact))
-        return scaled.solution(z, iterations, "Admm", Admm.tolerance, "max_iter")
+        return scaled.solution(z, iterations, self._settings, "max_iter")
 
     def _iterate(self, scaled: NormalisedContact, start: Array, exact: bool) -> tuple[Array, int]:
         """Iterate until the residual is below tolerance: x solves the equations, z lies in the cones, y = -(u +

@@ -1,7 +1,5 @@
 """The QP solvers of CasADi's wheel."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -10,12 +8,11 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverMissing
-from nonsmooth.programs import QP, Program, Solution
+from nonsmooth.programs import QP, Program, Session, Solution
 from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import NormalisedQP, normalised
 from nonsmooth.solvers.polish import binding_rows, polished_qp
-
-__all__ = ["CasadiQP"]
+from nonsmooth.solvers.session import SolverSession
 
 PLUGINS: dict[str, dict[str, Any]] = {
     "daqp": {"daqp": {"primal_tol": 1e-10, "dual_tol": 1e-12}},
@@ -56,7 +53,7 @@ class CasadiQP:
         """Any QP."""
         return isinstance(program, QP)
 
-    def setup(self) -> CasadiQPSession:
+    def setup(self) -> Session:
         """Load the plugin.
 
         Raises
@@ -66,43 +63,36 @@ class CasadiQP:
         """
         if not ca.has_conic(self.plugin):
             raise SolverMissing(f"This build of CasADi has no {self.plugin}: install CasADi from its wheel (pip).")
-        return CasadiQPSession(self.plugin)
+        return CasadiQPSession(self)
 
 
-class CasadiQPSession:
+class CasadiQPSession(SolverSession):
     """`CasadiQP` session: one built solver per shape."""
 
-    def __init__(self, plugin: str) -> None:
-        self._plugin = plugin
+    programs, taken = (QP,), "a QP"
+
+    def __init__(self, settings: CasadiQP) -> None:
+        super().__init__(settings)
         self._built: dict[tuple[int, int], ca.Function] = {}
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve a QP."""
-        if not isinstance(program, QP):
-            raise InputError(f"CasadiQP takes a QP, got {type(program).__name__}.")
-        try:
-            scaled = normalised(program)
-        except np.linalg.LinAlgError as error:
-            return _failed(program, str(error))
+    def _solve(self, program: QP, guess: Solution | None) -> Solution:
+        scaled = normalised(program)
         answer = self._primal(program, scaled, guess)
-        if self._plugin == "qrqp" and program.residual(answer) > CasadiQP.tolerance:
+        if self._settings.plugin == "qrqp" and program.residual(answer) > CasadiQP.tolerance:
             answer = self._dual(program, scaled, answer)
         return replace(answer, active=binding_rows(program, answer))
 
     def _primal(self, qp: QP, scaled: NormalisedQP, guess: Solution | None) -> Solution:
         m, n = scaled.A.shape
-        upper = np.full(m, np.inf)
-        upper[: scaled.equalities] = scaled.b[: scaled.equalities]
-        start: dict[str, Any] = {}
+        numbers = {"h": ca.DM.eye(n), "g": scaled.f, "a": scaled.A, "lba": scaled.b, "uba": scaled.upper}
         if guess is not None:
             u, multipliers = scaled.guess(guess)
-            start = {"x0": u, "lam_a0": -multipliers}
-        numbers = {"h": ca.DM.eye(n), "g": scaled.f, "a": scaled.A, "lba": scaled.b, "uba": upper}
-        result, status, iterations = self._run(m, n, numbers | start)
+            numbers |= {"x0": u, "lam_a0": -multipliers}
+        result, status, iterations = self._run(m, n, numbers)
         if result is None:
-            return _failed(qp, status)
+            return Solution(np.full(n, np.nan), np.zeros(m), status, 0, "CasadiQP")
         u, multipliers = np.asarray(result["x"]).ravel(), -np.asarray(result["lam_a"]).ravel()
-        return _answer(qp, scaled, u, multipliers, status, iterations)
+        return _polished(qp, scaled, u, multipliers, status, iterations)
 
     def _dual(self, qp: QP, scaled: NormalisedQP, best: Solution) -> Solution:
         """Solution of the dual; qrqp may stop early and report success, and is then continued from its result."""
@@ -117,7 +107,7 @@ class CasadiQPSession:
             if result is None:
                 break
             z = np.maximum(np.asarray(result["x"]).ravel(), lower)
-            trial = _answer(qp, scaled, z @ scaled.A - scaled.f, z, status, iterations)
+            trial = _polished(qp, scaled, z @ scaled.A - scaled.f, z, status, iterations)
             if not qp.residual(best) <= qp.residual(trial):
                 best = trial
             if qp.residual(trial) <= CasadiQP.tolerance:
@@ -127,7 +117,11 @@ class CasadiQPSession:
 
     def _run(self, m: int, n: int, numbers: dict[str, Any]) -> tuple[dict[str, Any] | None, str, int]:
         """The result of CasADi, or None; its status; its iterations."""
-        solver = self._solver(m, n)
+        if (m, n) not in self._built:
+            shapes = {"h": ca.Sparsity.dense(n, n), "a": ca.Sparsity.dense(m, n)}
+            options = {"error_on_fail": False, "print_time": False, **PLUGINS[self._settings.plugin]}
+            self._built[m, n] = ca.conic("qp", self._settings.plugin, shapes, options)
+        solver = self._built[m, n]
         try:
             result = solver(**numbers)
         except RuntimeError as error:
@@ -135,20 +129,7 @@ class CasadiQPSession:
         stats = solver.stats()
         return result, str(stats["return_status"]), max(int(stats.get("iter_count", 0)), 0)
 
-    def _solver(self, m: int, n: int) -> ca.Function:
-        if (m, n) not in self._built:
-            shapes = {"h": ca.Sparsity.dense(n, n), "a": ca.Sparsity.dense(m, n)}
-            options = {"error_on_fail": False, "print_time": False, **PLUGINS[self._plugin]}
-            self._built[m, n] = ca.conic("qp", self._plugin, shapes, options)
-        return self._built[m, n]
 
-
-def _answer(qp: QP, scaled: NormalisedQP, u: Array, multipliers: Array, status: str, iterations: int) -> Solution:
+def _polished(qp: QP, scaled: NormalisedQP, u: Array, multipliers: Array, status: str, iterations: int) -> Solution:
     """The polished solution from normalised unknowns."""
-    y = scaled.y(multipliers)
-    y[scaled.equalities :] = np.maximum(y[scaled.equalities :], 0.0)
-    return polished_qp(qp, Solution(scaled.x(u), y, status, iterations, "CasadiQP"))
-
-
-def _failed(qp: QP, status: str) -> Solution:
-    return Solution(np.full(qp.f.size, np.nan), np.zeros(qp.b.size), status, 0, "CasadiQP")
+    return polished_qp(qp, Solution(scaled.x(u), scaled.signed_y(multipliers), status, iterations, "CasadiQP"))

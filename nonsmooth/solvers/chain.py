@@ -1,7 +1,5 @@
 """The fallback chain: which solver is tried next if a solution does not pass the residual test."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +15,6 @@ from nonsmooth.solvers.mode_enumeration import ModeEnumeration
 from nonsmooth.solvers.osqp import Osqp
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.solvers.smoothing_newton import SmoothingNewton
-
-__all__ = ["CERTIFIED", "CHAIN", "Attempt", "Chain"]
 
 #: largest residual [-] of an accepted solution, of any solver
 CERTIFIED = 1e-9
@@ -111,10 +107,10 @@ class Chain:
             If the library of the requested solver is absent.
         """
         attempts: list[Attempt] = []
-        spent = False
-        for solver in self._asked(program):
-            spent = bool(attempts) and self.others_left == 0
-            if spent:
+        late = ""
+        for solver in self._candidates(program):
+            if attempts and self.others_left == 0:
+                late = " within the calls of a step"
                 break
             try:
                 session = self._session(solver)
@@ -130,11 +126,12 @@ class Chain:
             solution = session.solve(program, guess)
             self.counts["iterations"] += solution.iterations
             if program.residual(solution) <= CERTIFIED:
-                self._count(solver, fallback=bool(attempts))
+                self.counts["solves"] += 1
+                self.counts["fallbacks"] += bool(attempts)
+                self.counts[name] = self.counts.get(name, 0) + 1
                 return solution
             row, residual = program.worst(solution)
             attempts.append(Attempt(solver, solution.status, residual, row))
-        late = " within the calls of a step" if spent else ""
         raise SolverFailed(
             f"No solver solved this {type(program).__name__}{late} to a residual of {CERTIFIED:g}: "
             + ("; ".join(str(attempt) for attempt in attempts) or f"{self.first} does not fit it")
@@ -158,7 +155,7 @@ class Chain:
         except StopIteration as stop:
             return stop.value
 
-    def _asked(self, program: Program) -> Iterator[Solver]:
+    def _candidates(self, program: Program) -> Iterator[Solver]:
         """The solvers that fit, each once; whether the later ones fit is evaluated only when they are needed."""
         literal = isinstance(self.first, IpoptMPCC) and self.first.relaxation == "literal"
         chosen = self.first.fits(program)
@@ -180,9 +177,3 @@ class Chain:
                 session.hold(self._held[repr(solver)])  # type: ignore[attr-defined]
             self._sessions[solver] = session
         return session
-
-    def _count(self, solver: Solver, fallback: bool) -> None:
-        name = type(solver).__name__
-        self.counts["solves"] += 1
-        self.counts["fallbacks"] += fallback
-        self.counts[name] = self.counts.get(name, 0) + 1

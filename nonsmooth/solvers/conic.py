@@ -1,7 +1,5 @@
 """Clarabel through cvxpy: slow, independent of all other solvers, the last one of the chain."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -10,18 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.exceptions import InputError, SolverMissing
-from nonsmooth.programs import LCP, QP, ConeQP, FrictionContact, Program, Solution
+from nonsmooth.exceptions import SolverMissing
+from nonsmooth.programs import LCP, QP, ConeQP, FrictionContact, Program, Session, Solution
 from nonsmooth.settings import settings
-from nonsmooth.solvers.normalised import NormalisedContact, normalised, normalised_contact, unanswered
+from nonsmooth.solvers.normalised import NormalisedContact, normalised, normalised_contact
 from nonsmooth.solvers.polish import binding_rows, polished_contact, polished_qp
-
-__all__ = ["Conic"]
+from nonsmooth.solvers.session import SolverSession, Unsolvable
 
 TOLERANCES = (1e-12, 1e-9, 1e-7)
 #: largest number of conic programs for de Saxcé's correction, and the residual at which it has converged
 CORRECTIONS = 50
-SETTLED = 1e-6
+CONVERGED = 1e-6
 
 
 @settings
@@ -48,7 +45,7 @@ class Conic:
             return _factor(program.A) is not None
         return isinstance(program, (QP, FrictionContact, ConeQP))
 
-    def setup(self) -> ConicSession:
+    def setup(self) -> Session:
         """Load cvxpy and Clarabel.
 
         Raises
@@ -56,37 +53,32 @@ class Conic:
         SolverMissing
             If one of them is not installed.
         """
+        return ConicSession(self)
+
+
+class ConicSession(SolverSession):
+    """`Conic` session: one parametrised cvxpy problem per shape."""
+
+    programs, taken = (LCP, QP, FrictionContact, ConeQP), "a QP, LCP, FrictionContact or ConeQP"
+
+    def __init__(self, settings: Conic) -> None:
         try:
             import clarabel
             import cvxpy
         except ImportError as error:
             raise SolverMissing("Conic needs cvxpy and clarabel: pip install cvxpy clarabel.") from error
-        return ConicSession(cvxpy, clarabel)
+        super().__init__(settings)
+        self._cvxpy, self._clarabel = cvxpy, clarabel
+        self._problems: dict[tuple[int, ...], tuple[Any, ...]] = {}
 
-
-class ConicSession:
-    """`Conic` session: one parametrised cvxpy problem per shape."""
-
-    def __init__(self, cvxpy: Any, clarabel: Any) -> None:
-        self._cvxpy = cvxpy
-        self._clarabel = clarabel
-        self._posed: dict[tuple[int, ...], tuple[Any, ...]] = {}
-
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve a QP, a symmetric LCP or contact with friction, whose guess only gives the first correction."""
+    def _solve(self, program: LCP | QP | FrictionContact | ConeQP, guess: Solution | None) -> Solution:
+        """The guess gives the first correction of contact with friction only."""
         if isinstance(program, LCP):
             return self._solve_lcp(program)
-        if isinstance(program, QP):
-            return self._solve_qp(program)
-        if isinstance(program, (FrictionContact, ConeQP)):
-            return self._solve_contact(program, guess)
-        raise InputError(f"Conic takes a QP, LCP, FrictionContact or ConeQP, got {type(program).__name__}.")
+        return self._solve_qp(program) if isinstance(program, QP) else self._solve_contact(program, guess)
 
     def _solve_qp(self, qp: QP) -> Solution:
-        try:
-            scaled = normalised(qp)
-        except np.linalg.LinAlgError as error:
-            return Solution(np.full(qp.f.size, np.nan), np.zeros(qp.b.size), str(error), 0, "Conic")
+        scaled = normalised(qp)
         u, multipliers, status, iterations = self._minimise(
             np.eye(qp.f.size), scaled.f, scaled.A, scaled.b, qp.equalities
         )
@@ -96,8 +88,7 @@ class ConicSession:
     def _solve_lcp(self, lcp: LCP) -> Solution:
         factor = _factor(lcp.A)
         if factor is None or not np.isfinite(lcp.b).all():
-            nan = np.full(lcp.b.size, np.nan)
-            return Solution(nan, nan, "A is not symmetric positive semidefinite, or b not finite", 0, "Conic")
+            raise Unsolvable("A is not symmetric positive semidefinite, or b not finite")
         scale = 1.0 / np.sqrt(np.maximum(lcp.A.diagonal(), np.finfo(float).tiny))
         scale[lcp.A.diagonal() == 0.0] = 1.0
         size = np.abs(lcp.b * scale).max(initial=0.0) or 1.0
@@ -106,13 +97,18 @@ class ConicSession:
         u, _, status, iterations = self._minimise(factor * scale, lcp.b * scale / size, rows, np.zeros(m - e), 0)
         z = size * scale * u
         z[e:] = np.maximum(z[e:], 0.0)
-        return _polished_lcp(lcp, Solution(lcp.A @ z + lcp.b, z, status, iterations, "Conic"))
+        solution = Solution(lcp.A @ z + lcp.b, z, status, iterations, "Conic")
+        # least squares on the rows with z > w, kept only if the residual decreases
+        active: NDArray[np.bool_] = lcp.A.diagonal() * z > solution.x
+        active[:e] = True
+        z = np.zeros(m)
+        z[active] = np.linalg.lstsq(lcp.A[np.ix_(active, active)], -lcp.b[active], rcond=1e-13)[0]
+        z[e:] = np.maximum(z[e:], 0.0)
+        polished = Solution(lcp.A @ z + lcp.b, z, status, iterations, "Conic", active)
+        return polished if lcp.residual(polished) < lcp.residual(solution) else solution
 
     def _solve_contact(self, program: FrictionContact | ConeQP, guess: Solution | None) -> Solution:
-        try:
-            scaled = normalised_contact(program)
-        except ValueError as failure:
-            return unanswered(program, str(failure), "Conic")
+        scaled = normalised_contact(program)
         exact = isinstance(program, FrictionContact)
         z, error, iterations, word = scaled.start(guess), np.inf, 0, "max_iter"
         slip = _slip(scaled, z) if exact and guess is not None else np.zeros(scaled.mu.size)
@@ -124,14 +120,13 @@ class ConicSession:
             if not np.isfinite(trial).all():
                 break
             found = scaled.residual(trial)
-            settled = found > 0.5 * error and error <= SETTLED
+            converged = found > 0.5 * error and error <= CONVERGED
             if found < error:
                 z, error = trial, found
-            if settled or error <= TOLERANCES[0]:
+            if converged or error <= TOLERANCES[0]:
                 break
             slip = _slip(scaled, trial)
-        z = polished_contact(scaled, z)
-        return scaled.solution(z, iterations, "Conic", Conic.tolerance, word)
+        return scaled.solution(polished_contact(scaled, z), iterations, self._settings, word)
 
     def _on_cones(self, scaled: NormalisedContact, b: Array) -> tuple[Array, str, int]:
         """min 1/2 z^T A z + b^T z, contacts in their cones; without cvxpy, which would take longer than the
@@ -162,9 +157,9 @@ class ConicSession:
         """min 1/2 |F u|^2 + f^T u  s.t.  A u >= b, = on the first rows; also the multipliers of all rows."""
         cp = self._cvxpy
         key = (*F.shape, *A.shape, equalities)
-        if key not in self._posed:
-            self._posed[key] = _pose(cp, *key)
-        problem, u, constraints, parameters = self._posed[key]
+        if key not in self._problems:
+            self._problems[key] = _parametrised(cp, *key)
+        problem, u, constraints, parameters = self._problems[key]
         values = (F, f, A[:equalities], b[:equalities], A[equalities:], b[equalities:])
         for parameter, value in zip(parameters, values, strict=True):
             if parameter is not None:
@@ -174,13 +169,9 @@ class ConicSession:
             return np.full(f.size, np.nan), np.zeros(b.size), status, iterations
         # cvxpy's Lagrangian adds y (A u - b) for an equality, and subtracts it for >=
         equal, unequal = constraints
-        y = np.concatenate(
-            [
-                np.zeros(0) if equal is None else -np.atleast_1d(equal.dual_value),
-                np.zeros(0) if unequal is None else np.atleast_1d(unequal.dual_value),
-            ]
-        )
-        return u.value, y, status, iterations
+        y_e = np.zeros(0) if equal is None else -np.atleast_1d(equal.dual_value)
+        y_i = np.zeros(0) if unequal is None else np.atleast_1d(unequal.dual_value)
+        return u.value, np.concatenate([y_e, y_i]), status, iterations
 
     def _run(self, problem: Any) -> tuple[str, int]:
         """Solve as accurately as Clarabel can; if round-off stops it, cvxpy discards the iterate and raises."""
@@ -199,7 +190,7 @@ class ConicSession:
         return status, 0
 
 
-def _pose(cp: Any, r: int, n: int, m: int, _: int, e: int) -> tuple[Any, ...]:
+def _parametrised(cp: Any, r: int, n: int, m: int, _: int, e: int) -> tuple[Any, ...]:
     u = cp.Variable(n)
     F, f = cp.Parameter((r, n)), cp.Parameter(n)
     A_e, b_e = (cp.Parameter((e, n)), cp.Parameter(e)) if e else (None, None)
@@ -219,17 +210,6 @@ def _factor(A: Array) -> Array | None:
     if values.min(initial=0.0) < -1e-12 * values.max(initial=0.0):
         return None
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-
-
-def _polished_lcp(lcp: LCP, solution: Solution) -> Solution:
-    """Least squares on the rows with z > w, kept only if the residual decreases."""
-    active: NDArray[np.bool_] = lcp.A.diagonal() * solution.y > solution.x
-    active[: lcp.bilateral] = True
-    z = np.zeros(lcp.b.size)
-    z[active] = np.linalg.lstsq(lcp.A[np.ix_(active, active)], -lcp.b[active], rcond=1e-13)[0]
-    z[lcp.bilateral :] = np.maximum(z[lcp.bilateral :], 0.0)
-    trial = Solution(lcp.A @ z + lcp.b, z, solution.status, solution.iterations, "Conic", active)
-    return trial if lcp.residual(trial) < lcp.residual(solution) else solution
 
 
 def _slip(scaled: NormalisedContact, z: Array) -> Array:

@@ -27,8 +27,6 @@ from nonsmooth.exceptions import SolverFailed
 from nonsmooth.programs.initial_value import InitialValue
 from nonsmooth.settings import settings
 
-__all__ = ["Bdf", "Cvodes", "Dop853", "Integrator", "Lsoda", "Piece", "Radau"]
-
 #: absolute tolerance of states without step size control
 FREE = 1e300
 #: smallest relative tolerance accepted by SciPy

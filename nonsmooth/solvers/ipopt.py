@@ -1,23 +1,22 @@
 """Interior-point solution of an MPCC through CasADi, one compiled program per structure."""
 
-from __future__ import annotations
-
-from dataclasses import replace
+import math
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverMissing
-from nonsmooth.programs import MPCC, MPCCStructure, Program, Solution
+from nonsmooth.programs import MPCC, MPCCStructure, Program, Session, Solution
 from nonsmooth.settings import settings
-from nonsmooth.solvers.ctrl_c import ctrl_c_kept
 from nonsmooth.solvers.polish import polished_mpcc
-from nonsmooth.solvers.relaxation import NONE, Relaxation, relaxation_named
-
-__all__ = ["IpoptMPCC"]
+from nonsmooth.solvers.session import SolverSession
 
 ABSORBED = (
     "with the literal product gap * multiplier = 0, mu = 0 is absorbing: the linearised product keeps a multiplier "
@@ -28,6 +27,74 @@ PLUGINS = ("ipopt", "ccopt")
 CONSTRAINT_AND_VARIABLE = 2  # code of ccopt for a pair of this kind
 #: status of IPOPT after Ctrl-C: CasADi catches the signal
 INTERRUPTED = ("User_Requested_Stop", "NonIpopt_Exception_Thrown")
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """A smooth replacement of a pair 0 <= a _|_ b >= 0, with the scaled gap a, the scaled multiplier b, a parameter s.
+
+    Parameters
+    ----------
+    row : callable
+        (a, b, s) -> expression of the pair's constraint row; None for none.
+    sequence : callable
+        epsilon -> the values of s, solved one after the other until the pairs are complementary.
+    lower, upper : float
+        Bounds of that row.
+    penalty : callable
+        (a, b, s) -> term added to the objective; None for none.
+    signs : bool
+        Whether a >= 0 and b >= 0 must be imposed as well.
+    polish : bool
+        Whether the solution is refined by Newton's method on the active pairs.
+    push : float
+        Relative distance by which IPOPT moves the initial guess from its bounds.
+    barrier : float
+        IPOPT's first barrier parameter: small where pairs are equations, since bounds are then reached by few unknowns.
+    scaled : bool
+        Whether unknowns and rows are scaled instead of in SI units.
+    """
+
+    row: Callable[[ca.SX, ca.SX, ca.SX], ca.SX] | None
+    sequence: Callable[[float], tuple[float, ...]]
+    lower: float = -math.inf
+    upper: float = math.inf
+    penalty: Callable[[ca.SX, ca.SX, ca.SX], ca.SX] | None = None
+    signs: bool = True
+    polish: bool = True
+    push: float = 1e-2
+    barrier: float = 0.1
+    scaled: bool = True
+
+
+RELAXATIONS = {
+    "fischer-burmeister": Relaxation(
+        row=lambda a, b, s: a + b - ca.sqrt(a**2 + b**2 + 2 * s**2),  # zero <=> a, b > 0 and a b = s^2
+        sequence=lambda epsilon: (epsilon,),
+        lower=0.0,
+        upper=0.0,
+        signs=False,
+        push=1e-9,
+        barrier=1e-8,
+    ),
+    "scholtes": Relaxation(
+        row=lambda a, b, s: a * b / s,
+        sequence=lambda epsilon: (*(s for s in (1e-2, 1e-5, 1e-8) if s > epsilon**2), epsilon**2),
+        upper=1.0,
+    ),
+    "l1": Relaxation(row=None, sequence=lambda epsilon: (1.0, 1e2, 1e4), penalty=lambda a, b, s: s * a * b),
+    "literal": Relaxation(
+        row=lambda a, b, s: a * b,
+        sequence=lambda epsilon: (0.0,),
+        lower=0.0,
+        upper=0.0,
+        polish=False,
+        push=1e-16,  # the published method starts with zero multipliers
+        scaled=False,
+    ),
+}
+#: pairs for a solver that treats complementarity itself
+NO_RELAXATION = Relaxation(row=None, sequence=lambda epsilon: (0.0,))
 
 
 @settings
@@ -70,7 +137,8 @@ class IpoptMPCC:
     plugin: str = "ipopt"
 
     def __post_init__(self) -> None:
-        relaxation_named(self.relaxation)
+        if self.relaxation not in RELAXATIONS:
+            raise InputError(f"There is no relaxation {self.relaxation!r}; there are {', '.join(RELAXATIONS)}.")
         if self.plugin not in PLUGINS:
             raise InputError(f"IpoptMPCC has no plugin {self.plugin!r}; it takes {' or '.join(PLUGINS)}.")
         if not 0.0 < self.epsilon <= 1e-3:
@@ -79,13 +147,13 @@ class IpoptMPCC:
     @property
     def tolerance(self) -> float:
         """Guaranteed residual: near round-off after the polish."""
-        return 1e-12 if relaxation_named(self.relaxation).polish else 1e-9
+        return 1e-12 if RELAXATIONS[self.relaxation].polish else 1e-9
 
     def fits(self, program: Program) -> bool:
         """Any MPCC."""
         return isinstance(program, MPCC)
 
-    def setup(self) -> IpoptSession:
+    def setup(self) -> Session:
         """Check that the plugin's library is available.
 
         Raises
@@ -101,32 +169,29 @@ class IpoptMPCC:
         return IpoptSession(self)
 
 
-class IpoptSession:
-    """`IpoptMPCC` session: the built programs, one per structure met."""
+class IpoptSession(SolverSession):
+    """`IpoptMPCC` session: the built programs, one per structure met.
+
+    Ctrl-C during a call is raised as KeyboardInterrupt; IPOPT itself would return as if it had finished.
+    """
+
+    programs, taken = (MPCC,), "an MPCC"
 
     def __init__(self, settings: IpoptMPCC) -> None:
-        self._settings = settings
-        self._relaxation = NONE if settings.plugin == "ccopt" else relaxation_named(settings.relaxation)
+        super().__init__(settings)
+        self._relaxation = NO_RELAXATION if settings.plugin == "ccopt" else RELAXATIONS[settings.relaxation]
         self._built: dict[MPCCStructure, ca.Function] = {}
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve an MPCC.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If Ctrl-C was pressed meanwhile; IPOPT itself would return as if it had finished.
-        """
-        if not isinstance(program, MPCC):
-            raise InputError(f"IpoptMPCC takes an MPCC, got {type(program).__name__}.")
-        nlp = self._nlp(program.structure)
-        x, y = _start(program, guess)
+    def _solve(self, program: MPCC, guess: Solution | None) -> Solution:
+        x, y = program.start(guess)
         relaxation, total = self._relaxation, 0
         best, error = Solution(x, y, "not started", 0, "IpoptMPCC"), np.inf
         for s in relaxation.sequence(self._settings.epsilon):
-            x, y, iterations, status = _relaxed(nlp, program, relaxation, x, y, s)
+            x, y, iterations, status = self._relaxed(program, x, y, s)
             total += iterations
-            trial = Solution(x, y, status, total, "IpoptMPCC", _binding_pairs(program, x, y))
+            G = program.structure.values(x, y, program.p)[3]
+            active = program.binding & (G / program.G_scale < y / program.y_scale)
+            trial = Solution(x, y, status, total, "IpoptMPCC", active)
             if relaxation.polish:
                 trial = polished_mpcc(program, trial)
             trial_error = program.residual(trial)
@@ -134,19 +199,45 @@ class IpoptSession:
                 best, error = trial, trial_error
             if error <= self._settings.tolerance:
                 break
-        explained = (
-            best.status if relaxation.polish or error <= self._settings.tolerance else f"{ABSORBED} (IPOPT: {status})"
-        )
-        return replace(best, status=explained, iterations=total)
+        fails = not relaxation.polish and error > self._settings.tolerance
+        return replace(best, status=f"{ABSORBED} (IPOPT: {status})" if fails else best.status, iterations=total)
 
-    def _nlp(self, structure: MPCCStructure) -> ca.Function:
+    def _relaxed(self, mpcc: MPCC, x: Array, y: Array, s: float) -> tuple[Array, Array, int, str]:
+        """One call of IPOPT in scaled unknowns; the result is in SI units."""
+        relaxation, binding, structure = self._relaxation, mpcc.binding, mpcc.structure
         if structure not in self._built:
-            self._built[structure] = _build(structure, self._relaxation, self._settings)
-        return self._built[structure]
+            self._built[structure] = _build(structure, relaxation, self._settings)
+        _, _, c_x, c_y, _, _ = structure.jacobians(x, y, mpcc.p)
+        change = np.abs(c_x) @ mpcc.x_scale + np.abs(c_y) @ mpcc.y_scale  # if every unknown changes by its scale
+        c_scale = np.where((change > 0.0) & np.isfinite(change), change, 1.0)
+        scales = [mpcc.x_scale, mpcc.y_scale, mpcc.G_scale, c_scale]
+        if not relaxation.scaled:
+            scales = [np.ones_like(scale) for scale in scales]
+        x_scale, y_scale = scales[:2]
+        equations = np.zeros(len(structure.equality_names))
+        lower = [equations, np.where(binding, relaxation.lower, 0.0)]
+        upper = [equations, np.where(binding, relaxation.upper, np.inf)]
+        if relaxation.signs:
+            lower.append(np.zeros(binding.size))
+            upper.append(np.full(binding.size, np.inf))
+        y_lower = np.where(binding, 0.0 if relaxation.signs else -np.inf, 0.0)
+        inputs = {
+            "x0": np.concatenate((x / x_scale, y / y_scale)),
+            "p": np.concatenate((mpcc.p, *scales, binding, [s])),
+            "lbx": np.concatenate((mpcc.lower / x_scale, y_lower)),
+            "ubx": np.concatenate((mpcc.upper / x_scale, np.where(binding, np.inf, 0.0))),
+            "lbg": np.concatenate(lower),
+            "ubg": np.concatenate(upper),
+        }
+        try:
+            z, iterations, status = _call(self._built[structure], inputs)
+        except RuntimeError as error:
+            return x, y, 0, f"CasADi stopped: {error}"
+        return np.clip(z[: x.size] * x_scale, mpcc.lower, mpcc.upper), z[x.size :] * y_scale, iterations, status
 
 
 def _build(structure: MPCCStructure, relaxation: Relaxation, settings: IpoptMPCC) -> ca.Function:
-    """The relaxed, scaled program; its parameter vector is what `_relaxed` stacks, in that order."""
+    """The relaxed, scaled program; its parameter vector is what `IpoptSession._relaxed` stacks, in that order."""
     n, m, k = len(structure.x_names), len(structure.y_names), len(structure.equality_names)
     x, y = ca.SX.sym("x", n), ca.SX.sym("y", m)
     x_scale, y_scale, G_scale = ca.SX.sym("x_scale", n), ca.SX.sym("y_scale", m), ca.SX.sym("G_scale", m)
@@ -154,74 +245,60 @@ def _build(structure: MPCCStructure, relaxation: Relaxation, settings: IpoptMPCC
     symbols = [structure.x, structure.y, structure.p]
     expressions = [structure.objective, structure.equalities, structure.complements]
     f, c, G = ca.Function("mpcc", symbols, expressions)(x * x_scale, y * y_scale, structure.p)
-    gap = G / G_scale
-    pairs = binding * relaxation.row(gap, y, s) + (1 - binding) * gap
+    gap, zeros = G / G_scale, ca.SX.zeros(m)
+    row = relaxation.row(gap, y, s) if relaxation.row else zeros
+    penalty = relaxation.penalty(gap, y, s) if relaxation.penalty else zeros
+    pairs = binding * row + (1 - binding) * gap
     rows = [c / c_scale, pairs, gap] if relaxation.signs else [c / c_scale, pairs]
     program = {
         "x": ca.vertcat(x, y),
         "p": ca.vertcat(structure.p, x_scale, y_scale, G_scale, c_scale, binding, s),
         # dense: without contacts the objective is constant and has no entries
-        "f": ca.densify(f + ca.sum1(binding * relaxation.penalty(gap, y, s))),
+        "f": ca.densify(f + ca.sum1(binding * penalty)),
         "g": ca.vertcat(*rows),
     }
-    return ca.nlpsol("mpcc", settings.plugin, program, _options(settings, relaxation, n, m, k))
-
-
-def _options(settings: IpoptMPCC, relaxation: Relaxation, n: int, m: int, k: int) -> dict[str, Any]:
     options: dict[str, Any] = {
-        "print_time": False,
-        "calc_lam_p": False,
-        "error_on_fail": False,
-        "show_eval_warnings": False,
-    }
+        "print_time": False, "calc_lam_p": False, "error_on_fail": False, "show_eval_warnings": False,
+    }  # fmt: skip
     if settings.plugin == "ccopt":
         # each pair: the gap's row, the last m of k + 2 m, and the multiplier's column, the last m of n + m
-        pairs = [[k + m + i, n + i] for i in range(m)]
-        return {**options, "cc_pairs": pairs, "cc_types": [CONSTRAINT_AND_VARIABLE] * m}
-    options["ipopt"] = {
-        "print_level": 0,
-        "sb": "yes",
-        "tol": 1e-10,
-        "constr_viol_tol": 1e-10,
-        "max_iter": settings.max_iterations,
-        "nlp_scaling_method": "none",
-        "bound_relax_factor": 0.0,
-        "bound_push": relaxation.push,
-        "bound_frac": relaxation.push,
-        "mu_init": relaxation.barrier,
-    }
-    return options
+        options["cc_pairs"] = [[k + m + i, n + i] for i in range(m)]
+        options["cc_types"] = [CONSTRAINT_AND_VARIABLE] * m
+    else:
+        options["ipopt"] = {
+            "print_level": 0, "sb": "yes", "tol": 1e-10, "constr_viol_tol": 1e-10, "max_iter": settings.max_iterations,
+            "nlp_scaling_method": "none", "bound_relax_factor": 0.0, "bound_push": relaxation.push,
+            "bound_frac": relaxation.push, "mu_init": relaxation.barrier,
+        }  # fmt: skip
+    return ca.nlpsol("mpcc", settings.plugin, program, options)
 
 
-def _relaxed(
-    nlp: ca.Function, mpcc: MPCC, relaxation: Relaxation, x: Array, y: Array, s: float
-) -> tuple[Array, Array, int, str]:
-    """One call of IPOPT in scaled unknowns; the result is in SI units."""
-    binding, infinite = mpcc.binding, np.full(mpcc.binding.size, np.inf)
-    scales = [mpcc.x_scale, mpcc.y_scale, mpcc.G_scale, _equation_scale(mpcc, x, y)]
-    if not relaxation.scaled:
-        scales = [np.ones_like(scale) for scale in scales]
-    x_scale, y_scale = scales[:2]
-    equations = np.zeros(len(mpcc.structure.equality_names))
-    lower = [equations, np.where(binding, relaxation.lower, 0.0)]
-    upper = [equations, np.where(binding, relaxation.upper, np.inf)]
-    if relaxation.signs:
-        lower.append(np.zeros(binding.size))
-        upper.append(infinite)
-    y_lower = np.where(binding, 0.0 if relaxation.signs else -np.inf, 0.0)
-    inputs = {
-        "x0": np.concatenate((x / x_scale, y / y_scale)),
-        "p": np.concatenate((mpcc.p, *scales, binding, [s])),
-        "lbx": np.concatenate((mpcc.lower / x_scale, y_lower)),
-        "ubx": np.concatenate((mpcc.upper / x_scale, np.where(binding, np.inf, 0.0))),
-        "lbg": np.concatenate(lower),
-        "ubg": np.concatenate(upper),
-    }
+@contextmanager
+def ctrl_c_kept() -> Iterator[None]:
+    """Ctrl-C during calls of CasADi, which may lose it: an evaluation that it ends is taken for one that failed.
+
+    What the handler of SIGINT raises within, mostly KeyboardInterrupt, is raised again at the end if it was lost.
+    """
+    usual: Any = signal.getsignal(signal.SIGINT)
+    if not callable(usual) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    raised: list[BaseException] = []
+
+    def handler(number: int, frame: Any) -> None:
+        try:
+            usual(number, frame)
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    signal.signal(signal.SIGINT, handler)
     try:
-        z, iterations, status = _call(nlp, inputs)
-    except RuntimeError as error:
-        return x, y, 0, f"CasADi stopped: {error}"
-    return np.clip(z[: x.size] * x_scale, mpcc.lower, mpcc.upper), z[x.size :] * y_scale, iterations, status
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if raised:
+        raise raised[0]
 
 
 def _call(nlp: ca.Function, inputs: dict[str, Array]) -> tuple[Array, int, str]:
@@ -238,22 +315,3 @@ def _call(nlp: ca.Function, inputs: dict[str, Array]) -> tuple[Array, int, str]:
     if status in INTERRUPTED:
         raise KeyboardInterrupt
     return z, int(stats["iter_count"]), status
-
-
-def _equation_scale(mpcc: MPCC, x: Array, y: Array) -> Array:
-    """Change of each equation if every unknown changes by its scale."""
-    _, _, c_x, c_y, _, _ = mpcc.structure.jacobians(x, y, mpcc.p)
-    scale = np.abs(c_x) @ mpcc.x_scale + np.abs(c_y) @ mpcc.y_scale
-    return np.where((scale > 0.0) & np.isfinite(scale), scale, 1.0)
-
-
-def _start(mpcc: MPCC, guess: Solution | None) -> tuple[Array, Array]:
-    """The guess, or zeros, within the bounds."""
-    x = np.zeros(mpcc.lower.size) if guess is None else guess.x
-    y = np.zeros(mpcc.binding.size) if guess is None else guess.y
-    return np.clip(x, mpcc.lower, mpcc.upper), np.where(mpcc.binding, y, 0.0)
-
-
-def _binding_pairs(mpcc: MPCC, x: Array, y: Array) -> NDArray[np.bool_]:
-    G = mpcc.structure.values(x, y, mpcc.p)[3]
-    return mpcc.binding & (G / mpcc.G_scale < y / mpcc.y_scale)

@@ -1,18 +1,12 @@
 """Lemke's method: finite complementary pivoting, which ends with a solution or on a ray."""
 
-from __future__ import annotations
+from typing import ClassVar
 
-from collections.abc import Callable
-from typing import Any, ClassVar
-
-from nonsmooth.exceptions import InputError
-from nonsmooth.programs import LCP, FrictionContact, Program, Solution
+from nonsmooth.programs import LCP, FrictionContact, Program, Session, Solution
 from nonsmooth.settings import settings
-from nonsmooth.solvers.kernels import Told
-from nonsmooth.solvers.normalised import normalised_contact, unanswered
-from nonsmooth.solvers.planar import planar_answer
-
-__all__ = ["Lemke"]
+from nonsmooth.solvers.normalised import normalised_contact
+from nonsmooth.solvers.planar import planar_friction
+from nonsmooth.solvers.session import SolverSession
 
 #: meaning of the end of the path, by the kernel's number
 ENDS = (
@@ -48,36 +42,22 @@ class Lemke:
         """Any LCP; a FrictionContact in the plane."""
         return isinstance(program, LCP) or (isinstance(program, FrictionContact) and program.dimension == 2)
 
-    def setup(self) -> LemkeSession:
+    def setup(self) -> Session:
         """Load the compiled kernel."""
         from nonsmooth.solvers.kernels.lemke import lemke
 
-        return LemkeSession(Told(lemke, "Lemke"), self.max_pivots)
+        return LemkeSession(self, lemke)
 
 
-class LemkeSession:
+class LemkeSession(SolverSession):
     """`Lemke` session without internal state."""
 
-    def __init__(self, kernel: Callable[..., Any], max_pivots: int) -> None:
-        self._kernel = kernel
-        self._max_pivots = max_pivots
+    programs, dimensions, taken = (LCP, FrictionContact), (2,), "an LCP or a FrictionContact in the plane"
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve an LCP or a FrictionContact in the plane; the guess is not used: each path begins at infinity."""
-        if isinstance(program, LCP):
-            return self._solve_lcp(program)
-        if not isinstance(program, FrictionContact) or program.dimension != 2:
-            raise InputError(f"Lemke takes an LCP or a FrictionContact in the plane, got {type(program).__name__}.")
-        try:
-            scaled = normalised_contact(program)
-        except ValueError as error:
-            return unanswered(program, str(error), "Lemke")
-        return planar_answer(scaled, None, lambda lcp, _: self._solve_lcp(lcp), "Lemke", Lemke.tolerance)
-
-    def _solve_lcp(self, lcp: LCP) -> Solution:
-        try:
-            scaled = normalised_contact(lcp)
-        except ValueError as error:
-            return unanswered(lcp, str(error), "Lemke")
-        z, _, pivots, end, _ = self._kernel(scaled.A, scaled.b, scaled.e, self._max_pivots)
-        return scaled.solution(z, pivots, "Lemke", Lemke.tolerance, ENDS[end] if end else "lost to round-off")
+    def _solve(self, program: LCP | FrictionContact, guess: Solution | None) -> Solution:
+        """The guess is not used: each path begins at infinity."""
+        scaled = normalised_contact(program)
+        if isinstance(program, FrictionContact):
+            return planar_friction(scaled, None, lambda lcp, _: self.solve(lcp), self._settings)
+        z, _, pivots, end, _ = self._kernel(scaled.A, scaled.b, scaled.e, self._settings.max_pivots)
+        return scaled.solution(z, pivots, self._settings, ENDS[end] if end else "lost to round-off")

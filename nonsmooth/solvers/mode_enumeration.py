@@ -1,20 +1,15 @@
 """Enumeration of all modes of a few contacts, the most likely first."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.programs import LCP, FrictionContact, Program, Solution
+from nonsmooth.programs import LCP, FrictionContact, Program, Session, Solution
 from nonsmooth.settings import settings
-from nonsmooth.solvers.kernels import Told
-from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact, unanswered
-
-__all__ = ["ModeEnumeration"]
+from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact
+from nonsmooth.solvers.session import SolverSession
 
 OPEN, STICK, FORWARD, BACKWARD = range(4)
 
@@ -44,35 +39,29 @@ class ModeEnumeration:
         planar = isinstance(program, FrictionContact) and program.dimension == 2
         return planar and 4**program.contacts <= self.max_modes  # type: ignore[attr-defined]
 
-    def setup(self) -> ModeEnumerationSession:
+    def setup(self) -> Session:
         """Load the compiled kernel."""
         from nonsmooth.solvers.kernels.mode_enumeration import enumerate_modes
 
-        return ModeEnumerationSession(Told(enumerate_modes, "ModeEnumeration"), self)
+        return ModeEnumerationSession(self, enumerate_modes)
 
 
-class ModeEnumerationSession:
+class ModeEnumerationSession(SolverSession):
     """`ModeEnumeration` session without internal state: the initial modes are those of the guess."""
 
-    def __init__(self, kernel: Callable[..., Any], settings: ModeEnumeration) -> None:
-        self._kernel = kernel
-        self._settings = settings
+    programs = (object,)
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve a small LCP or FrictionContact in the plane."""
-        if not isinstance(program, (LCP, FrictionContact)) or not self._settings.fits(program):
+    def _solve(self, program: LCP | FrictionContact, guess: Solution | None) -> Solution:
+        if not self._settings.fits(program):
             raise InputError(
                 f"{self._settings} takes an LCP or a FrictionContact in the plane with at most that many modes."
             )
-        try:
-            scaled = normalised_contact(program)
-        except ValueError as error:
-            return unanswered(program, str(error), "ModeEnumeration")
+        scaled = normalised_contact(program)
         # below the tolerance, since the residual of the program is rounded differently
         target = 0.1 * ModeEnumeration.tolerance
         start = _modes(scaled, guess)
         z, tried, _ = self._kernel(scaled.A, scaled.b, scaled.mu, scaled.d, scaled.e, start, target)
-        return scaled.solution(z, tried, "ModeEnumeration", ModeEnumeration.tolerance, "no mode is certified")
+        return scaled.solution(z, tried, self._settings, "no mode is certified")
 
 
 def _modes(scaled: NormalisedContact, guess: Solution | None) -> NDArray[np.int64]:

@@ -7,9 +7,7 @@ General-purpose solvers stop at absolute tolerances: in these unknowns such a to
 grams and a crane, in angles and in metres.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +15,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs import LCP, QP, ContactProgram, Solution
-
-__all__ = ["NormalisedContact", "NormalisedQP", "normalised", "normalised_contact", "unanswered"]
+from nonsmooth.solvers.session import Unsolvable
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +33,13 @@ class NormalisedQP:
     inverse: Array
     lengths: Array
 
+    @property
+    def upper(self) -> Array:
+        """Upper bounds of A u: those of equalities, else infinite."""
+        upper = np.full(self.b.size, np.inf)
+        upper[: self.equalities] = self.b[: self.equalities]
+        return upper
+
     def x(self, u: Array) -> Array:
         """Unknowns of the QP from normalised ones."""
         return self.size * (u @ self.inverse)
@@ -43,6 +47,12 @@ class NormalisedQP:
     def y(self, multipliers: Array) -> Array:
         """Multipliers of the QP from normalised ones."""
         return self.size * multipliers / self.lengths
+
+    def signed_y(self, multipliers: Array) -> Array:
+        """Multipliers of the QP without the wrong signs of round-off."""
+        y = self.y(multipliers)
+        y[self.equalities :] = np.maximum(y[self.equalities :], 0.0)
+        return y
 
     def guess(self, solution: Solution) -> tuple[Array, Array]:
         """Normalised unknowns and multipliers of a solution of the QP."""
@@ -55,12 +65,15 @@ def normalised(qp: QP) -> NormalisedQP:
 
     Raises
     ------
-    numpy.linalg.LinAlgError
+    Unsolvable
         If H is not positive definite, or a number of the QP is not finite.
     """
     if not all(np.isfinite(array).all() for array in (qp.H, qp.f, qp.A, qp.b)):
-        raise np.linalg.LinAlgError("a number of the QP is not finite")
-    inverse = np.linalg.inv(np.linalg.cholesky(qp.H))
+        raise Unsolvable("a number of the QP is not finite")
+    try:
+        inverse = np.linalg.inv(np.linalg.cholesky(qp.H))
+    except np.linalg.LinAlgError as error:
+        raise Unsolvable(str(error)) from error
     f, A = inverse @ qp.f, qp.A @ inverse.T
     lengths = np.sqrt((A**2).sum(axis=1))
     lengths[lengths == 0.0] = 1.0
@@ -99,13 +112,19 @@ class NormalisedContact:
         """The program's residual of normalised impulses."""
         return self.program.residual(Solution(z, z * self.scale, "", 0, ""))
 
-    def solution(self, z: Array, iterations: int, solver: str, tolerance: float, complaint: str) -> Solution:
-        """A solution of the program from normalised impulses, "solved" only if the program's residual confirms it."""
+    def within_cones(self, z: Array) -> Array:
+        """Normalised impulses, in place, without what round-off put outside the cones."""
         P = self.contact_rows(z)
         P[:, 0] = np.maximum(P[:, 0], 0.0)
-        if self.d > 1:  # impulses that round-off put outside the cone
+        if self.d > 1:
             length, reach = np.linalg.norm(P[:, 1:], axis=1), self.mu * P[:, 0]
             P[:, 1:] *= np.where(length > reach, reach / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+        return z
+
+    def solution(self, z: Array, iterations: int, solver: Any, complaint: str) -> Solution:
+        """A solution of the program from normalised impulses, "solved" only if its residual is within the tolerance of
+        the solver's settings."""
+        P = self.contact_rows(self.within_cones(z))
         with np.errstate(all="ignore"):
             u = self.A @ z + self.b
             y = z * self.scale
@@ -116,11 +135,11 @@ class NormalisedContact:
         if self.d > 1:
             sticks = np.linalg.norm(P[:, 1:] - U[:, 1:], axis=1) < self.mu * P[:, 0]
             rows[:, 1:] = (rows[:, 0] & sticks)[:, None]
-        solution = Solution(x, y, "solved", iterations, solver, active)
+        solution = Solution(x, y, "solved", iterations, type(solver).__name__, active)
         residual = self.program.residual(solution)
-        if residual <= tolerance:
+        if residual <= solver.tolerance:
             return solution
-        return Solution(x, y, f"{complaint}: residual {residual:.1e}", iterations, solver, active)
+        return replace(solution, status=f"{complaint}: residual {residual:.1e}")
 
 
 def normalised_contact(program: LCP | ContactProgram) -> NormalisedContact:
@@ -128,12 +147,12 @@ def normalised_contact(program: LCP | ContactProgram) -> NormalisedContact:
 
     Raises
     ------
-    ValueError
+    Unsolvable
         If a number of the program is not finite.
     """
     friction = program.friction if isinstance(program, ContactProgram) else np.zeros(program.b.size - program.bilateral)
     if not all(np.isfinite(array).all() for array in (program.A, program.b, friction)):
-        raise ValueError("a number of the program is not finite")
+        raise Unsolvable("a number of the program is not finite")
     units = program.units if isinstance(program, ContactProgram) else np.abs(program.A.diagonal())
     scale = 1.0 / np.sqrt(np.where(units > 0.0, units, 1.0))
     b = program.b * scale
@@ -144,9 +163,3 @@ def normalised_contact(program: LCP | ContactProgram) -> NormalisedContact:
         d, mu = program.dimension, friction * normal / tangential[:, 0]
     A = np.ascontiguousarray(program.A * scale * scale[:, None])
     return NormalisedContact(program, A, b / size, np.array(mu), d, program.bilateral, scale * size)
-
-
-def unanswered(program: LCP | ContactProgram, reason: str, solver: str) -> Solution:
-    """No solution, with the reason."""
-    nan = np.full(program.b.size, np.nan)
-    return Solution(nan, nan, reason, 0, solver)

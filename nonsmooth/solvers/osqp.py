@@ -1,7 +1,5 @@
 """OSQP, set up once per shape of program and then updated."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -9,12 +7,11 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverMissing
-from nonsmooth.programs import QP, Program, Solution
+from nonsmooth.programs import QP, Program, Session, Solution
 from nonsmooth.settings import settings
 from nonsmooth.solvers.normalised import NormalisedQP, normalised
 from nonsmooth.solvers.polish import binding_rows, polished_qp
-
-__all__ = ["Osqp"]
+from nonsmooth.solvers.session import SolverSession
 
 LOOSEST = 1e-9
 #: iterations after which OSQP may adapt its step size; with 0 it decides by the time that factorisations take
@@ -67,7 +64,7 @@ class Osqp:
         """Any QP."""
         return isinstance(program, QP)
 
-    def setup(self) -> OsqpSession:
+    def setup(self) -> Session:
         """Load OSQP.
 
         Raises
@@ -75,20 +72,22 @@ class Osqp:
         SolverMissing
             If osqp is not installed.
         """
+        return OsqpSession(self)
+
+
+class OsqpSession(SolverSession):
+    """`Osqp` session: one workspace per shape."""
+
+    programs, taken = (QP,), "a QP"
+
+    def __init__(self, settings: Osqp) -> None:
         try:
             import osqp
             import scipy.sparse
         except ImportError as error:
             raise SolverMissing("Osqp needs osqp and scipy: pip install osqp.") from error
-        return OsqpSession(self, osqp.OSQP, scipy.sparse.csc_matrix)
-
-
-class OsqpSession:
-    """`Osqp` session: one workspace per shape."""
-
-    def __init__(self, settings: Osqp, workspace: Any, sparse: Any) -> None:
-        self._settings = settings
-        self._new, self._sparse = workspace, sparse
+        super().__init__(settings)
+        self._new, self._sparse = osqp.OSQP, scipy.sparse.csc_matrix
         self._workspaces: dict[tuple[int, int], Any] = {}
         #: the step size of each shape's workspace, and unknowns and multipliers of its last program
         self._last: dict[tuple[int, int], tuple[float, Array, Array]] = {}
@@ -101,14 +100,8 @@ class OsqpSession:
         """Continue from a checkpoint."""
         self._last = {(int(m), int(n)): (float(rho), np.array(x), np.array(y)) for m, n, rho, x, y in held}
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve a QP."""
-        if not isinstance(program, QP):
-            raise InputError(f"Osqp takes a QP, got {type(program).__name__}.")
-        try:
-            scaled = normalised(program)
-        except np.linalg.LinAlgError as error:
-            return Solution(np.full(program.f.size, np.nan), np.zeros(program.b.size), str(error), 0, "Osqp")
+    def _solve(self, program: QP, guess: Solution | None) -> Solution:
+        scaled = normalised(program)
         workspace, shape = self._prepared(scaled), scaled.A.shape
         if guess is not None:
             u, multipliers = scaled.guess(guess)
@@ -127,8 +120,7 @@ class OsqpSession:
         else:
             self._last.pop(shape, None)
             self._workspaces.pop(shape)
-        x, y = scaled.x(result.x), scaled.y(-result.y)
-        y[scaled.equalities :] = np.maximum(y[scaled.equalities :], 0.0)
+        x, y = scaled.x(result.x), scaled.signed_y(-result.y)
         solution = Solution(x, y, str(result.info.status), int(result.info.iter), "Osqp")
         if not (scaled.f.any() or scaled.b.any()):  # no residual relative to the data may be left of a warm start
             solution = replace(solution, x=np.zeros_like(x), y=np.zeros_like(y))
@@ -139,33 +131,19 @@ class OsqpSession:
     def _prepared(self, scaled: NormalisedQP) -> Any:
         """A workspace with this program; an updated one if the shape is known."""
         shape = scaled.A.shape
-        upper = np.full(shape[0], np.inf)
-        upper[: scaled.equalities] = scaled.b[: scaled.equalities]
+        upper = scaled.upper
         if shape in self._workspaces:
             workspace = self._workspaces[shape]
             workspace.update(q=scaled.f, Ax=scaled.A.ravel(order="F"), l=scaled.b, u=upper)
             return workspace
-        workspace = self._new()
+        m, n = shape
+        # zeros of A are stored, so that later programs of the shape fit the pattern
+        entries = scaled.A.ravel(order="F"), np.tile(np.arange(m), n), np.arange(n + 1) * m
+        workspace = self._workspaces[shape] = self._new()
         workspace.setup(
-            self._sparse(np.eye(shape[1])),
-            scaled.f,
-            self._dense_pattern(scaled),
-            scaled.b,
-            upper,
-            verbose=False,
-            polishing=False,
-            scaling=0,
-            eps_abs=self._settings.eps,
-            eps_rel=self._settings.eps,
-            max_iter=self._settings.max_iterations,
-            adaptive_rho_interval=INTERVAL,
+            self._sparse(np.eye(n)), scaled.f, self._sparse(entries, shape=shape), scaled.b, upper,
+            verbose=False, polishing=False, scaling=0, eps_abs=self._settings.eps, eps_rel=self._settings.eps,
+            max_iter=self._settings.max_iterations, adaptive_rho_interval=INTERVAL,
             **({"rho": self._last[shape][0]} if shape in self._last else {}),
-        )
-        self._workspaces[shape] = workspace
+        )  # fmt: skip
         return workspace
-
-    def _dense_pattern(self, scaled: NormalisedQP) -> Any:
-        """A with its zeros stored, so that later programs of the shape fit the pattern."""
-        m, n = scaled.A.shape
-        indices = np.tile(np.arange(m), n)
-        return self._sparse((scaled.A.ravel(order="F"), indices, np.arange(n + 1) * m), shape=(m, n))

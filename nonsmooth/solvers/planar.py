@@ -1,8 +1,7 @@
 """Friction in the plane through its exact LCP, for solvers of LCPs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,6 @@ from nonsmooth.programs import LCP, FrictionContact, Solution, lcp_from_friction
 from nonsmooth.solvers.normalised import NormalisedContact
 from nonsmooth.solvers.polish import polished_contact
 
-__all__ = ["planar_answer"]
-
 #: regularisation of the unit diagonal until bilateral and tangential rows are independent; refinement removes its
 #: effect
 SHIFTS = (0.0, 1e-6, 1e-4)
@@ -22,14 +19,13 @@ ROUND_OFF = 1e-15
 NEAR = 1e-3  # residual below which Newton steps are tried on a solution with a regularised diagonal
 
 
-def planar_answer(
+def planar_friction(
     scaled: NormalisedContact,
     guess: Solution | None,
-    solver: Callable[[LCP, Solution | None], Solution],
-    name: str,
-    tolerance: float,
+    solve: Callable[[LCP, Solution | None], Solution],
+    solver: Any,
 ) -> Solution:
-    """Solve a FrictionContact in the plane through `lcp_from_friction_contact`.
+    """Solve a FrictionContact in the plane through `lcp_from_friction_contact`, to the tolerance of `solver`.
 
     If the rows that it eliminates are dependent, A + s and b - s z replace A and b, with z the previous solution
     (proximal-point method), so that the iteration converges to a solution for A itself.
@@ -49,7 +45,7 @@ def planar_answer(
             except InputError:
                 break
             start = None if active is None else Solution(lcp.b, np.zeros(lcp.b.size), "", 0, "", active)
-            answer = solver(lcp, start)
+            answer = solve(lcp, start)
             iterations += answer.iterations
             if answer.status != "solved":
                 complaint = complaint or answer.status.split(": residual")[0]
@@ -66,9 +62,9 @@ def planar_answer(
                 best, error = z, found
             if shift == 0.0 or error <= ROUND_OFF or stagnation == 2:
                 break
-        if error <= 0.1 * tolerance:
+        if error <= 0.1 * solver.tolerance:
             break
-    return scaled.solution(best, iterations, name, tolerance, complaint or "no solution without a regularised diagonal")
+    return scaled.solution(best, iterations, solver, complaint or "no solution without a regularised diagonal")
 
 
 def _active(scaled: NormalisedContact, guess: Solution | None) -> NDArray[np.bool_] | None:

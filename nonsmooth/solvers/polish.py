@@ -1,7 +1,5 @@
 """From an approximate solution to one at round-off: identify the active rows, and solve equations on them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,10 +8,8 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs import MPCC, QP, ConeQP, FrictionContact, Solution
-from nonsmooth.solvers.kernels import Told
+from nonsmooth.solvers.kernels import TimedKernel
 from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact
-
-__all__ = ["polished_contact", "polished_mpcc", "polished_qp", "refined_friction"]
 
 Mask = NDArray[np.bool_]
 REFINEMENTS = 3
@@ -101,7 +97,7 @@ def polished_contact(scaled: NormalisedContact, z: Array) -> Array:
         return z
     kind = CONE if isinstance(scaled.program, ConeQP) else ALART_CURNIER
     numbers = scaled.A, scaled.b, scaled.mu, scaled.d, scaled.e
-    trial, _, _ = Told(newton, "polishing")(kind, *numbers, z, NEWTON_STEPS, 0, 0.1 * POLISHED)
+    trial, _, _ = TimedKernel(newton, "polishing")(kind, *numbers, z, NEWTON_STEPS, 0, 0.1 * POLISHED)
     return trial if scaled.residual(trial) < scaled.residual(z) else z
 
 
@@ -131,7 +127,7 @@ def refined_friction(program: FrictionContact, z: Array) -> Array:
         if not (np.isfinite(F).all() and np.isfinite(J).all()):
             break
         point = point - np.linalg.lstsq(J, F, rcond=1e-13)[0]
-        following = scaled.solution(point.copy(), 0, "", 0.0, "").y
+        following = scaled.within_cones(point.copy()) * scaled.scale
         found = program.residual(Solution(following, following, "", 0, ""))
         failures = 0 if found < error else failures + 1
         if found < error:

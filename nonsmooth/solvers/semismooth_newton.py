@@ -1,17 +1,12 @@
 """Semismooth Newton on the natural map or on Fischer and Burmeister's function."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.programs import LCP, FrictionContact, Program, Solution
+from nonsmooth.programs import LCP, FrictionContact, Program, Session, Solution
 from nonsmooth.settings import settings
-from nonsmooth.solvers.kernels import Told
-from nonsmooth.solvers.normalised import normalised_contact, unanswered
-
-__all__ = ["SemismoothNewton"]
+from nonsmooth.solvers.normalised import normalised_contact
+from nonsmooth.solvers.session import SolverSession
 
 FORMULATIONS = ("alart-curnier", "fischer-burmeister")
 ROUNDS = 8
@@ -64,36 +59,25 @@ class SemismoothNewton:
         """Any LCP or FrictionContact."""
         return isinstance(program, (LCP, FrictionContact))
 
-    def setup(self) -> SemismoothNewtonSession:
+    def setup(self) -> Session:
         """Load the compiled kernel."""
         from nonsmooth.solvers.kernels.friction import newton
 
-        return SemismoothNewtonSession(Told(newton, "SemismoothNewton"), self)
+        return SemismoothNewtonSession(self, newton)
 
 
-class SemismoothNewtonSession:
+class SemismoothNewtonSession(SolverSession):
     """`SemismoothNewton` session without internal state."""
 
-    def __init__(self, kernel: Callable[..., Any], settings: SemismoothNewton) -> None:
-        self._kernel = kernel
-        self._settings = settings
+    programs, taken = (LCP, FrictionContact), "an LCP or a FrictionContact"
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve an LCP or a FrictionContact."""
-        if not isinstance(program, (LCP, FrictionContact)):
-            raise InputError(f"SemismoothNewton takes an LCP or a FrictionContact, got {type(program).__name__}.")
-        try:
-            scaled = normalised_contact(program)
-        except ValueError as error:
-            return unanswered(program, str(error), "SemismoothNewton")
-        kind, limit = FORMULATIONS.index(self._settings.formulation), self._settings.max_iterations
+    def _solve(self, program: LCP | FrictionContact, guess: Solution | None) -> Solution:
+        scaled, limit = normalised_contact(program), self._settings.max_iterations
+        kind = FORMULATIONS.index(self._settings.formulation)
+        # below the tolerance, since the residual of the program is rounded differently
+        target = 0.1 * SemismoothNewton.tolerance
         z, iterations, _ = self._kernel(
-            kind, scaled.A, scaled.b, scaled.mu, scaled.d, scaled.e, scaled.start(guess), limit, ROUNDS, self._target
+            kind, scaled.A, scaled.b, scaled.mu, scaled.d, scaled.e, scaled.start(guess), limit, ROUNDS, target
         )
         complaint = "max_iter" if iterations >= limit else "stagnated after the last sweeps"
-        return scaled.solution(z, iterations, "SemismoothNewton", SemismoothNewton.tolerance, complaint)
-
-    @property
-    def _target(self) -> float:
-        """Below the tolerance, since the residual of the program is rounded differently."""
-        return 0.1 * SemismoothNewton.tolerance
+        return scaled.solution(z, iterations, self._settings, complaint)

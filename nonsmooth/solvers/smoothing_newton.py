@@ -1,20 +1,16 @@
 """Newton's method along a smoothed path: the fallback for friction in space."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
-from nonsmooth.exceptions import InputError
-from nonsmooth.programs import FrictionContact, Program, Solution
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.programs import FrictionContact, Program, Session, Solution
 from nonsmooth.settings import settings
-from nonsmooth.solvers.kernels import Told
-from nonsmooth.solvers.normalised import normalised_contact, unanswered
+from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact
 from nonsmooth.solvers.polish import polished_contact
-
-__all__ = ["SmoothingNewton"]
+from nonsmooth.solvers.session import SolverSession
 
 #: Newton steps times contacts in Python, about two seconds, before compilation, which takes fifteen
 UNCOMPILED = 5000
@@ -58,20 +54,22 @@ class SmoothingNewton:
         """Any FrictionContact in space."""
         return isinstance(program, FrictionContact) and program.dimension == 3
 
-    def setup(self) -> SmoothingNewtonSession:
+    def setup(self) -> Session:
         """Load the compiled kernel."""
         from nonsmooth.solvers.kernels.smoothing import follow, uncompiled
 
-        return SmoothingNewtonSession(Told(follow, "SmoothingNewton"), uncompiled(), self)
+        return SmoothingNewtonSession(self, follow, uncompiled())
 
 
-class SmoothingNewtonSession:
+class SmoothingNewtonSession(SolverSession):
     """`SmoothingNewton` session. Compiled code is used after the work done without it exceeds the cost of
     compilation."""
 
-    def __init__(self, kernel: Callable[..., Any], uncompiled: Callable[..., Any], settings: SmoothingNewton) -> None:
-        self._kernel, self._uncompiled = kernel, uncompiled
-        self._settings, self._work = settings, 0
+    programs, dimensions, taken = (FrictionContact,), (3,), "a FrictionContact in space"
+
+    def __init__(self, settings: SmoothingNewton, kernel: Callable[..., Any], uncompiled: Callable[..., Any]) -> None:
+        super().__init__(settings, kernel)
+        self._uncompiled, self._work = uncompiled, 0
 
     def held(self) -> int:
         """For a checkpoint: compiled code may round differently, and must be used from the same program on."""
@@ -81,21 +79,14 @@ class SmoothingNewtonSession:
         """Continue from a checkpoint."""
         self._work = int(held)
 
-    def solve(self, program: Program, guess: Solution | None = None) -> Solution:
-        """Solve a FrictionContact in space; the guess is not used."""
-        if not isinstance(program, FrictionContact) or program.dimension != 3:
-            raise InputError(f"SmoothingNewton takes a FrictionContact in space, got {_described(program)}.")
-        try:
-            scaled = normalised_contact(program)
-        except ValueError as failure:
-            return unanswered(program, str(failure), "SmoothingNewton")
-        best = np.zeros(scaled.b.size)
-        error, iterations, limit = scaled.residual(best), 0, self._settings.max_iterations
-        target = 0.1 * SmoothingNewton.tolerance
+    def _solve(self, program: FrictionContact, guess: Solution | None) -> Solution:
+        """The guess is not used."""
+        scaled = normalised_contact(program)
+        best, limit = np.zeros(scaled.b.size), self._settings.max_iterations
+        error, iterations = scaled.residual(best), 0
         for path in PATHS:
-            numbers = scaled.A, scaled.b, scaled.mu, scaled.e, np.zeros(scaled.b.size)
             try:
-                z, used = self._followed(numbers, path, limit, target)
+                z, used = self._follow(scaled, path)
             except np.linalg.LinAlgError:  # Newton's matrix is singular: this path ends without a point
                 continue
             iterations += used
@@ -106,11 +97,12 @@ class SmoothingNewtonSession:
             if error <= SmoothingNewton.tolerance:
                 break
         complaint = "max_iter" if iterations >= len(PATHS) * limit else "no path led to a solution"
-        return scaled.solution(best, iterations, "SmoothingNewton", SmoothingNewton.tolerance, complaint)
+        return scaled.solution(best, iterations, self._settings, complaint)
 
-    def _followed(self, numbers: tuple[Any, ...], path: tuple[float, int, float], limit: int, target: float) -> Any:
+    def _follow(self, scaled: NormalisedContact, path: tuple[float, int, float]) -> tuple[Array, int]:
         """The end of a path and its Newton steps, in Python as long as there are few of them."""
-        contacts = numbers[2].size
+        numbers = scaled.A, scaled.b, scaled.mu, scaled.e, np.zeros(scaled.b.size)
+        limit, contacts, target = self._settings.max_iterations, scaled.mu.size, 0.1 * SmoothingNewton.tolerance
         if self._work < UNCOMPILED:
             few = min(limit, 1 + (UNCOMPILED - self._work) // max(contacts, 1))
             with np.errstate(all="ignore"):  # as in compiled code; a value that is not finite ends the path
@@ -120,8 +112,3 @@ class SmoothingNewtonSession:
                 return z, used
         z, used, _ = self._kernel(*numbers, *path, limit, target)
         return z, used
-
-
-def _described(program: object) -> str:
-    planar = isinstance(program, FrictionContact)
-    return f"{type(program).__name__}" + (" in the plane" if planar else "")

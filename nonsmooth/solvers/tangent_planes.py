@@ -14,8 +14,6 @@ exactly.
 Joints are eliminated before, so that a program has as many unknowns as the joints leave freedoms to the contacts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -24,8 +22,6 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs import QP, FrictionContact, Solution
 from nonsmooth.solvers.normalised import normalised_contact
 from nonsmooth.solvers.polish import refined_friction
-
-__all__ = ["contact_by_qps"]
 
 #: programs until the correction has converged
 CORRECTIONS = 60
@@ -58,8 +54,11 @@ def contact_by_qps(
         scaled = normalised_contact(program)
     except ValueError:  # a trial that diverged
         return None
-    if not program.contacts:
-        return _certified(program, _of_joints(scaled.A, scaled.b, solve) * scaled.scale, tolerance)
+    if not program.contacts:  # multipliers of equalities
+        root = _root(scaled.A)
+        n = root.shape[1]
+        y = solve(QP(np.eye(n), np.zeros(n), root, -scaled.b, scaled.b.size)).y
+        return _certified(program, np.asarray(y) * scaled.scale, tolerance)
     S, s, whole = _without_joints(scaled.A, scaled.b, scaled.e)
     contacts, root, mu = FrictionContact(S, s, scaled.mu, scaled.d), _root(S), scaled.mu
     if not mu.any():
@@ -85,13 +84,6 @@ def contact_by_qps(
 
 def _certified(program: FrictionContact, z: Array, tolerance: float) -> Array | None:
     return z if program.residual(Solution(z, z, "", 0, "")) <= tolerance else None
-
-
-def _of_joints(A: Array, b: Array, solve: Callable[[QP], Solution]) -> Array:
-    """Impulses of joints alone, as multipliers of equations."""
-    root = _root(A)
-    n = root.shape[1]
-    return np.asarray(solve(QP(np.eye(n), np.zeros(n), root, -b, b.size)).y)
 
 
 def _without_joints(A: Array, b: Array, e: int) -> tuple[Array, Array, Callable[[Array], Array]]:

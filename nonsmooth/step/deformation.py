@@ -14,82 +14,40 @@ from nonsmooth.compile.records.values import weighed
 
 
 @kernel
-def take_implicit(system, h):
-    """The inverse masses of a step whose forces act at its point h."""
-    for body in system.bodies:
-        body.implicit = body.inverse_mass / (1.0 + h * (body.damping + h * body.stiffness))
-
-
-@kernel
-def take_true_masses(system, h):
-    """The inverse masses of velocity changes at an instant."""
-    for body in system.bodies:
-        body.implicit = body.inverse_mass
-
-
-@kernel
-def decrease_of_force(body, u, h):
-    """What the forces of deformation become less by if u is added to the velocity of the step."""
-    return weighed(u, h * body.stiffness + body.damping)
-
-
-@kernel
-def deform_by_u(system, dt):
-    """Forces of deformation at the middle of a step with velocity u, where bodies were placed by v."""
+def begin_implicit(system, h):
+    """Take the inverse masses of a step whose forces act at its point h."""
     if is_flexible(system):
         for body in system.bodies:
-            body.force -= weighed(body.u - body.v, (0.5 * dt) * body.stiffness)
+            body.implicit = body.inverse_mass / (1.0 + h * (body.damping + h * body.stiffness))
 
 
 @kernel
-def one(system):
-    return 1
-
-
-#: (system): passes after one that changes velocities by their round-off only: those of single modes may be smaller
+def end_implicit(system):
+    """Take the inverse masses of velocity changes at an instant."""
+    if is_flexible(system):
+        for body in system.bodies:
+            body.implicit = body.inverse_mass
 
 
 @kernel
 def further_passes(system):
-    if is_flexible(system):
-        return 1
-    return 0
-
-
-@kernel
-def is_implicit(body):
-    if is_flexible(body):
-        return True
-    return False
-
-
-@kernel
-def begin_implicit(system, h):
-    """The inverse masses of a step whose forces act at its point h."""
-    if is_flexible(system):
-        take_implicit(system, h)
-
-
-@kernel
-def end_implicit(system, h):
-    """The inverse masses of velocity changes at an instant."""
-    if is_flexible(system):
-        take_true_masses(system, h)
+    """Passes after one that changes velocities by their round-off only: those of single modes may be smaller."""
+    return 1 if is_flexible(system) else 0
 
 
 @kernel
 def implicit_force(body, h):
+    """Force that the right-hand side has, with what is taken along of it."""
     if is_flexible(body):
         return body.force + weighed(body.u - body.v, h * body.stiffness + body.damping)
     return body.force
 
 
-#: (body, h): derivative of the displacement 2 h u with respect to the size 2 h of the step
-
-
 @kernel
 def growth(body, h):
-    """The change of velocity of a mode does not grow with h as that of a body of the same force: its stiffness counts
+    """Derivative of the displacement 2 h u with respect to the size 2 h of the step.
+
+    The change of velocity of a mode does not grow with h as that of a body of the same force: its stiffness counts
     with h^2.
     """
     if is_flexible(body):

@@ -44,43 +44,45 @@ def bias(system):
         joint.velocity_offset = joint.bias_acceleration
 
 
-@piece
-def reaction_at_node(reaction):
-    """The same from wrenches of forces of one, which act at nodes of flexible bodies as well."""
-    wrench = 0.0 * reaction.joints[0].wrench[0]
-    for joint in reaction.joints:
-        wrench += joint.P @ joint.wrench
-    return force_of(wrench), moment_of(wrench)
-
-
-@piece
-def reaction_on_body(reaction):
-    """Force and torque on the second body from the forces or impulses P of its joints."""
-    body = reaction.joints[0].b.body
-    push = zeros_like(body.jump)
-    for joint in reaction.joints:
-        push += joint.P @ joint.b.directions
-    return force_of(push), torque_of(push, body.z, reaction.point)
-
-
 @kernel
 def reaction_of(reaction):
-    """The same from wrenches of forces of one, which act at nodes of flexible bodies as well."""
-    if is_flexible(reaction):
-        return reaction_at_node(reaction)
-    return reaction_on_body(reaction)
+    """Force and torque, or impulses, on the second body from those of the rows of joints, y.
 
-
-@kernel
-def answer_of(reaction):
-    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
+    With flexible bodies from wrenches of unit forces, which act at nodes as well.
+    """
     if is_flexible(reaction):
         wrench = 0.0 * reaction.joints[0].wrench[0]
         for joint in reaction.joints:
-            wrench += joint.answer @ joint.wrench
+            wrench += joint.y @ joint.wrench
         return force_of(wrench), moment_of(wrench)
     body = reaction.joints[0].b.body
     push = 0.0 * body.q
     for joint in reaction.joints:
-        push += joint.answer @ joint.b.directions
+        push += joint.y @ joint.b.directions
     return force_of(push), torque_of(push, body.z, reaction.point)
+
+
+@kernel
+def mean_reaction(system, reaction, from_start):
+    """Mean force and torque of a step, of the impulses P_b at its end and, with `from_start`, P_a at its start."""
+    per_dt = 1.0 / system.dt if system.dt > 0.0 else 0.0
+    if is_flexible(system):
+        wrench = 0.0 * reaction.joints[0].wrench[0]
+        for joint in reaction.joints:
+            if from_start:
+                wrench += joint.P_a @ joint.wrench_start + joint.P_b @ joint.wrench
+            else:
+                wrench += joint.P_b @ joint.wrench
+        wrench = per_dt * wrench
+        return force_of(wrench), moment_of(wrench)
+    body, point = reaction.joints[0].b.body, reaction.point
+    at_start, at_end = 0.0 * body.q, 0.0 * body.q
+    for joint in reaction.joints:
+        if from_start:
+            at_start += joint.P_a @ joint.directions_b
+        at_end += joint.P_b @ joint.b.directions
+    impulse, moment = force_of(at_end), torque_of(at_end, body.z, point)
+    if from_start:
+        impulse = force_of(at_start) + impulse
+        moment = torque_of(at_start, reaction.start_z, point) + moment
+    return per_dt * impulse, per_dt * moment

@@ -130,16 +130,6 @@ def add_impulses(bond, along_a, along_b):
 
 
 @kernel
-def add_all_impulses(system):
-    """The same of all bonds in the program, along their directions at hand."""
-    for joint in system.joints:
-        add_impulses(joint, joint.a.directions, joint.b.directions)
-    for contact in system.contacts:
-        if contact.on:
-            add_impulses(contact, contact.a.directions, contact.b.directions)
-
-
-@kernel
 def rates_of_jump(bond):
     return rates_of_two(bond.a.directions, bond.a.body.jump, bond.b.directions, bond.b.body.jump)
 
@@ -163,7 +153,7 @@ def start_contacts(system):
 
 @kernel
 def leave_out(system):
-    """`left`, the velocity at the end without the impulses `total` on bodies and without what joints respond to them,
+    """Find `left`, the velocity at the end without the impulses `total` on bodies and what joints respond to them,
     which is `answer`."""
     for body in system.bodies:
         body.jump = weighed(body.total, inverse_mass(body))
@@ -179,7 +169,7 @@ def leave_out(system):
 
 @kernel
 def leave_out_impacts(system):
-    """The same without the impulses `impact` of contacts."""
+    """Find the velocity at the end without the impulses `impact` of contacts, as `leave_out` does."""
     for body in system.bodies:
         body.total = zeros_like(body.total)
     for contact in system.contacts:
@@ -294,10 +284,9 @@ def law_residual(system, contact, rates, least=0.0):
 
 
 @kernel
-def natural_map(system, contact):
-    """min(gap, impulse), each divided by its own scale, as a velocity."""
-    rate = contact.after[0] + contact.velocity_offset[0]
-    return abs(min(rate * system.dt / contact.scale, contact.P[0] / contact.impulse_scale))
+def complementarity_error(gap, scale, impulse, impulse_scale):
+    """Natural map of 0 <= gap ⟂ impulse >= 0, each divided by its own scale."""
+    return abs(min(gap / scale, impulse / impulse_scale))
 
 
 @kernel

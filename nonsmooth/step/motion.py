@@ -1,6 +1,6 @@
 """Placements of bodies and effects of impulses on them, in the plane and in space."""
 
-from nonsmooth.compile.kernels import by_dimension, code_of_body, is_flexible, kernel, sine_cosine
+from nonsmooth.compile.kernels import code_of_body, is_flexible, is_planar, kernel, sine_cosine
 from nonsmooth.compile.records.values import (
     angular,
     cross,
@@ -17,13 +17,11 @@ from nonsmooth.step.tolerances import TURN
 
 @kernel
 def see(system, t):
-    """Elements are evaluated at time t; at the end of a step that ends at a corner, in their left limit."""
+    """Evaluate elements at time t from now on; at the end of a step that ends at a corner, in their left limit."""
     system.now, system.seen = t, min(t, system.bound)
 
 
-@kernel
-def moved_in_plane(q, v, dt):
-    return q + dt * v
+# ---- placements
 
 
 @kernel
@@ -38,24 +36,24 @@ def turned(p, w):
 
 
 @kernel
-def moved_in_space(q, v, dt):
-    """Turned by Cayley's map, as q plus a change, whose round-off is as small as the change."""
+def moved_rigidly(q, v, dt):
+    """A position moved by v for dt, in space turned by Cayley's map."""
+    if is_planar(q):
+        return q + dt * v
     p, w = angular(q), angular(v)
     quarter = 0.25 * dt
     turn = quarter * quarter * dot(w, w)
+    # a change, whose round-off is as small as itself
     change = (2.0 / (1.0 + turn)) * (quarter * turned(p, w) - turn * p)
     return rigid_motion(q + dt * v, linear(q) + dt * linear(v), p + change)
 
 
 @kernel
-def placed_in_plane(q):
-    sine, cosine = sine_cosine(q[2])
-    return vector(q[0], q[1], cosine, sine)
-
-
-@kernel
-def placed_in_space(q):
-    """Position and columns of the rotation, of a quaternion that is divided by its norm."""
+def placed(q):
+    """The placement at a position: in space its columns are those of a quaternion that is divided by its norm."""
+    if is_planar(q):
+        sine, cosine = sine_cosine(q[2])
+        return vector(q[0], q[1], cosine, sine)
     p = angular(q)
     p = (1.0 / dot(p, p)) ** 0.5 * p
     w, x, y, z = p[0], p[1], p[2], p[3]
@@ -68,82 +66,43 @@ def placed_in_space(q):
 
 
 @kernel
-def rates_in_plane(q, v):
-    return v
+def rates_of_rigid_position(q, v):
+    """Derivative of a position: in space of its quaternion as well."""
+    return v if is_planar(q) else rigid_motion(v, linear(v), 0.5 * turned(angular(q), angular(v)))
 
 
-@kernel
-def rates_in_space(q, v):
-    return rigid_motion(v, linear(v), 0.5 * turned(angular(q), angular(v)))
-
-
-moved_rigidly = by_dimension(moved_in_plane, moved_in_space)  # (q, v, dt)
-rates_of_rigid_position = by_dimension(rates_in_plane, rates_in_space)  # (q, v)
-placed = by_dimension(placed_in_plane, placed_in_space)  # (q)
-
-
-displace, rate = code_of_body("mover"), code_of_body("rater")
+move_flexibly, rate_flexibly = code_of_body("mover"), code_of_body("rater")
 
 
 @kernel
 def rates_of_position(body, q, v):
+    """Derivative of the position of a body."""
     if is_flexible(body):
-        if body.rater == 0:
-            return rates_of_rigid_position(q, v)
-        body.begun, body.going = q, v
-        rate(body)
-        return body.moved
+        if body.rater != 0:
+            body.begun, body.going = q, v
+            rate_flexibly(body)
+            return body.moved
     return rates_of_rigid_position(q, v)
 
 
 @kernel
 def moved(body, q, v, dt):
+    """A position of a body moved by v for dt."""
     if is_flexible(body):
-        if body.mover == 0:
-            return moved_rigidly(q, v, dt)
-        body.begun, body.going, body.lasting = q, v, dt
-        displace(body)
-        return body.moved
+        if body.mover != 0:
+            body.begun, body.going, body.lasting = q, v, dt
+            move_flexibly(body)
+            return body.moved
     return moved_rigidly(q, v, dt)
 
 
-#: (body): inverse mass, of a flexible body that of its present step, see `deformation`
-
-
 @kernel
-def inverse_mass(body):
-    if is_flexible(body):
-        return body.implicit
-    return body.inverse_mass
-
-
-@kernel
-def gyration_in_plane(v, mass):
-    return zeros_like(v)
-
-
-@kernel
-def gyration_in_space(v, mass):
-    """-omega x (J omega)"""
-    spin = angular(v)
-    return rigid_motion(zeros_like(v), zeros_like(spin), -cross(spin, angular(weighed(v, mass))))
-
-
-gyration = by_dimension(gyration_in_plane, gyration_in_space)  # (v, mass)
-
-
-@kernel
-def spin_in_plane(v):
-    return abs(v[2])
-
-
-@kernel
-def spin_in_space(v):
+def spin(v):
+    """Magnitude of the angular velocity."""
+    if is_planar(v):
+        return abs(v[2])
     w = angular(v)
     return dot(w, w) ** 0.5
-
-
-spin = by_dimension(spin_in_plane, spin_in_space)  # (v): how fast it turns
 
 
 @kernel
@@ -159,45 +118,44 @@ def plausible(system, dt):
     return True
 
 
-@kernel
-def force_in_plane(push):
-    return vector(push[0], push[1], 0.0, 0.0)
+# ---- masses and forces
 
 
 @kernel
-def force_in_space(push):
-    return linear(push)
-
-
-force_of = by_dimension(force_in_plane, force_in_space)  # (push)
-
-
-@kernel
-def torque_in_plane(push, z, point):
-    x, y = z[2] * point[0] - z[3] * point[1], z[3] * point[0] + z[2] * point[1]
-    return vector(push[2] - (x * push[1] - y * push[0]), 0.0, 0.0, 0.0)
+def inverse_mass(body):
+    """Inverse mass of a body; of a flexible one that of its present step, see `deformation`."""
+    return body.implicit if is_flexible(body) else body.inverse_mass
 
 
 @kernel
-def torque_in_space(push, z, point):
+def gyration(v, mass):
+    """Gyroscopic torque -omega x (J omega), as a force of the body."""
+    if is_planar(v):
+        return zeros_like(v)
+    omega = angular(v)
+    return rigid_motion(zeros_like(v), zeros_like(omega), -cross(omega, angular(weighed(v, mass))))
+
+
+@kernel
+def force_of(push):
+    """Force or impulse of a force of a body."""
+    return vector(push[0], push[1], 0.0, 0.0) if is_planar(push) else linear(push)
+
+
+@kernel
+def torque_of(push, z, point):
+    """Torque of a force of a body about a point of the body at placement z, in the ground frame."""
+    if is_planar(push):
+        x, y = z[2] * point[0] - z[3] * point[1], z[3] * point[0] + z[2] * point[1]
+        return vector(push[2] - (x * push[1] - y * push[0]), 0.0, 0.0, 0.0)
     m, lever = angular(push), point[0] * z[1] + point[1] * z[2] + point[2] * z[3]
     return m[0] * z[1] + m[1] * z[2] + m[2] * z[3] - cross(lever, linear(push))
 
 
-torque_of = by_dimension(torque_in_plane, torque_in_space)  # (push, z, point): about a point of the body, ground frame
-
-
 @kernel
-def moment_in_plane(wrench):
-    return vector(wrench[2], 0.0, 0.0, 0.0)
-
-
-@kernel
-def moment_in_space(wrench):
-    return angular(wrench)
-
-
-moment_of = by_dimension(moment_in_plane, moment_in_space)  # (wrench): its torque
+def moment_of(wrench):
+    """Torque of a wrench."""
+    return vector(wrench[2], 0.0, 0.0, 0.0) if is_planar(wrench) else angular(wrench)
 
 
 @kernel

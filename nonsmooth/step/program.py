@@ -81,12 +81,6 @@ def assemble_contact(contact, free, share):
 # ---- its linearisation
 
 
-@kernel
-def linearise_joint(joint, ridge):
-    one = identity(joint.P)
-    joint.G, joint.pivot = one, joint.W + diagonal(joint.empty) + ridge * one
-
-
 @piece
 def linearise_friction(contact, within, least):
     """Newton's row of a contact whose normal impulse is the least one; returns the residual as `linearise_contact`."""
@@ -252,8 +246,8 @@ def factor_joints(system):
     for joint in system.joints:
         assemble_diagonal(joint)
         assemble_couplings(joint)
-        linearise_joint(joint, system.ridge)
-        joint.pivot = inverse(eliminate_joints(joint, joint.pivot))
+        joint.G = one = identity(joint.P)
+        joint.pivot = inverse(eliminate_joints(joint, joint.W + diagonal(joint.empty) + system.ridge * one))
 
 
 @kernel
@@ -357,25 +351,6 @@ def answer_impulses(system):
 
 
 @kernel
-def linearise_along(contact, within, one):
-    """Newton's row of a contact in an impact integrated along its impulse: normal impulses are given, and so is the
-    friction of contacts that slip; others stick, or begin to slip."""
-    if not one.slips:
-        return linearise_friction(contact, within, one.normal_rate)
-    unit = identity(contact.P)
-    contact.G, contact.pivot, contact.y = 0.0 * unit, unit, one.given_P - contact.P
-    return largest(abs(contact.y)) * contact.W[0][0]
-
-
-@kernel
-def linearised_along(system, k):
-    if has_incremental_laws(system):
-        contact = system.contacts[k]
-        return linearise_along(contact, block(system, contact), system.impacts[k])
-    return 0.0
-
-
-@kernel
 def linearise_edges(contact, within):
     """Newton's row of a contact in the plane whose friction is associated, without De Saxce's correction: along both
     edges of the cone ::
@@ -406,29 +381,24 @@ def linearise_edges(contact, within):
 
 @kernel
 def linearised_row(system, k):
-    """In expansion normal impulses are at least those that it returns."""
+    """Newton's row of contact k by the laws of the program, see `phase_of_impact`."""
+    contact = system.contacts[k]
+    within = block(system, contact)
+    if has_incremental_laws(system) and system.phase_of_impact == 2:
+        one = system.impacts[k]
+        if one.slips:  # its friction is given
+            unit = identity(contact.P)
+            contact.G, contact.pivot, contact.y = 0.0 * unit, unit, one.given_P - contact.P
+            return largest(abs(contact.y)) * contact.W[0][0]
+        return linearise_friction(contact, within, one.normal_rate)
     if has_other_laws(system):
-        contact = system.contacts[k]
-        within = block(system, contact)
         if system.phase_of_impact == CONVEX:
             return linearise_edges(contact, within)
-        if system.phase_of_impact == 2:
-            return linearised_along(system, k)
+        # in expansion normal impulses are at least those that it returns
         expands = system.phase_of_impact == 1 and contact.least > 0.0
         if expands and contact.P[0] - contact.u[0] / contact.W[0][0] <= contact.least:
             return linearise_friction(contact, within, contact.least)
-        return linearise_contact(contact, within)
-    contact = system.contacts[k]
-    return linearise_contact(contact, block(system, contact))
-
-
-@kernel
-def size_of_joints(system):
-    """Size of their rates."""
-    size = TINY
-    for joint in system.joints:
-        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.base)))
-    return size
+    return linearise_contact(contact, within)
 
 
 @kernel
@@ -445,20 +415,9 @@ def linearise(system, size):
 
 
 @kernel
-def none(system):
-    return 0
-
-
-@kernel
-def phase_of_impact(system):
-    return system.phase_of_impact
-
-
-@kernel
 def phase(system):
-    if has_other_laws(system):
-        return phase_of_impact(system)
-    return 0
+    """Which laws the program has, see the field `phase_of_impact`."""
+    return system.phase_of_impact if has_other_laws(system) else 0
 
 
 @kernel
@@ -521,29 +480,23 @@ def is_finite(system):
     return total < INFINITE
 
 
-@kernel
-def remove_tension(system):
-    """Normal impulses that are negative are so by the residual at which Newton's method ends: those contacts are open.
-    Rates of impulses along an impact may be negative."""
-    if phase(system) == 2:
-        return
-    for contact in system.contacts:
-        if contact.on and contact.P[0] < 0.0:
-            contact.P = zeros_like(contact.P)
-
-
 @piece
 def newton(system):
     """Whether impulses that satisfy the laws were found, starting from the present ones of contacts."""
     system.solves += 1
     if len(system.joints):
         begin_within_joints(system)
-    before, size = 0.0, size_of_joints(system)
+    before, size = 0.0, TINY
+    for joint in system.joints:
+        size = max(size, largest(abs(joint.b0)) + largest(abs(joint.W @ joint.base)))
     for k in range(ROUNDS):
         rates(system)
         off = linearise(system, size)
         if off <= SOLVED or (k > 1 and off >= before and off <= ENOUGH):
-            remove_tension(system)
+            if phase(system) != 2:  # where rates of impulses along an impact may be negative
+                for contact in system.contacts:  # negative by the residual at which this ends: open
+                    if contact.on and contact.P[0] < 0.0:
+                        contact.P = zeros_like(contact.P)
             answer_impulses(system)
             return is_finite(system)
         system.rounds += 1

@@ -21,7 +21,7 @@ from nonsmooth.step.mechanism import (
     rates_of_u,
     start_joints,
 )
-from nonsmooth.step.motion import force_of, inverse_mass, moment_of, torque_of
+from nonsmooth.step.motion import inverse_mass
 from nonsmooth.step.program import factor_joints, least_impulses, motionless_component, solve_joints
 from nonsmooth.step.tolerances import CLOSED_JOINTS
 from nonsmooth.step.trend import record_impulses, start_again
@@ -37,15 +37,11 @@ def add_start_impulses(joint, P):
 close_outside = solved_outside("close")
 
 
-#: (system): whether passes keep the matrix of the first one; with flexible bodies each pass has two
-
-
 @kernel
 def keeps_factors(system):
-    """Whether rows are not redundant."""
-    if is_flexible(system):
-        return False
-    return not system.midpoint and system.ridge == 0.0
+    """Whether passes keep the matrix of the first one: rows are not redundant, and bodies, for which each pass has two
+    matrices, not flexible."""
+    return not is_flexible(system) and not system.midpoint and system.ridge == 0.0
 
 
 @kernel
@@ -157,7 +153,10 @@ def add_base(system):
 
 @kernel
 def assemble(system, kept):
-    """The same, in which impulses of contacts have their effect at an instant."""
+    """Rows of joints in the program: rates at the end without impulses there; `kept`: less those that P has already.
+
+    With flexible bodies impulses of contacts have their effect at an instant.
+    """
     if is_flexible(system):
         for joint in system.joints:
             joint.b0 = rates_after(joint) + joint.rate + rates_of_jump(joint)
@@ -206,27 +205,6 @@ def choose_least_impulses(system):
     for joint in system.joints:
         joint.P_a = joint.P_a - joint.y
         exchange_directions(joint)
-
-
-@kernel
-def mean_reaction(system, reaction):
-    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
-    if is_flexible(system):
-        per_dt, first = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.joints[0]
-        smooth = 0.0 * first.wrench[0]
-        for joint in reaction.joints:
-            smooth += joint.P_a @ joint.wrench_start + joint.P_b @ joint.wrench
-        smooth = per_dt * smooth
-        return force_of(smooth), moment_of(smooth)
-    per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
-    body = reaction.joints[0].b.body
-    at_start, at_end = 0.0 * body.q, 0.0 * body.q
-    for joint in reaction.joints:
-        at_start += joint.P_a @ joint.directions_b
-        at_end += joint.P_b @ joint.b.directions
-    z = reaction.start_z
-    force = per_dt * (force_of(at_start) + force_of(at_end))
-    return force, per_dt * (torque_of(at_start, z, point) + torque_of(at_end, body.z, point))
 
 
 @kernel

@@ -11,7 +11,7 @@ from nonsmooth.compile.records.values import zeros_like
 from nonsmooth.step.along_impulse import follow
 from nonsmooth.step.impact_fields import INCREMENTAL
 from nonsmooth.step.mechanism import (
-    add_all_impulses,
+    add_impulses,
     apply_all_impulses,
     body_residual,
     joint_residual,
@@ -27,24 +27,13 @@ from nonsmooth.step.program import assemble_contact, assemble_couplings, assembl
 
 
 @kernel
-def returned(system, contact):
-    return contact.least if system.phase_of_impact else 0.0
-
-
-@kernel
-def least_of(system, contact):
-    if has_other_laws(system):
-        return returned(system, contact)
-    return 0.0
-
-
-@kernel
 def law_of_rates(system):
     """Residual of the laws at v_next."""
     worst = 0.0
     for contact in system.contacts:
         if contact.on:
-            worst = max(worst, law_residual(system, contact, rates_after(contact), least_of(system, contact)))
+            least = contact.least if has_other_laws(system) and system.phase_of_impact else 0.0
+            worst = max(worst, law_residual(system, contact, rates_after(contact), least))
     return worst
 
 
@@ -80,7 +69,7 @@ def change_velocity(system):
 
 @piece
 def change_velocity_from(system):
-    """The same, found from the present impulses of contacts."""
+    """Change v_next, from the present impulses of contacts, as `change_velocity` does."""
     for body in system.bodies:
         body.left = body.v_next
     for joint in system.joints:
@@ -133,7 +122,7 @@ def expand_within(system):
 
 @piece
 def impact_along(system):
-    """The same by a law that is integrated along the impulse; decayed rounds end with a plastic impact."""
+    """The impact by a law that is integrated along the impulse; decayed rounds end with a plastic impact."""
     system.residual = system.law = 0.0
     found, decayed = follow(system)
     for body in system.bodies:
@@ -178,7 +167,7 @@ def impact_by_newton(system):
 
 @piece
 def impact_by_poisson(system):
-    """The same by Poisson's law, in two phases."""
+    """The impact by Poisson's law, in two phases."""
     returns = False
     for contact in system.contacts:
         if contact.on:
@@ -200,16 +189,8 @@ def impact_by_poisson(system):
 
 
 @kernel
-def impact_with_course(system):
-    """The same by a law that is integrated along the impulse; decayed rounds end with a plastic impact."""
-    if has_incremental_laws(system):
-        return impact_along(system)
-    return False
-
-
-@kernel
 def impact(system):
-    """The same by the law of the system; `left` of bodies is the velocity before it."""
+    """The impact by the law of the system; `left` of bodies is the velocity before it."""
     if has_other_laws(system):
         for body in system.bodies:
             body.reached = body.v_next
@@ -218,21 +199,11 @@ def impact(system):
         elif system.law_of_impact < INCREMENTAL:
             found = impact_by_poisson(system)
         else:
-            found = impact_with_course(system)
+            found = has_incremental_laws(system) and impact_along(system)
         for body in system.bodies:
             body.left = body.reached
         return found
     return impact_by_newton(system)
-
-
-@kernel
-def rebound_within(system):
-    """The expansion of contacts that have closed within the step, whose compression is the whole step; whether it was
-    found.
-    """
-    if has_other_laws(system):
-        return expand_within(system)
-    return True
 
 
 @kernel
@@ -258,7 +229,11 @@ def change_residual(system):
     worst = 0.0
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)
-    add_all_impulses(system)
+    for joint in system.joints:
+        add_impulses(joint, joint.a.directions, joint.b.directions)
+    for contact in system.contacts:
+        if contact.on:
+            add_impulses(contact, contact.a.directions, contact.b.directions)
     for body in system.bodies:
         worst = max(worst, body_residual(system, body, body.left, body.v_next, body.total))
     return worst

@@ -12,13 +12,12 @@ answer is verified by closing the joints of many products; if fewer are good tha
 the limit at several poses in different products, a larger yield is required of each pose.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,12 +25,12 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.fits import Fit, Scatter, Toleranced, looks_stated, stated
-from nonsmooth.model.fits.iso286 import it_grade
+from nonsmooth.model.iso286 import it_grade
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import check_known, check_share, mapping
 from nonsmooth.studies.kinematic import Kinematics
-from nonsmooth.studies.products import deviating
+from nonsmooth.studies.outputs import deviating
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.tolerance import Tolerance, tolerance
 
@@ -50,16 +49,11 @@ class Allocation:
 
     Parameters
     ----------
-    tolerances
-        The dimension with its tolerance, or the fit, of each name in `cost`.
-    cost
-        Their sum.
-    sd, shift
-        Standard deviation and mean of the deviation at the worst pose, to first order.
-    expected
-        Yield to first order [-].
-    verified
-        The Monte Carlo study of these tolerances at the kinematic level, with its yield and bounds.
+    tolerances : the dimension with its tolerance, or the fit, of each name in `cost`
+    cost : their sum
+    sd, shift : standard deviation and mean of the deviation at the worst pose, to first order
+    expected : yield to first order [-]
+    verified : the Monte Carlo study of these tolerances at the kinematic level, with its yield and bounds
     """
 
     tolerances: Mapping[str, Scatter]
@@ -72,7 +66,10 @@ class Allocation:
     @property
     def statement(self) -> str:
         """The result in sentences."""
-        chosen = ", ".join(f"{name} {_words(one)}" for name, one in self.tolerances.items())
+        chosen = ", ".join(
+            f"{name} {one.text if isinstance(one, Fit) else f'±{one.upper - one.middle:.4g}'}"
+            for name, one in self.tolerances.items()
+        )
         return f"At a cost of {self.cost:.6g}: {chosen}. {self.verified.yield_statement}"
 
 
@@ -100,20 +97,15 @@ def allocate(
     ----------
     mechanism, parameters, arguments
         As for `tolerance`. Fits and tolerances in the model that `cost` does not name remain.
-    limit
-        Largest accepted magnitude of the deviation at every pose.
-    metric
-        ``"deviation:slider.x"``.
+    limit : largest accepted magnitude of the deviation at every pose
+    metric : ``"deviation:slider.x"``
     cost
         By parameter: a number a, of costs a / t for a tolerance +-t; ``(a, k)``, of costs a / t^k; or costs by choice,
         ``{"IT6": 9.0, "IT7": 5.0}`` of a dimension (with the grade's tolerance divided equally to both sides),
         ``{"20 H7/g6": 5.0, "20 H8/f7": 3.0}`` of a clearance, or texts such as ``"0.12 ±3e-5"``.
-    target
-        Yield [-], of both sides.
-    pose, t_end, directions
-        At which it is evaluated, see `Kinematics`.
-    runs, confidence, seed
-        Of the verification.
+    target : yield [-], of both sides
+    pose, t_end, directions : at which it is evaluated, see `Kinematics`
+    runs, confidence, seed : of the verification
     progress : callable (what, share), or True for words on one line, optional
 
     Raises
@@ -172,27 +164,6 @@ def allocate(
     return Allocation(chosen, price, float(sd[worst]), float(shift[worst]), yields[worst], verified)
 
 
-def _cheapest(
-    problem: _Problem, choices: Mapping[str, list[tuple[Scatter, float]]], values: Mapping[str, float], order: Any
-) -> tuple[float, dict[str, Scatter]]:
-    """Least cost among all combinations of choices, and what is chosen."""
-    best: tuple[float, dict[str, Scatter]] | None = None
-    for combination in itertools.product(*choices.values()):
-        fixed = {name: one for name, (one, _) in zip(choices, combination, strict=True)}
-        price = sum(amount for _, amount in combination)
-        if best is not None and price >= best[0]:
-            continue
-        found = problem.best(fixed)
-        if found is not None and (best is None or price + found[0] < best[0]):
-            best = price + found[0], fixed | {name: Toleranced(values[name], t) for name, t in found[1].items()}
-    if best is None:
-        raise InputError(
-            f"No choice keeps the deviation within {problem.limit:g} for {100 * problem.target:.6g} % of the products: "
-            "the clearances and tolerances that are not free already exceed it; offer finer ones, or raise the limit."
-        )
-    return best[0], {name: best[1][name] for name in order}
-
-
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """The limit on the deviation to first order, and the costs of continuous tolerances."""
@@ -205,7 +176,7 @@ class _Problem:
     priced: set[str]
 
     def inputs(self, chosen: Mapping[str, Scatter]) -> dict[str, Scatter]:
-        """What scatters: what is chosen, and what has no price."""
+        """Inputs that scatter: those chosen, and those without a price."""
         own = {name: one for name, one in self.kinematics.inputs.items() if isinstance(one, Scatter)}
         return {name: one for name, one in own.items() if name not in self.priced} | dict(chosen)
 
@@ -233,8 +204,15 @@ class _Problem:
 
     def best(self, fixed: Mapping[str, Scatter]) -> tuple[float, dict[str, float]] | None:
         """Least cost and continuous tolerances beside fixed choices; None if these alone exceed the limit."""
+        from scipy.optimize import brentq
+
         sd, shift = self.moments(fixed)
-        allowed = np.array([self._largest_sd(float(one)) for one in shift])
+        allowed = np.zeros(len(shift))  # the largest standard deviation at each pose with which the yield is reached
+        for i, mean in enumerate(shift.tolist()):
+            if abs(mean) < self.limit:
+                low, high = 1e-9 * self.limit, 1e3 * self.limit
+                lacking = partial(lambda mean, sd: self.expected(mean, sd) - self.target, mean)
+                allowed[i] = brentq(lacking, low, high, xtol=1e-18, rtol=1e-13)
         left = allowed**2 - sd**2
         if np.any(left <= 0.0):
             return None
@@ -249,14 +227,26 @@ class _Problem:
         t = _lagrange(a, k, s, left)
         return float(np.sum(a / t**k)), dict(zip(names, t.tolist(), strict=True))
 
-    def _largest_sd(self, shift: float) -> float:
-        """The largest standard deviation with which a shifted normal deviation has the yield."""
-        from scipy.optimize import brentq
 
-        if abs(shift) >= self.limit:
-            return 0.0
-        low, high = 1e-9 * self.limit, 1e3 * self.limit
-        return float(brentq(lambda sd: self.expected(shift, sd) - self.target, low, high, xtol=1e-18, rtol=1e-13))
+def _cheapest(
+    problem: _Problem, choices: Mapping[str, list[tuple[Scatter, float]]], values: Mapping[str, float], order: Any
+) -> tuple[float, dict[str, Scatter]]:
+    """Least cost among all combinations of choices, and what is chosen."""
+    best: tuple[float, dict[str, Scatter]] | None = None
+    for combination in itertools.product(*choices.values()):
+        fixed = {name: one for name, (one, _) in zip(choices, combination, strict=True)}
+        price = sum(amount for _, amount in combination)
+        if best is not None and price >= best[0]:
+            continue
+        found = problem.best(fixed)
+        if found is not None and (best is None or price + found[0] < best[0]):
+            best = price + found[0], fixed | {name: Toleranced(values[name], t) for name, t in found[1].items()}
+    if best is None:
+        raise InputError(
+            f"No choice keeps the deviation within {problem.limit:g} for {100 * problem.target:.6g} % of the products: "
+            "the clearances and tolerances that are not free already exceed it; offer finer ones, or raise the limit."
+        )
+    return best[0], {name: best[1][name] for name in order}
 
 
 def _lagrange(a: Array, k: Array, s: Array, left: Array) -> Array:
@@ -317,7 +307,3 @@ def _choices(name: str, offered: Mapping[str, Any], nominal: float) -> list[tupl
     if not found:
         raise InputError(f'cost: "{name}" offers no choice.')
     return found
-
-
-def _words(one: Scatter) -> str:
-    return one.text if isinstance(one, Fit) else f"±{one.upper - one.middle:.4g}"

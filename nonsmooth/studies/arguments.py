@@ -1,7 +1,5 @@
 """Checks of the arguments of studies, before the first run: a study records what fails in a run as its result."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -38,19 +36,19 @@ def check_processes(workers: Any, scheduler: Any, progress: Any) -> None:
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:
-    """Raise InputError for what is no whole number from `least`."""
+    """Raise InputError unless a value is a whole number from `least`."""
     if not (is_count(value) and value >= least):
         raise InputError(f"{name} must be a whole number, at least {least}, got {shown(value)}.")
 
 
 def check_share(name: str, value: Any) -> None:
-    """Raise InputError for what is no number between 0 and 1, both excluded."""
+    """Raise InputError unless a value is a number between 0 and 1, both excluded."""
     if not (is_number(value) and 0.0 < value < 1.0):
         raise InputError(f"{name} must lie between 0 and 1, got {shown(value)}.")
 
 
 def check_known(system: System, names: Iterable[str]) -> None:
-    """Raise InputError, with the nearest name, for what is no parameter of a mechanism."""
+    """Raise InputError, with the nearest name, for a name that is no parameter of a mechanism."""
     for name in names:
         if name not in system.parameters:
             system.parameter_vector({name: 1.0})
@@ -62,7 +60,7 @@ def check_function(name: str, value: Any) -> None:
 
 
 def check_build(value: Any) -> None:
-    """Raise InputError for what cannot make a mechanism of a contact law."""
+    """Raise InputError unless a value can make a mechanism of a contact law."""
     if not callable(value):
         raise InputError(
             "build must be a function of the contact law, as model.with_contact, or "

@@ -1,17 +1,18 @@
-"""Bifurcation diagrams: the long-term motion of a mechanism over a parameter."""
+"""Bifurcation diagrams: points of the long-term motion of a mechanism over a parameter."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics.poincare import Section, stroboscope
+from nonsmooth.diagnostics.poincare import DIRECTIONS, Section, poincare, stroboscope
 from nonsmooth.exceptions import InputError, ModelError, SimulationFailed, SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -20,10 +21,10 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import floats, is_number, shown
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.arguments import check_count, check_function, check_processes
+from nonsmooth.studies.arguments import check_count, check_function, check_known, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
-from nonsmooth.studies.files import Result, variable
-from nonsmooth.studies.kept import padded
+from nonsmooth.studies.files import Result, padded, variable
+from nonsmooth.studies.sweep import Mechanism, system_of, unit_of_varied
 from nonsmooth.studies.workers import outcomes
 
 if TYPE_CHECKING:
@@ -36,18 +37,12 @@ class Bifurcation(Result):
 
     Parameters
     ----------
-    parameter, unit
-        What was varied.
-    quantity, quantity_unit
-        The quantity of the points.
-    values
-        Of the parameter (n,).
-    points
-        For each value an array of points; empty where the run failed.
-    failures
-        Message of each value that failed.
-    seconds
-        Computing time of each value (n,) [s]; `wall_seconds` is that of all together.
+    parameter, unit : what was varied
+    quantity, quantity_unit : the quantity of the points
+    values : of the parameter (n,)
+    points : for each value an array of points; empty where the run failed
+    failures : message of each value that failed
+    seconds : computing time of each value (n,) [s]; `wall_seconds` is that of all together
     """
 
     parameter: str
@@ -73,16 +68,13 @@ class Bifurcation(Result):
         Parameters
         ----------
         tolerance : in `quantity_unit`
-        most
-            Longest period considered; a quarter of the points by default.
+        most : longest period considered; a quarter of the points by default
         """
         found = np.zeros(len(self.values), int)
         for i, points in enumerate(self.points):
             longest = len(points) // 4 if most is None else min(most, len(points) - 1)
-            for k in range(1, longest + 1):
-                if np.all(np.abs(points[k:] - points[:-k]) <= tolerance):
-                    found[i] = k
-                    break
+            periods = (k for k in range(1, longest + 1) if np.all(np.abs(points[k:] - points[:-k]) <= tolerance))
+            found[i] = next(periods, 0)
         return found
 
     def to_dataset(self) -> xarray.Dataset:
@@ -119,14 +111,10 @@ def bifurcation(
     section
         Value -> points (k,) of one quantity after the transient: builds or changes the mechanism, runs it, and takes a
         section, for instance by `periodic_section`.
-    values
-        Of the parameter.
-    parameter, unit, quantity, quantity_unit
-        Names and units of values and points, for files and figures.
-    workers : int, optional
-        Number of processes; 1 for this process only, one per core by default.
-    scheduler : str, optional
-        Address of a Dask scheduler, instead of local processes.
+    values : of the parameter
+    parameter, unit, quantity, quantity_unit : names and units of values and points, for files and figures
+    workers : int, optional, number of processes; 1 for this process only, one per core by default
+    scheduler : str, optional, address of a Dask scheduler, instead of local processes
     progress : callable (share), or True for words on one line, optional
 
     Returns
@@ -158,17 +146,9 @@ def bifurcation(
         results[i] = result
         whom(progress)(len(results) / len(numbers))
     found, seconds, failures = zip(*(results[i] for i in range(len(numbers))), strict=True)
-    return Bifurcation(
-        parameter=parameter,
-        unit=unit,
-        quantity=quantity,
-        quantity_unit=quantity_unit,
-        values=numbers,
-        points=found,
-        seconds=np.array(seconds),
-        wall_seconds=time.perf_counter() - clock,
-        failures={float(x): failure for x, failure in zip(numbers, failures, strict=True) if failure},
-    )
+    failed = {float(x): failure for x, failure in zip(numbers, failures, strict=True) if failure}
+    wall = time.perf_counter() - clock
+    return Bifurcation(parameter, unit, quantity, quantity_unit, numbers, found, np.array(seconds), wall, failed)
 
 
 def periodic_section(
@@ -186,17 +166,13 @@ def periodic_section(
 
     Parameters
     ----------
-    period : [s]
-        Of the drive.
+    period : [s], of the drive
     steps : int, or Landing or ErrorControl
         Constant steps per period: rows coincide with whole periods, and only those are kept; with other steps points
         are interpolated between rows.
-    transient : int
-        Number of omitted periods.
-    points : int
-        Number of recorded periods.
-    state, parameters
-        As of `nonsmooth.simulate`.
+    transient : int, number of omitted periods
+    points : int, number of recorded periods
+    state, parameters : as of `nonsmooth.simulate`
     """
     if not (is_number(period) and period > 0.0):
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
@@ -215,7 +191,7 @@ def periodic_section(
 
 
 def _one(section: Callable[[float], Array], value: float) -> tuple[Array, float, str]:
-    """The points of one value, the time that they take [s], and why there are none."""
+    """The points of one value, the time that they take [s], and the message of a run that fails."""
     clock = time.perf_counter()
     try:
         found = section(value)
@@ -228,3 +204,180 @@ def _one(section: Callable[[float], Array], value: float) -> tuple[Array, float,
     if points.ndim != 1:
         raise InputError(f"section must return a list of numbers, got an array of shape {points.shape} at {value:g}.")
     return points, time.perf_counter() - clock, ""
+
+
+@dataclass(frozen=True)
+class PerPeriod:
+    """One point per period of the drive.
+
+    Parameters
+    ----------
+    period : [s], or the name of a parameter or argument
+        A name is that of the drive's speed [rad/s], whose revolution is the period.
+    steps : int, or Landing or ErrorControl
+        Constant steps per period, so that points are rows; with other steps they are interpolated.
+    transient, points : int, numbers of omitted and of recorded periods
+    """
+
+    period: float | str
+    steps: int | StepControl
+    transient: int
+    points: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.period, str) and not (np.isfinite(self.period) and self.period > 0):
+            raise InputError(f"period must be a positive number of seconds, got {self.period!r}.")
+        if not (self.transient >= 0 and self.points >= 1):
+            raise InputError(f"points must be at least 1 and transient 0, got {self.points!r}, {self.transient!r}.")
+        if isinstance(self.steps, int) and self.steps < 1:
+            raise InputError(f"steps must be at least 1 per period, got {self.steps!r}.")
+
+    def take(
+        self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: Mapping[str, Any]
+    ) -> Section:
+        """The points of one run."""
+        return periodic_section(
+            system, stepper, period=self.seconds(known), steps=self.steps, transient=self.transient,
+            points=self.points, parameters=parameters,
+        )  # fmt: skip
+
+    def seconds(self, known: Mapping[str, Any]) -> float:
+        """The period [s], by the drive's speed among known numbers where that is named."""
+        if not isinstance(self.period, str):
+            return float(self.period)
+        speed = known.get(self.period)
+        if not isinstance(speed, int | float) or isinstance(speed, bool):
+            numbers = [name for name, value in known.items() if isinstance(value, int | float)]
+            raise InputError(
+                f'The drive\'s speed "{self.period}" is no parameter or argument with a number; there are '
+                f"{', '.join(numbers)}."
+            )
+        if not (np.isfinite(speed) and speed):
+            raise InputError(f'The drive\'s speed "{self.period}" is {speed:g} rad/s, which has no period.')
+        return float(2 * np.pi / abs(speed))
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """One point wherever a quantity crosses a value.
+
+    Parameters
+    ----------
+    name, kind, value, direction, turn : as of `nonsmooth.diagnostics.poincare`, where `turn` is the period
+    t_end, dt : as of `simulate`
+    after : [s], earlier crossings are omitted
+    """
+
+    name: str
+    value: float
+    t_end: float
+    dt: float | StepControl
+    after: float
+    kind: str = "q"
+    direction: str = "rising"
+    turn: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise InputError(f"direction must be one of {', '.join(DIRECTIONS)}, got {self.direction!r}.")
+        if not 0 <= self.after < self.t_end:
+            raise InputError(f"after must lie between 0 and the end, {self.t_end:g} s, got {self.after:g}.")
+
+    def take(
+        self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: Mapping[str, Any]
+    ) -> Section:
+        """The points of one run."""
+        run = simulate(system, stepper, t_end=self.t_end, dt=self.dt, parameters=parameters)
+        return poincare(
+            run, self.name, self.value, kind=self.kind, direction=self.direction, period=self.turn, after=self.after
+        )
+
+
+@dataclass(eq=False)
+class LongRun:
+    """Value of a parameter -> points of one quantity after the transient.
+
+    Parameters
+    ----------
+    mechanism : a system, a model, or a function that returns a model
+    varied : a parameter, ``"pin.clearance"``, for which nothing is rebuilt, or an argument of the function
+    quantity : a coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``
+    stepper : as of `simulate`
+    section : `PerPeriod` or `Crossings`
+    parameters, arguments : constant parameters of the system, and arguments of the function
+
+    >>> import numpy as np
+    >>> from nonsmooth import MoreauJean
+    >>> from nonsmooth.studies import LongRun, PerPeriod, bifurcation
+    >>> from nonsmooth_problems import slider_crank_revolute
+    >>> section = PerPeriod("crank_speed", steps=400, transient=4, points=4)
+    >>> stepper = MoreauJean(projection="combined")
+    >>> run = LongRun(slider_crank_revolute, "crank_speed", "slider.x", stepper, section, arguments={"gravity": 9.81})
+    >>> found = bifurcation(run, [2.0, 3.0], **run.labels(2.0), workers=1)
+    >>> [len(points) for points in found.points], found.unit, found.quantity_unit
+    ([4, 4], 'rad/s', 'm')
+    """
+
+    mechanism: Mechanism
+    varied: str
+    quantity: str
+    stepper: Stepper
+    section: PerPeriod | Crossings
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._built: tuple[Any, System] | None = None  # the argument that varies, and its system
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_built": None}
+
+    def __call__(self, value: float) -> Array:
+        """The points of a value."""
+        system, changed, known = self._at(value)
+        found = self.section.take(system, self.stepper, changed, known)
+        kind, name = self._column(system)
+        return np.asarray(getattr(found, kind)[name])
+
+    def labels(self, value: float) -> dict[str, str]:
+        """Names and units of values and points, for `bifurcation`; checks all names.
+
+        Raises
+        ------
+        InputError
+            For a parameter, an argument or a quantity that does not exist.
+        """
+        system, changed, known = self._at(value)
+        check_known(system, changed)
+        kind, name = self._column(system)
+        names, units = (getattr(system.names, what) for what in (kind, f"{kind}_units"))
+        unit = unit_of_varied(self.mechanism, system, {**self.arguments, self.varied: value}, self.varied)
+        if isinstance(self.section, PerPeriod):
+            self.section.seconds(known)
+        return {
+            "parameter": self.varied, "unit": unit, "quantity": name if kind == "q" else f"velocity of {name}",
+            "quantity_unit": units[names.index(name)],
+        }  # fmt: skip
+
+    def _at(self, value: float) -> tuple[System, dict[str, float], dict[str, Any]]:
+        """The system, its changed parameters, and numbers by name: of the function and of the system."""
+        own = {self.varied: value}
+        argument, changed = ({}, own) if "." in self.varied else (own, {})
+        if self._built is None or self._built[0] != argument:
+            self._built = argument, system_of(self.mechanism, {**self.arguments, **argument})
+        system, known = self._built[1], dict[str, Any]()
+        if callable(self.mechanism):
+            known = {one.name: one.default for one in inspect.signature(self.mechanism).parameters.values()}
+        known |= {**system.parameters, **self.parameters, **self.arguments, **own}
+        return system, {**self.parameters, **changed}, known
+
+    def _column(self, system: System) -> tuple[str, str]:
+        kind, colon, name = self.quantity.partition(":")
+        kind, name = (kind, name) if colon else ("q", kind)
+        names = system.names.q if kind == "q" else system.names.v if kind == "v" else ()
+        if name not in names:
+            raise InputError(
+                f'There is no quantity "{self.quantity}": write a coordinate, {", ".join(system.names.q)}, or a '
+                f"velocity, v:{system.names.v[0]}."
+            )
+        return kind, name

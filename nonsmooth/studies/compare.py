@@ -9,13 +9,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import agreement, contact_intervals, contact_share, dissipated, impacts, mean_forces
+from nonsmooth.diagnostics.contacts import INTERVALS
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.model import Model
@@ -23,12 +24,203 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step.control import step_control
 from nonsmooth.studies.arguments import check_build
-from nonsmooth.studies.comparison import METRICS, Case, Comparison, checked_cases
-from nonsmooth.studies.equal_error import Cost, coarsest, cost_of, evaluations
+from nonsmooth.studies.cases import (
+    GRID,
+    Accurate,
+    Case,
+    Cost,
+    Trial,
+    checked_cases,
+    coarsest,
+    cost_of,
+    early_end,
+    evaluations,
+    rigid_cases,
+)
+from nonsmooth.studies.files import Result, doubts, texts, variable
 from nonsmooth.studies.motions import Motion, mean_deviation, motion_times, scaled_distance
-from nonsmooth.studies.schemes import rigid_cases
-from nonsmooth.studies.trial import Accurate, Trial, ended
 from nonsmooth.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+#: metric -> unit and meaning
+METRICS = {
+    "verdict": ("-", "whether the run can be trusted, by the accurate solution with its own contact law"),
+    "position_error": ("-", "largest difference of a coordinate from that solution, over the smallest clearance"),
+    "force_error": ("-", "largest difference of a contact's peak force from it, over the largest peak force"),
+    "distance": ("-", "largest mean deviation of a coordinate from the reference, relative to its range"),
+    "deviation": ("m or rad", "mean deviation of each coordinate from the reference"),
+    "own_error": ("-", "distance to the accurate solution with the case's own contact law"),
+    "penetration": ("m", "deepest overlap of two surfaces"),
+    "impulse": ("N s", "normal impulse of each contact"),
+    "peak_force": ("N", "largest mean force of a step, without rigid impacts"),
+    "window_force": ("N", "largest mean force in a window, rigid impacts included"),
+    "impacts": ("-", "contacts that begin faster than the threshold"),
+    "first_impact": ("s", "when the first contact begins"),
+    "first_impulse": ("N s", "impulse of the first contact, if it ends"),
+    "first_approach": ("m/s", "speed at which it begins"),
+    "first_separation": ("m/s", "speed at which it ends"),
+    "contact_share": ("-", "share of the time in which each contact is closed"),
+    "agreement": ("-", "share of the time in which the case and the reference case agree on open or closed"),
+    "loss": ("J", "energy dissipated by cause"),
+    "wall": ("s", "time of the run as given"),
+    "steps": ("-", "its steps"),
+    "evaluations": ("-", "its evaluations of the equations of motion and programs solved"),
+    "equal_error": ("-", "the coarsest run whose own error meets the target, and its cost"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Result):
+    """Result of `compare`.
+
+    Parameters
+    ----------
+    cases : as given
+    table
+        ``table[label][metric]``: a number, or a mapping from contacts, coordinates or causes to numbers; see `METRICS`.
+    runs : the trajectories, by label
+    reference, truth : label of the reference case, and its accurate solution, with which the cases are compared
+    between, modes
+        Distances of the runs to each other [-], and shares of time in which their contact modes agree [-]; both
+        (cases, cases).
+    edges, forces : bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts)
+    settings : end, target, windows, thresholds, and the origin of the accurate solutions
+    failed : cases left out because their run, or their accurate solution, ended early, with the reason
+    """
+
+    cases: tuple[Case, ...]
+    table: Mapping[str, Mapping[str, Any]]
+    runs: Mapping[str, Trajectory]
+    reference: str
+    truth: Motion = field(repr=False)
+    between: Array = field(repr=False)
+    modes: Array = field(repr=False)
+    edges: Array = field(repr=False)
+    forces: Array = field(repr=False)
+    settings: Mapping[str, Any]
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(case.label for case in self.cases)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.labels)}; against {self.reference}; print it for its table>"
+
+    def __str__(self) -> str:
+        """The table that `nonsmooth compare` prints."""
+
+        def short(value: float | str) -> str:
+            return str(value) if isinstance(value, int | str) else f"{value:.4g}" if np.isfinite(value) else "-"
+
+        cells = [["", *self.labels], *([title, *map(short, values)] for title, values in self.lines())]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+        return "\n".join([*table, *self.remarks()])
+
+    def remarks(self) -> list[str]:
+        """Remarks below the table: runs that are not accurate, and those that ended early."""
+        return doubts({label: run.verdict for label, run in self.runs.items()}, self.failed)
+
+    def lines(self) -> list[tuple[str, list[Any]]]:
+        """Main rows of the table, a number per case; of contacts only the one with the largest impulse in the
+        reference."""
+        rows = [self.table[label] for label in self.labels]
+
+        def over(metric: str, title: str, key: str | None = None) -> tuple[str, list[Any]]:
+            return title, [row[metric] if key is None else row[metric][key] for row in rows]
+
+        contact = max(rows[0]["impulse"], key=lambda key: self.table[self.reference]["impulse"][key])
+        window = self.edges[1] - self.edges[0]
+        target = self.settings["target of the own error [-]"]
+        lines = [over("verdict", "verdict")]
+        lines += [
+            over(metric, f"{label} [{METRICS[metric][0]}]")
+            for metric, label in (
+                ("distance", "distance to the reference"), ("own_error", "own error"),
+                ("position_error", "  largest, over the clearance"), ("force_error", "  of peak forces"),
+                ("penetration", "deepest overlap"), ("impacts", "impacts"), ("first_impact", "first impact"),
+                ("first_approach", "  speed of approach"), ("first_separation", "  speed of separation"),
+                ("first_impulse", "  impulse"),
+            )
+        ]  # fmt: skip
+        lines += [
+            over("impulse", f"{contact}: impulse [N s]", contact),
+            over("window_force", f"  largest mean force over {window:.3g} s [N]", contact),
+            over("contact_share", "  share of time in contact [-]", contact),
+            over("agreement", "open or closed as the reference [-]"),
+        ]
+        lost = (over("loss", f"energy lost, {cause} [J]", cause) for cause in rows[0]["loss"])
+        lines += [(title, values) for title, values in lost if any(values)]
+        lines += [over("wall", "time of the run [s]"), over("steps", "  steps")]
+        if target > 0:
+            lines.append(over("equal_error", f"at own error {target:g}: time [s]", "wall"))
+            lines += [over("equal_error", f"  {name}", name) for name in ("steps", "evaluations")]
+        return lines
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat mapping per case: ``{"case": label, "distance": ..., "impulse.guide.left_lower": ...}``."""
+        rows: list[dict[str, Any]] = [{"case": label} for label in self.labels]
+        for row in rows:
+            for name, value in self.table[row["case"]].items():
+                parts = {f"{name}.{key}": part for key, part in value.items()} if isinstance(value, Mapping) else None
+                row |= {name: value} if parts is None else parts
+        return rows
+
+    def to_dataset(self) -> xarray.Dataset:
+        """Everything as an `xarray.Dataset`: metrics by case, motions and impulses on a grid, all contact intervals.
+
+        Units and meanings are attributes.
+        """
+        import xarray
+
+        first = self.runs[self.labels[0]]
+        t = np.linspace(self.edges[0], self.edges[-1], GRID // 2 + 1)
+        moving = [self.truth, *(Motion.of_run(run) for run in self.runs.values())]
+        names = {
+            "case": self.labels, "other": self.labels, "motion": ["reference", *self.labels],
+            "coordinate": first.q.names, "contact": first.gap.names, "cause": list(self.table[self.labels[0]]["loss"]),
+        }  # fmt: skip
+        coordinates: dict[str, Any] = {name: (name, texts(values)) for name, values in names.items()}
+        coordinates["unit"] = variable("coordinate", first.q.unit_list)
+        coordinates["time"] = variable("time", t, "s")
+        coordinates["window_start"] = variable("window", self.edges[:-1], "s")
+        coordinates["window_end"] = variable("window", self.edges[1:], "s")
+        data: dict[str, Any] = {}
+        for metric, (unit, meaning) in METRICS.items():
+            values = [self.table[label][metric] for label in self.labels]
+            if metric == "equal_error":
+                for name in ("error", "wall", "steps", "evaluations"):
+                    numbers = np.array([value[name] for value in values], float)
+                    own = "s" if name == "wall" else unit
+                    data[f"equal_error_{name}"] = variable("case", numbers, own, meaning)
+                data["equal_error_setting"] = variable("case", [value["setting"] for value in values], unit, meaning)
+            elif isinstance(values[0], Mapping):
+                over = {"deviation": "coordinate", "loss": "cause"}.get(metric, "contact")
+                table = np.array([list(value.values()) for value in values], float)
+                data[metric] = variable(("case", over), table, unit, meaning)
+            else:
+                kind = None if isinstance(values[0], str) else float
+                data[metric] = variable("case", np.array(values, kind), unit, meaning)
+        data["between"] = variable(("case", "other"), self.between, "-", "distance of two cases")
+        data["modes"] = variable(("case", "other"), self.modes, "-", "agreement of contact modes")
+        data["force"] = variable(("case", "window", "contact"), self.forces, "N", "mean normal force in each window")
+        data["position"] = variable(("motion", "time", "coordinate"), [one.positions(t) for one in moving], "m or rad")
+        data["impulse_so_far"] = variable(
+            ("motion", "time", "contact"), [one.impulses(t) for one in moving], "N s", "normal impulse since the start"
+        )
+        touches = {label: contact_intervals(run) for label, run in self.runs.items()}
+        data["touch_case"] = ("touch", texts([label for label, rows in touches.items() for _ in rows]))
+        for name, unit in INTERVALS.items():
+            column = np.concatenate([rows[name] for rows in touches.values()])
+            data[f"touch_{name}"] = ("touch", column if unit else texts(column), {"units": unit or "-"})
+        data["verdict_text"] = variable("case", [str(run.verdict) for run in self.runs.values()])
+        facts = {"title": "rigid and compliant contact compared", "reference": self.reference}
+        if self.failed:
+            facts["left out"] = "; ".join(f"{label} {reason}" for label, reason in self.failed.items())
+        return xarray.Dataset(data, coordinates, facts | {name: str(value) for name, value in self.settings.items()})
 
 
 @telling
@@ -58,8 +250,7 @@ def compare(
     build
         A function of the contact law that returns a model or a system: ``model.with_contact``, or
         ``lambda contact: slider_rod(case=2, contact=contact)``.
-    cases
-        The cases, at least one, with different labels.
+    cases : the cases, at least one, with different labels
     t_end : [s]
     rigid
         Further schemes of the first rigid case, by name with solver, as ``["gauss-mpcc:ipopt-mpcc", "gauss-qp:osqp"]``,
@@ -67,16 +258,12 @@ def compare(
     reference : label, optional
         The case whose reference solution is used for all; the first one by default. It is the exact solution if the
         case has one, otherwise that of the same contact law with tolerances near round-off.
-    windows
-        Number of equal windows of time over which forces are averaged.
-    target : [-]
-        Own error of a case, by the same distance, at which costs are compared; 0 omits this comparison.
+    windows : number of equal windows of time over which forces are averaged
+    target : [-], own error of a case, by the same distance, at which costs are compared; 0 omits this comparison
     slowest : [-]
         Contacts are impacts if their approach velocity exceeds this share of the largest one in the reference case.
-    repeats
-        Number of repetitions of fast runs, the fastest of which is the cost.
-    patience : [s]
-        A setting is not refined further if a run takes longer.
+    repeats : number of repetitions of fast runs, the fastest of which is the cost
+    patience : [s], a setting is not refined further if a run takes longer
     progress : callable (what, share), or True for words on one line, optional
         Called before each part of the work.
 
@@ -116,13 +303,38 @@ def compare(
     rigid: 0.0525 N s, 0 nm deep
     compliant: 0.0559 N s, 653 nm deep
     """
-    cases = checked_cases(_with_schemes(cases, rigid), "compare")
-    _check(cases, reference, windows, target, slowest, repeats)
-    tell = whom(progress)
-    reference = reference or cases[0].label
+    cases = checked_cases(cases, "compare")
+    if rigid:
+        place = [i for i, case in enumerate(cases) if isinstance(case.contact, Rigid)]
+        if not place:
+            raise InputError("rigid gives further schemes of a rigid case, but no case has Rigid contact.")
+        others = rigid_cases(cases[place[0]], rigid)
+        cases = checked_cases((*cases[: place[-1] + 1], *others, *cases[place[-1] + 1 :]), "compare")
+    labels = [case.label for case in cases]
+    if reference is not None and reference not in labels:
+        raise InputError(f"reference must be one of the cases, {', '.join(labels)}, got {reference!r}.")
+    bounds = (("windows", windows, 1), ("target", target, 0.0), ("slowest", slowest, 0.0), ("repeats", repeats, 1))
+    for name, value, low in bounds:
+        if not low <= value < float("inf"):
+            raise InputError(f"{name} must be a number >= {low:g}, got {value!r}.")
     check_build(build)
+    return _compare(build, cases, t_end, reference or labels[0], windows, target, slowest, repeats, patience, progress)
+
+
+def _compare(
+    build: Callable[[Any], Model | System], cases: tuple[Case, ...], t_end: float, reference: str, windows: int,
+    target: float, slowest: float, repeats: int, patience: float, progress: Progress,
+) -> Comparison:  # fmt: skip
+    """The comparison of checked cases."""
+    tell = whom(progress)
     trials = {case.label: Trial.of(build, case, t_end) for case in cases}
-    _check_systems(trials)
+    first = trials[cases[0].label].system
+    for label, trial in trials.items():
+        if trial.system.contact_names != first.contact_names or trial.system.q_names != first.q_names:
+            raise InputError(
+                f'Cases "{cases[0].label}" and "{label}" are different mechanisms: '
+                "their coordinates or contacts differ."
+            )
     parts = 3 * len(cases)
     runs: dict[str, Trajectory] = {}
     failed: dict[str, str] = {}
@@ -133,7 +345,7 @@ def compare(
         except SimulationFailed as failure:
             if label == reference:
                 raise
-            failed[label] = ended(failure)
+            failed[label] = early_end(failure)
     known: dict[str, Accurate] = {}
     for i, (label, run) in enumerate(runs.items()):
         tell(f"{label}: accurate solution", (len(cases) + i) / parts)
@@ -143,7 +355,7 @@ def compare(
         except SimulationFailed as failure:
             if label == reference:
                 raise
-            failed[label] = f"has no accurate solution, which {ended(failure)}"
+            failed[label] = f"has no accurate solution, which {early_end(failure)}"
         else:
             runs[label] = replace(run, verdict=known[label].verdict(run))
     cases = tuple(case for case in cases if case.label in known)
@@ -157,7 +369,7 @@ def compare(
         run, trial, own = runs[case.label], trials[case.label], known[case.label]
         tell(f"{case.label}: cost at equal error", (2 * len(cases) + i) / parts)
         found = coarsest(trial, own, target, patience) if target > 0 else None
-        cost = Cost.none() if found is None else cost_of(trial, *found, own.error(found[1]), repeats)
+        cost = Cost() if found is None else cost_of(trial, *found, own.error(found[1]), repeats)
         numbers = measured(run, known[reference], edges, threshold) | {
             "verdict": run.verdict.kind,
             "position_error": run.verdict.position,
@@ -192,39 +404,6 @@ def compare(
     )
 
 
-def _with_schemes(cases: Sequence[Case], rigid: Sequence[Any]) -> tuple[Case, ...]:
-    """The cases, with further schemes after the last rigid one."""
-    cases = checked_cases(cases, "compare")
-    if not rigid:
-        return cases
-    place = [i for i, case in enumerate(cases) if isinstance(case.contact, Rigid)]
-    if not place:
-        raise InputError("rigid gives further schemes of a rigid case, but no case has Rigid contact.")
-    return (*cases[: place[-1] + 1], *rigid_cases(cases[place[0]], rigid), *cases[place[-1] + 1 :])
-
-
-def _check(
-    cases: Sequence[Case], reference: str | None, windows: int, target: float, slowest: float, repeats: int
-) -> None:
-    labels = [case.label for case in cases]
-    if reference is not None and reference not in labels:
-        raise InputError(f"reference must be one of the cases, {', '.join(labels)}, got {reference!r}.")
-    for name, value, low in (("windows", windows, 1), ("target", target, 0.0), ("slowest", slowest, 0.0),
-                             ("repeats", repeats, 1)):  # fmt: skip
-        if not low <= value < float("inf"):
-            raise InputError(f"{name} must be a number >= {low:g}, got {value!r}.")
-
-
-def _check_systems(trials: Mapping[str, Trial]) -> None:
-    first, *others = trials.items()
-    for label, trial in others:
-        one, other = first[1].system, trial.system
-        if other.contact_names != one.contact_names or other.q_names != one.q_names:
-            raise InputError(
-                f'Cases "{first[0]}" and "{label}" are different mechanisms: their coordinates or contacts differ.'
-            )
-
-
 def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float) -> dict[str, Any]:
     """The metrics of a run by itself and by an accurate solution; windows and impacts as of `compare`."""
     motion, truth = Motion.of_run(run), accurate.motion
@@ -232,13 +411,14 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
     contacts = run.gap.names
     touches = contact_intervals(run)
     first = touches[0] if len(touches) else None
-    ended = first is not None and first["end"] < run.t[-1]
     forces = mean_forces(run, edges)
     peaks = np.max(run.lam_N.array, axis=0, initial=0.0)
     depth = max((float(row["depth"]) for row in touches), default=0.0)
 
-    def of_first(name: str, known: bool = True) -> float:
-        return float(first[name]) if first is not None and known else float("nan")
+    def of_first(name: str) -> float:
+        if first is None or name == "impulse" and not first["end"] < run.t[-1]:
+            return float("nan")
+        return float(first[name])
 
     return {
         "distance": float(np.max(deviation / accurate.scale, initial=0.0)),
@@ -249,7 +429,7 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
         "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),
         "impacts": len(impacts(run, threshold)),
         "first_impact": of_first("start"),
-        "first_impulse": of_first("impulse", bool(ended)),
+        "first_impulse": of_first("impulse"),
         "first_approach": of_first("approach"),
         "first_separation": of_first("separation"),
         "contact_share": contact_share(run),

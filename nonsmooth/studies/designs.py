@@ -1,7 +1,5 @@
 """Parameter values of a study: grids, lists, and samples of distributions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,14 +25,10 @@ class Design:
 
     Parameters
     ----------
-    names
-        ``element.parameter``, or an argument of the function that builds the model (k,).
-    values
-        In SI units (n, k).
-    axes
-        Of a grid, the values of each name; empty otherwise.
-    how
-        How the values were chosen, in words.
+    names : ``element.parameter``, or an argument of the function that builds the model (k,)
+    values : in SI units (n, k)
+    axes : of a grid, the values of each name; empty otherwise
+    how : how the values were chosen, in words
     """
 
     names: tuple[str, ...]
@@ -83,8 +77,8 @@ def points(values: Mapping[str, Sequence[float] | Array]) -> Design:
     columns = {name: _numbers(name, column) for name, column in _named(values).items()}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise InputError(f"A list needs as many values of each parameter, got {said}; for all combinations use grid.")
+        counts = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InputError(f"A list needs as many values of each parameter, got {counts}; for all combinations use grid.")
     return Design(tuple(columns), np.array(list(columns.values())).reshape(len(columns), -1).T, (), "list")
 
 
@@ -97,13 +91,11 @@ def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", s
         By parameter: ``(low, high)`` for a uniform distribution, ``(low, high, "log")`` for a log-uniform one, or an
         object with a quantile function ``ppf``, such as the frozen distributions of `scipy.stats`, `Fit` and
         `Toleranced`.
-    n
-        Number of runs; a power of two keeps a Sobol sequence balanced.
+    n : number of runs; a power of two keeps a Sobol sequence balanced
     method
         "sobol", "halton" or "latin" fill the space evenly (`scipy.stats.qmc`): fewer runs for a mean or a sensitivity.
         "random" draws independently, as confidence bounds assume.
-    seed
-        The same seed gives the same design.
+    seed : the same seed gives the same design
 
     >>> design = sample({"slider.mass": (4.0, 6.0), "guide.clearance": (1e-6, 1e-4, "log")}, 1024)
     >>> design.values.shape, design.values[:, 0].mean().round(2)
@@ -115,7 +107,16 @@ def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", s
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
     if not distributions:
         raise InputError("A design needs at least one parameter.")
-    values = drawn(distributions, _shares(len(distributions), n, METHODS[method], seed))
+    from scipy.stats import qmc
+
+    k, generator, sequence = len(distributions), np.random.default_rng(seed), METHODS[method]
+    if sequence is None:
+        shares = generator.random((n, k))
+    elif sequence == "Sobol":  # the first n of a balanced sequence, which does not warn
+        shares = qmc.Sobol(k, seed=generator).random_base2(max(n - 1, 0).bit_length())[:n]
+    else:
+        shares = getattr(qmc, sequence)(k, seed=generator).random(n)
+    values = drawn(distributions, shares)
     return Design(tuple(distributions), values, (), f"{method}, seed {seed}: {words(distributions)}")
 
 
@@ -163,33 +164,19 @@ def described(distribution: Any) -> str:
         return distribution.text
     if isinstance(distribution, tuple):
         kind = "loguniform" if len(distribution) == 3 else "uniform"
-        return f"{kind}({', '.join(f'{value:.0e}' if _short(value) else f'{value:g}' for value in distribution[:2])})"
+        small = (0 < abs(value) < 1e-3 and float(f"{value:.0e}") == value for value in distribution[:2])
+        ends = (f"{value:.0e}" if e else f"{value:g}" for value, e in zip(distribution[:2], small, strict=True))
+        return f"{kind}({', '.join(ends)})"
     family = getattr(distribution, "dist", None)
     if family is None:
         return type(distribution).__name__
-    words = [f"{value:g}" for value in distribution.args]
-    words += [f"{name}={value:g}" for name, value in distribution.kwds.items()]
-    return f"{family.name}({', '.join(words)})"
-
-
-def _short(value: float) -> bool:
-    return 0 < abs(value) < 1e-3 and float(f"{value:.0e}") == value
+    numbers = [f"{value:g}" for value in distribution.args]
+    numbers += [f"{name}={value:g}" for name, value in distribution.kwds.items()]
+    return f"{family.name}({', '.join(numbers)})"
 
 
 def _rise(low: Any, high: Any) -> bool:
     return all(isinstance(x, int | float) and math.isfinite(x) for x in (low, high)) and low < high
-
-
-def _shares(k: int, n: int, method: str | None, seed: int) -> Array:
-    from scipy.stats import qmc
-
-    generator = np.random.default_rng(seed)
-    if method is None:
-        return generator.random((n, k))
-    made = getattr(qmc, method)(k, seed=generator)
-    if method == "Sobol":  # the first n of a balanced sequence, which does not warn
-        return np.asarray(made.random_base2(max(n - 1, 0).bit_length())[:n])
-    return np.asarray(made.random(n))
 
 
 def _named(values: Any) -> dict[str, Any]:

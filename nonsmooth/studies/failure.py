@@ -15,8 +15,6 @@ of the limit states ``value - limit`` is positive, of a two-sided limit also ``-
 The last three are algorithms of OpenTURNS (extra ``reliability``).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -54,14 +52,10 @@ class Failure:
 
     Parameters
     ----------
-    method
-        One of `METHODS`.
-    probability, low, high
-        [-], and its bounds with confidence; equal to it for `form`, which has no bounds.
-    beta
-        Reliability index -Phi^-1(probability) [-].
-    evaluations
-        Of products.
+    method : one of `METHODS`
+    probability, low, high : [-], and its bounds with confidence; equal to it for `form`, which has no bounds
+    beta : reliability index -Phi^-1(probability) [-]
+    evaluations : of products
     """
 
     method: str
@@ -103,20 +97,13 @@ def failure_probability(
     output
         Function of inputs (n, k), in the order of `distributions`, that gives (n,), or (n, m) of which none may exceed
         the limit; NaN counts as a failure. For `form` and `importance` it must be smooth: at the kinematic level.
-    distributions
-        Of the inputs, as for `sample`, fits and toleranced dimensions among them.
-    limit
-        Largest accepted output.
-    method
-        One of `METHODS`.
-    two_sided
-        Whether outputs are signed, and their magnitude must not exceed the limit.
-    runs
-        Products of `monte-carlo`; of each subset of `subset`; at most of `importance`.
-    confidence
-        Of the bounds.
-    seed
-        The same seed gives the same result.
+    distributions : of the inputs, as for `sample`, fits and toleranced dimensions among them
+    limit : largest accepted output
+    method : one of `METHODS`
+    two_sided : whether outputs are signed, and their magnitude must not exceed the limit
+    runs : products of `monte-carlo`; of each subset of `subset`; at most of `importance`
+    confidence : of the bounds
+    seed : the same seed gives the same result
 
     Raises
     ------
@@ -179,11 +166,7 @@ class _States:
 
     def __init__(self, output: Output, distributions: Mapping[str, Any], limit: float, two_sided: bool) -> None:
         self.output, self.distributions, self.limit, self.two_sided = output, distributions, limit, two_sided
-        self.evaluations = 0
-
-    @property
-    def inputs(self) -> int:
-        return len(self.distributions)
+        self.inputs, self.evaluations = len(distributions), 0
 
     def __call__(self, u: Array) -> Array:
         from scipy.stats import norm
@@ -202,14 +185,14 @@ def _openturns(seed: int) -> Iterator[Any]:
         import openturns
     except ImportError as error:
         raise InputError(f'This method needs the extra "reliability", pip install "nonsmooth[reliability]" ({error}).') from error  # noqa: E501  # fmt: skip
-    state, told = openturns.RandomGenerator.GetState(), openturns.Log.Flags()
+    state, flags = openturns.RandomGenerator.GetState(), openturns.Log.Flags()
     openturns.RandomGenerator.SetSeed(seed)
     openturns.Log.Show(openturns.Log.NONE)
     try:
         yield openturns
     finally:
         openturns.RandomGenerator.SetState(state)
-        openturns.Log.Show(told)
+        openturns.Log.Show(flags)
 
 
 def _event(ot: Any, function: Callable[[Array], Array], inputs: int) -> Any:
@@ -233,29 +216,33 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
     inputs = states.inputs
     turning = np.array([".direction_" in name for name in states.distributions])
     tried = np.where(turning, np.random.default_rng(0).standard_normal((TRIED if turning.any() else 1, inputs)), 0.0)
-    found = []
+    solver = ot.AbdoRackwitz()
+    solver.setMaximumIterationNumber(200)
+    solver.setMaximumAbsoluteError(1e-8)
+    solver.setMaximumRelativeError(1e-8)
+    solver.setMaximumResidualError(1e-8)
+    solver.setMaximumConstraintError(1e-9)
+    found, free = [], int((~turning).sum())
     for i, worst in enumerate(tried[np.argmax(states(tried), axis=0)]):
-        best: Array | None = None
 
         def state(u: Array, i: int = i, worst: Array = worst) -> Array:
             full = np.tile(worst, (len(u), 1))
             full[:, ~turning] = u
             return np.minimum(states(full)[:, i], FAILED)
 
-        event = _event(ot, state, int((~turning).sum()))
+        event = _event(ot, state, free)
         for share in STARTS:
-            algorithm = ot.FORM(_solver(ot), event, [float(norm.ppf(share))] * int((~turning).sum()))
+            algorithm = ot.FORM(solver, event, [float(norm.ppf(share))] * free)
             try:
                 algorithm.run()
             except RuntimeError:  # the gradient vanishes at this start, or the search ends nowhere
                 continue
             point = np.array(algorithm.getResult().getStandardSpaceDesignPoint())
             if abs(state(point[None])[0]) < REACHED:
-                best = point
+                if np.linalg.norm(point) < FARTHEST:
+                    found.append(np.zeros(inputs))
+                    found[-1][~turning] = point
                 break
-        if best is not None and np.linalg.norm(best) < FARTHEST:
-            found.append(np.zeros(inputs))
-            found[-1][~turning] = best
     if not found:
         raise InputError(
             "No product was found beyond the limit by the search for the nearest points; check the limit, or take the "
@@ -264,57 +251,42 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
     return found
 
 
-def _solver(ot: Any) -> Any:
-    solver = ot.AbdoRackwitz()
-    solver.setMaximumIterationNumber(200)
-    solver.setMaximumAbsoluteError(1e-8)
-    solver.setMaximumRelativeError(1e-8)
-    solver.setMaximumResidualError(1e-8)
-    solver.setMaximumConstraintError(1e-9)
-    return solver
-
-
 def _united(points: list[tuple[float, Array]]) -> float:
     """Probability of the union of half spaces with nearest points u at distances beta: upper bound of Ditlevsen."""
-    from scipy.stats import norm
-
-    points = sorted(points, key=lambda one: one[0])
-    total = 0.0
-    for i, (beta, u) in enumerate(points):
-        shared = 0.0
-        for other, v in points[:i]:
-            cosine = float(u @ v) / max(beta * other, 1e-300)
-            shared = max(shared, _both(beta, other, cosine))
-        total += float(norm.sf(beta)) - shared
-    return min(total, 1.0)
-
-
-def _both(a: float, b: float, cosine: float) -> float:
-    """Probability of the intersection of two half spaces at distances a and b whose normals have this cosine."""
     from scipy.integrate import quad
     from scipy.stats import norm
 
-    if cosine > 1.0 - 1e-12:
-        return float(norm.sf(max(a, b)))
-    if cosine < -1.0 + 1e-12:
-        return max(0.0, float(norm.sf(a) - norm.cdf(b))) if a < -b else 0.0
-    root = math.sqrt(1.0 - cosine**2)
-    return float(
-        quad(lambda x: norm.pdf(x) * norm.sf((b - cosine * x) / root), a, a + 12.0, epsabs=0.0, epsrel=1e-8)[0]
-    )
+    def both(a: float, b: float, cosine: float) -> float:
+        """Probability of the intersection of two half spaces at distances a and b whose normals have this cosine."""
+        if cosine > 1.0 - 1e-12:
+            return float(norm.sf(max(a, b)))
+        if cosine < -1.0 + 1e-12:
+            return max(0.0, float(norm.sf(a) - norm.cdf(b))) if a < -b else 0.0
+        root = math.sqrt(1.0 - cosine**2)
+        return float(
+            quad(lambda x: norm.pdf(x) * norm.sf((b - cosine * x) / root), a, a + 12.0, epsabs=0.0, epsrel=1e-8)[0]
+        )
+
+    points, total = sorted(points, key=lambda one: one[0]), 0.0
+    for i, (beta, u) in enumerate(points):
+        shared = 0.0
+        for other, v in points[:i]:
+            shared = max(shared, both(beta, other, float(u @ v) / max(beta * other, 1e-300)))
+        total += float(norm.sf(beta)) - shared
+    return min(total, 1.0)
 
 
 def _sampled(
     ot: Any, states: _States, method: str, runs: int, confidence: float, points: list[Array] | None
 ) -> Failure:
     """Importance sampling around points, or subset simulation."""
+    from scipy.stats import norm
+
     event = _event(ot, lambda u: np.minimum(np.max(states(u), axis=1), FAILED), states.inputs)
     block = min(BLOCK, runs)
     if points is None:
         algorithm = ot.SubsetSampling(event)
     else:
-        from scipy.stats import norm
-
         parts = [ot.Normal(ot.Point(u), ot.CovarianceMatrix(states.inputs)) for u in points]
         weights = [max(float(norm.sf(np.linalg.norm(u))), 1e-300) for u in points]
         density = ot.Mixture(parts, [weight / max(weights) for weight in weights])
@@ -325,25 +297,18 @@ def _sampled(
     algorithm.run()
     result = algorithm.getResult()
     probability, half = float(result.getProbabilityEstimate()), float(result.getConfidenceLength(confidence)) / 2
-    low, high = max(0.0, probability - half), min(1.0, probability + half)
-    if points is None:
-        low, high = _bounds_of_chains(algorithm, probability, confidence)
-    return Failure(method, probability, low, high, confidence, states.evaluations)
-
-
-def _bounds_of_chains(algorithm: Any, probability: float, confidence: float) -> tuple[float, float]:
-    """Bounds of the result of subset simulation, which is about lognormal.
-
-    Chains of a subset start from products of the one before, so that the errors of all subsets are dependent: their
-    coefficients of variation are added, the upper bound of Au and Beck. OpenTURNS adds squares, as of independent ones,
-    and leaves out the first subset, which is sampled directly.
-    """
-    from scipy.stats import norm
-
-    drawn_first = algorithm.getBlockSize() * algorithm.getMaximumOuterSampling()
+    if points is not None:
+        low, high = max(0.0, probability - half), min(1.0, probability + half)
+        return Failure(method, probability, low, high, confidence, states.evaluations)
+    # Bounds of subset simulation, whose result is about lognormal. Chains of a subset start from products of the one
+    # before, so that the errors of all subsets are dependent: their coefficients of variation are added, the upper
+    # bound of Au and Beck. OpenTURNS adds squares, as of independent ones, and leaves out the first subset, which is
+    # sampled directly.
+    first = algorithm.getBlockSize() * algorithm.getMaximumOuterSampling()
     share = float(algorithm.getProbabilityEstimatePerStep()[0])
     squares = np.array(algorithm.getCoefficientOfVariationPerStep()) ** 2
-    variation = math.sqrt((1.0 - share) / (share * drawn_first)) + float(np.sqrt(np.diff(squares).clip(0.0)).sum())
+    variation = math.sqrt((1.0 - share) / (share * first)) + float(np.sqrt(np.diff(squares).clip(0.0)).sum())
     factor = math.exp(float(norm.ppf(0.5 + confidence / 2)) * math.sqrt(math.log1p(variation**2)))
     reached = algorithm.getThresholdPerStep()[-1] >= 0.0  # else no product failed, and it may be that none can
-    return probability / factor if reached else 0.0, min(1.0, probability * factor)
+    low, high = probability / factor if reached else 0.0, min(1.0, probability * factor)
+    return Failure(method, probability, low, high, confidence, states.evaluations)

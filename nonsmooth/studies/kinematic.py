@@ -10,8 +10,6 @@ for many products together by Newton's method, or to first order, ``dq = -(dg/dq
 its bearing is not regarded, nor axial clearance.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,6 +57,11 @@ class _Slack:
     #: at each pose the unit vector in the frame of the first body; None if random
     towards: list[Array] | None
 
+    @property
+    def labels(self) -> list[str]:
+        """Inputs of a random direction, as ``"pin.direction_1"``."""
+        return [f"{self.name}.direction_{i + 1}" for i in range(self.basis.shape[1])]
+
 
 class Kinematics:
     """Deviations of a coordinate from its nominal value, as a function of dimensions and clearances.
@@ -67,26 +70,22 @@ class Kinematics:
     ----------
     mechanism : System or Model
         Planar or spatial, of rigid bodies.
-    coordinate
-        Such as ``"slider.x"``.
+    coordinate : such as ``"slider.x"``
     pose
         Coordinates that are held, with one value each or several for several poses; as many as the mechanism without
         its drivers has degrees of freedom, ``{"crank.angle": 0.785}``. Drivers are then left out.
-    t : [s]
-        Without a pose: the time, or times, at which drivers are evaluated; 0 by default.
+    t : [s], without a pose: the time, or times, at which drivers are evaluated; 0 by default
     directions
         By joint: ``"load"`` (from the static loads at each pose, the default), ``"any"`` (random), or in the plane an
         angle [rad] in the ground frame, in space a vector, from the centre of the bearing to that of the journal.
-    parameters
-        Changes of parameters by name, fits among them.
+    parameters : changes of parameters by name, fits among them
 
     Attributes
     ----------
     inputs
         Distributions of what scatters in the model, by name: fits, toleranced dimensions, and of each clearance with a
         random direction standard normal components ``"pin.direction_1"``, ..., which are divided by their length.
-    nominal
-        The coordinate at each pose without clearance (poses,).
+    nominal : the coordinate at each pose without clearance (poses,)
 
     Raises
     ------
@@ -132,10 +131,9 @@ class Kinematics:
         own.parameter_vector(parameters)  # raises the error for an unknown name
         self._values = {**own.parameters, **{k: float(x) for k, x in stated.items()}}
         self._values |= {name: float(x) for name, x in mapping("parameters", parameters).items() if is_number(x)}
-        scatter: dict[str, Any] = {
+        self.inputs: dict[str, Any] = {
             k: x for k, x in stated.items() if self._is_clearance(k) or self._place(k) is not None
-        }
-        self.inputs = scatter | self.random_directions
+        } | self.random_directions
         self._first = [self._sensitivities(*pose) for pose in self._poses]
 
     @property
@@ -143,32 +141,36 @@ class Kinematics:
         """Inputs that are components of random directions: uniform, without a cut, for standard normal components."""
         from scipy.stats import norm
 
-        return {
-            f"{slack.name}.{label}": norm()
-            for slack in self._slacks if slack.towards is None for label in _labels(slack)
-        }  # fmt: skip
+        return {label: norm() for slack in self._slacks if slack.towards is None for label in slack.labels}
 
     def deviations(self, names: Sequence[str], values: Array) -> Array:
         """Signed deviations of products (n, poses) from the nominal coordinate, by closing their joints.
 
         Parameters
         ----------
-        names
-            The inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model.
-        values
-            One row per product (n, len(names)).
+        names : the inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model
+        values : one row per product (n, len(names))
 
         Returns
         -------
         Array
             NaN where the joints cannot be closed, or a clearance is negative.
         """
-        values = np.atleast_2d(np.asarray(values, dtype=float))
-        parts = [values[k : k + TOGETHER] for k in range(0, len(values), TOGETHER)]
-        return np.concatenate([self._closed(list(names), part) for part in parts])
+        values, names = np.atleast_2d(np.asarray(values, dtype=float)), list(names)
+        clearances = [i for i, name in enumerate(names) if self._is_clearance(name)]
+        found = []
+        for part in (values[k : k + TOGETHER] for k in range(0, len(values), TOGETHER)):
+            possible, columns = np.all(part[:, clearances] >= 0.0, axis=1), []
+            for k, (t, held, q) in enumerate(self._poses):
+                p = self.parameters + self._changes(names, part, k)
+                closed, worst = self._newton(t, held, q, p, nominal=True)
+                deviation = closed[:, self._output] - self.nominal[k]
+                columns.append(np.where(possible & (worst < ADMITTED), deviation, np.nan))
+            found.append(np.stack(columns, axis=1))
+        return np.concatenate(found)
 
     def linearised(self, names: Sequence[str], values: Array) -> Array:
-        """As `deviations`, to first order in dimensions and clearances."""
+        """Deviations (n, poses) to first order in dimensions and clearances, see `deviations`."""
         values = np.atleast_2d(np.asarray(values, dtype=float))
         found = [self._changes(list(names), values, k) @ row for k, row in enumerate(self._first)]
         return np.stack(found, axis=1)
@@ -232,44 +234,38 @@ class Kinematics:
         self._residual = ca.Function("residual", [t, q, p, held], [residual])
         return ca.Function("closing", [t, q, p, held], [residual, ca.densify(rows)])
 
-    def _near(self, t: float, held: Array, q: Array, p: Array) -> tuple[Array, Array]:
-        """Closed positions of products near one nominal position q (nq,): with its derivative first, then by Newton.
+    def _newton(self, t: float, held: Array, q: Array, p: Array, nominal: bool = False) -> tuple[Array, Array]:
+        """Closed positions (n, nq) of products from a guess (nq,), and their largest residuals (n,).
 
-        Products deviate by a thousandth of a length, so that every step with the nominal derivative gains three digits.
+        With `nominal` by the derivative at the guess, a nominal position, before Newton's method: products deviate by a
+        thousandth of a length, so that every such step gains three digits.
         """
-        n = len(p)
-        inverse = np.linalg.pinv(np.asarray(self._solve(t, q, self.parameters, held)[1]))
-        residual, advance = self._residual.map(n), self._advance.map(n)
-        at, held_all, worst = np.tile(q[:, None], (1, n)), np.tile(held[:, None], (1, n)), np.full(n, np.inf)
+        n, nv = len(p), self.system.nv
+        times, at, held_all = np.full((1, n), t), np.tile(q[:, None], (1, n)), np.tile(held[:, None], (1, n))
+        advance, worst = self._advance.map(n), np.full(n, np.inf)
+        closing = (self._residual if nominal else self._solve).map(n)
+        inverse = np.linalg.pinv(np.asarray(self._solve(t, q, self.parameters, held)[1])) if nominal else None
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(ITERATIONS):
-                r, before = np.asarray(residual(np.full((1, n), t), at, p.T, held_all)), worst
+                found, before = closing(times, at, p.T, held_all), worst
+                r = np.asarray(found if nominal else found[0])
                 worst = np.max(np.abs(r), axis=0, initial=0.0)
-                if not np.any((worst > CLOSED) & (worst < 0.5 * before)):
-                    break
-                at = np.asarray(advance(at, -inverse @ r))
-        left = np.flatnonzero(~(worst < ADMITTED))
+                if inverse is not None:
+                    if not np.any((worst > CLOSED) & (worst < 0.5 * before)):
+                        break
+                    step = -inverse @ r
+                else:
+                    at_round_off = np.all(worst < ADMITTED) and not np.any((worst < before) & (worst > CLOSED))
+                    if at_round_off or not np.any(worst > CLOSED):
+                        break
+                    J = np.asarray(found[1]).reshape(-1, n, nv).swapaxes(0, 1)
+                    step = -_least(J, r.T).T
+                at = np.asarray(advance(at, step))
+        left = np.flatnonzero(~(worst < ADMITTED)) if nominal else np.zeros(0, int)
         if left.size:
-            at[:, left], worst[left] = (x.T for x in self._newton(t, held, np.tile(q, (left.size, 1)), p[left]))
+            rest, worst[left] = self._newton(t, held, q, p[left])
+            at[:, left] = rest.T
         return at.T, worst
-
-    def _newton(self, t: float, held: Array, q: Array, p: Array) -> tuple[Array, Array]:
-        """Closed positions of products from a guess (n, nq), and their largest residuals (n,)."""
-        n, nv = len(q), self.system.nv
-        solve, advance = self._solve.map(n), self._advance.map(n)
-        held_all = np.tile(np.asarray(held, dtype=float)[:, None], (1, n))
-        worst = np.full(n, np.inf)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for _ in range(ITERATIONS):
-                residual, rows = solve(np.full((1, n), t), q.T, p.T, held_all)
-                r, before = np.asarray(residual).T, worst
-                worst = np.max(np.abs(r), axis=1, initial=0.0)
-                at_round_off = np.all(worst < ADMITTED) and not np.any((worst < before) & (worst > CLOSED))
-                if at_round_off or not np.any(worst > CLOSED):
-                    break
-                J = np.asarray(rows).reshape(-1, n, nv).swapaxes(0, 1)
-                q = np.asarray(advance(q.T, -_least(J, r).T)).T
-        return q, worst
 
     def _reached(self, poses: list[tuple[float, Array]]) -> list[tuple[float, Array, Array]]:
         """Time, held values and nominal positions of each pose, each reached from the one before."""
@@ -281,61 +277,54 @@ class Kinematics:
             steps = max(1, math.ceil(np.max(np.abs(to_held - held), initial=0.0) / STRIDE), MOMENTS * (to_t != t))
             for share in np.linspace(0.0, 1.0, steps + 1)[1:]:
                 now, at = t + share * (to_t - t), held + share * (to_held - held)
-                moved, worst = self._newton(now, at, q[None], p)
+                moved, worst = self._newton(now, at, q, p)
                 if not worst[0] < ADMITTED:
                     pairs = zip(self._held, at, strict=True)
                     what = ", ".join(f"{self.system.q_names[i]} = {x:g}" for i, x in pairs) or f"t = {now:g} s"
                     raise InputError(f"The joints cannot be closed at {what}; choose a pose that the mechanism has.")
                 q = moved[0]
             t, held = to_t, to_held
-            self._check_held(t, held, q)
+            free = self.system.nv - np.linalg.matrix_rank(np.asarray(self._solve(t, q, self.parameters, held)[1]))
+            if free:
+                raise InputError(
+                    f"At this pose the ideal mechanism still has {free} degrees of freedom: hold as many more "
+                    f'coordinates, as pose={{"{self.system.q_names[2]}": 0.5}}; there are '
+                    f"{', '.join(self.system.q_names)}."
+                )
             found.append((t, held, q))
         return found
 
-    def _check_held(self, t: float, held: Array, q: Array) -> None:
-        rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
-        free = self.system.nv - np.linalg.matrix_rank(rows)
-        if free:
-            raise InputError(
-                f"At this pose the ideal mechanism still has {free} degrees of freedom: hold as many more coordinates, "
-                f'as pose={{"{self.system.q_names[2]}": 0.5}}; there are {", ".join(self.system.q_names)}.'
-            )
-
     def _slack(self, directions: Mapping[str, Any] | None) -> list[_Slack]:
-        wanted = mapping("directions", directions)
+        wanted, d, found = mapping("directions", directions), self.system.dimension, []
         for name in wanted:
             if name not in self._clearances:
                 known = ", ".join(self._clearances) or "none"
                 raise InputError(f"directions: there is no joint with clearance {name!r}; there are {known}.")
-        return [self._slack_of(name, element, wanted.get(name, LOAD)) for name, element in self._clearances.items()]
+        for name, element in self._clearances.items():
+            direction = wanted.get(name, LOAD)
+            columns = [self._names.index(f"{name}.at_a_{axis}") for axis in "xyz"[:d]]
+            basis, towards = self._directions(name), []
+            if isinstance(direction, str) and direction == ANY:
+                found.append(_Slack(name, columns, basis, None))
+                continue
+            loaded = isinstance(direction, str) and direction == LOAD
+            for t, held, q in self._poses:
+                if loaded:
+                    vector = -self._pull(t, held, q, columns)
+                else:
+                    vector = self._turned(element, _vector(name, direction, d), q)
+                along = basis.T @ vector
+                if not np.linalg.norm(along) > 0.0:
+                    why = "the static load in it vanishes" if loaded else f"{shown(direction)} is along its axis"
+                    example = "an angle in rad" if d == 2 else "a vector"
+                    raise InputError(
+                        f'"{name}" has no direction, since {why}: give {example}, or "{ANY}" for a random one.'
+                    )
+                towards.append(basis @ along / np.linalg.norm(along))
+            found.append(_Slack(name, columns, basis, towards))
+        return found
 
-    def _slack_of(self, name: str, element: Element, wanted: Any) -> _Slack:
-        d = self.system.dimension
-        columns = [self._names.index(f"{name}.at_a_{axis}") for axis in "xyz"[:d]]
-        basis = self._directions(name, element)
-        if isinstance(wanted, str) and wanted == ANY:
-            return _Slack(name, columns, basis, None)
-        towards = []
-        for t, held, q in self._poses:
-            if isinstance(wanted, str) and wanted == LOAD:
-                vector = -self._pull(t, held, q, columns)
-            else:
-                vector = self._turned(element, _vector(name, wanted, d), q)
-            along = basis.T @ vector
-            if not np.linalg.norm(along) > 0.0:
-                why = (
-                    "the static load in it vanishes"
-                    if isinstance(wanted, str)
-                    else f"{shown(wanted)} is along its axis"
-                )
-                example = "an angle in rad" if d == 2 else "a vector"
-                raise InputError(
-                    f'"{name}" has no direction, since {why}: give {example}, or "{ANY}" for a random one.'
-                )
-            towards.append(basis @ along / np.linalg.norm(along))
-        return _Slack(name, columns, basis, towards)
-
-    def _directions(self, name: str, element: Element) -> Array:
+    def _directions(self, name: str) -> Array:
         """Orthonormal directions in which the point may be displaced, in the frame of the first body."""
         d, p = self.system.dimension, dict(zip(self._names, self.parameters, strict=True))
         if d == 2 and f"{name}.direction" in p:  # across a guide
@@ -371,7 +360,7 @@ class Kinematics:
         """Changes of the ideal mechanism's parameters (n, parameters) at pose k."""
         changes = np.zeros((len(values), len(self._names)))
         given = {name: values[:, i] for i, name in enumerate(names)}
-        random = {f"{slack.name}.{label}" for slack in self._slacks for label in _labels(slack)}
+        random = {label for slack in self._slacks for label in slack.labels}
         for name, column in given.items():
             if name in random or self._is_clearance(name):
                 continue
@@ -387,23 +376,12 @@ class Kinematics:
             if slack.towards is not None:
                 unit = np.tile(slack.towards[k], (len(values), 1))
             else:
-                parts = [given.get(f"{slack.name}.{label}", np.ones(len(values))) for label in _labels(slack)]
-                unit = _unit(np.stack(parts, axis=1)) @ slack.basis.T
+                parts = np.stack([given.get(label, np.ones(len(values))) for label in slack.labels], axis=1)
+                # the first direction where all components are zero
+                parts = np.where(np.any(parts != 0.0, axis=1)[:, None], parts, np.eye(1, parts.shape[1]))
+                unit = np.asarray(parts / np.linalg.norm(parts, axis=1)[:, None]) @ slack.basis.T
             changes[:, slack.columns] += c[:, None] * unit
         return changes
-
-    def _closed(self, names: list[str], values: Array) -> Array:
-        found = []
-        negative = np.zeros(len(values), dtype=bool)
-        for i, name in enumerate(names):
-            if self._is_clearance(name):
-                negative |= ~(values[:, i] >= 0.0)
-        for k, (t, held, q) in enumerate(self._poses):
-            p = self.parameters + self._changes(names, values, k)
-            closed, worst = self._near(t, held, q, p)
-            deviation = closed[:, self._output] - self.nominal[k]
-            found.append(np.where(negative | ~(worst < ADMITTED), np.nan, deviation))
-        return np.stack(found, axis=1)
 
 
 def _least(J: Array, r: Array) -> Array:
@@ -437,17 +415,6 @@ def _poses(held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
             )
     table = np.stack([np.broadcast_to(column, count) for column in columns], axis=1)
     return [(0.0, row) for row in table]
-
-
-def _labels(slack: _Slack) -> list[str]:
-    """Names of the inputs that say where a clearance vector points."""
-    return [f"direction_{i + 1}" for i in range(slack.basis.shape[1])]
-
-
-def _unit(vectors: Array) -> Array:
-    """Rows divided by their length; the first direction for a row of zeros."""
-    vectors = np.where(np.any(vectors != 0.0, axis=1)[:, None], vectors, np.eye(1, vectors.shape[1]))
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1)[:, None])
 
 
 def _vector(name: str, wanted: Any, dimension: int) -> Array:

@@ -1,12 +1,9 @@
 """Card of a compliant normal law: force loop in a free impact, delivered restitution, depth, range of validity."""
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import SimpleNamespace
 
 import casadi as ca
@@ -29,10 +26,8 @@ class FreeImpact:
 
     Parameters
     ----------
-    t, depth, rate, force
-        Course of the contact [s], [m], [m/s], [N].
-    restitution : [-]
-        Ratio of separation to approach velocity; 0 if the surfaces do not separate.
+    t, depth, rate, force : course of the contact [s], [m], [m/s], [N]
+    restitution : [-], ratio of separation to approach velocity; 0 if the surfaces do not separate
     penetration_number : [-]
         Elastic energy at the largest depth divided by m times speed squared, 1/2 without damping. For ``F_el = K
         delta^n`` it is ``K delta_max^(n+1) / ((n+1) m v^2)``.
@@ -79,12 +74,9 @@ class LawCard:
     law
     speed : of approach [m/s]
     mass : effective mass [kg]
-    impact
-        With the law's own restitution.
-    requested, delivered, penetration_number : [-]
-        For each requested restitution; empty for a law without restitution.
-    validity
-        The law's limits, compared with this impact.
+    impact : with the law's own restitution
+    requested, delivered, penetration_number : [-], for each requested restitution; empty for a law without restitution
+    validity : the law's limits, compared with this impact
     """
 
     law: NormalLaw
@@ -124,10 +116,8 @@ def free_impact(
     ----------
     law : NormalLaw
     speed : [m/s], > 0
-    mass : [kg], > 0
-        Effective mass of the contact.
-    geometry
-        Geometric quantities that the law requires, by name [m]: ``{"clearance": 0.5e-3, ...}``.
+    mass : [kg], > 0, effective mass of the contact
+    geometry : geometric quantities that the law requires, by name [m]: ``{"clearance": 0.5e-3, ...}``
 
     Raises
     ------
@@ -156,8 +146,7 @@ def law_card(
 
     Parameters
     ----------
-    requested
-        Restitutions, 0 < e <= 1; unused for a law that has none.
+    requested : restitutions, 0 < e <= 1; unused for a law that has none
 
     Examples
     --------
@@ -179,15 +168,10 @@ def law_card(
     k = SimpleNamespace(**{name: float(value) for name, value in law.coefficients(p).items()})
     known = numbers | {"approach": speed, "force": impact.peak_force, "depth": impact.peak_depth}
     return LawCard(
-        law=law,
-        speed=speed,
-        mass=mass,
-        impact=impact,
-        requested=asked,
-        delivered=np.array([each.restitution for each in impacts]),
-        penetration_number=np.array([each.penetration_number for each in impacts]),
-        validity=tuple(Validity(limit, known[limit.quantity]) for limit in law.limits(p, k)),
-    )
+        law, speed, mass, impact, asked, np.array([each.restitution for each in impacts]),
+        np.array([each.penetration_number for each in impacts]),
+        tuple(Validity(limit, known[limit.quantity]) for limit in law.limits(p, k)),
+    )  # fmt: skip
 
 
 def _checked(law: NormalLaw, speed: float, mass: float, geometry: Mapping[str, float]) -> dict[str, float]:
@@ -212,17 +196,11 @@ class _Wall:
         constants = law.coefficients(SimpleNamespace(**p))
         k = {name: ca.SX.sym(name) for name in constants}
         depth, rate, approach = (ca.SX.sym(name) for name in ("depth", "rate", "approach"))
-        compliant = Compliant(law)
-        force, _, elastic, _ = compliant.forces(
-            depth, rate, approach, ca.SX(0), ca.SX(0, 1), ca.SX(0), SimpleNamespace(**k)
-        )
+        still = ca.SX(0), ca.SX(0, 1), ca.SX(0)
+        force, _, elastic, _ = Compliant(law).forces(depth, rate, approach, *still, SimpleNamespace(**k))
         self._coefficients = ca.Function("coefficients", [ca.vertcat(*p.values())], [ca.vertcat(*constants.values())])
-        column = ca.vertcat(*k.values())
-        self._forces = ca.Function("forces", [depth, rate, approach, column], [ca.vertcat(force, elastic)])
-
-    @cached_property
-    def _evaluate(self) -> Evaluator:
-        return Evaluator(self._forces)
+        arguments = [depth, rate, approach, ca.vertcat(*k.values())]
+        self._evaluate = Evaluator(ca.Function("forces", arguments, [ca.vertcat(force, elastic)]))
 
     def hit(self, numbers: Mapping[str, float], speed: float, mass: float) -> FreeImpact:
         """One impact; lengths in the depth at which force times depth is m v^2, speeds in that of approach."""
@@ -262,11 +240,9 @@ class _Wall:
         parted = bool(found.t_events[0].size)
         time = np.union1d(np.linspace(0.0, found.t[-1], SAMPLES), found.t_events[1][:1])
         x, w, _ = found.sol(time)
+        force = np.array([forces(max(a, 0.0) * unit, b * speed)[0] for a, b in zip(x, w, strict=True)])
         return FreeImpact(
-            t=time * unit / speed,
-            depth=np.maximum(x, 0.0) * unit,
-            rate=w * speed,
-            force=np.array([forces(max(a, 0.0) * unit, b * speed)[0] for a, b in zip(x, w, strict=True)]),
+            time * unit / speed, np.maximum(x, 0.0) * unit, w * speed, force,
             restitution=max(-float(found.y[1, -1]), 0.0) if parted else 0.0,
             penetration_number=float(found.y_events[1][0][2]) if found.y_events[1].size else float(found.y[2, -1]),
-        )
+        )  # fmt: skip

@@ -1,14 +1,11 @@
 """The largest Lyapunov exponent of a mechanism."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 
-from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.closing import closed_start
@@ -47,19 +44,13 @@ def lyapunov(
 
     Parameters
     ----------
-    system, stepper, state, parameters
-        As of `nonsmooth.simulate`.
-    interval : [s]
-        Between two renormalisations; a period of the drive, if there is one.
-    intervals : int
-        At least 32.
+    system, stepper, state, parameters : as of `nonsmooth.simulate`
+    interval : [s], between two renormalisations; a period of the drive, if there is one
+    intervals : int, at least 32
     dt : Landing or ErrorControl
-    size : [-], > 0
-        Distance of the neighbours: m and rad and, with the mass's weight, m/s.
-    transient : int
-        Number of omitted initial intervals.
-    seed : int
-        Of the first direction.
+    size : [-], > 0, distance of the neighbours: m and rad and, with the mass's weight, m/s
+    transient : int, number of omitted initial intervals
+    seed : int, of the first direction
     progress : callable (share), or True for words on one line, optional
 
     Raises
@@ -81,14 +72,10 @@ def lyapunov(
     random = np.random.default_rng(seed)
     done = 0
 
-    def displacement(a: State, b: State) -> Array:
-        """u with b.q - a.q = B(q) u, to first order."""
-        if system.dimension == 2:
-            return b.q - a.q
-        return np.asarray(np.linalg.lstsq(system.numeric.B(a.q)[0], b.q - a.q, rcond=None)[0])
-
     def distance(a: State, b: State) -> float:
-        u, v = displacement(a, b), b.v - a.v
+        u, v = b.q - a.q, b.v - a.v
+        if system.dimension == 3:  # the displacement u with b.q - a.q = B(q) u, to first order
+            u = np.asarray(np.linalg.lstsq(system.numeric.B(a.q)[0], u, rcond=None)[0], dtype=np.float64)
         return float(np.sqrt(v @ M @ v + rate**2 * (u @ M @ u)))
 
     def neighbour(a: State, b: State | None, wanted: float) -> State:

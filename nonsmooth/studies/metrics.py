@@ -82,17 +82,11 @@ class Named:
 
     Parameters
     ----------
-    about
-        Meaning of the word after the colon: "coordinate" for a coordinate or velocity, "contact" for one contact (all
-        contacts if omitted), "" for none.
-    unit
-        Its unit, "" for that of the coordinate.
-    meaning
-        In words.
-    function
-        Function of the trajectory and of each selected column or contact.
-    batch
-        The metric of a batch, if available.
+    about : the word after the colon: "coordinate" or velocity, "contact" (all if omitted), or "" for none
+    unit : its unit, "" for that of the coordinate
+    meaning : in words
+    function : function of the trajectory and of each selected column or contact
+    batch : the metric of a batch, if available
     """
 
     about: str
@@ -106,21 +100,13 @@ def _column(run: Trajectory, name: str) -> NDArray[np.float64]:
     return run.q[name] if name in run.q else run.v[name]
 
 
-def _largest_force(run: Trajectory, *contacts: str) -> float:
-    return max((float(run.lam_N[name].max()) for name in contacts), default=0.0)
-
-
-def _ends(ends: xarray.Dataset, name: str) -> Any:
+def _ends_of_batch(ends: xarray.Dataset, name: str) -> Any:
     return ends["q"].sel(coordinate=name) if name in ends["coordinate"] else ends["v"].sel(velocity=name)
 
 
-def _impulses(ends: xarray.Dataset, *contacts: str) -> Any:
+def _added_impulses(ends: xarray.Dataset, *contacts: str) -> Any:
     """Added up step by step in the same order as for a trajectory, so that results are bitwise identical."""
     return sum(ends["impulse"].sel(contact=name).values for name in contacts)
-
-
-def _hits(run: Trajectory, contacts: tuple[str, ...]) -> NDArray[np.void]:
-    return run.impacts[np.isin(run.impacts["contact"], contacts)]
 
 
 #: with a duration behind it
@@ -128,7 +114,7 @@ OVER = "force-over-"
 #: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
 NAMED: dict[str, Named] = {
     "final": Named(
-        "coordinate", "", "at the end", lambda run, name: float(_column(run, name)[-1]), Batch((), _ends)
+        "coordinate", "", "at the end", lambda run, name: float(_column(run, name)[-1]), Batch((), _ends_of_batch)
     ),
     "largest": Named("coordinate", "", "largest", lambda run, name: float(_column(run, name).max())),
     "smallest": Named("coordinate", "", "smallest", lambda run, name: float(_column(run, name).min())),
@@ -136,11 +122,12 @@ NAMED: dict[str, Named] = {
     "range": Named("coordinate", "", "largest less smallest", lambda run, name: float(np.ptp(_column(run, name)))),
     "impulse": Named(
         "contact", "N s", "normal impulse, of all contacts together",
-        lambda run, *names: float(sum(np.cumsum(run.P_N[name])[-1] for name in names)), Batch(("impulse",), _impulses),
+        lambda run, *names: float(sum(np.cumsum(run.P_N[name])[-1] for name in names)),
+        Batch(("impulse",), _added_impulses),
     ),
     "peak-force": Named(
         "contact", "N", "largest mean force of a step, without impacts: it may fall where impacts grow, see force-over",
-        _largest_force,
+        lambda run, *names: max((float(run.lam_N[name].max()) for name in names), default=0.0),
     ),
     "force-over": Named(
         "contact", "N", "largest mean force over 1 ms, impacts included; force-over-0.2ms for another duration",
@@ -148,7 +135,7 @@ NAMED: dict[str, Named] = {
     ),
     "peak-impulse": Named(
         "contact", "N s", "largest impulse of one contact at one impact",
-        lambda run, *names: float(np.max(_hits(run, names)["P_N"], initial=0.0)),
+        lambda run, *names: float(np.max(run.impacts[np.isin(run.impacts["contact"], names)]["P_N"], initial=0.0)),
     ),
     "impacts": Named(
         "contact", "-", "contacts that begin with an approach of at least 1 % of the fastest, rigid and compliant",
@@ -217,11 +204,11 @@ def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
 def measured(**units: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """State the units of the numbers that a function of a run returns by name, for datasets and tables."""
 
-    def stated(function: Callable[..., Any]) -> Callable[..., Any]:
+    def with_units(function: Callable[..., Any]) -> Callable[..., Any]:
         function.units = units  # type: ignore[attr-defined]
         return function
 
-    return stated
+    return with_units
 
 
 def _bare(function: Function) -> tuple[Function, str]:
@@ -240,41 +227,32 @@ def _metric(name: str, one: str | Function, system: System) -> Metric:
         unit, parts = str(getattr(function, "unit", "")), getattr(function, "units", {})
         return Metric(name, unit, meaning, one, units=parts)
     word, _, about = one.partition(":")
-    known = _over(word) if word.startswith(OVER) else NAMED.get(word)
+    known = NAMED.get(word)
+    if word.startswith(OVER):
+        try:
+            duration = in_unit(word.removeprefix(OVER), "s")
+        except Wrong as error:
+            raise InputError(f'The metric "{word}": its duration {error}.') from None
+        if not 0.0 < duration < np.inf:
+            raise InputError(f'The metric "{word}": its duration must be > 0.')
+        known = Named(
+            "contact", "N", f"largest mean force over {duration:g} s, impacts included",
+            lambda run, *names: max((largest_mean_force(run, name, duration) for name in names), default=0.0),
+        )  # fmt: skip
     if known is None:
         raise InputError(f'There is no metric "{word}".{hint(word, NAMED)} There are: {", ".join(NAMED)}.')
     units: dict[str, str] = dict(zip(system.q_names, system.names.q_units, strict=True))
     units |= {name: unit for name, unit in zip(system.v_names, system.names.v_units, strict=True) if name not in units}
-    meant: tuple[str, ...] = (about,)
-    if known.about == "coordinate":
-        if about not in units:
-            raise InputError(f'"{one}": write {word}:NAME with one of {", ".join(units)}.{hint(about, units)}')
-    elif known.about == "contact":
-        meant = (about,) if about else system.contact_names
-        if about and about not in system.contact_names:
-            names = system.contact_names
-            raise InputError(
-                f'"{one}": there is no contact "{about}".{hint(about, names)} There are: {", ".join(names)}.'
-            )
-    elif about:
+    contacts = system.contact_names
+    if known.about == "coordinate" and about not in units:
+        raise InputError(f'"{one}": write {word}:NAME with one of {", ".join(units)}.{hint(about, units)}')
+    if known.about == "contact" and about and about not in contacts:
+        known_names = f"{hint(about, contacts)} There are: {', '.join(contacts)}."
+        raise InputError(f'"{one}": there is no contact "{about}".{known_names}')
+    if not known.about and about:
         raise InputError(f'"{one}": {word} takes nothing after a colon.')
-    else:
-        meant = ()
+    meant = (about,) if about else contacts if known.about == "contact" else ()
     function = known.function
     meaning = f"{about}, {known.meaning}" if about else known.meaning
     batch = None if known.batch is None else replace(known.batch, about=meant)
     return Metric(name, known.unit or units[about], meaning, lambda run: function(run, *meant), batch)
-
-
-def _over(word: str) -> Named:
-    """The force over the duration that the word states."""
-    try:
-        duration = in_unit(word.removeprefix(OVER), "s")
-    except Wrong as error:
-        raise InputError(f'The metric "{word}": its duration {error}.') from None
-    if not 0.0 < duration < np.inf:
-        raise InputError(f'The metric "{word}": its duration must be > 0.')
-    return Named(
-        "contact", "N", f"largest mean force over {duration:g} s, impacts included",
-        lambda run, *names: max((largest_mean_force(run, name, duration) for name in names), default=0.0),
-    )  # fmt: skip

@@ -1,10 +1,8 @@
 """A common interface to a run and to an exact solution."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,16 +21,11 @@ class Motion:
 
     Parameters
     ----------
-    names, units
-        Of the coordinates (nq,).
-    contacts
-        Names of the contacts (nc,).
-    rows
-        Times [s] of rows and jumps.
-    positions
-        t -> (len(t), nq) [m] or [rad].
-    impulses
-        t -> (len(t), nc) [N s] since the start, impacts at t included.
+    names, units : of the coordinates (nq,)
+    contacts : names of the contacts (nc,)
+    rows : times [s] of rows and jumps
+    positions : t -> (len(t), nq) [m] or [rad]
+    impulses : t -> (len(t), nc) [N s] since the start, impacts at t included
     """
 
     names: tuple[str, ...]
@@ -43,7 +36,7 @@ class Motion:
     impulses: Callable[[Array], Array]
 
     @classmethod
-    def of_run(cls, run: Trajectory) -> Motion:
+    def of_run(cls, run: Trajectory) -> Self:
         """Interpolated between rows by `coordinates` and `impulses` of the diagnostics."""
         return cls(
             run.q.names, run.q.unit_list, run.gap.names, run.t,
@@ -51,7 +44,7 @@ class Motion:
         )  # fmt: skip
 
     @classmethod
-    def of_exact(cls, exact: Any, like: Trajectory) -> Motion:
+    def of_exact(cls, exact: Any, like: Trajectory) -> Self:
         """An exact solution with ``sample(t, side)`` and ``events``, in the order of a run's names.
 
         Raises

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nonsmooth.diagnostics import contact_intervals, contact_share
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.diagnostics import contact_intervals, contact_share, mean_forces
 from nonsmooth.exceptions import InputError
+from nonsmooth.model.registry import Problem, Published
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.simulate import simulate
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.step.control import ErrorControl, StepControl
-from nonsmooth.studies.files import Result, doubts, variable
-from nonsmooth.studies.trial import ACCURACY
-from nonsmooth.studies.views import Twin, View, view_of, window_means
+from nonsmooth.step.scheme import Stepper
+from nonsmooth.studies.cases import ACCURACY
+from nonsmooth.studies.files import Result, doubts, texts, variable
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust import verdict_against
 
 if TYPE_CHECKING:
     import xarray
 
-    from nonsmooth.model.registry import Problem, Published
-    from nonsmooth.step.scheme import Stepper
-
-Setting = tuple["Stepper", "float | StepControl"]
+Setting = tuple[Stepper, float | StepControl]
 
 #: stepper and step for rigid and for compliant contact
 KINDS: dict[str, Setting] = {
@@ -45,15 +45,131 @@ FACTS = {
     "first contact": "s", "first impulse": "mN s", "largest impulse": "mN s", "contact share": "%",
     "own error of positions, of c": "%", "own error of peak forces": "%",
 }  # fmt: skip
-SIZES = {
-    "deg": np.pi / 180,
-    "deg/s": np.pi / 180,
-    "deg/s^2": np.pi / 180,
-    "mN s": 1e-3,
-    "%": 0.01,
-    "mm": 1e-3,
-    "um": 1e-6,
-}
+#: units of the sources in SI units
+SIZES = dict.fromkeys(("deg", "deg/s", "deg/s^2"), np.pi / 180) | {"mN s": 1e-3, "%": 0.01, "mm": 1e-3, "um": 1e-6}
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Series over time by name, at both ends of each step; the argument of the function of a `Measure`.
+
+    `t` (n,) [s]; `q`, `v` coordinates and velocities; `a` accelerations at these times without impacts, computed on
+    first use; `parameters` of the system, `contacts` the names of its contacts.
+    """
+
+    t: Array
+    q: Mapping[str, Array]
+    v: Mapping[str, Array]
+    accelerations: Callable[[], Mapping[str, Array]]
+    parameters: Mapping[str, float]
+    contacts: tuple[str, ...]
+
+    @cached_property
+    def a(self) -> Mapping[str, Array]:
+        return self.accelerations()
+
+    def series(self, entry: Any) -> Array:
+        """The series of ``(kind, name)`` or of a function, in SI units."""
+        if callable(entry):
+            return np.asarray(entry(self), float)
+        kind, name = entry
+        return np.asarray(getattr(self, kind)[name], float)
+
+    def less(self, other: View) -> View:
+        """The difference to another view at the same times, of columns of both: a part may have clearance in one."""
+        q = {name: values - other.q[name] for name, values in self.q.items() if name in other.q}
+        v = {name: values - other.v[name] for name, values in self.v.items() if name in other.v}
+        return replace(self, q=q, v=v, accelerations=lambda: {name: self.a[name] - other.a[name] for name in v})
+
+
+class Twin:
+    """The motion without clearance, which is smooth, as a view at any times."""
+
+    def __init__(self, run: Trajectory, parameters: Mapping[str, float]) -> None:
+        self.run, self.parameters = run, parameters
+        self._splines: dict[str, Callable[[Array], Array]] = {}
+
+    def _values(self, kind: str, t: Array) -> Array:
+        """Columns of a kind, "q", "v" or "acceleration", by cubic splines through the rows."""
+        from scipy.interpolate import CubicSpline
+
+        if kind not in self._splines:
+            self._splines[kind] = CubicSpline(self.run.t, getattr(self.run, kind).array)
+        return self._splines[kind](t)
+
+    def at(self, t: Array) -> View:
+        """At the times."""
+
+        def named(kind: str) -> dict[str, Array]:
+            return dict(zip(getattr(self.run, kind).names, self._values(kind, t).T, strict=True))
+
+        return View(t, named("q"), named("v"), lambda: named("acceleration"), self.parameters, ())
+
+    def between(self, rows: Array) -> View:
+        """At both ends of each step."""
+        return self.at(ends(rows))
+
+    def mean_acceleration(self, name: str, edges: Array) -> Array:
+        """Mean acceleration of a velocity between edges of equal windows [s]."""
+        values = self._values("v", edges)[:, self.run.v.names.index(name)]
+        return np.asarray(np.diff(values) / np.diff(edges))
+
+
+def ends(first: Array, last: Array | None = None) -> Array:
+    """Values at start and end of each step (2 (n - 1),): of rows (n,), or with other values (n - 1,) at the ends."""
+    return np.column_stack([first[:-1], first[1:] if last is None else last]).ravel()
+
+
+def view_of(run: Trajectory) -> View:
+    """A run at both ends of each step: right limits at its start, left limits at its end."""
+    q = {name: ends(values) for name, values in run.q.items()}
+    v = {name: ends(values, run.left.v[name][1:]) for name, values in run.v.items()}
+
+    def accelerations() -> dict[str, Array]:
+        left = run.instant(run.t[1:], side="left").a
+        return {name: ends(values, left[name]) for name, values in run.acceleration.items()}
+
+    parameters = {name: entry["value"] for name, entry in run.manifest["parameters"].items()}
+    return View(ends(run.t), q, v, accelerations, parameters, run.gap.names)
+
+
+def window_means(
+    run: Trajectory, twin: Twin, series: Any, of: Literal["run", "ideal", "error"], window: float
+) -> Array:
+    """Mean of a series in each whole window [s] of a run: finite numbers, whether contact is rigid or compliant.
+
+    Parameters
+    ----------
+    series
+        ``("a", velocity)``: changes of the velocity over the window, impacts included, divided by it;
+        ``("F", name)``: normal impulses of the contact or clearance of this name, impacts included, divided by it; not
+        numbers where the run has none.
+    of : the run, its twin or their difference; forces are of the run
+
+    Raises
+    ------
+    InputError
+        For another series, or if the run is shorter than the window.
+
+    Notes
+    -----
+    An impact at a row that is the edge of two windows belongs to the first one.
+    """
+    kind, name = series if not callable(series) else ("", "")
+    if kind not in ("a", "F") or (kind == "F" and of != "run"):
+        raise InputError(f'A window takes ("a", velocity) or, of the run, ("F", contact), got {series!r} of {of!r}.')
+    edges = run.t[0] + window * np.arange(np.floor((run.t[-1] - run.t[0]) / window * (1 + 1e-12)) + 1)
+    if len(edges) < 2:
+        raise InputError(f"The window, {window:g} s, is longer than the run, {run.t[-1] - run.t[0]:g} s.")
+    if kind == "F":
+        chosen = [contact.split(".")[0] == name for contact in run.gap.names]
+        return mean_forces(run, edges)[:, chosen].sum(axis=1) if any(chosen) else np.full(len(edges) - 1, np.nan)
+    ours = np.zeros(len(edges) - 1)
+    if of != "ideal":
+        k = np.clip(np.searchsorted(run.t, edges * (1 + 1e-12), side="right") - 1, 0, len(run.t) - 2)
+        right, left = run.v[name][k], run.left.v[name][k + 1]
+        ours = np.diff(right + (left - right) * (edges - run.t[k]) / (run.t[k + 1] - run.t[k])) / window
+    return ours if of == "run" else twin.mean_acceleration(name, edges) * (-1.0 if of == "error" else 1.0) + ours
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +178,15 @@ class PublishedRuns(Result):
 
     Parameters
     ----------
-    problem
-        Name, with the arguments common to all cases.
+    problem : name, with the arguments common to all cases
     table
         Measured numbers ``table[case][contact][measure]`` in the units of `units`; in addition to those of the source,
         `FACTS`.
-    printed
-        The source's numbers ``printed[case][measure]``.
-    units
-        Unit of each measure.
-    runs, twins
-        Trajectories by (case, kind of contact), each with its verdict; ideal twins by case.
-    panels
-        Panels, as in `nonsmooth.model.registry.Published`.
-    settings
-        Steppers, steps, and sampling rates of the measures.
+    printed : the source's numbers ``printed[case][measure]``
+    units : unit of each measure
+    runs, twins : trajectories by (case, kind of contact), each with its verdict; ideal twins by case
+    panels : panels, as in `nonsmooth.model.registry.Published`
+    settings : steppers, steps, and sampling rates of the measures
     facts
         For each known number ``measured``, ``expected``, ``tolerance``, ``unit``, ``note`` and whether it ``agrees``,
         by its name.
@@ -101,7 +211,7 @@ class PublishedRuns(Result):
         return self.runs[case, kind].verdict
 
     def remarks(self) -> list[str]:
-        """What the table says of runs that are not accurate."""
+        """Remarks below the table: runs that are not accurate."""
         return doubts({f"{case}, {kind}": run.verdict for (case, kind), run in self.runs.items()})
 
     def view(self, case: str, kind: str, of: str = "run") -> View:
@@ -109,7 +219,7 @@ class PublishedRuns(Result):
         run, twin = self.runs[case, kind], self.twins[case]
         if of == "ideal":
             return twin.between(run.t)
-        view = view_of(run, {name: entry["value"] for name, entry in run.manifest["parameters"].items()})
+        view = view_of(run)
         return view.less(twin.between(run.t)) if of == "error" else view
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -132,9 +242,13 @@ class PublishedRuns(Result):
             yield row["case"], row["measure"], row["unit"], printed, *found
 
     def __str__(self) -> str:
-        lines = self._fact_lines()
+        lines = ["| fact | unit | expected | tolerance | measured |", "|---|---|---|---|---|"] if self.facts else []
+        for name, fact in self.facts.items():
+            numbers = f"{fact['expected']:g} | {fact['tolerance']:g} | {fact['measured']:.4g}"
+            lines.append(f"| {name} | {fact['unit']} | {numbers} |")
         if not self.runs:
             return "\n".join(lines)
+        lines += [""] if lines else []
         lines += [
             f"| case | measure | unit | published | {' | '.join(self.kinds)} |",
             "|---" * (4 + len(self.kinds)) + "|",
@@ -142,42 +256,33 @@ class PublishedRuns(Result):
         lines += [f"| {' | '.join(cells)} |" for cells in self.cells()]
         return "\n".join([*lines, "", *self.remarks()]).rstrip()
 
-    def _fact_lines(self) -> list[str]:
-        if not self.facts:
-            return []
-        lines = ["| fact | unit | expected | tolerance | measured |", "|---|---|---|---|---|"]
-        for name, fact in self.facts.items():
-            numbers = f"{fact['expected']:g} | {fact['tolerance']:g} | {fact['measured']:.4g}"
-            lines.append(f"| {name} | {fact['unit']} | {numbers} |")
-        return [*lines, ""] if self.runs else lines
-
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over case, ``contact`` (its kind) and measure; units are a coordinate."""
+        """An `xarray.Dataset` over case, ``contact`` (its kind) and measure; units are a coordinate."""
         import xarray
 
-        cases, kinds, measures = list(self.table), list(self.kinds), list(self.units)
+        cases, kinds, measures = list(self.table), self.kinds, list(self.units)
         missing = float("nan")
         found: Any = [[[self.table[case][kind].get(m, missing) for m in measures] for kind in kinds] for case in cases]
         printed: Any = [[self.printed[case].get(m, missing) for m in measures] for case in cases]
+        verdicts = texts(self.verdict(case, kind) for case in cases for kind in kinds)
         shape = len(cases), len(kinds), len(measures)  # also where no case was run
-        found, printed = np.reshape(found, shape), np.reshape(printed, shape[::2])
-        said = [str(self.verdict(case, kind)) for case in cases for kind in kinds]
+        over = ("case", "contact", "measure")
         data: dict[str, Any] = {
-            "measured": variable(("case", "contact", "measure"), found, meaning="largest magnitude of a run"),
-            "published": variable(("case", "measure"), printed, meaning="printed in the source"),
-            "verdict": variable(("case", "contact"), np.reshape(np.array(said, dtype=object), shape[:2])),
+            "measured": variable(over, np.reshape(found, shape), meaning="largest magnitude of a run"),
+            "published": variable(over[::2], np.reshape(printed, shape[::2]), meaning="printed in the source"),
+            "verdict": variable(over[:2], verdicts.reshape(shape[:2])),
         }
-        coordinates = {"case": cases, "contact": kinds, "measure": measures,
-                       "unit": ("measure", [self.units[m] for m in measures])}  # fmt: skip
+        units = [self.units[measure] for measure in measures]
+        coordinates: dict[str, Any] = {
+            "case": cases, "contact": list(kinds), "measure": measures, "unit": ("measure", units)
+        }  # fmt: skip
         if self.facts:
-            coordinates |= {
-                "fact": list(self.facts),
-                "fact_unit": ("fact", [one["unit"] for one in self.facts.values()]),
-            }
-            data |= {
-                f"fact_{what}": variable("fact", [float(one[what]) for one in self.facts.values()], meaning=words)
-                for what, words in (("measured", "measured"), ("expected", "known"), ("tolerance", "of the agreement"))
-            }
+            facts = self.facts.values()
+            coordinates |= {"fact": list(self.facts), "fact_unit": ("fact", [one["unit"] for one in facts])}
+            for name, meaning in (
+                ("measured", "measured"), ("expected", "known"), ("tolerance", "of the agreement")
+            ):  # fmt: skip
+                data[f"fact_{name}"] = variable("fact", [float(one[name]) for one in facts], meaning=meaning)
         settings = {name: str(value) for name, value in self.settings.items()}
         return xarray.Dataset(data, coordinates, {"title": self.problem} | settings)
 
@@ -202,10 +307,8 @@ def published(
 
     Parameters
     ----------
-    problem
-        With `published` data.
-    cases
-        Names of cases; by default all, or none of a problem with facts.
+    problem : with `published` data
+    cases : names of cases; by default all, or none of a problem with facts
     kinds
         Stepper and step of each kind of contact, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant by default.
     measures
@@ -213,8 +316,7 @@ def published(
         the solution of a complementarity problem at each row.
     progress : callable (what, share), or True for words on one line, optional
         Called before each run.
-    arguments
-        Arguments of the problem, instead of those of the published data.
+    arguments : arguments of the problem, instead of those of the published data
 
     Raises
     ------
@@ -253,12 +355,15 @@ def published(
     runs: dict[tuple[str, str], Trajectory] = {}
     twins: dict[str, Twin] = {}
     made: dict[str, Twin] = {}
+    control = ErrorControl(rtol=1e-12, atol=1e-14, dt_min=1e-6, dt_max=t_end / POINTS)
     table: dict[str, dict[str, dict[str, float]]] = {}
     for i, case in enumerate(chosen):
         own = {**common, **data.cases[case]}
         ideal = {**own, **data.ideal}
         if repr(ideal) not in made:
-            made[repr(ideal)] = _twin(problem, ideal, t_end)
+            system = problem(**ideal).build()
+            smooth_run = simulate(system, EventDriven(order="dop853"), t_end=t_end, dt=control)
+            made[repr(ideal)] = Twin(smooth_run, dict(system.parameters))
         twins[case] = made[repr(ideal)]
         table[case] = {}
         for j, (kind, (stepper, dt)) in enumerate(kinds.items()):
@@ -305,16 +410,9 @@ def _measured_facts(data: Published, progress: Progress) -> dict[str, dict[str, 
     return found
 
 
-def _twin(problem: Problem, arguments: Mapping[str, Any], t_end: float) -> Twin:
-    system = problem(**arguments).build()
-    control = ErrorControl(rtol=1e-12, atol=1e-14, dt_min=1e-6, dt_max=t_end / POINTS)
-    run = simulate(system, EventDriven(order="dop853"), t_end=t_end, dt=control)
-    return Twin(run, dict(system.parameters))
-
-
 def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: float) -> dict[str, float]:
     """The numbers that the source prints of the case, and `FACTS`."""
-    whole = view_of(run, {name: entry["value"] for name, entry in run.manifest["parameters"].items()})
+    whole = view_of(run)
     fine = twin.at(np.linspace(0.0, t_end, FINE + 1))
     views = {"run": whole, "error": whole.less(twin.between(run.t)), "ideal": fine}
     found = {}
@@ -339,13 +437,11 @@ def smooth(entry: Any) -> bool:
 
 
 def _facts(run: Trajectory, t_end: float) -> dict[str, float]:
+    """`FACTS` of a run."""
     touches = contact_intervals(run)
     touches = touches[touches["approach"] > 0.0]
-    hits = (
-        run.impacts["P_N"]
-        if len(run.impacts)
-        else touches["impulse"][touches["end"] - touches["start"] < SHORT * t_end]
-    )
+    short = touches["end"] - touches["start"] < SHORT * t_end
+    hits = run.impacts["P_N"] if len(run.impacts) else touches["impulse"][short]
     nothing = float("nan")
     facts = {
         "first contact": float(touches["start"][0]) if len(touches) else nothing,

@@ -18,10 +18,9 @@ from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_build
+from nonsmooth.studies.cases import Case, Trial, early_end
 from nonsmooth.studies.compare import measured
-from nonsmooth.studies.comparison import Case
 from nonsmooth.studies.files import Result, doubts, variable
-from nonsmooth.studies.trial import Trial, ended
 from nonsmooth.trajectory import Verdict
 
 if TYPE_CHECKING:
@@ -52,24 +51,15 @@ class RigidLimit(Result):
 
     Parameters
     ----------
-    stiffness
-        K [N/m^n] (k,).
-    distance
-        Of the compliant run to the rigid truth [-], the norm of `compare`.
-    first_impulse
-        Impulse of the first contact [N s]; not a number if the surfaces do not separate again.
-    rigid_impulse
-        That of the rigid run [N s].
-    penetration
-        Deepest overlap [m].
-    wall, steps, evaluations
-        Cost of each run [s], [-], [-].
-    own_error
-        Distance of each run to an accurate solution with its own stiffness [-], the same norm.
-    verdicts
-        Of each run, by that solution; and `rigid_verdict` of the rigid one.
-    failed
-        Stiffnesses left out because their run, or their accurate solution, ended early, with the reason.
+    stiffness : K [N/m^n] (k,)
+    distance : of the compliant run to the rigid truth [-], the norm of `compare`
+    first_impulse : impulse of the first contact [N s]; not a number if the surfaces do not separate again
+    rigid_impulse : that of the rigid run [N s]
+    penetration : deepest overlap [m]
+    wall, steps, evaluations : cost of each run [s], [-], [-]
+    own_error : distance of each run to an accurate solution with its own stiffness [-], the same norm
+    verdicts : of each run, by that solution; and `rigid_verdict` of the rigid one
+    failed : stiffnesses left out because their run, or their accurate solution, ended early, with the reason
     needed
         requested ``depth`` [m], ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
         where no depth was requested.
@@ -101,32 +91,25 @@ class RigidLimit(Result):
         return {name: order(self.stiffness, values) for name, values in series.items()}
 
     def remarks(self) -> list[str]:
-        """What the table says of runs that are not accurate."""
+        """Remarks below the table: runs that are not accurate, and those that ended early."""
         known = {f"K = {K:g}": verdict for K, verdict in zip(self.stiffness, self.verdicts, strict=True)}
-        left_out = [f"{label}: left out, it {reason}" for label, reason in self.failed.items()]
-        return [*doubts({"rigid": self.rigid_verdict} | known), *left_out]
+        return doubts({"rigid": self.rigid_verdict} | known, self.failed)
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per stiffness."""
         names = ("stiffness", *(name for name in COLUMNS if name != "first_impulse"))
-        return [
-            {name: (int if name in COUNTS else float)(getattr(self, name)[i]) for name in names}
-            | {"verdict": verdict.kind}
-            for i, verdict in enumerate(self.verdicts)
-        ]
+        kinds = {name: int if name in COUNTS else float for name in names}
+        rows = [{name: kind(getattr(self, name)[i]) for name, kind in kinds.items()} for i in range(len(self.verdicts))]
+        return [row | {"verdict": verdict.kind} for row, verdict in zip(rows, self.verdicts, strict=True)]
 
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
+        """An `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
         import xarray
 
-        data: dict[str, Any] = {
-            name: variable("stiffness", getattr(self, name), unit, meaning) for name, (unit, meaning) in COLUMNS.items()
-        }
+        data = {name: variable("stiffness", getattr(self, name), *about) for name, about in COLUMNS.items()}
         data["verdict"] = variable("stiffness", [verdict.kind for verdict in self.verdicts], "-", "of the run")
-        facts: dict[str, Any] = {
-            "title": "compliant contact towards the rigid limit",
-            "rigid_verdict": str(self.rigid_verdict),
-        }
+        facts: dict[str, Any] = {"title": "compliant contact towards the rigid limit"}
+        facts["rigid_verdict"] = str(self.rigid_verdict)
         facts |= {f"order_{name}": value for name, value in self.orders.items()}
         facts |= {f"needed_{name}": value for name, value in self.needed.items()}
         facts["rigid_impulse"] = self.rigid_impulse
@@ -150,20 +133,15 @@ def rigid_limit(
 
     Parameters
     ----------
-    build
-        A function of the contact law that returns a model or a system, such as ``model.with_contact``.
+    build : a function of the contact law that returns a model or a system, such as ``model.with_contact``
     rigid
         The rigid case, with any stepper and solver. Its exact or accurate solution is the reference of the compliant
         runs.
-    law
-        A function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``.
-    stiffness : [N/m^n]
-        At least two increasing values, for instance powers of ten.
+    law : a function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``
+    stiffness : [N/m^n], at least two increasing values, for instance powers of ten
     t_end : [s]
-    stepper : optional
-        ``CompliantDae()`` by default.
-    dt
-        Tolerances of the compliant runs.
+    stepper : optional, ``CompliantDae()`` by default
+    dt : tolerances of the compliant runs
     depth : [m], optional
         Penetration for which the stiffness is computed: interpolated between the runs, and verified by a further run.
     progress : callable (what, share), or True for words on one line, optional
@@ -213,7 +191,7 @@ def rigid_limit(
         try:
             run, own = compliant.run(), compliant.accurate()
         except SimulationFailed as failure:
-            failed[compliant.case.label] = ended(failure)
+            failed[compliant.case.label] = early_end(failure)
             if len(failed) == len(values):
                 raise
             continue  # what the other runs show remains
@@ -224,12 +202,15 @@ def rigid_limit(
     needed: dict[str, float] = {}
     if depth is not None:
         tell(f"stiffness for {depth:g} m", 1 - 1 / (len(values) + 2))
-        K = _stiffness_for(depth, values, columns["penetration"])
-        needed = {
-            "depth": float(depth),
-            "stiffness": K,
-            "found": measured(soft(K).run(), accurate, edges, 0.0)["penetration"],
-        }
+        reached = columns["penetration"]
+        if not reached.min() <= depth <= reached.max():
+            raise InputError(
+                f"A penetration of {depth:g} m is outside the range of these stiffnesses, {reached.min():.3g} to "
+                f"{reached.max():.3g} m; add others."
+            )
+        K = float(np.exp(np.interp(np.log(depth), np.log(reached[::-1]), np.log(values[::-1]))))
+        found = measured(soft(K).run(), accurate, edges, 0.0)["penetration"]
+        needed = {"depth": float(depth), "stiffness": K, "found": found}
     tell("done", 1.0)
     return RigidLimit(
         stiffness=values, **columns, rigid_impulse=measured(hard, accurate, edges, 0.0)["first_impulse"],
@@ -248,13 +229,3 @@ def order(K: Array, values: Array) -> float:
         return float("nan")
     x, y = np.log(K[known])[-FITTED:], np.log(values[known])[-FITTED:]
     return round(float(-np.polyfit(x, y, 1)[0]), 12)
-
-
-def _stiffness_for(depth: float, K: Array, penetration: Array) -> float:
-    if not penetration.min() <= depth <= penetration.max():
-        low, high = penetration.min(), penetration.max()
-        raise InputError(
-            f"A penetration of {depth:g} m is outside the range of these stiffnesses, {low:.3g} to {high:.3g} m; "
-            "add others."
-        )
-    return float(np.exp(np.interp(np.log(depth), np.log(penetration[::-1]), np.log(K[::-1]))))

@@ -1,7 +1,5 @@
 """Initial states of products whose dimensions differ from those of the model: joints closed, journals centred."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from functools import cached_property
@@ -23,13 +21,10 @@ def ideal_name(system: System, known: Mapping[str, float], name: str) -> str | N
     if name in known:
         return name
     owner, _, label = name.partition(".")
-    for element in system.elements:
-        if element.name == owner and isinstance(element, Clearance):
-            for field, body in zip(element.body_fields, "ab", strict=True):
-                changed = f"{owner}.{label.replace(f'at_{field}', f'at_{body}')}"
-                if changed in known:
-                    return changed
-    return None
+    clearances = (one for one in system.elements if one.name == owner and isinstance(one, Clearance))
+    pairs = ((field, body) for one in clearances for field, body in zip(one.body_fields, "ab", strict=True))
+    names = (f"{owner}.{label.replace(f'at_{field}', f'at_{body}')}" for field, body in pairs)
+    return next((one for one in names if one in known), None)
 
 
 class Starts:

@@ -11,7 +11,7 @@ import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,13 +22,29 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.arguments import check_build, check_count
-from nonsmooth.studies.comparison import Case, checked_cases
-from nonsmooth.studies.equal_error import cost_of
+from nonsmooth.studies.cases import RTOL, Accurate, Case, Trial, checked_cases, cost_of
+from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.motions import Motion, mean_deviation, mean_impulse_error, motion_times, scales, time_mean
-from nonsmooth.studies.orders import KINDS, MEASURES, Bounds, Series, StepSizes
-from nonsmooth.studies.trial import RTOL, Accurate, Trial
 from nonsmooth.studies.workers import outcomes
 
+if TYPE_CHECKING:
+    import xarray
+
+#: measure -> unit and meaning; for each level the largest value of its jittered runs
+MEASURES = {
+    "error": ("-", "mean error over time of a gap, over the contact's clearance, of the worst contact"),
+    "motion_error": ("-", "mean error over time of a coordinate, over its range, of the worst coordinate"),
+    "impulse_error": ("N s", "mean error over time of the normal impulse since the start, of the worst contact"),
+    "violation": ("m", "worst overlap of a gap"),
+    "complementarity": ("-", "worst natural map of gaps and impulses"),
+    "energy": ("J", "magnitude of what the balance of energy leaves"),
+}
+#: measures that have an order
+ERRORS = ("error", "motion_error", "impulse_error")
+#: kinds of verdicts, from the best to the worst
+KINDS = ("accurate", "sensitive", "not checked", "methods disagree", "not accurate", "incomplete")
+#: error below which no order is fitted: round-off, and the error of the reference
+FLOOR = 1e-9
 REFERENCES = ("best", "exact", "event-driven", "self")
 #: points in time, in addition to the rows, over which errors are averaged
 GRID = 1000
@@ -42,6 +58,121 @@ KINDS_OF_STEPS: dict[type, tuple[str, str]] = {
 }  # fmt: skip
 #: refinement of the last level for a reference by the same stepper
 FINER = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One stepper over its levels.
+
+    Parameters
+    ----------
+    label : of the case
+    kind : "constant", "landing" or "tolerance"
+    dt : shortest step of each level [s]: the constant one, ``dt_max`` of `Landing`; of an error control the mean step
+    setting : the fixed bound ``dt_min`` [s] of `Landing`, or the relative tolerance of each level; empty otherwise
+    measures : each (levels,), see `MEASURES`
+    seconds, steps : of the run with the shortest step of each level [s]; for fast runs the least of some repetitions
+    failed : number of failed jittered runs per level; they are not included in the measures
+    reference : reference of the errors
+    verdicts : of each level, that of its worst run: `KINDS`
+    """
+
+    label: str
+    kind: str
+    dt: Array
+    setting: Array
+    measures: Mapping[str, Array]
+    seconds: Array
+    steps: Array
+    failed: Array
+    reference: str
+    verdicts: tuple[str, ...]
+
+    @property
+    def orders(self) -> dict[str, float]:
+        """p of ``error ~ dt^p``, by least squares over the levels; of an error control p of ``error ~ rtol^p``."""
+        x = self.setting if self.kind == "tolerance" else self.dt
+        return {name: order(x, self.measures[name]) for name in ERRORS}
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data, as `nonsmooth study step-size --json` prints it."""
+        named = {"landing": "dt_min", "tolerance": "rtol"}.get(self.kind)
+        facts = {"dt": self.dt} | ({named: self.setting} if named else {}) | dict(self.measures)
+        facts |= {"seconds": self.seconds, "steps": self.steps, "failed": self.failed}
+        return {name: values.tolist() for name, values in facts.items()} | {
+            "order": self.orders["error"], "motion_order": self.orders["motion_error"], "reference": self.reference,
+            "verdict": list(self.verdicts),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Landing over both its bounds: ``error``, ``violation``, ``steps``, each (dt_min, dt_max)."""
+
+    label: str
+    dt_min: Array
+    dt_max: Array
+    error: Array
+    violation: Array
+    steps: Array
+
+
+@dataclass(frozen=True, eq=False)
+class StepSizes(Result):
+    """Result of `step_size`: a `Series` per case and, with `Landing`, the `Bounds`."""
+
+    series: tuple[Series, ...]
+    bounds: Bounds | None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, label: str) -> Series:
+        return next(one for one in self.series if one.label == label)
+
+    def plain(self) -> dict[str, Any]:
+        """``{label: {dt, error, violation, seconds, order, ...}}``; `Landing` over both bounds under its own label."""
+        facts = {one.label: one.plain() for one in self.series}
+        if self.bounds is not None:
+            b = self.bounds
+            facts.setdefault(b.label, {})["bounds"] = {
+                name: getattr(b, name).tolist() for name in ("dt_min", "dt_max", "error", "violation", "steps")
+            }
+        return facts
+
+    def to_dataset(self) -> xarray.Dataset:
+        """An `xarray.Dataset` over case and level, and over the bounds of `Landing`."""
+        import xarray
+
+        level = ("case", "level")
+        columns = {
+            "dt": ("s", "shortest step of the level, mean step of an error control"),
+            "seconds": ("s", "time of the run with this step"), "steps": ("-", "its steps"),
+            "failed": ("-", "jittered runs that failed"),
+        }  # fmt: skip
+        data: dict[str, Any] = {}
+        for name, (unit, meaning) in (columns | MEASURES).items():
+            rows = [one.measures[name] if name in MEASURES else getattr(one, name) for one in self.series]
+            data[name] = variable(level, np.array(rows, float), unit, meaning)
+        data["verdict"] = variable(level, [one.verdicts for one in self.series], "-", "of the worst run of the level")
+        empty = np.full(len(self.series[0].dt), np.nan)
+        for kind, name, unit in (("landing", "dt_min", "s"), ("tolerance", "rtol", "-")):
+            data[name] = variable(level, [one.setting if one.kind == kind else empty for one in self.series], unit)
+        for name in ERRORS:
+            orders = [one.orders[name] for one in self.series]
+            data[f"{name}_order"] = variable("case", orders, "-", f"fitted order of {name}")
+        if self.bounds is not None:
+            b = self.bounds
+            over = ("bound_dt_min", "bound_dt_max")
+            data |= {
+                "bounds_error": variable(over, b.error, "-", MEASURES["error"][1]),
+                "bounds_violation": variable(over, b.violation, "m", MEASURES["violation"][1]),
+                "bounds_steps": variable(over, b.steps, "-"),
+                over[0]: variable(over[0], b.dt_min, "s"),
+                over[1]: variable(over[1], b.dt_max, "s"),
+            }
+        about = {"case": "label", "kind": "kind", "reference": "reference"}
+        coordinates = {name: variable("case", [getattr(one, of) for one in self.series]) for name, of in about.items()}
+        facts = {name: str(value) for name, value in self.settings.items()}
+        return xarray.Dataset(data, coordinates, {"title": "errors and cost over the step size"} | facts)
 
 
 @telling
@@ -69,8 +200,7 @@ def step_size(
         The cases, with different labels. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
         `Landing`, which levels halve, or tolerances of `ErrorControl`, which they divide by ten.
     t_end : [s]
-    levels
-        Number of levels; 5 are four halvings.
+    levels : number of levels; 5 are four halvings
     jitter
         Runs per level of a constant step, with steps between one and nearly two times the shortest; the largest measure
         is taken. Steps that locate the impacts are not jittered.
@@ -81,8 +211,7 @@ def step_size(
     bounds
         Values of ``dt_min`` and of ``dt_max`` [s], each rising, all combinations of which are run for the first case
         with `Landing`.
-    repeats
-        Runs of which the quickest is the cost, as long as they are quick.
+    repeats : runs of which the quickest is the cost, as long as they are quick
     workers
         Number of processes, None for one per core. Fast runs are timed afterwards, one by one.
     progress : callable (what, share), or True for words on one line, optional
@@ -112,7 +241,15 @@ def step_size(
     True
     """
     check_build(build)
-    study = _Study(build, _checked(cases, levels, jitter, reference, repeats), float(t_end), levels, reference)
+    cases = checked_cases(cases, "step_size")
+    for name, value, least in (("levels", levels, 2), ("jitter", jitter, 1), ("repeats", repeats, 1)):
+        check_count(name, value, least)
+    if reference not in REFERENCES:
+        raise InputError(f"reference must be one of {', '.join(REFERENCES)}, got {reference!r}.")
+    without = next((case.label for case in cases if case.exact is None), None)
+    if reference == "exact" and without is not None:
+        raise InputError(f'Case "{without}" has no exact solution; give it one, or another reference.')
+    study = _Study(build, cases, float(t_end), levels, reference)
     tell = whom(progress)
     tasks: list[tuple[int, StepControl]] = []
     parts: list[list[list[int]]] = []  # tasks of each level of each case
@@ -123,11 +260,11 @@ def step_size(
         for level in range(levels):
             parts[i].append(list(range(len(tasks), len(tasks) + count)))
             tasks += [(i, _setting(dt, level, SPREAD ** (j / max(count - 1, 1)))) for j in range(count)]
-    landed = next((i for i, case in enumerate(study.cases) if isinstance(case.dt, Landing)), None)
+    landed = next((i for i, case in enumerate(study.cases) if isinstance(case.dt, Landing)), -1)
     pairs = [] if bounds is None else [(low, high) for low in bounds[0] for high in bounds[1]]
-    if pairs and landed is None:
+    if pairs and landed < 0:
         raise InputError("bounds need a case with Landing.")
-    tasks += [(cast(int, landed), Landing(min(low, high), high)) for low, high in pairs]
+    tasks += [(landed, Landing(min(low, high), high)) for low, high in pairs]
     rows: dict[int, dict[str, Any]] = {}
     # the longest first, so that processes finish together
     turns = sorted(range(len(tasks)), key=lambda k: _finest(tasks[k][1]))
@@ -140,13 +277,13 @@ def step_size(
         tell(f"{case.label}: cost", 0.85 + 0.15 * i / len(cases))
         series.append(_series(study, i, [[rows[k] for k in level] for level in parts[i]], repeats))
     tell("done", 1.0)
-    return StepSizes(
-        tuple(series),
-        _bounds(cases[cast(int, landed)].label, bounds, [rows[k] for k in range(len(tasks) - len(pairs), len(tasks))])
-        if bounds is not None
-        else None,
-        {"t_end [s]": float(t_end), "levels": levels, "jittered runs per level": jitter, "reference": reference},
-    )
+    over = None
+    if bounds is not None:
+        last, shape = [rows[k] for k in range(len(tasks) - len(pairs), len(tasks))], (len(bounds[0]), len(bounds[1]))
+        tables = (np.array([row[name] for row in last]).reshape(shape) for name in ("error", "violation", "steps"))
+        over = Bounds(cases[landed].label, np.array(bounds[0], float), np.array(bounds[1], float), *tables)
+    settings = {"t_end [s]": float(t_end), "levels": levels, "jittered runs per level": jitter, "reference": reference}
+    return StepSizes(tuple(series), over, settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,11 +318,11 @@ class _Study:
         if kind == "self":
             fine = _setting(step_control(case.dt), self.levels - 1, 1.0 / FINER)
             run = trial.run(fine)
-            accurate, said = Accurate(trial, Motion.of_run(run), run), f"the same stepper, {fine}"
+            accurate, origin = Accurate(trial, Motion.of_run(run), run), f"the same stepper, {fine}"
         else:
             accurate = (trial if kind == "exact" else replace(trial, case=replace(case, exact=None))).accurate()
-            said = "exact" if kind == "exact" else f"event-driven, rtol {RTOL:g}"
-        return trial, accurate, scales(accurate.motion, trial.grid(GRID)), said
+            origin = "exact" if kind == "exact" else f"event-driven, rtol {RTOL:g}"
+        return trial, accurate, scales(accurate.motion, trial.grid(GRID)), origin
 
     def measured(self, i: int, setting: StepControl) -> dict[str, Any]:
         """All measures of one run; not numbers where it fails."""
@@ -200,9 +337,14 @@ class _Study:
         t = motion_times(trial.grid(GRID), motion, truth)
         deviation = mean_deviation(motion, truth, t)
         moved = float(np.max(deviation / scale, initial=0.0))
-        c = run.certificate
+        c, gap_error = run.certificate, None
+        if trial.system.nc:
+            values = trial.system.parameter_vector(trial.case.parameters)
+            gaps = [trial.system.true_gaps(one.positions(t), values) for one in (motion, truth)]
+            clearance = trial.system.numeric.contact_law(values)[3]
+            gap_error = float(np.max(time_mean(np.abs(gaps[0] - gaps[1]), t) / clearance))
         return {
-            "error": _gap_error(trial, motion, truth, t) if trial.system.nc else moved,
+            "error": moved if gap_error is None else gap_error,
             "motion_error": moved,
             "impulse_error": float(np.max(mean_impulse_error(motion, truth, t), initial=0.0)),
             "violation": c.gap_violation,
@@ -212,14 +354,6 @@ class _Study:
             "seconds": run.wall_seconds,
             "verdict": accurate.verdict(run).kind,
         }
-
-
-def _gap_error(trial: Trial, motion: Motion, truth: Motion, t: Array) -> float:
-    """Mean error over time of a gap, over the clearance of the worst contact."""
-    values = trial.system.parameter_vector(trial.case.parameters)
-    gaps = [trial.system.true_gaps(one.positions(t), values) for one in (motion, truth)]
-    clearance = trial.system.numeric.contact_law(values)[3]
-    return float(np.max(time_mean(np.abs(gaps[0] - gaps[1]), t) / clearance))
 
 
 def _setting(dt: StepControl, level: int, factor: float) -> StepControl:
@@ -234,13 +368,13 @@ def _setting(dt: StepControl, level: int, factor: float) -> StepControl:
 
 
 def _finest(dt: StepControl) -> float:
-    """What runs are put in order by, the costly ones first."""
+    """Key that sorts runs by their cost, the costly ones first."""
     return dt.dt if isinstance(dt, ConstantStep) else dt.dt_max if isinstance(dt, Landing) else math.sqrt(dt.rtol)
 
 
 def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], repeats: int) -> Series:
     """One case: envelopes of its levels, and the cost of the shortest step of each."""
-    trial, _, _, said = study.prepared(i)
+    trial, _, _, origin = study.prepared(i)
     dt = step_control(trial.case.dt)
     settings = [_setting(dt, level, 1.0) for level in range(len(rows))]
     seconds, steps = [], []
@@ -249,7 +383,10 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], 
         seconds.append(min(row["seconds"] for row in level))  # the first of all runs compiles
         if seconds[-1] < SLOW:
             seconds[-1] = cost_of(trial, setting, trial.run(setting), 0.0, repeats).wall
-    measures = {name: np.array([_largest([row[name] for row in each]) for each in rows]) for name in MEASURES}
+    measures = {}
+    for name in MEASURES:
+        known = ((row[name] for row in each if not math.isnan(row[name])) for each in rows)
+        measures[name] = np.array([max(values, default=math.nan) for values in known])
     failed = np.array([sum(math.isnan(row["steps"]) for row in each) for each in rows])
     kind, own = KINDS_OF_STEPS[type(dt)]
     fixed = [getattr(one, own) for one in settings] if own else []
@@ -257,31 +394,17 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], 
     lengths = [length / n if isinstance(dt, ErrorControl) else _finest(s) for n, s in zip(steps, settings, strict=True)]
     return Series(
         trial.case.label, kind, np.array(lengths), np.array(fixed), measures, np.array(seconds), np.array(steps),
-        failed, said, tuple(max((row["verdict"] for row in each), key=KINDS.index) for each in rows),
+        failed, origin, tuple(max((row["verdict"] for row in each), key=KINDS.index) for each in rows),
     )  # fmt: skip
 
 
-def _largest(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return max(known, default=math.nan)
+def order(x: Array, errors: Array) -> float:
+    """p of ``error ~ x^p`` by least squares over errors above round-off; not a number for fewer than three.
 
-
-def _bounds(
-    label: str, bounds: tuple[Sequence[float], Sequence[float]], rows: Sequence[Mapping[str, Any]]
-) -> Bounds:  # fmt: skip
-    shape = len(bounds[0]), len(bounds[1])
-    tables = [np.array([row[name] for row in rows]).reshape(shape) for name in ("error", "violation", "steps")]
-    return Bounds(label, np.array(bounds[0], float), np.array(bounds[1], float), *tables)
-
-
-def _checked(cases: Sequence[Case], levels: int, jitter: int, reference: str, repeats: int) -> tuple[Case, ...]:
-    cases = checked_cases(cases, "step_size")
-    for name, value, least in (("levels", levels, 2), ("jitter", jitter, 1), ("repeats", repeats, 1)):
-        check_count(name, value, least)
-    if reference not in REFERENCES:
-        raise InputError(f"reference must be one of {', '.join(REFERENCES)}, got {reference!r}.")
-    if reference == "exact":
-        for case in cases:
-            if case.exact is None:
-                raise InputError(f'Case "{case.label}" has no exact solution; give it one, or another reference.')
-    return cases
+    >>> order(np.array([1e-2, 1e-3, 1e-4]), np.array([1e-3, 1e-5, 1e-7]))
+    2.0
+    """
+    known = np.isfinite(errors) & (errors > FLOOR)
+    if np.count_nonzero(known) < 3:
+        return float("nan")
+    return round(float(np.polyfit(np.log(x[known]), np.log(errors[known]), 1)[0]), 12)

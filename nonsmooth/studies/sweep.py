@@ -27,17 +27,16 @@ from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import shown
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_file, check_known, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
-from nonsmooth.studies.kept import FAILED, FINISHED, UNCHECKED, Kept, Outcome, table
+from nonsmooth.studies.files import FAILED, FINISHED, UNCHECKED, Outcome, SweepFolder, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
 from nonsmooth.studies.starts import Starts
 from nonsmooth.studies.workers import cores, outcomes
 
 if TYPE_CHECKING:
     import xarray
-
-    from nonsmooth.step.scheme import Stepper
 
 #: added to the names of metrics of runs with half the step
 HALF = "-half"
@@ -55,20 +54,13 @@ class Runs:
 
     Parameters
     ----------
-    mechanism
-        A system, a model, or a function that returns a model: a ready problem, or one of your own.
-    names
-        Varied parameters and arguments of that function.
-    stepper, dt, t_end, parameters
-        As for `simulate`; `parameters` are constant.
-    arguments
-        Constant arguments of the function.
-    metrics
-        See `metrics_of`.
-    halved
-        Whether each run is made a second time with half the step.
-    check
-        Whether each run is repeated with finer steps for its verdict.
+    mechanism : a system, a model, or a function that returns a model: a ready problem, or one of your own
+    names : varied parameters and arguments of that function
+    stepper, dt, t_end, parameters : as for `simulate`; `parameters` are constant
+    arguments : constant arguments of the function
+    metrics : see `metrics_of`
+    halved : whether each run is made a second time with half the step
+    check : whether each run is repeated with finer steps for its verdict
     """
 
     mechanism: Mechanism
@@ -83,8 +75,18 @@ class Runs:
     check: bool = False
 
     def __post_init__(self) -> None:
-        #: steps with which each run is made, by what is added to the names of its metrics
-        self.steps: dict[str, Any] = {"": self.dt} | ({HALF: _half(self.dt)} if self.halved else {})
+        #: steps with which each run is made, by the suffix of the names of its metrics
+        self.steps: dict[str, Any] = {"": self.dt}
+        if self.halved and isinstance(self.dt, Landing):
+            error = None if self.dt.error is None else self.dt.error / 8  # which grows with the third power of the step
+            self.steps[HALF] = Landing(self.dt.dt_min, self.dt.dt_max / 2, error)
+        elif self.halved and isinstance(self.dt, ConstantStep | float | int):
+            self.steps[HALF] = (self.dt.dt if isinstance(self.dt, ConstantStep) else self.dt) / 2
+        elif self.halved:
+            raise InputError(
+                f"A verdict by half the step takes a constant step or Landing(dt_min, dt_max), got {self.dt}; leave dt "
+                "out to have each run checked by finer ones."
+            )
         self._built: tuple[tuple[float, ...], System, tuple[Metric, ...]] | None = None
         self._starts: Starts | None = None
 
@@ -144,7 +146,7 @@ class Runs:
         return [self.outcome(row) for row in rows] if batch is None else batch
 
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
-        """The same outcomes from `simulate_batches`; None if it does not support these runs."""
+        """Outcomes of rows from `simulate_batches`; None if it does not support these runs."""
         if (
             self.check
             or self.stepper is None
@@ -175,16 +177,15 @@ class Runs:
             {f"{metric.name}{suffix}": batch.of(ends) for metric, batch in zip(metrics, known, strict=True)}
             for suffix, ends in zip(self.steps, found, strict=True)
         ]
-
-        def outcome(k: int) -> Outcome:
-            errors = [failed.get((i, k)) for i in range(len(values))]
+        made = {i: Outcome(message=message) for i, message in lost.items()}
+        for k, i in enumerate(begun):
+            errors = [failed.get((n, k)) for n in range(len(values))]
             if all(errors):
-                return Outcome(message=_said(errors[0]))
+                made[i] = Outcome(message=_said(errors[0]))
+                continue
             ended = (columns for columns, error in zip(values, errors, strict=True) if error is None)
-            return Outcome({name: np.asarray(column[k]) for columns in ended for name, column in columns.items()})
-
-        made = map(outcome, range(len(begun)))
-        return [Outcome(message=lost[i]) if i in lost else next(made) for i in range(len(rows))]
+            made[i] = Outcome({name: np.asarray(column[k]) for columns in ended for name, column in columns.items()})
+        return [made[i] for i in range(len(rows))]
 
     def _states(self, rows: Array) -> tuple[list[State] | None, dict[int, str]]:
         """Initial states of the rows that have one, None if it is the same for all; why the others have none."""
@@ -249,8 +250,7 @@ def sweep(
     stepper, t_end, dt
         As for `simulate`; None for a stepper and a step that are chosen automatically, with the error given by the
         metrics ``position-error``, ``force-error`` and ``horizon``.
-    design
-        From `grid`, `points` or `sample`.
+    design : from `grid`, `points` or `sample`
     metrics
         Names such as ``"peak-impulse"`` or ``"final:crank.angle"``, see `nonsmooth.studies.metrics.NAMED`; functions of
         a `Trajectory` that give a number, some numbers or a mapping from names to these; or a mapping from own names to
@@ -258,10 +258,8 @@ def sweep(
     halved
         Whether each run is made a second time with half the step, which shows its error; metrics of it have ``-half``
         added to their names. If one of the two fails, its metrics are NaN; the run failed if both do.
-    parameters, arguments
-        What does not vary: of the system, of the function.
-    check
-        Repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then.
+    parameters, arguments : what does not vary: of the system, of the function
+    check : repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then
     output : path, optional
         NetCDF file to write. Runs are kept next to it, in a folder with ``.runs`` added, in blocks as they finish:
         the same call resumes after an interruption, even SIGKILL, and repeats only blocks that were not finished. The
@@ -272,8 +270,7 @@ def sweep(
         threads; results are bitwise identical.
     scheduler : address, optional
         Of a Dask cluster whose workers have this package, ``"tcp://host:8786"``, instead of local processes.
-    piece : int, optional
-        Number of runs in a block, which is passed to a worker and stored as a whole.
+    piece : int, optional, number of runs in a block, which is passed to a worker and stored as a whole
     progress : callable (what, share), or True for words on one line, optional
 
     Returns
@@ -320,7 +317,7 @@ def sweep(
     system, found = runs.built(design.values[0])
     check_known(system, runs.changed(design.values[0]))
     plan = runs.plan(design)
-    kept = Kept(None if output is None else Path(output), plan)
+    kept = SweepFolder(None if output is None else Path(output), plan)
     if kept.whole is not None:
         return kept.whole
     done: dict[int, Outcome] = kept.read()
@@ -397,27 +394,6 @@ def system_of(mechanism: Any, arguments: Mapping[str, Any]) -> System:
     return system
 
 
-def _half(dt: Any) -> float | Landing:
-    """Half the step.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    if isinstance(dt, Landing):
-        error = None if dt.error is None else dt.error / 8  # which grows with the third power of the step
-        return Landing(dt.dt_min, dt.dt_max / 2, error)
-    if isinstance(dt, ConstantStep):
-        return dt.dt / 2
-    if isinstance(dt, float | int):
-        return dt / 2
-    raise InputError(
-        f"A verdict by half the step takes a constant step or Landing(dt_min, dt_max), got {dt}; leave dt out to have "
-        "each run checked by finer ones."
-    )
-
-
 def _dataset(
     design: Design, metrics: Sequence[Metric], done: Mapping[int, Outcome], units: Mapping[str, str],
     title: str, plan: Mapping[str, Any],
@@ -439,7 +415,14 @@ def _dataset(
             filled = np.flatnonzero(np.isfinite(flat[name].values).any(axis=0))
             flat = flat.isel({f"{name}_item": slice(0, int(filled[-1]) + 1 if filled.size else 0)})
     if design.axes:
-        whole = _over_grid(flat, design)
+        import xarray
+
+        shape = tuple(len(axis) for axis in design.axes)
+        data = {
+            name: ((*design.names, *one.dims[1:]), one.values.reshape(*shape, *one.shape[1:]), one.attrs)
+            for name, one in flat.data_vars.items()
+        }
+        whole = xarray.Dataset(data, dict(zip(design.names, design.axes, strict=True)))
     else:
         columns = {name: ("run", column) for name, column in zip(design.names, design.values.T, strict=True)}
         whole = flat.assign_coords(columns)
@@ -447,14 +430,3 @@ def _dataset(
         whole[name].attrs["units"] = unit
     whole.attrs = {"title": title, "plan": json.dumps(plan)}
     return whole
-
-
-def _over_grid(flat: xarray.Dataset, design: Design) -> xarray.Dataset:
-    import xarray
-
-    shape = tuple(len(axis) for axis in design.axes)
-    data = {
-        name: ((*design.names, *one.dims[1:]), one.values.reshape(*shape, *one.shape[1:]), one.attrs)
-        for name, one in flat.data_vars.items()
-    }
-    return xarray.Dataset(data, dict(zip(design.names, design.axes, strict=True)))

@@ -21,6 +21,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,23 +33,21 @@ from nonsmooth.model.fits import Fit, Scatter, looks_stated, stated
 from nonsmooth.progress import Progress, telling
 from nonsmooth.settings import is_number, shown
 from nonsmooth.step.control import StepControl
+from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_share, mapping, numbers
 from nonsmooth.studies.designs import drawn, quantiles, words
 from nonsmooth.studies.failure import Failure, failure_probability, share_bounds
 from nonsmooth.studies.files import Result, variable
-from nonsmooth.studies.products import LEVELS, DynamicLevel, KinematicLevel, name_of
-from nonsmooth.studies.sensitivity import check_sensitivity, shares
+from nonsmooth.studies.outputs import LEVELS, DynamicLevel, KinematicLevel, check_sensitivity, name_of, shares
 from nonsmooth.studies.sweep import Mechanism, system_of
 
 if TYPE_CHECKING:
     import xarray
 
-    from nonsmooth.step.scheme import Stepper
-
 #: default scales; that of fits and tolerances, which are what drawings say
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 AS_DRAWN = (1.0,)
-#: quantiles that are told
+#: quantiles that commands print
 QUANTILES = (0.5, 0.95, 0.99)
 #: what helps where runs failed, or are not accurate
 SHORTER = "Shorten the steps, or leave them out to have them chosen for each run."
@@ -74,48 +73,33 @@ class Tolerance(Result):
 
     Parameters
     ----------
-    metric, unit
-        Of the output.
-    limit
-        Largest accepted output.
-    coverage, confidence
-        p and gamma [-].
-    names
-        Inputs: scaled clearances, then others (m,).
-    scaled
-        The names of the clearances.
-    factors
-        Scales, rising (k,).
-    widest
-        Upper end of each clearance at each scale [m] (k, clearances).
-    inputs, outputs
-        Of each run (k, n, m) and (k, n); infinite for a failed run.
+    metric, unit : of the output
+    limit : largest accepted output
+    coverage, confidence : p and gamma [-]
+    names : inputs: scaled clearances, then others (m,)
+    scaled : the names of the clearances
+    factors : scales, rising (k,)
+    widest : upper end of each clearance at each scale [m] (k, clearances)
+    inputs, outputs : of each run (k, n, m) and (k, n); infinite for a failed run
     share, share_bound
         Share of the runs within the limit, of those that did not fail, and its lower bound with confidence, in which
         failed runs count as beyond the limit, at each scale (k,) [-].
     bound
         Upper bound of the output's p-quantile with confidence (k,), whatever the outputs of failed runs; infinite if
         there are too few others.
-    passed
-        Number of accepted scales, from the smallest.
-    how
-        The distributions, in words.
-    level
-        "dynamic" or "kinematic".
+    passed : number of accepted scales, from the smallest
+    how : the distributions, in words
+    level : "dynamic" or "kinematic"
     doubtful, coarse
         Which products are not accurate (k, n), and their outputs with the whole step; `outputs` are those with half of
         it. None without verdict.
-    accuracy
-        Largest accepted difference of the two, as a share of the limit.
-    shares
-        Indices of Sobol', see `sensitivity`; None unless requested.
-    failures
-        Probabilities of failure at the last scale, by the requested methods.
+    accuracy : largest accepted difference of the two, as a share of the limit
+    shares : indices of Sobol', see `sensitivity`; None unless requested
+    failures : probabilities of failure at the last scale, by the requested methods
     bands
         At the kinematic level half widths of the deviation to first order: root sum of squares ("rss"), worst case
         ("worst").
-    failed, reason
-        Which runs failed, or products cannot be assembled (k, n); why the first of them did.
+    failed, reason : which runs failed, or products cannot be assembled (k, n); why the first of them did
     """
 
     metric: str
@@ -172,13 +156,13 @@ class Tolerance(Result):
 
     @property
     def best(self) -> Array:
-        """What `share_bound` would be if all runs of which nothing is known were within the limit (k,)."""
+        """`share_bound` if all runs of which nothing is known were within the limit (k,)."""
         within = ((self.outputs <= self.limit) | self.unknown).sum(axis=1)
         return np.array([share_bound(int(k), self.products, self.confidence) for k in within])
 
     @property
     def bound_best(self) -> Array:
-        """What `bound` would be if all failed runs were below all others (k,)."""
+        """`bound` if all failed runs were below all others (k,)."""
         values = np.where(self.lost, -np.inf, self.outputs)
         return np.array([quantile_bound(row, self.coverage, self.confidence) for row in values])
 
@@ -222,20 +206,10 @@ class Tolerance(Result):
         values, unknown, n = self.outputs[scale], self.unknown[scale], self.products
         known = values[~self.lost[scale]]
         error = (1.0 - self.confidence) / 2
-        low, high = int(binom.ppf(error, n, share)), int(binom.ppf(1.0 - error, n, share)) + 1
-        least = np.sort(np.where(unknown, -np.inf, values))
-        most = np.sort(np.where(unknown, np.inf, values))
-        value = float(np.quantile(known, share, method="higher")) if known.size else math.nan
-        return Quantile(
-            share, value, float(least[low - 1]) if low else -math.inf, float(most[high - 1]) if high <= n else math.inf
-        )
-
-    @property
-    def _kept(self) -> str:
-        """The metric and its limit, and what the metric leaves out."""
-        kept = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
-        without = self.metric.partition(":")[0] == "peak-force"
-        return kept + (" (without impacts, which force-over-1ms includes)" if without else "")
+        ranks = int(binom.ppf(error, n, share)), int(binom.ppf(1.0 - error, n, share)) + 1
+        low = float(np.sort(np.where(unknown, -np.inf, values))[ranks[0] - 1]) if ranks[0] else -math.inf
+        high = float(np.sort(np.where(unknown, np.inf, values))[ranks[1] - 1]) if ranks[1] <= n else math.inf
+        return Quantile(share, float(np.quantile(known, share, method="higher")) if known.size else math.nan, low, high)
 
     @property
     def yield_statement(self) -> str:
@@ -263,59 +237,52 @@ class Tolerance(Result):
         values = self.widest[self.passed - 1] if self.passed else np.full(len(self.scaled), math.nan)
         return dict(zip(self.scaled, values.tolist(), strict=True))
 
-    def _sizes(self, passed: int) -> str:
-        """The clearances of the last of so many accepted scales, in words."""
-        widest = zip(self.scaled, self.widest[passed - 1], strict=True)
-        return ", ".join(f"{name} up to {value:.4g} m" for name, value in widest)
-
     @property
     def statement(self) -> str:
         """The result in a sentence."""
-        what = self._kept
-        sure, share = f"{100 * self.confidence:g} %", f"{100 * self.coverage:g} %"
         if self.as_drawn:
             return self.yield_statement
+
+        def sizes(passed: int) -> str:
+            widest = zip(self.scaled, self.widest[passed - 1], strict=True)
+            return ", ".join(f"{name} up to {value:.4g} m" for name, value in widest)
+
+        sure, undecided = f"{100 * self.confidence:g} %", ""
+        keep = f"{100 * self.coverage:g} % of the mechanisms keep {self._kept}"
         possible = passing(self.best, self.coverage)
-        undecided = self._undecided if possible > self.passed else ""
-        if not self.passed and undecided:
-            return (
-                f"Whether, with a confidence of {sure}, {share} of the mechanisms keep {what} cannot be said, not even "
-                f"at the smallest scale, {self.factors[0]:g}.{undecided}"
+        if possible > self.passed:  # but for runs of which nothing is known
+            scale = self.passed
+            lost, unsure = int(self.lost[scale].sum()), int((self.unsure & ~self.lost)[scale].sum())
+            counts = [f"{lost} failed"] if lost else []
+            counts += [f"{unsure} not accurate to {100 * self.accuracy:g} % of the limit"] if unsure else []
+            undecided = (
+                f" Of {self.products} runs at the scale {self.factors[scale]:g}, {' and '.join(counts)}: were all such "
+                f"runs within the limit, {sizes(possible)} would be accepted. {self._advice}"
             )
         if not self.passed:
-            return (
-                f"With a confidence of {sure}, {share} of the mechanisms keep {what} not even at the smallest scale, "
-                f"{self.factors[0]:g}."
-            )
-        more = f", {self.factors[self.passed - 1]:g} times the stated distributions"
+            smallest = f"at the smallest scale, {self.factors[0]:g}."
+            if undecided:
+                return f"Whether, with a confidence of {sure}, {keep} cannot be said, not even {smallest}{undecided}"
+            return f"With a confidence of {sure}, {keep} not even {smallest}"
+        more = f"{self.factors[self.passed - 1]:g} times the stated distributions"
         more += "" if self.passed < len(self.factors) else ", the largest that was tried"
-        return (
-            f"With a confidence of {sure}, at least {share} of the mechanisms keep {what} if made with "
-            f"{self._sizes(self.passed)}{more}.{undecided}"
-        )
+        return f"With a confidence of {sure}, at least {keep} if made with {sizes(self.passed)}, {more}.{undecided}"
+
+    @property
+    def _kept(self) -> str:
+        """The metric and its limit, and what the metric leaves out."""
+        kept = f"{self.metric} within {self.limit:g} {self.unit}".rstrip(" -")
+        without = self.metric.partition(":")[0] == "peak-force"
+        return kept + (" (without impacts, which force-over-1ms includes)" if without else "")
 
     @property
     def _advice(self) -> str:
-        """What to do against runs that failed or are not accurate."""
+        """Advice against runs that failed or are not accurate."""
         stepped = not self.reason or self.reason == LOST or self.reason.startswith(SimulationFailed.__name__)
         return SHORTER if stepped else "Mend what made them fail."
 
-    @property
-    def _undecided(self) -> str:
-        """That runs of which nothing is known keep the first scale that is not accepted from being so."""
-        scale = self.passed
-        counts = (
-            (self.lost, "failed"),
-            (self.unsure & ~self.lost, f"not accurate to {100 * self.accuracy:g} % of the limit"),
-        )
-        told = " and ".join(f"{count} {what}" for one, what in counts if (count := int(one[scale].sum())))
-        return (
-            f" Of {self.products} runs at the scale {self.factors[scale]:g}, {told}: were all such runs within the "
-            f"limit, {self._sizes(passing(self.best, self.coverage))} would be accepted. {self._advice}"
-        )
-
     def plain(self) -> dict[str, Any]:
-        """As `nonsmooth study tolerance --json` prints it."""
+        """Plain data, as `nonsmooth study tolerance --json` prints it."""
         return {
             "metric": self.metric, "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
             "largest": self.largest, "factor": float(self.factors[self.passed - 1]) if self.passed else math.nan,
@@ -330,7 +297,7 @@ class Tolerance(Result):
         }  # fmt: skip
 
     def to_dataset(self) -> xarray.Dataset:
-        """As an `xarray.Dataset` over scale and run; the result is an attribute."""
+        """An `xarray.Dataset` over scale and run; the result is an attribute."""
         import xarray
 
         each = ("factor", "run")
@@ -354,9 +321,9 @@ class Tolerance(Result):
         widest = {f"largest_{name}": variable("factor", self.widest[:, i], "m") for i, name in enumerate(self.scaled)}
         facts = {
             "title": "tolerance study", "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
-            "distributions": self.how, "result": self.statement,
+            "distributions": self.how, "result": self.statement, "level": self.level, "yield": self.yield_statement,
+            "failures": self.failure_statement,
         }  # fmt: skip
-        facts |= {"level": self.level, "yield": self.yield_statement, "failures": self.failure_statement}
         facts |= {f"failure_{one.method}": one.probability for one in self.failures}
         inputs = {} if self.shares is None else {"input": [str(name) for name in self.shares["input"].values]}
         return xarray.Dataset(data, {"factor": ("factor", self.factors), **widest, **inputs}, facts)
@@ -402,38 +369,27 @@ def tolerance(
         The output: a name or a function of a trajectory that gives one number. ``"deviation:slider.x"`` is the distance
         of a coordinate, at the end of the run or at the poses, from that of the mechanism without clearance and with
         nominal dimensions; the kinematic level takes this metric only.
-    limit
-        The most that is accepted of it.
+    limit : the most that is accepted of it
     clearances
         Distribution of each at scale 1, as for `sample`, a fit, or its text ``"20 H7/g6"``. If neither these nor `others`
         are given: the fits and toleranced dimensions of the model.
-    others
-        Distributions of parameters that are not scaled: dimensions, friction, restitution, masses.
+    others : distributions of parameters that are not scaled: dimensions, friction, restitution, masses
     factors
         Scales s of the clearances, increasing; s times a draw is used. By default 0.1 to 1, and 1 alone for fits.
     runs
         Independent products per scale. If none is beyond the limit, a share of 0.95 with confidence 0.95 requires 59.
-    coverage, confidence
-        p and gamma of the statement, see the module's documentation.
-    seed
-        The same seed gives the same runs.
-    t_end : [s]
-        End of the runs; at the kinematic level the time at which drivers are evaluated.
-    level
-        "dynamic", or "kinematic": contact without motion, in milliseconds.
-    pose, directions
-        At the kinematic level, see `Kinematics`.
+    coverage, confidence : p and gamma of the statement, see the module's documentation
+    seed : the same seed gives the same runs
+    t_end : [s], end of the runs; at the kinematic level the time at which drivers are evaluated
+    level : "dynamic", or "kinematic": contact without motion, in milliseconds
+    pose, directions : at the kinematic level, see `Kinematics`
     verdict
         Whether products that are not accurate count as bounds: with given steps by a second run with half the step,
         with chosen ones by the runs that they are compared with anyway.
-    accuracy
-        Largest accepted difference of the two runs, as a share of the limit.
-    sensitivity
-        Whether shares of the output's variance are computed, see `sensitivity`.
-    failure
-        At the kinematic level, methods of `failure_probability`, at the last scale.
-    output : path, optional
-        The sweep's dataset, which makes the study resumable.
+    accuracy : largest accepted difference of the two runs, as a share of the limit
+    sensitivity : whether shares of the output's variance are computed, see `sensitivity`
+    failure : at the kinematic level, methods of `failure_probability`, at the last scale
+    output : path, optional, the sweep's dataset, which makes the study resumable
 
     Raises
     ------
@@ -497,38 +453,26 @@ def tolerance(
     what, sizes = name_of(metric), None
     if sensitivity:
         sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
-    failures = tuple(
-        failure_probability(products.signed(names), last, limit, method=method, two_sided=True, confidence=confidence,
-                            seed=seed)
-        for method in failure
-    )  # fmt: skip
+    failures, bands = [], {}
+    if isinstance(products, KinematicLevel):
+        bands = products.kinematics.bands(distributions)
+        signed = partial(products.kinematics.deviations, names)
+        for method in failure:
+            failures.append(
+                failure_probability(
+                    signed, last, limit, method=method, two_sided=True, confidence=confidence, seed=seed
+                )
+            )
     return Tolerance(
-        metric=what,
-        unit=made.unit,
-        limit=float(limit),
-        coverage=float(coverage),
-        confidence=float(confidence),
-        names=names,
-        scaled=tuple(clearances),
-        factors=scales,
-        widest=scales[:, None] * ends,
-        inputs=inputs,
-        outputs=values,
-        share=_shares_within(values <= limit, failed if not kinematic else np.zeros_like(failed)),
-        share_bound=bounds,
-        bound=np.array([quantile_bound(row, coverage, confidence) for row in values]),
-        passed=passing(bounds, coverage),
-        how=how,
-        level=level,
-        doubtful=doubtful,
-        coarse=None if made.coarse is None else made.coarse.reshape(len(scales), runs),
-        accuracy=float(accuracy),
-        shares=sizes,
-        failures=failures,
-        bands=products.bands(distributions),
-        failed=failed,
+        metric=what, unit=made.unit, limit=float(limit), coverage=float(coverage), confidence=float(confidence),
+        names=names, scaled=tuple(clearances), factors=scales, widest=scales[:, None] * ends, inputs=inputs,
+        outputs=values, share=_shares_within(values <= limit, failed if not kinematic else np.zeros_like(failed)),
+        share_bound=bounds, bound=np.array([quantile_bound(row, coverage, confidence) for row in values]),
+        passed=passing(bounds, coverage), how=how, level=level, doubtful=doubtful,
+        coarse=None if made.coarse is None else made.coarse.reshape(len(scales), runs), accuracy=float(accuracy),
+        shares=sizes, failures=tuple(failures), bands=bands, failed=failed,
         reason=(made.reason or LOST) if failed.any() and not kinematic else "",
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -544,9 +488,7 @@ class _Scaled:
 
 def _given(distributions: dict[str, Any]) -> dict[str, Any]:
     """Distributions with the texts of fits and toleranced dimensions read."""
-    return {
-        name: stated(one) if isinstance(one, str) and looks_stated(one) else one for name, one in distributions.items()
-    }
+    return {k: stated(one) if isinstance(one, str) and looks_stated(one) else one for k, one in distributions.items()}
 
 
 def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accuracy: Any) -> None:

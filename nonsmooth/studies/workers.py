@@ -1,7 +1,5 @@
 """Evaluation of a function for many tasks: in this process, in others on this machine, or on a Dask cluster."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os
@@ -40,12 +38,9 @@ def outcomes(
     work
         A function, of a script or notebook too, or a method. Each other process reads it once, so that what its
         object builds for one task is there for the next.
-    tasks
-        Its arguments.
-    workers
-        Number of processes; 1 for this process only, None for one per core.
-    scheduler
-        Address of a Dask scheduler, ``"tcp://host:8786"``, instead of local processes.
+    tasks : its arguments
+    workers : number of processes; 1 for this process only, None for one per core
+    scheduler : address of a Dask scheduler, ``"tcp://host:8786"``, instead of local processes
 
     Raises
     ------
@@ -58,26 +53,21 @@ def outcomes(
     count = min(cores() if workers is None else workers, max(len(known), 1))
     if scheduler is None and count == 1:
         return ((number, work(*task)) for number, task in known.items())
-    parcel = _packed(work)
-    sent = {number: (parcel, *task) for number, task in known.items()}
-    return _in_processes(sent, count) if scheduler is None else _on_dask(sent, scheduler)
-
-
-def _packed(work: Callable[..., Any]) -> bytes:
-    """Pickled for other processes, with functions and classes of a script or notebook."""
-    import cloudpickle
+    import cloudpickle  # functions and classes of a script or notebook, too
 
     try:
-        return bytes(cloudpickle.dumps(work))
+        parcel = bytes(cloudpickle.dumps(work))
     except Exception as error:  # CasADi raises a bare Exception
         raise InputError(
             f"The study cannot be sent to other processes ({error}). "
             "Give a function that builds the model, or workers=1."
         ) from error
+    sent = {number: (parcel, *task) for number, task in known.items()}
+    return _in_processes(sent, count) if scheduler is None else _on_dask(sent, scheduler)
 
 
 def _done(parcel: bytes, *task: Any) -> Any:
-    """What another process does."""
+    """Run a task in another process."""
     return _unpacked(parcel)(*task)
 
 

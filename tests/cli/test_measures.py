@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -98,18 +99,36 @@ def test_every_file_has_an_example() -> None:
         (OWN.replace("*, level", "level"), "option level must stand behind"),
         (OWN.replace("level: float", "level: list"), "option level has the type list"),
         (OWN.replace("        Whose height.\n", ""), "option body has the type str and no line"),
+        (OWN.replace("strict: bool = False", "strict: bool = FALSE"), "default of the option strict is FALSE"),
+        (OWN.replace("False):", "False)"), r"heights\.py: the function heights is not valid Python; `python .*heights"),
+        (OWN.replace('"""\n    y =', '"""\n    """\n    y ='), "the function heights is not valid Python"),
+        (OWN.replace("0.2", "\0"), "the function heights is not valid Python"),
+        (OWN.split('    """')[0] + "    return {}\n", "define the function heights.*, with a docstring"),
+        (f"{OWN}\nLIMIT = 1 / 0\n", r"heights\.py, line 25: ZeroDivisionError: division by zero"),
+        (f"{OWN}\nLIMIT = (\n", r"heights\.py, line 25: SyntaxError: '\(' was never closed"),
     ],
 )
-def test_what_a_file_lacks_is_said(own: Path, text: str, message: str) -> None:
+def test_what_a_file_lacks_is_said_by_its_own_command(
+    own: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (own / "heights.py").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        add_measures(typer.Typer(), own)
+        run(own, RUN)
+    assert run(own, ["impacts", "--help"]) == 0, "others work"
+    assert "Number, speed, impulse and mean restitution" in capsys.readouterr().out
+
+
+def test_quotes_of_a_docstring_may_be_of_either_kind(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (own / "heights.py").write_text(OWN.replace('"""', "'''"), encoding="utf-8")
+    assert run(own, ["heights", "--help"]) == 0
+    assert "How high a body comes" in capsys.readouterr().out
 
 
 def test_a_file_has_the_name_of_a_function(own: Path) -> None:
-    (own / "heights.py").rename(own / "my-heights.py")
-    with pytest.raises(InputError, match=r"my-heights\.py: name the file as its function"):
-        add_measures(typer.Typer(), own)
+    for name in ("my-heights", "heights("):
+        (own / f"{name}.py").write_text(OWN, encoding="utf-8")
+        with pytest.raises(InputError, match=f"{re.escape(name)}.py: name the file as its function"):
+            run(own, [name])
 
 
 def test_impacts_of_a_ball(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ from nonsmooth import (
     MoreauJean,
     simulate,
 )
-from nonsmooth.compile import machine, objects, ship, shipped
+from nonsmooth.compile import digests, machine, objects, ship, shipped
 from nonsmooth.compile.records.schema import Shape
 from nonsmooth.compile.shipped import NotShipped, Target
 from nonsmooth.engine.compiled_form import is_rough, options_of
@@ -63,12 +63,12 @@ def test_a_processor_gets_the_fastest_code_that_it_can_run(monkeypatch, system, 
 
 def test_an_archive_holds_objects_by_name():
     given = {"first": b"\x00\n" * 9, "empty": b"", "second": bytes(range(256))}
-    assert shipped.unpack(shipped.pack(given)) == given
+    assert shipped.unpack(shipped.pack("d" * 64, given)) == ("d" * 64, given)
 
 
 @pytest.mark.parametrize("where", [0.0, 0.3, 0.6, 0.9])
 def test_a_damaged_archive_is_refused(where):
-    whole = shipped.pack({"code": os.urandom(4000)})
+    whole = shipped.pack("d" * 64, {"code": os.urandom(4000)})
     at = int(where * len(whole))
     with pytest.raises(NotShipped, match="damaged"):
         shipped.unpack(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
@@ -87,14 +87,15 @@ def host(monkeypatch):
 
 def test_code_of_other_sources_is_not_read(tmp_path, monkeypatch, host):
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
-    with pytest.raises(NotShipped, match="no machine code for records of shape 2d1r"):
-        shipped.code("a" * 64, "2d1r", "run")
-    shipped.archive(tmp_path, "2d1r", host.name, "a" * 64).write_bytes(shipped.pack({"run": b"code"}))
-    assert shipped.code("a" * 64, "2d1r", "run") == b"code"
+    module = "nonsmooth.schemes.one.text"
+    with pytest.raises(NotShipped, match=f"no machine code of {module}"):
+        shipped.code(module, "a" * 64, "run")
+    shipped.archive(tmp_path, module, host.name).write_bytes(shipped.pack("a" * 64, {"run": b"code"}))
+    assert shipped.code(module, "a" * 64, "run") == b"code"
     with pytest.raises(NotShipped, match="no machine code of begin"):
-        shipped.code("a" * 64, "2d1r", "begin")
+        shipped.code(module, "a" * 64, "begin")
     with pytest.raises(NotShipped, match="of other sources"):
-        shipped.code("b" * 64, "2d1r", "run")
+        shipped.code(module, "b" * 64, "run")
 
 
 def forbidden():
@@ -105,7 +106,7 @@ def test_the_cache_comes_first_and_then_the_package(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     text = "define i64 @{}() {{\n  ret i64 {}\n}}\n"
     cached, brought = (machine._compiled(text.format(*given), True) for given in (("seven", 7), ("eight", 8)))
-    machine._write(machine.cache_folder() / f"{machine._filed('seven')}.o", cached)
+    machine.write(machine.cache_folder() / f"{machine._filed('seven')}.o", cached)
     (seven,) = machine.functions("seven", forbidden, ["seven"], forbidden)
     (eight,) = machine.functions("eight", forbidden, ["eight"], lambda: brought)
     assert [ctypes.CFUNCTYPE(ctypes.c_int64)(address)() for address in (seven, eight)] == [7, 8]
@@ -114,40 +115,72 @@ def test_the_cache_comes_first_and_then_the_package(tmp_path, monkeypatch):
 
 # ---- the digest
 
+MOREAU_JEAN, LANDING = "nonsmooth.schemes.moreau_jean.text", "nonsmooth.schemes.gauss.landing"
 
-def test_the_digest_changes_with_every_source(tmp_path):
-    for pattern in objects.SOURCES:
-        for file in objects.ROOT.glob(pattern):
-            copy = tmp_path / file.relative_to(objects.ROOT)
+
+@pytest.fixture
+def sources(tmp_path):
+    """A copy of the sources of compiled code."""
+    for pattern in digests.SOURCES:
+        for file in digests.ROOT.glob(pattern):
+            copy = tmp_path / file.relative_to(digests.ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, copy)
-    whole = objects._digest(tmp_path)
-    assert whole == objects._digest(objects.ROOT)
-    for name in (
-        "schemes/program.py",
-        "records/packed.py",
-        "compile/lower.py",
-        "compile/machine.py",
-        "tolerances/gauss.py",
-    ):
-        file = tmp_path / name
-        before = file.read_bytes()
-        file.write_bytes(before + b"\n")
-        assert objects._digest(tmp_path) != whole, name
-        file.write_bytes(before)
-    (tmp_path / "schemes" / "new.py").touch()
-    assert objects._digest(tmp_path) != whole
+    return tmp_path
+
+
+def test_a_digest_sees_changes_of_code_alone(sources):
+    """Neither comments nor docstrings, nor line breaks and blanks."""
+    before = digests.tree_digest(MOREAU_JEAN, sources)
+    assert before == digests.tree_digest(MOREAU_JEAN) and digests.source_digest(sources) == digests.source_digest()
+    file = sources / "step" / "program.py"
+    text = file.read_text(encoding="utf-8")
+    for old, new in (
+        ('"""The program of a step', '"""Another sentence. The program of a step'),
+        ("def phase(", "# a remark\ndef phase("),
+        ("    system.solves += 1\n", "    system.solves += (\n        1\n    )\n\n"),
+    ):  # fmt: skip
+        assert old in text
+        file.write_text(text.replace(old, new), encoding="utf-8")
+        assert digests.tree_digest(MOREAU_JEAN, sources) == before
+        assert digests.source_digest(sources) != digests.source_digest()
+    file.write_text(text.replace("system.solves += 1", "system.solves += 2"), encoding="utf-8")
+    assert digests.tree_digest(MOREAU_JEAN, sources) != before
+
+
+@pytest.mark.parametrize(
+    ("changed", "stale"),
+    [
+        ("schemes/moreau_jean/midpoint.py", {MOREAU_JEAN}),
+        ("schemes/gauss/locating.py", {LANDING}),
+        ("step/program.py", {MOREAU_JEAN, LANDING}),
+        ("step/observation_fields.py", {MOREAU_JEAN, LANDING}),  # records of all texts contain these
+        ("compile/records/packed.py", {MOREAU_JEAN, LANDING}),
+        ("compile/lower.py", {MOREAU_JEAN, LANDING}),
+    ],
+)
+def test_a_change_makes_the_texts_that_use_it_stale(sources, changed, stale):
+    before = {text: digests.tree_digest(text, sources) for text in (MOREAU_JEAN, LANDING)}
+    with (sources / changed).open("a", encoding="utf-8") as file:
+        file.write("\nFURTHER = 1\n")
+    assert {text for text in before if digests.tree_digest(text, sources) != before[text]} == stale
 
 
 def test_the_digest_covers_what_sources_import():
     """But for exceptions and for words on what is done, which are not compiled."""
-    covered = {file for pattern in objects.SOURCES for file in objects.ROOT.glob(pattern)}
-    not_compiled = {objects.ROOT / "exceptions.py", objects.ROOT / "stages.py"}
-    for file in sorted(covered):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "nonsmooth":
-                for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
-                    assert origin(name) in covered | not_compiled | {None}, f"{file.name} imports {name}"
+    covered = {file for pattern in digests.SOURCES for file in digests.ROOT.glob(pattern)}
+    for text in ship.TEXTS.values():
+        pending, seen = [text.module], set()
+        while pending:
+            name = pending.pop()
+            file = origin(name)
+            if file is None or file in seen:
+                continue
+            assert file in covered, f"{text.module} uses {name}"
+            seen.add(file)
+            for node in ast.parse(file.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ImportFrom) and str(node.module).startswith("nonsmooth."):
+                    pending += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
 
 
 def origin(name: str) -> Path | None:
@@ -193,24 +226,23 @@ def test_every_ready_problem_has_a_shape_that_is_shipped():
 
 
 def test_what_is_not_current_is_named(tmp_path):
-    assert "of other sources, or there are none" in ship.why_not_current(tmp_path)
-    for shape in ship.SHAPES:
-        names = [objects.name_of(*entry) for text in ship.texts_of(shape) for entry in ship.entries(text, shape)]
+    assert set(ship.stale_texts(tmp_path)) == set(ship.TEXTS)
+    for text, of in ship.TEXTS.items():
+        shapes = [shape for shape in ship.SHAPES if text in ship.texts_of(shape)]
+        names = [objects.name_of(*entry) for shape in shapes for entry in ship.entries(text, shape)]
         for target in shipped.TARGETS:
-            path = shipped.archive(tmp_path, str(shape), target.name, objects.SOURCES_AT_START)
-            path.write_bytes(shipped.pack(dict.fromkeys(names, b"")))
-    assert ship.why_not_current(tmp_path) == ""
-    old = shipped.archive(tmp_path, "2d1r", V2, "0" * 64)
-    old.touch()
-    assert old.name in ship.why_not_current(tmp_path)
-    old.unlink()
+            path = shipped.archive(tmp_path, of.module, target.name)
+            path.write_bytes(shipped.pack(digests.digest_of(of.module), dict.fromkeys(names, b"")))
+    assert ship.stale_texts(tmp_path) == {}
     whole = path.read_bytes()
-    path.write_bytes(whole[:-9])
-    assert "damaged" in ship.why_not_current(tmp_path)
-    path.write_bytes(shipped.pack({}))
-    assert f"has no {sorted(names)[0]}" in ship.why_not_current(tmp_path)
+    for data, why in (
+        (whole[:-9], "damaged"), (shipped.pack("0" * 64, {}), "of other sources"),
+        (shipped.pack(digests.digest_of(of.module), {}), f"has no {sorted(names)[0]}"),
+    ):  # fmt: skip
+        path.write_bytes(data)
+        assert list(ship.stale_texts(tmp_path)) == [text] and why in ship.stale_texts(tmp_path)[text]
     path.unlink()
-    assert ship.why_not_current(tmp_path) == f"missing: {path.name}"
+    assert ship.stale_texts(tmp_path) == {text: f"{path.name} is missing"}
 
 
 # ---- made, loaded and run
@@ -294,9 +326,9 @@ def test_code_that_cannot_be_used_is_compiled_with_a_word(folder, names, tmp_pat
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     for path in copy.iterdir():
-        if fault == "stale":
-            path.rename(path.with_name(path.name.replace(objects.SOURCES_AT_START[:16], "0" * 16)))
-        else:
+        if fault == "stale" and path.suffix == shipped.SUFFIX:
+            path.write_bytes(shipped.pack("0" * 64, shipped.unpack(path.read_bytes())[1]))
+        elif path.suffix == shipped.SUFFIX:
             path.write_bytes(path.read_bytes()[:-100])
     found, compiled, said = ran(OBSERVE, copy, tmp_path / "cache", *names)
     word = {"stale": "of other sources", "damaged": "damaged"}[fault]

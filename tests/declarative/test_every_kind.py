@@ -36,8 +36,7 @@ from nonsmooth.laws import Flores
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.kinds import element_kinds, time_functions
-from nonsmooth.model.meshes import Mesh
-from nonsmooth.model.shapes import Shape
+from nonsmooth.model.shapes import Mesh, Shape
 
 QUATERNION = (0.48, -0.6, 0.0, 0.64)
 AT = {"at_a": (0.1, -0.0, 1 / 3), "at_b": (0.2, 0.4, 0.1)}

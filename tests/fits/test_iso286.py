@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.fits.iso286 import GRADES, HOLES, SHAFTS, hole, it_grade, parts_of, shaft
+from nonsmooth.model.iso286 import GRADES, HOLES, SHAFTS, hole, it_grade, parts_of, shaft
 
 HERE = Path(__file__).parent
 

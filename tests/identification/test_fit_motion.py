@@ -28,7 +28,7 @@ from nonsmooth import (
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import FitMotion, MotionData, fit_motion, predictable_time
 from nonsmooth.identification.fit_motion import MotionFit, Profile
-from nonsmooth.identification.motion_data import simulated_columns
+from nonsmooth.identification.measurement import simulated_columns
 from nonsmooth_problems.bouncing_ball import bouncing_ball
 from nonsmooth_problems.slider_crank_translational import slider_crank_translational
 

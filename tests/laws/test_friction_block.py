@@ -7,9 +7,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from nonsmooth.laws.compliant import FrictionLaw
-from nonsmooth.laws.friction.bristle import Dahl, LuGre
 from nonsmooth.laws.friction.regularised import Ambrosio, MostaghelDavis, RegularisedCoulomb
-from nonsmooth.laws.friction.sticking import Karnopp
+from nonsmooth.laws.friction.sticking import Dahl, Karnopp, LuGre
 
 MASS, STIFFNESS, NORMAL, START = 1.0, 100.0, 10.0, 0.105
 #: mu_d = 0.1: 2 F_C/k = 0.02, and the block stays where |x| <= 0.01

@@ -13,7 +13,6 @@ import pytest
 import nonsmooth.laws.friction
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant, FrictionLaw
-from nonsmooth.laws.friction.bristle import BristleLaw, Dahl, LuGre
 from nonsmooth.laws.friction.regularised import (
     Ambrosio,
     Bai,
@@ -26,7 +25,7 @@ from nonsmooth.laws.friction.regularised import (
     Stribeck,
     Threlfall,
 )
-from nonsmooth.laws.friction.sticking import Karnopp
+from nonsmooth.laws.friction.sticking import BristleLaw, Dahl, Karnopp, LuGre
 from nonsmooth.laws.normal.hysteresis import Flores
 
 MU = {"friction": 0.1, "static_friction": 0.15}

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from nonsmooth.laws.friction.bristle import Dahl, LuGre
 from nonsmooth.laws.friction.regularised import (
     Ambrosio,
     Bai,
@@ -22,7 +21,7 @@ from nonsmooth.laws.friction.regularised import (
     Stribeck,
     Threlfall,
 )
-from nonsmooth.laws.friction.sticking import Karnopp
+from nonsmooth.laws.friction.sticking import Dahl, Karnopp, LuGre
 
 MU = {"friction": 0.1, "static_friction": 0.15}
 BAI = Bai(**MU, static_speed=0.1, dynamic_speed=1.0)

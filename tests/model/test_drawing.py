@@ -19,7 +19,7 @@ from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.elements import Element
 from nonsmooth.model.joints import Fixed, Joint, Prismatic, Revolute
 from nonsmooth.model.kinds import element_kinds
-from nonsmooth.model.meshes import Mesh
+from nonsmooth.model.shapes import Mesh
 
 PLANE: dict[str, Any] = {"at_a": (0.3, -0.1), "at_b": (0.2, 0.4)}
 SPACE: dict[str, Any] = {"at_a": (0.3, -0.1, 0.2), "at_b": (0.2, 0.4, 0.1)}

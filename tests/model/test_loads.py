@@ -27,7 +27,7 @@ from nonsmooth import (
     TorsionSpring,
 )
 from nonsmooth.declarative import model_text, read_text
-from nonsmooth.model.expressions import evaluate
+from nonsmooth.model.loads import evaluate
 from nonsmooth.model.system import System
 
 

@@ -27,9 +27,9 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.declarative import model_text
-from nonsmooth.model.meshes import MOST_TRIANGLES, TRIANGLE
+from nonsmooth.model.shapes import MOST_TRIANGLES, TRIANGLE
 from nonsmooth.plots.drawing import drawing_of_run
-from nonsmooth.plots.shapes import outlines
+from nonsmooth.plots.frames import outlines
 from nonsmooth_problems import slider_crank_revolute, socket_pendulum
 
 HALF = np.sqrt(0.5)

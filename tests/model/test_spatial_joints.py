@@ -41,12 +41,11 @@ from nonsmooth import (
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.closing import closed_start
-from nonsmooth.model.frames import SpatialPlacement
+from nonsmooth.model.frames import BASIS, SpatialPlacement
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.model.tangents import BASIS
 
 POINTS = {"at_a": (0.3, -0.2, 0.1), "at_b": (-0.1, 0.4, 0.2)}
 AXES = {"axis_a": (1.0, 2.0, -0.5), "axis_b": (-0.3, 0.1, 4.0)}

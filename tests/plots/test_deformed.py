@@ -23,8 +23,8 @@ from nonsmooth import (
 )
 from nonsmooth.diagnostics import node_positions
 from nonsmooth.flexible import Material, Rectangle, assemble, beam, modes
-from nonsmooth.plots.choice import chosen_panels
 from nonsmooth.plots.drawing import drawing_of_run, drawing_of_state, magnified
+from nonsmooth.plots.panel import chosen_panels
 from nonsmooth_problems import beam_on_stop, flexible_slider_crank
 
 STEEL = Material(youngs=2.1e11, shear=8e10, density=7850.0)

@@ -27,8 +27,8 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.impact_marks import crowds
-from nonsmooth.plots.scale_bar import round_length
+from nonsmooth.plots.motion import crowds
+from nonsmooth.plots.units import round_length
 from nonsmooth_problems import slider_rod, socket_pendulum
 
 SMOOTH = Rigid(restitution=0.5, friction=0.0)

@@ -16,10 +16,9 @@ import pytest
 from nonsmooth import BoxShape, GaussQP, Landing, MoreauJean, SpatialBody, SphereShape, Trajectory, simulate
 from nonsmooth.model.registry import find_problems
 from nonsmooth.plots.drawing import drawing_of_run
-from nonsmooth.plots.frames import View
+from nonsmooth.plots.frames import View, touches
 from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.plots.pieces import pieces
-from nonsmooth.plots.touching import touches
 from nonsmooth.report import Picture, Table, frame, study_page, write
 from nonsmooth.report.page import write_text
 from nonsmooth.trajectory.columns import Columns

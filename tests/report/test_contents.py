@@ -20,7 +20,7 @@ from nonsmooth import ErrorControl, EventDriven, GaussQP, InputError, Rigid, Tra
 from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.report import Picture, Table, frame, page, study_page, write
 from nonsmooth.report.page import SCRIPTS
-from nonsmooth.report.rows import kept_rows, reading_error
+from nonsmooth.report.run_data import kept_rows, reading_error
 from nonsmooth.trajectory import Columns, Verdict
 from nonsmooth_problems import slider_crank_revolute, slider_rod
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from nonsmooth.solvers.ctrl_c import ctrl_c_kept
+from nonsmooth.solvers.ipopt import ctrl_c_kept
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

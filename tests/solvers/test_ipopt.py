@@ -15,8 +15,8 @@ import pytest
 from nonsmooth.exceptions import InputError, SolverMissing
 from nonsmooth.programs import MPCC, MPCCStructure, Solution
 from nonsmooth.solvers import ActiveSet, IpoptMPCC
+from nonsmooth.solvers.ipopt import RELAXATIONS
 from nonsmooth.solvers.polish import _held
-from nonsmooth.solvers.relaxation import RELAXATIONS
 
 GRAVITY = 10.0
 WORKING = sorted(set(RELAXATIONS) - {"literal"})

@@ -25,8 +25,8 @@ from nonsmooth.laws import Flores
 from nonsmooth.model.registry import find_problems
 from nonsmooth.step.control import ConstantStep
 from nonsmooth.studies import Case, compare
-from nonsmooth.studies.comparison import METRICS
-from nonsmooth.studies.equal_error import refined
+from nonsmooth.studies.cases import refined
+from nonsmooth.studies.compare import METRICS
 from nonsmooth.studies.motions import Motion, mean_deviation, scales
 from nonsmooth_problems import slider_rod
 

@@ -15,7 +15,7 @@ from nonsmooth.declarative import model_text, read_text
 from nonsmooth.laws import Flores
 from nonsmooth.run.reach import beyond_reach
 from nonsmooth.studies import Case, compare, grid, sweep
-from nonsmooth.studies.schemes import name_of, scheme
+from nonsmooth.studies.cases import name_of, scheme
 from nonsmooth_problems import slider_rod
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -122,7 +122,7 @@ def test_a_run_that_ends_early_is_left_out_with_its_reason(monkeypatch: pytest.M
     def limited(system, stepper, **options):
         return ns.simulate(system, stepper, max_steps=3 if isinstance(stepper, ns.MoreauJean) else None, **options)
 
-    monkeypatch.setattr(sys.modules["nonsmooth.studies.trial"], "simulate", limited)
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.cases"], "simulate", limited)
     cases = [Case("events", RIGID, ns.EventDriven(), CONTROL), Case("ends", RIGID, ns.MoreauJean(), 1e-4)]
     found = compare(lambda contact: slider_rod(case=1, contact=contact).build(), cases, t_end=3e-3, target=0)
     assert found.labels == ("events",)
@@ -137,7 +137,7 @@ def fail_near_round_off(monkeypatch: pytest.MonkeyPatch) -> None:
         fine = isinstance(stepper, ns.CompliantDae) and dt.rtol < 1e-10
         return ns.simulate(system, stepper, dt=dt, max_steps=3 if fine else None, **options)
 
-    monkeypatch.setattr(sys.modules["nonsmooth.studies.trial"], "simulate", limited)
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.cases"], "simulate", limited)
 
 
 def test_a_case_without_accurate_solution_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

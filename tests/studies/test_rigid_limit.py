@@ -122,7 +122,7 @@ def test_a_stiffness_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatc
         stiff = any(x >= 1e13 for x in system.parameters.values())
         return simulate(system, stepper, max_steps=3 if stiff else None, **options)
 
-    monkeypatch.setattr(sys.modules["nonsmooth.studies.trial"], "simulate", limited)
+    monkeypatch.setattr(sys.modules["nonsmooth.studies.cases"], "simulate", limited)
     found = limit(0.5, [1e12, 1e13], 3e-3)
     assert found.stiffness.tolist() == [1e12] and len(found.rows()) == len(found.verdicts) == 1
     assert found.remarks()[-1].startswith("K = 1e+13: left out, it ends at t = ")

@@ -32,7 +32,7 @@ from nonsmooth import (
 from nonsmooth.laws import Flores, RegularisedCoulomb
 from nonsmooth.studies import bifurcation, compare, grid, lyapunov, periodic_section, rigid_limit, step_size, sweep
 from nonsmooth.studies import tolerance as tolerance_study
-from nonsmooth.studies.comparison import Case
+from nonsmooth.studies.cases import Case
 from nonsmooth_problems import socket_pendulum
 
 G, RADIUS, MASS, HEIGHT = 9.81, 0.02, 0.1, 2e-3

@@ -13,7 +13,7 @@ from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import Case, step_size
 from nonsmooth.studies.motions import Motion, mean_impulse_error, motion_times
-from nonsmooth.studies.orders import order
+from nonsmooth.studies.step_size import order
 from nonsmooth_problems import slider_rod
 
 PLASTIC = Rigid(restitution=0.0, friction=0.0)

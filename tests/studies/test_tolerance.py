@@ -20,7 +20,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.studies import sensitivity, sweep, tolerance
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.failure import share_bounds
-from nonsmooth.studies.sensitivity import shares
+from nonsmooth.studies.outputs import shares
 from nonsmooth.studies.tolerance import draws, passing, quantile_bound, share_bound
 from nonsmooth_problems import bouncing_ball, slider_crank_translational, slider_rod
 

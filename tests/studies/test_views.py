@@ -5,7 +5,7 @@ import pytest
 
 from nonsmooth import InputError, MoreauJean, simulate
 from nonsmooth.model.registry import Measure
-from nonsmooth.studies.views import Twin, window_means
+from nonsmooth.studies.published import Twin, window_means
 from nonsmooth_problems import slider_crank_revolute
 
 

@@ -4,8 +4,6 @@ None of these laws sticks. Under a load F below static friction the contact cree
 for small loads ``v = F / (N mu'(0))``. The slope mu'(0) makes the equations of motion stiff.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,19 +16,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression
 from nonsmooth.laws.compliant import FrictionLaw
 from nonsmooth.quantities import Quantity
-
-__all__ = [
-    "Ambrosio",
-    "Bai",
-    "BengisuAkay",
-    "BrownMcPhee",
-    "MostaghelDavis",
-    "RegularisedCoulomb",
-    "SineCosine",
-    "SlipLaw",
-    "Stribeck",
-    "Threlfall",
-]
 
 Coefficient = Annotated[float, Quantity("-", nonnegative=True)]
 Speed = Annotated[float, Quantity("m/s", positive=True)]
@@ -139,11 +124,6 @@ class Ambrosio(SlipLaw):
     slip_speed : v_1 [m/s], > v_0
         Slip from which there is full friction.
 
-    Raises
-    ------
-    InputError
-        If the velocities are not in increasing order.
-
     References
     ----------
     Ambrosio, J. A. C. (2003), Impact of rigid and flexible multibody systems: deformation description and contact
@@ -230,11 +210,6 @@ class BengisuAkay(SlipLaw):
         Slip with the largest friction.
     decay : xi [s/m], > 0
 
-    Raises
-    ------
-    InputError
-        If static friction is less than dynamic friction.
-
     References
     ----------
     Bengisu, M. T., Akay, A. (1994), Stability of friction-induced vibrations in multi-degree-of-freedom systems,
@@ -278,11 +253,6 @@ class Stribeck(SlipLaw):
         2 for a Gaussian, 1 for an exponential function.
     viscous_friction : sigma_2 [s/m], >= 0
         Viscous force per slip and per normal force.
-
-    Raises
-    ------
-    InputError
-        If static friction is less than dynamic friction, or the speeds are out of order.
 
     References
     ----------
@@ -329,11 +299,6 @@ class BrownMcPhee(SlipLaw):
         Viscous force per slip velocity of a loaded contact.
     viscous_load : N_t [N], > 0
         Normal force from which the viscous force is fully active. No effect without viscous_damping.
-
-    Raises
-    ------
-    InputError
-        If static friction is less than dynamic friction.
 
     References
     ----------
@@ -382,11 +347,6 @@ class Bai(SlipLaw):
     dynamic_speed : v_d [m/s], > v_s
         Slip from which friction is dynamic friction.
 
-    Raises
-    ------
-    InputError
-        If static friction is less than dynamic friction, or the speeds are out of order.
-
     References
     ----------
     Bai, Z. F., Zhao, J. J., Chen, J., Zhao, Y. (2018), Design optimization of dual-axis driving mechanism for satellite
@@ -427,11 +387,6 @@ class SineCosine(SlipLaw):
         Slip at which friction is static friction.
     dynamic_speed : v_d [m/s], > v_s
         Slip from which friction is dynamic friction.
-
-    Raises
-    ------
-    InputError
-        If static friction is less than dynamic friction, or the speeds are out of order.
 
     References
     ----------

@@ -1,36 +1,27 @@
-"""A journal in a bearing: elastic forces of parallel cylinders, for use as the `stiffness` of a law with damping.
+"""Elastic forces along a line, for use as the `stiffness` of a law with damping: of a journal in a bearing as parallel
+cylinders or on a thin layer, and of a rounded edge.
 
 R_j is the journal's radius, dR the radial clearance, R_i = R_j + dR the bearing's radius, L the bearing's length.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import casadi as ca
+import numpy as np
 
 from nonsmooth.laws.base import Expression, Limit
-from nonsmooth.laws.normal.elastic import ElasticLaw
-from nonsmooth.laws.normal.stiffness import MaterialPair, contact_modulus
-
-__all__ = [
-    "BaiZhao",
-    "DubowskyFreudenstein",
-    "ESDU78035",
-    "Goldsmith",
-    "Johnson",
-    "Liu",
-    "LogarithmicLaw",
-    "Pereira",
-    "Radzimovsky",
-]
+from nonsmooth.laws.normal.elastic import ElasticLaw, MaterialPair, contact_modulus
+from nonsmooth.quantities import PositiveLength, Quantity
 
 END = 1.05  # y at which the tangent begins: 95 % of the largest load, 20 times the stiffness at y = 2
-TINY = 1e-30  # depth / S below which the law is linear, so that it is finite at 0
+TINY = 1e-30  # depth / S or depth / dR below which the law is linear, so that force and slope are finite at 0
+_points, _weights = np.polynomial.legendre.leggauss(16)
+#: nodes and weights on [0, 1] of even functions; ten figures at half the number, round-off at this one
+NODES = [(float(x), float(w)) for x, w in zip(_points, _weights, strict=True) if x > 0]
 
 
 @dataclass(frozen=True)
@@ -199,6 +190,44 @@ class ESDU78035(LogarithmicLaw):
 
 
 @dataclass(frozen=True)
+class LineContact(LogarithmicLaw):
+    """Contact along a rounded edge of length l and radius R, F the total force. ::
+
+        delta = F/(pi E* l) (1 - ln(F R / (pi E* l^3)))
+
+    The source calls F the pressure per unit length, with which the argument of the logarithm would not be
+    dimensionless. The law is `DubowskyFreudenstein` with R = R_i R_j / dR; see `LogarithmicLaw` for its range.
+
+    Parameters
+    ----------
+    a, b : Material
+    line_length : l [m], > 0
+    edge_radius : R [m], > 0
+        Equivalent radius of curvature across the line.
+
+    References
+    ----------
+    Zhu, S., Cheng, G., Guo, F., Pang, Y. (2025), Dynamic modeling and response analysis of an optical machining robot
+    with prismatic joint clearance, Appl. Sci. 15, 3197, eq. (6).
+
+    >>> from nonsmooth.laws import Material
+    >>> LineContact(Material(2e11, 0.3), Material(2e11, 0.3), line_length=0.06, edge_radius=1e-3).needs()
+    ()
+    """
+
+    line_length: PositiveLength = field(kw_only=True)
+    edge_radius: PositiveLength = field(kw_only=True)
+
+    geometry = ()
+
+    def scale(self, p: SimpleNamespace) -> Expression:
+        return math.e * p.line_length**2 / p.edge_radius
+
+    def length(self, p: SimpleNamespace) -> Expression:
+        return p.line_length
+
+
+@dataclass(frozen=True)
 class Liu(MaterialPair, ElasticLaw):
     """The law of Liu and others, for conforming surfaces, explicit in depth. ::
 
@@ -306,3 +335,60 @@ class Pereira(MaterialPair, ElasticLaw):
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
         """The clearances of the fit."""
         return (Limit("clearance", low=5e-6, high=1e-2, reason="the exponent of Pereira was fitted between these"),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinklerFoundation(ElasticLaw):
+    """A layer of independent springs between a rigid journal and a rigid bearing. ::
+
+        p(theta) = (1 - nu) E / ((1 + nu)(1 - 2 nu)) u / h,    u = (dR + delta) cos(theta) - dR
+
+        F = L R_j ∫ p cos(theta) dtheta,  |theta| < eps,    cos(eps) = dR / (dR + delta)
+          = L R_j (1 - nu) E / ((1 + nu)(1 - 2 nu) h) ((dR + delta) eps - dR sin(eps))
+
+    It is evaluated by Gauss quadrature of ``u = delta (cos(theta) - cos(eps)) / (1 - cos(eps))``, since the closed form
+    suffers from cancellation for small depth. It tends to ``2/3 k dR (2 delta/dR)^1.5`` for small and to ``pi/2 k
+    delta`` for large depth, k = L R_j p/u. The layer is thin compared with the arc of contact, bonded to its bearing,
+    and not nearly incompressible; its strain u/h is at most a tenth.
+
+    Parameters
+    ----------
+    young : E [Pa], > 0
+        Of the layer.
+    poisson : nu [-], 0 <= nu <= 0.49
+    thickness : h [m], > 0
+
+    References
+    ----------
+    Johnson, K. L. (1985), Contact mechanics, Cambridge University Press, section 4.3.
+
+    >>> WinklerFoundation(young=1e9, poisson=0.3, thickness=1e-3).needs()
+    ('radius', 'clearance', 'length')
+    """
+
+    young: Annotated[float, Quantity("Pa", positive=True)]
+    poisson: Annotated[float, Quantity("-", nonnegative=True, at_most=0.49)]
+    thickness: PositiveLength
+
+    geometry = ("radius", "clearance", "length")
+
+    def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
+        modulus = (1 - p.poisson) * p.young / ((1 + p.poisson) * (1 - 2 * p.poisson))
+        return {"stiffness": modulus / p.thickness * p.radius * p.length, "clearance": p.clearance}
+
+    def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
+        inside = ca.fmax(depth, TINY * k.clearance)
+        arc = 2 * ca.atan(ca.sqrt(inside / (2 * k.clearance + inside)))
+        whole = ca.sin(arc / 2) ** 2
+        shares = [w * ca.sin(arc * (1 + x) / 2) * ca.sin(arc * (1 - x) / 2) / whole * ca.cos(arc * x) for x, w in NODES]
+        return k.stiffness * depth * 2 * arc * sum(shares)
+
+    def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
+        """A tenth of the thickness."""
+        return (
+            Limit(
+                "depth",
+                high=p.thickness / 10,
+                reason="above, the strain of the layer of WinklerFoundation exceeds a tenth",
+            ),
+        )

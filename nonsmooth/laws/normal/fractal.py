@@ -1,7 +1,5 @@
 """A journal in a bearing with surface roughness: stiffness of fractal asperities."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,11 +11,8 @@ import numpy as np
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression, Limit
-from nonsmooth.laws.normal.elastic import ElasticLaw
-from nonsmooth.laws.normal.stiffness import MaterialPair, contact_modulus
+from nonsmooth.laws.normal.elastic import ElasticLaw, MaterialPair, contact_modulus
 from nonsmooth.quantities import PositiveLength, Quantity
-
-__all__ = ["FractalStiffness", "fractal_surface"]
 
 LOG_GAMMA = math.log(1.5)
 TINY = 1e-30  # depth / dR below which the force is linear, so that its slope is finite at 0

@@ -1,7 +1,5 @@
 """Hysteresis damping: ``F = F_el(delta) (1 + chi delta' / delta'-)``. A family is a table of chi."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,24 +9,8 @@ from typing import Annotated, ClassVar
 import casadi as ca
 
 from nonsmooth.laws.base import Expression, Limit
-from nonsmooth.laws.normal.elastic import DampedLaw
-from nonsmooth.laws.normal.stiffness import slowest_wave
+from nonsmooth.laws.normal.elastic import DampedLaw, slowest_wave
 from nonsmooth.quantities import Quantity
-
-__all__ = [
-    "Flores",
-    "GharibHurmuzlu",
-    "Gonthier",
-    "HerbertMcWhannell",
-    "Hertz",
-    "HuGuo",
-    "HuntCrossley",
-    "HysteresisLaw",
-    "LankaraniNikravesh",
-    "LeeWang",
-    "ZhiyingQishao",
-    "exact_chi",
-]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,5 @@
 """Damping that is independent of the approach velocity: Kelvin-Voigt, Anagnostopoulos, the IMPACT function of ADAMS."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +12,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.base import Expression
 from nonsmooth.laws.normal.elastic import DampedLaw, ElasticLaw
 from nonsmooth.quantities import Quantity
-
-__all__ = ["AdamsImpact", "Anagnostopoulos", "KelvinVoigt"]
 
 Damping = Annotated[float, Quantity("N s/m", nonnegative=True)]
 

@@ -22,7 +22,7 @@ Entry = tuple[str, dict[str, str]]
 
 
 class Run(Protocol):
-    """What is needed of a trajectory."""
+    """Attributes of a trajectory that are needed."""
 
     @property
     def manifest(self) -> Mapping[str, Any]: ...
@@ -52,72 +52,33 @@ PACKAGE: Entry = (
 #: stepper, solver or law -> what it stands on; nothing where there is nothing to cite beyond this package
 CITED: dict[str, tuple[str, ...]] = {
     # steppers
-    "GaussMPCC": ("chaturvedi", "gauss1829"),
-    "GaussQP": ("chaturvedi", "gauss1829", "desaxce1998"),
-    "MoreauJean": ("jean1999", "andersen1983"),
-    "GeneralizedAlpha": ("bruls2014",),
-    "EventDriven": ("hairer1993", "pfeiffer1996"),
-    "CompliantDae": ("floresambrosio2010",),
+    "GaussMPCC": ("chaturvedi", "gauss1829"), "GaussQP": ("chaturvedi", "gauss1829", "desaxce1998"),
+    "MoreauJean": ("jean1999", "andersen1983"), "GeneralizedAlpha": ("bruls2014",),
+    "EventDriven": ("hairer1993", "pfeiffer1996"), "CompliantDae": ("floresambrosio2010",),
     # solvers, with their libraries
-    "IpoptMPCC": ("waechter2006",),
-    "ActiveSet": ("lam2015",),
-    "Osqp": ("stellato2020",),
-    "CasadiQP": ("andersson2019",),
-    "Conic": ("goulart2024", "diamond2016", "desaxce1998", "acary2011"),
+    "IpoptMPCC": ("waechter2006",), "ActiveSet": ("lam2015",), "Osqp": ("stellato2020",),
+    "CasadiQP": ("andersson2019",), "Conic": ("goulart2024", "diamond2016", "desaxce1998", "acary2011"),
     "SemismoothNewton": ("alart1991", "fukushima2002", "lam2015"),
-    "SmoothingNewton": ("fukushima2002", "desaxce1998", "lam2015"),
-    "Lemke": ("lemke1965", "cottle1992", "lam2015"),
-    "ModeEnumeration": ("lam2015",),
-    "ProjectedGaussSeidel": ("jourdan1998", "lam2015"),
-    "Admm": ("boyd2011", "carpentier2024"),
-    "Chain": (),
-    "Radau": ("hairer1996", "virtanen2020"),
-    "Dop853": ("hairer1993", "virtanen2020"),
-    "Lsoda": ("petzold1983", "virtanen2020"),
-    "Bdf": ("shampine1997", "virtanen2020"),
-    "Cvodes": ("hindmarsh2005",),
+    "SmoothingNewton": ("fukushima2002", "desaxce1998", "lam2015"), "Lemke": ("lemke1965", "cottle1992", "lam2015"),
+    "ModeEnumeration": ("lam2015",), "ProjectedGaussSeidel": ("jourdan1998", "lam2015"),
+    "Admm": ("boyd2011", "carpentier2024"), "Chain": (), "Radau": ("hairer1996", "virtanen2020"),
+    "Dop853": ("hairer1993", "virtanen2020"), "Lsoda": ("petzold1983", "virtanen2020"),
+    "Bdf": ("shampine1997", "virtanen2020"), "Cvodes": ("hindmarsh2005",),
     # laws
-    "Rigid": ("moreau1988",),
-    "AdamsImpact": (),
-    "Anagnostopoulos": ("anagnostopoulos1988",),
-    "BaiZhao": ("baizhao2012",),
-    "DubowskyFreudenstein": ("dubowsky1971",),
-    "ESDU78035": ("esdu1978",),
-    "Flores": ("flores2011",),
-    "FractalStiffness": ("sun2021", "kogut2002"),
-    "GharibHurmuzlu": ("gharib2012",),
-    "Goldsmith": ("goldsmith1960",),
-    "Gonthier": ("gonthier2004",),
-    "HerbertMcWhannell": ("herbert1977",),
-    "Hertz": ("hertz1881",),
-    "HertzStiffness": ("hertz1881",),
-    "HuGuo": ("huguo2015",),
-    "HuntCrossley": ("hunt1975",),
-    "Johnson": ("johnson1985",),
-    "KelvinVoigt": (),
-    "LankaraniNikravesh": ("lankarani1990",),
-    "LeeWang": ("leewang1983",),
-    "LineContact": ("zhu2025",),
-    "Liu": ("liu2007",),
-    "Pereira": ("pereira2011",),
-    "PlaneContact": ("zhu2025",),
-    "Radzimovsky": ("radzimovsky1953",),
-    "RoundedStiffness": ("hertz1881",),
-    "WinklerFoundation": ("johnson1985",),
-    "ZhiyingQishao": ("machado2012",),
-    "Ambrosio": ("ambrosio2003",),
-    "Bai": ("bai2018",),
-    "BengisuAkay": ("bengisu1994",),
-    "BrownMcPhee": ("brown2016",),
-    "Dahl": ("dahl1968",),
-    "Karnopp": ("karnopp1985",),
-    "LuGre": ("canudas1995",),
-    "MostaghelDavis": ("mostaghel1997",),
-    "RegularisedCoulomb": ("mostaghel1997",),
-    "SineCosine": ("zhu2025",),
-    "Stribeck": ("marques2016",),
+    "Rigid": ("moreau1988",), "AdamsImpact": (), "Anagnostopoulos": ("anagnostopoulos1988",),
+    "BaiZhao": ("baizhao2012",), "DubowskyFreudenstein": ("dubowsky1971",), "ESDU78035": ("esdu1978",),
+    "Flores": ("flores2011",), "FractalStiffness": ("sun2021", "kogut2002"), "GharibHurmuzlu": ("gharib2012",),
+    "Goldsmith": ("goldsmith1960",), "Gonthier": ("gonthier2004",), "HerbertMcWhannell": ("herbert1977",),
+    "Hertz": ("hertz1881",), "HertzStiffness": ("hertz1881",), "HuGuo": ("huguo2015",), "HuntCrossley": ("hunt1975",),
+    "Johnson": ("johnson1985",), "KelvinVoigt": (), "LankaraniNikravesh": ("lankarani1990",),
+    "LeeWang": ("leewang1983",), "LineContact": ("zhu2025",), "Liu": ("liu2007",), "Pereira": ("pereira2011",),
+    "PlaneContact": ("zhu2025",), "Radzimovsky": ("radzimovsky1953",), "RoundedStiffness": ("hertz1881",),
+    "WinklerFoundation": ("johnson1985",), "ZhiyingQishao": ("machado2012",), "Ambrosio": ("ambrosio2003",),
+    "Bai": ("bai2018",), "BengisuAkay": ("bengisu1994",), "BrownMcPhee": ("brown2016",), "Dahl": ("dahl1968",),
+    "Karnopp": ("karnopp1985",), "LuGre": ("canudas1995",), "MostaghelDavis": ("mostaghel1997",),
+    "RegularisedCoulomb": ("mostaghel1997",), "SineCosine": ("zhu2025",), "Stribeck": ("marques2016",),
     "Threlfall": ("threlfall1978",),
-}
+}  # fmt: skip
 
 #: kind of element -> what it stands on: floating frame and geometric stiffness, fixed-interface and attachment modes
 FLEXIBLE = ("shabana2013", "schwertassek1999", "craig1968", "rubin1975")
@@ -132,40 +93,18 @@ STUDIES: dict[str, tuple[str, ...]] = {
 
 #: ready problem -> where it comes from; of a problem that is not named, its own source is quoted
 PROBLEMS: dict[str, tuple[str, ...]] = {
-    "andrews-squeezer": ("mazzia2008", "schiehlen1990"),
-    "beam-on-stop": (),
-    "bennett": ("bennett1903",),
-    "block-on-incline": (),
-    "bouncing-ball": (),
-    "brick-on-steps": (),
-    "cam-follower": (),
-    "chain": (),
-    "crank-rocker": (),
-    "double-pendulum-clearance": (),
-    "dual-manipulator": ("aerospace2026",),
-    "euler-disc": ("moffatt2000",),
-    "flexible-slider-crank": ("simeon1996",),
-    "four-bar": ("akhadkar2016",),
-    "heavy-top": ("geradin2001", "arnold2007"),
-    "loose-journal": (),
-    "newtons-cradle": (),
-    "painleve-rod": ("painleve1895",),
-    "pendulum-with-stop": (),
-    "polishing-robot": ("zhu2025",),
-    "rattleback": ("kane1982", "garcia1988"),
-    "six-rss": ("wang2021",),
-    "slide-in-guide": (),
-    "slider-crank-revolute": ("ravn1998", "schwab2002", "flores2004"),
-    "slider-crank-translational": ("flores2010",),
-    "slider-rod": ("chaturvedi",),
-    "socket-pendulum": (),
-    "spatial-slider-crank": ("haug1989",),
-    "stick-slip-oscillator": (),
-    "tippe-top": ("leine2003",),
-    "turntable-ball": (),
-    "universal-shaft": (),
+    "andrews-squeezer": ("mazzia2008", "schiehlen1990"), "beam-on-stop": (), "bennett": ("bennett1903",),
+    "block-on-incline": (), "bouncing-ball": (), "brick-on-steps": (), "cam-follower": (), "chain": (),
+    "crank-rocker": (), "double-pendulum-clearance": (), "dual-manipulator": ("aerospace2026",),
+    "euler-disc": ("moffatt2000",), "flexible-slider-crank": ("simeon1996",), "four-bar": ("akhadkar2016",),
+    "heavy-top": ("geradin2001", "arnold2007"), "loose-journal": (), "newtons-cradle": (),
+    "painleve-rod": ("painleve1895",), "pendulum-with-stop": (), "polishing-robot": ("zhu2025",),
+    "rattleback": ("kane1982", "garcia1988"), "six-rss": ("wang2021",), "slide-in-guide": (),
+    "slider-crank-revolute": ("ravn1998", "schwab2002", "flores2004"), "slider-crank-translational": ("flores2010",),
+    "slider-rod": ("chaturvedi",), "socket-pendulum": (), "spatial-slider-crank": ("haug1989",),
+    "stick-slip-oscillator": (), "tippe-top": ("leine2003",), "turntable-ball": (), "universal-shaft": (),
     "xy-pointing": ("sun2021",),
-}
+}  # fmt: skip
 
 #: a setting, as the manifest prints it -> what it stands on
 VARIANTS: dict[str, tuple[str, ...]] = {
@@ -185,7 +124,7 @@ IMPACTS: dict[str, tuple[str, ...]] = {
 
 
 def cited(run: Run) -> dict[str, tuple[str, ...]]:
-    """What took part in a run -> keys of its entries in `ENTRIES`, in the order of the printed list.
+    """All that took part in a run -> keys of its entries in `ENTRIES`, in the order of the printed list.
 
     A foreign problem, stepper, solver or law has no entry; it is named all the same, so that nothing is passed over.
 

@@ -10,7 +10,7 @@ for which all contacts stick together, with the joints closed; what the laws adm
 admit for the others. All vectors of contacts have rows (normal, tangential ones), of which the first is zero here.
 """
 
-from nonsmooth.compile.kernels import by_dimension, evaluate, kernel, piece
+from nonsmooth.compile.kernels import evaluate, is_planar, kernel, piece
 from nonsmooth.compile.records.values import (
     dot,
     first_four,
@@ -101,36 +101,25 @@ def respond_to(run, i, e):
 
 
 @kernel
-def respond_in_plane(motion, run, i):
-    overlap = run.overlaps[i]
-    respond_to(run, i, identity(overlap.force)[1])
-    overlap.ridge = SHARED * overlap.responses[i].W[1][1]
-
-
-@kernel
-def respond_in_space(motion, run, i):
-    overlap, one = run.overlaps[i], identity(run.overlaps[i].force)
-    respond_to(run, i, one[1])
-    respond_to(run, i, one[2])
-    a, b = overlap.contact.a, overlap.contact.b
-    W = products(a.directions, weighed(a.directions, a.body.inverse_mass))
-    W += products(b.directions, weighed(b.directions, b.body.inverse_mass))
-    overlap.ridge = 0.5 * SHARED * (trace(W) - W[0][0])  # joints may prevent slip: the response may vanish
-
-
-respond = by_dimension(respond_in_plane, respond_in_space)  # (motion, run, i)
-
-
-@kernel
 def respond_all(run):
-    """All responses."""
+    """All responses, and what raises the diagonal of contacts that stick together."""
     for overlap in run.overlaps:
         if needs_stiction(overlap):
             for response in overlap.responses:
                 response.W = zeros_like(response.W)
     for i in range(len(run.overlaps)):
-        if needs_stiction(run.overlaps[i]):
-            respond(run.system.ground.q, run, i)
+        overlap = run.overlaps[i]
+        if needs_stiction(overlap):
+            one = identity(overlap.force)
+            respond_to(run, i, one[1])
+            if is_planar(run):
+                overlap.ridge = SHARED * overlap.responses[i].W[1][1]
+            else:
+                respond_to(run, i, one[2])
+                a, b = overlap.contact.a, overlap.contact.b
+                W = products(a.directions, weighed(a.directions, a.body.inverse_mass))
+                W += products(b.directions, weighed(b.directions, b.body.inverse_mass))
+                overlap.ridge = 0.5 * SHARED * (trace(W) - W[0][0])  # where joints prevent slip the response vanishes
 
 
 # ---- forces of those that stick together
@@ -254,40 +243,25 @@ def add_stiction_forces(run):
 
 
 @kernel
-def impulse_in_plane(like, F):
-    return first_four(like, vector(F[0], F[1], 0.0, 0.0))
+def impulse_of(like, F):
+    """Components of a contact as a motion."""
+    return first_four(like, vector(F[0], F[1], 0.0 if is_planar(like) else F[2], 0.0))
 
 
 @kernel
-def impulse_in_space(like, F):
-    return first_four(like, vector(F[0], F[1], F[2], 0.0))
-
-
-@kernel
-def rows_in_plane(x, like):
+def rows_of(x, like):
+    """Components of a contact, as those of `like`, from a motion."""
     one = identity(like)
-    return x[0] * one[0] + x[1] * one[1]
+    rows = x[0] * one[0] + x[1] * one[1]
+    return rows if is_planar(x) else rows + x[2] * one[2]
 
 
 @kernel
-def rows_in_space(x, like):
-    one = identity(like)
-    return x[0] * one[0] + x[1] * one[1] + x[2] * one[2]
-
-
-@kernel
-def wrench_in_plane(like, force, torque):
-    return first_four(like, vector(force[0], force[1], torque[0], 0.0))
-
-
-@kernel
-def wrench_in_space(like, force, torque):
+def wrench_of(like, force, torque):
+    """A reaction as a motion."""
+    if is_planar(like):
+        return first_four(like, vector(force[0], force[1], torque[0], 0.0))
     return rigid_motion(zeros_like(like), force, torque)
-
-
-impulse_of = by_dimension(impulse_in_plane, impulse_in_space)  # (like, F): of rows
-rows_of = by_dimension(rows_in_plane, rows_in_space)  # (impulse, like)
-wrench_of = by_dimension(wrench_in_plane, wrench_in_space)  # (like, force, torque)
 
 
 # ---- forces
@@ -378,6 +352,8 @@ def write_rates(run, k):
         lost -= (F[0] - overlap.elastic) * rates[0]
         rubbed -= dot(F, rates) - F[0] * rates[0]
     least_impulses(system)
+    for joint in system.joints:
+        joint.y = joint.P
     for wrench in run.wrenches:
         stage = wrench.impulse.stages[k]
         force, torque = reaction_of(wrench.reaction)

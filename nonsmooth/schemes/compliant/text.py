@@ -31,6 +31,7 @@ from nonsmooth.step.joint_forces import close_joints
 from nonsmooth.step.mechanism import (
     add_impulses,
     body_residual,
+    complementarity_error,
     evaluate_all,
     evaluate_loads,
     rates_of_jump,
@@ -40,7 +41,7 @@ from nonsmooth.step.mechanism import (
 )
 from nonsmooth.step.motion import force_of, inverse_mass, moment_of, moved, placed, see, spin
 from nonsmooth.step.program import INFINITE, factor_joints
-from nonsmooth.step.rows import write_contact
+from nonsmooth.step.rows import write_contact, write_loads, write_motion, write_reaction, write_step
 from nonsmooth.step.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
 
 
@@ -263,36 +264,29 @@ def natural_map(run):
     worst = 0.0
     for overlap in run.overlaps:
         gained = linear(overlap.impulse.tried - overlap.impulse.last)
-        gap = max(overlap.contact.g, 0.0) / overlap.contact.scale
-        worst = max(worst, min(gap, abs(gained[0]) / run.impulse))
+        gap, scale = max(overlap.contact.g, 0.0), overlap.contact.scale
+        worst = max(worst, complementarity_error(gap, scale, abs(gained[0]), run.impulse))
     return worst
 
 
 @kernel
-def write_contacts(run, k):
-    """Impulses, rates and modes of contacts in row k."""
-    for overlap in run.overlaps:
-        P = rows_of(overlap.impulse.tried - overlap.impulse.last, overlap.contact.P)
-        write_contact(run.system, k, overlap.contact, P, overlap.mode if overlap.touches else OPEN)
-
-
-@kernel
-def write_row(run, t):
-    """A row of the motion as it stands, and of what integrals have gained since the last one."""
-    system, k, rows, dt = run.system, run.system.steps, run.system.rows, t - run.row_t
-    for body in system.bodies:
-        rows.q[k, body], rows.v[k, body] = body.at, body.u
-    write_contacts(run, k)
-    for wrench in run.wrenches:
-        mean, one = (1.0 / dt) * (wrench.impulse.tried - wrench.impulse.last), wrench.reaction
-        rows.force[k, one], rows.torque[k, one] = force_of(mean), moment_of(mean)
+def finish_row(run, t):
+    """Write a row of the motion as it stands, and of what integrals have gained since the last one."""
+    system = run.system
+    system.dt = t - run.row_t
     of_contacts = linear(run.contact_work.tried - run.contact_work.last)
     of_loads = linear(run.load_work.tried - run.load_work.last)
     run.stored += of_contacts[0]
-    rows.t[k], rows.dt[k], rows.residual[k], rows.complementarity[k] = t, dt, system.residual, system.complementarity
-    rows.loss_friction[k], rows.work_drivers[k], rows.jumps[k] = of_contacts[2], of_contacts[3], 0.0
-    rows.work_loads[k], rows.loss_damping[k] = of_loads[0], -of_loads[1]
-    rows.loss_contact[k], rows.stored[k] = of_contacts[1], run.stored
+    write_step(system, t, of_contacts[3], of_contacts[2])
+    write_loads(system, of_loads[0], -of_loads[1], of_contacts[1], run.stored)
+    for overlap in run.overlaps:
+        P = rows_of(overlap.impulse.tried - overlap.impulse.last, overlap.contact.P)
+        write_contact(system, overlap.contact, P, overlap.mode if overlap.touches else OPEN)
+    for wrench in run.wrenches:
+        mean = (1.0 / system.dt) * (wrench.impulse.tried - wrench.impulse.last)
+        write_reaction(system, wrench.reaction, force_of(mean), moment_of(mean))
+    for body in system.bodies:
+        write_motion(system, body, body.at, body.u)
 
 
 @kernel
@@ -330,7 +324,7 @@ def take_row(run, t):
     system.complementarity = natural_map(run)
     if switch(run, t) or far > DRIFTED * run.tolerance:
         run.restart = 1
-    write_row(run, t)
+    finish_row(run, t)
     accept_row(run, t)
     return True
 

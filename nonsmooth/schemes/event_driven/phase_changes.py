@@ -187,6 +187,8 @@ def add_kicks(run):
     system = run.system
     if system.ridge > 0.0:
         take_least(system)
+    for joint in system.joints:
+        joint.y = joint.P
     for k in range(len(run.kicks)):
         force, torque = reaction_of(system.reactions[k])
         run.kicks[k].force += force

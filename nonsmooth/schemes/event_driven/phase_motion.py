@@ -14,7 +14,7 @@ of the same pair, which depend on the others only.
 
 import math
 
-from nonsmooth.compile.kernels import by_dimension, kernel, piece, solved_outside
+from nonsmooth.compile.kernels import is_planar, kernel, piece, solved_outside
 from nonsmooth.compile.records.values import (
     angular,
     dot,
@@ -72,17 +72,12 @@ balanced_outside = solved_outside("balances")  # (run): P and `jump`, as by `res
 
 
 @kernel
-def normalised_in_plane(q):
-    return q
-
-
-@kernel
-def normalised_in_space(q):
+def normalised(q):
+    """A position, in space with a quaternion of norm 1."""
+    if is_planar(q):
+        return q
     p = angular(q)
     return rigid_motion(q, linear(q), (1.0 / math.sqrt(dot(p, p))) * p)
-
-
-normalised = by_dimension(normalised_in_plane, normalised_in_space)  # (q): with a quaternion of norm 1
 
 
 # ---- rows of the phase
@@ -444,11 +439,12 @@ def note(run, instant, whole):
         instant.friction = 0.0
         for of in instant.contacts:
             of.P = zeros_like(of.P)
+    for joint in system.joints:
+        driven -= dot(joint.P, joint.rate)
+        joint.y = joint.P
     for k in range(len(instant.reactions)):
         of = instant.reactions[k]
         of.force, of.torque = reaction_of(system.reactions[k])
-    for joint in system.joints:
-        driven -= dot(joint.P, joint.rate)
     instant.drivers = driven
     instant.loads, instant.damping = powers_of_loads(run)
     instant.residual = error_of_motion(run, instant)
@@ -465,14 +461,8 @@ def copy(one, other):
         a.q, a.v, a.rate, a.a, a.force = b.q, b.v, b.rate, b.a, b.force
     for k in range(len(one.contacts)):
         c, d = one.contacts[k], other.contacts[k]
-        c.gap, c.rates, c.terms, c.bias_acceleration, c.P, c.mobility = (
-            d.gap,
-            d.rates,
-            d.terms,
-            d.bias_acceleration,
-            d.P,
-            d.mobility,
-        )
+        c.gap, c.rates, c.terms = d.gap, d.rates, d.terms
+        c.bias_acceleration, c.P, c.mobility = d.bias_acceleration, d.P, d.mobility
     for k in range(len(one.reactions)):
         e, f = one.reactions[k], other.reactions[k]
         e.force, e.torque = f.force, f.torque
@@ -652,19 +642,6 @@ def tolerance(run, x, y):
 
 
 @kernel
-def moves_in_plane(force, scale, most):
-    return dot(force, scale)
-
-
-@kernel
-def moves_in_space(force, scale, most):
-    return dot(force, zeros_like(force) + most)
-
-
-work_of_scale = by_dimension(moves_in_plane, moves_in_space)  # (force, scale of positions, the largest one)
-
-
-@kernel
 def energy_of_tolerance(run):
     """Energy equivalent of the tolerances of positions and velocities."""
     system, energy, most = run.system, TINY, 0.0
@@ -676,7 +653,9 @@ def energy_of_tolerance(run):
         scale = tolerance(run, start.v, end.v)
         energy += dot(abs(weighed(abs(start.v) + abs(end.v) + scale, body.mass)), scale)
         force = abs(start.force) + abs(end.force) + abs(weighed(start.a, body.mass))
-        energy += work_of_scale(force, tolerance(run, start.q, end.q), most)
+        # in space components of a quaternion and of a torque differ
+        scale = tolerance(run, start.q, end.q) if is_planar(force) else zeros_like(force) + most
+        energy += dot(force, scale)
     return energy
 
 

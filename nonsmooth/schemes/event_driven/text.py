@@ -55,6 +55,7 @@ from nonsmooth.schemes.event_driven.tolerances import (
 from nonsmooth.step.closing import SHORTENED, VISIBLE
 from nonsmooth.step.grid import latest_end, pass_stops
 from nonsmooth.step.mechanism import (
+    complementarity_error,
     evaluate_all,
     mode_of,
     norm,
@@ -65,7 +66,17 @@ from nonsmooth.step.mechanism import (
 )
 from nonsmooth.step.motion import placed, see
 from nonsmooth.step.program import INFINITE
-from nonsmooth.step.rows import jumps_at, write_contact, write_struck_contact
+from nonsmooth.step.rows import (
+    mark_jump,
+    write_contact,
+    write_contact_impact,
+    write_impact_reaction,
+    write_jump,
+    write_loads,
+    write_motion,
+    write_reaction,
+    write_step,
+)
 from nonsmooth.step.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
 
 #: number of steps per longest step, averaged over the last `CRAWLED` steps, above which the cause is examined
@@ -332,46 +343,40 @@ def natural_map(run):
         gap, total = of.gap, touch.smooth[0] + touch.impact[0]
         if touch.impact[0] > 0.0:
             gap -= min(max(-run.window * of.rates[0], 0.0), gap)
-        worst = max(worst, abs(min(gap / touch.contact.scale, total / touch.contact.impulse_scale)))
+        contact = touch.contact
+        worst = max(worst, complementarity_error(gap, contact.scale, total, contact.impulse_scale))
     return worst
 
 
-@kernel
-def write_contacts(run, k):
-    """Impulses, rates and modes; as in other schemes, a contact that rebounds has the mode of its impact."""
+@piece
+def finish_row(run):
+    """Write the row of the step, which ends at `left`, with its event at `after`.
+
+    As in other schemes, a contact that rebounds has the mode of its impact.
+    """
     system = run.system
+    system.complementarity, system.dt = natural_map(run), run.dt
+    write_step(system, run.after.t, run.work_drivers + run.work_impact, run.loss_friction)
+    write_loads(system, run.work_loads, run.loss_damping, 0.0, 0.0)
+    for i in range(len(run.means)):
+        one, mean, kick = system.reactions[i], run.means[i], run.kicks[i]
+        write_reaction(system, one, mean.force, mean.torque)
+        none = zeros_like(kick.force)
+        write_impact_reaction(system, one, kick.force if run.impact else none, kick.torque if run.impact else none)
     for i in range(len(run.touches)):
         touch = run.touches[i]
         contact, mode = touch.contact, touch.mode
         if mode == OPEN:
             contact.P, contact.on = touch.impact, 1 if touch.impact[0] > 0.0 else 0
             mode = mode_of(contact)
-        write_contact(system, k, contact, touch.smooth + touch.impact, mode)
+        write_contact(system, contact, touch.smooth + touch.impact, mode)
         before = touch.approach if run.kinked else run.left.contacts[i].rates[0]
-        write_struck_contact(system, k, contact, touch.impact, before, run.after.contacts[i].rates[0])
-
-
-@piece
-def write_row(run):
-    """The row of the step, which ends at `left`, with its event at `after`."""
-    system, k, rows = run.system, run.system.steps, run.system.rows
+        write_contact_impact(system, contact, touch.impact, before, run.after.contacts[i].rates[0])
     for i in range(len(system.bodies)):
         body, after = system.bodies[i], run.after.bodies[i]
-        rows.q[k, body], rows.v[k, body], rows.v_left[k, body] = after.q, after.v, run.left.bodies[i].v
-    write_contacts(run, k)
-    for i in range(len(run.means)):
-        one, mean, kick = system.reactions[i], run.means[i], run.kicks[i]
-        rows.force[k, one], rows.torque[k, one] = mean.force, mean.torque
-        none = zeros_like(kick.force)
-        rows.impulse[k, one] = kick.force if run.impact else none
-        rows.twist[k, one] = kick.torque if run.impact else none
-    system.complementarity = natural_map(run)
-    rows.t[k], rows.dt[k] = run.after.t, run.dt
-    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
-    rows.loss_friction[k], rows.work_drivers_impact[k] = run.loss_friction, run.work_impact
-    rows.work_drivers[k], rows.jumps[k] = run.work_drivers + run.work_impact, jumps_at(system, k)
-    rows.work_loads[k], rows.loss_damping[k] = run.work_loads, run.loss_damping
-    rows.loss_contact[k], rows.stored[k] = 0.0, 0.0
+        write_motion(system, body, after.q, after.v)
+        write_jump(system, body, run.left.bodies[i].v)
+    mark_jump(system, run.work_impact)
 
 
 @kernel
@@ -511,7 +516,7 @@ def step(run, limit):
         return False
     if not run.system.residual <= run.system.certified:
         return False
-    write_row(run)
+    finish_row(run)
     start_next_step(run, event)
     return True
 
@@ -579,7 +584,7 @@ def begin(run):
         restore(run)
         run.failure = UNSOLVED
         return UNCERTAIN
-    write_row(run)
+    finish_row(run)
     run.next_length = first_length(run, run.after)
     run.tried, run.stall_since, run.stall_count = math.inf, system.t, 0.0
     start_next_step(run, False)

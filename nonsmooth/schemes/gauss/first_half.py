@@ -74,12 +74,6 @@ def place_at_end(system, dt):
 
 
 @kernel
-def visible(system, gap):
-    """A gap above the round-off of positions; what is less contradicts itself among redundant contacts."""
-    return gap if abs(gap) > 2.0 * EPSILON * system.reach else 0.0
-
-
-@kernel
 def assemble_first_half(system, dt, first):
     """The program of the half step: impulses along the directions at the start close the active gaps at its end."""
     for joint in system.joints:
@@ -97,7 +91,9 @@ def assemble_first_half(system, dt, first):
             assemble_diagonal(contact)
             assemble_couplings(contact)
             way = rates_of_u(contact)
-            contact.velocity_offset = (visible(system, contact.g) / dt - way[0]) * normal_axis(way)
+            # a gap within the round-off of positions contradicts itself among redundant contacts
+            gap = contact.g if abs(contact.g) > 2.0 * EPSILON * system.reach else 0.0
+            contact.velocity_offset = (gap / dt - way[0]) * normal_axis(way)
             assemble_contact(contact, rates_after(contact) + contact.velocity_offset, system.proximal)
 
 
@@ -173,27 +169,6 @@ def evaluate_solution(system, dt):
     return plausible(system, dt)
 
 
-#: (system, dt): round-off of joints, in positions, moves single modes by more than their residual may be
-
-
-@kernel
-def balance(system, dt):
-    """u once more, from the forces at u and the present impulses."""
-    if is_flexible(system):
-        apply_forces(system, dt)
-        apply_all_impulses(system)
-        for body in system.bodies:
-            body.u = body.v_next
-
-
-@kernel
-def shrinks_enough(system, change, before):
-    """Passes with flexible bodies converge at several rates."""
-    if is_flexible(system):
-        return False
-    return change <= SMALL * system.size and change * change <= SETTLED * system.size * before
-
-
 @piece
 def solve_first_half(system, dt):
     """u, and gaps at the end of the motion by u for dt; whether the iteration, which begins with the present u,
@@ -218,14 +193,20 @@ def solve_first_half(system, dt):
             return False
         noise = system.noise / dt
         enough = system.acceptable * (size + TINY) + NOISE * noise + gap_round_off(system) / dt
-        done = change <= SETTLED * size + noise or (k > 0 and shrinks_enough(system, change, before))
+        done = change <= SETTLED * size + noise
+        if k > 0 and not is_flexible(system):  # with flexible bodies passes converge at several rates
+            done = done or (change <= SMALL * size and change * change <= SETTLED * size * before)
         done = done or (k > 0 and change >= before and change <= enough)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
         if done and further > 0:
             further -= 1
         elif done:
-            balance(system, dt)
+            if is_flexible(system):  # round-off of joints moves single modes by more than their residual may be
+                apply_forces(system, dt)
+                apply_all_impulses(system)
+                for body in system.bodies:
+                    body.u = body.v_next
             system.law_start = law_of_rates(system)
             place_at_end(system, dt)
             return plausible(system, dt)

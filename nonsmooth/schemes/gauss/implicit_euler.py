@@ -25,9 +25,9 @@ from nonsmooth.step.impact_fields import CONVEX
 from nonsmooth.step.mechanism import (
     add_impulses,
     apply_all_impulses,
+    complementarity_error,
     evaluate_loads,
     leaves_rest,
-    mode_of,
     momentum_residual,
     on_disc,
     rates_after,
@@ -50,8 +50,7 @@ from nonsmooth.step.program import (
     phase,
     solve,
 )
-from nonsmooth.step.rattle import mean_reaction
-from nonsmooth.step.rows import write_answer, write_contact, write_struck_contact
+from nonsmooth.step.rows import write_impact, write_row
 from nonsmooth.step.secants import extrapolate_u, secant_of_step
 from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE, ON_GRID, TINY
 from nonsmooth.step.turning import turning_of
@@ -72,8 +71,8 @@ def evaluate_end(system):
 
 @kernel
 def map_of_gap(contact):
-    """Residual of gap and impulse, each with its own scale."""
-    return abs(min(contact.g / contact.scale, contact.P[0] / contact.impulse_scale))
+    """Complementarity of the gap and the impulse of a contact."""
+    return complementarity_error(contact.g, contact.scale, contact.P[0], contact.impulse_scale)
 
 
 @kernel
@@ -94,11 +93,8 @@ def map_of_laws(system, contact):
             return map_of_coulomb(system, contact)
         P, mu = contact.P, contact.friction
         slip, share = dot(last_axis(P), rates_after(contact)), dot(last_axis(P), P) / (mu if mu > 0.0 else 1.0)
-        gap, opened, push = (
-            contact.g / contact.scale,
-            system.longest * mu * slip / contact.scale,
-            0.5 / contact.impulse_scale,
-        )
+        gap, opened = contact.g / contact.scale, system.longest * mu * slip / contact.scale
+        push = 0.5 / contact.impulse_scale
         forward = abs(min(gap + opened, push * (P[0] + share)))
         return max(forward, abs(min(gap - opened, push * (P[0] - share))))
     return map_of_coulomb(system, contact)
@@ -137,44 +133,28 @@ def is_impact(system, contact):
 
 
 @kernel
-def write_row(system):
-    """Row of the step."""
-    k, rows = system.steps, system.rows
-    rows.t[k], rows.dt[k] = system.t_next, system.dt
-    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
+def finish_row(system):
+    """Write the row of the step. In this scheme velocities do not jump."""
     work, loss, struck = 0.0, 0.0, False
-    for one in system.reactions:
-        rows.force[k, one], rows.torque[k, one] = mean_reaction(system, one)
     for joint in system.joints:
         work -= dot(joint.P, joint.rate)
     for contact in system.contacts:
         contact.after, contact.on = rates_after(contact), 1 if touches(contact) else 0
         contact.has_impact = 1 if contact.P[0] > 0.0 and is_impact(system, contact) else 0
-        write_contact(system, k, contact, contact.P, mode_of(contact))
         if contact.has_impact:
             struck = True
         else:
             slip = 0.5 * (contact.start_rates + contact.after)
             loss -= dot(contact.P, tangential(slip))
-    rows.work_drivers[k], rows.loss_friction[k], rows.jumps[k] = work, loss, 0.0
     for body in system.bodies:
-        body.q = moved(body, body.q, body.u, system.dt)
-        rows.q[k, body], rows.v[k, body] = body.q, body.v_next
+        body.q = body.at = moved(body, body.q, body.u, system.dt)
+    write_row(system, system.t_next, work, loss, False)
     if struck:
-        write_impact(system, k)
-
-
-@piece
-def write_impact(system, k):
-    """The impulses of the impact in the step, which other rows do not have. In this scheme velocities do not jump."""
-    rows = system.rows
-    for body in system.bodies:
-        rows.v_left[k, body] = body.v_next
-    for contact in system.contacts:
-        write_struck_contact(system, k, contact, contact.has_impact * contact.P, contact.start_rate, contact.after[0])
-    for one in system.reactions:
-        write_answer(system, k, one, False)
-    rows.work_drivers_impact[k], rows.jumps[k] = 0.0, 1.0
+        for body in system.bodies:
+            body.left = body.v_next
+        for contact in system.contacts:
+            contact.before, contact.impact = contact.start_rates, contact.has_impact * contact.P
+        write_impact(system)
 
 
 @kernel
@@ -184,7 +164,7 @@ def accept(system):
     for joint in system.joints:
         joint.P_a = joint.answer = zeros_like(joint.P)
         joint.P_b = joint.P
-    write_row(system)
+    finish_row(system)
     system.t, system.last_dt, struck = system.t_next, system.dt, 0
     for contact in system.contacts:
         struck += contact.has_impact

@@ -15,7 +15,7 @@ all contacts imposed and a plastic impact.
 
 import math
 
-from nonsmooth.compile.kernels import kernel, piece
+from nonsmooth.compile.kernels import has_other_laws, kernel, piece
 from nonsmooth.compile.records.values import dot, largest, normal_axis, weighed, zeros_like
 from nonsmooth.schemes.gauss.first_half import first_half_residual, place_at_end, solve_first_half
 from nonsmooth.schemes.gauss.locating import locate_first_closing
@@ -24,9 +24,9 @@ from nonsmooth.step.closing import VISIBLE, time_of_least
 from nonsmooth.step.deformation import end_implicit
 from nonsmooth.step.grid import latest_end
 from nonsmooth.step.mechanism import (
+    complementarity_error,
     joint_residual,
     leaves_rest,
-    mode_of,
     rates_after,
     rates_before,
     rates_of_jump,
@@ -41,16 +41,15 @@ from nonsmooth.step.mechanism import (
 )
 from nonsmooth.step.motion import inverse_mass, plausible, spin
 from nonsmooth.step.program import factor_joints
-from nonsmooth.step.rattle import mean_reaction
-from nonsmooth.step.rows import jumps_at, write_answer, write_contact, write_struck_contact
+from nonsmooth.step.rows import write_impact, write_row
 from nonsmooth.step.tolerances import DONE, FULL, PROXIMAL, SAFETY, SHRINK, UNCERTAIN
 from nonsmooth.step.velocity_change import (
     change_residual,
     change_velocity_from,
+    expand_within,
     impact,
     law_of_rates,
     rates_left,
-    rebound_within,
     select_impacting,
     take_back,
 )
@@ -77,7 +76,7 @@ def comes_back_early(system, t):
 @kernel
 def finish(system, dt, crossing):
     """Second half and impact of a step of size dt, with directions at its end; whether it is solved and certified."""
-    end_implicit(system, 0.0)
+    end_implicit(system)
     worst = first_half_residual(system, dt)
     for joint in system.joints:
         joint.P_a = joint.P
@@ -107,7 +106,7 @@ def finish(system, dt, crossing):
         contact.impact = zeros_like(contact.P)
         contact.has_impact = contact.on
     system.residual, system.law = worst, law
-    if crossing and not rebound_within(system):
+    if has_other_laws(system) and crossing and not expand_within(system):
         return False
     worst, law = system.residual, system.law
     for body in system.bodies:
@@ -129,50 +128,32 @@ def finish(system, dt, crossing):
 
 
 @kernel
-def count_as_impact(system):
-    """The impulse of a contact in the step that closes it counts as an impact."""
-    for contact in system.contacts:
-        if not contact.closed:
-            contact.impact += contact.first + contact.second
-
-
-@kernel
 def natural_map(contact):
-    """min(gap, impulse), each with its own scale."""
+    """Complementarity of the gap and the impulse of a contact."""
     pressed = contact.second[0] if contact.closed else 0.0
     if touches(contact):
         pressed = contact.P[0]
-    return abs(min(contact.g / contact.scale, pressed / contact.impulse_scale))
+    return complementarity_error(contact.g, contact.scale, pressed, contact.impulse_scale)
 
 
 @kernel
-def write_row(system, t):
-    """Row of the step."""
-    k, rows = system.steps, system.rows
-    rows.t[k], rows.dt[k], rows.residual[k] = t, system.dt, system.residual
-    work, work_impact, loss, natural = 0.0, 0.0, 0.0, system.law
-    for contact in system.contacts:
-        contact.before, contact.after = rates_left(contact), rates_after(contact)
-    for one in system.reactions:
-        rows.force[k, one], rows.torque[k, one] = mean_reaction(system, one)
-        write_answer(system, k, one, True)
+def finish_row(system, t):
+    """Write the row of the step."""
+    work, loss, natural = 0.0, 0.0, system.law
     for joint in system.joints:
-        work_impact -= dot(joint.answer, joint.rate)
         work -= dot(joint.P_a, joint.rate_start) + dot(joint.P_b + joint.answer, joint.rate)
     for contact in system.contacts:
+        contact.before, contact.after = rates_left(contact), rates_after(contact)
         smooth = contact.first + contact.second if contact.closed else zeros_like(contact.P)
         contact.P, contact.on = smooth + contact.impact, 1 if touches(contact) else 0
         slip = 0.5 * (contact.start_rates + contact.before)
         loss -= dot(smooth, tangential(slip))
         natural = max(natural, natural_map(contact))
-        write_contact(system, k, contact, contact.P, mode_of(contact))
-        write_struck_contact(system, k, contact, contact.impact, contact.before[0], contact.after[0])
+    system.complementarity = natural
+    write_row(system, t, work, loss, True)
+    write_impact(system)
+    for contact in system.contacts:
         contact.P = contact.first
-    rows.work_drivers[k], rows.work_drivers_impact[k] = work, work_impact
-    rows.loss_friction[k], rows.complementarity[k], system.complementarity = loss, natural, natural
-    for body in system.bodies:
-        rows.q[k, body], rows.v[k, body], rows.v_left[k, body] = body.at, body.v_next, body.left
-    rows.jumps[k] = jumps_at(system, k)
 
 
 @kernel
@@ -202,7 +183,7 @@ def has_impact(system):
 def accept(system, dt, t):
     """Accept the step: its end is the start of the next one."""
     system.dt = dt
-    write_row(system, t)
+    finish_row(system, t)
     system.t = t
     begin_step(system)
     strikes, ratio = has_impact(system), dt / system.last_dt
@@ -320,7 +301,9 @@ def attempt(system, limit):
     if time < VISIBLE * dt:
         system.too_long, system.planned = 1, time
         return False
-    count_as_impact(system)
+    for contact in system.contacts:  # the impulse of a contact in the step that closes it counts as an impact
+        if not contact.closed:
+            contact.impact += contact.first + contact.second
     if crossing:
         take_back(system)
     if system.error > 0.0 and not plan(system, dt, limit):
@@ -372,7 +355,7 @@ def restore(system):
 def impact_at_start(system):
     """The impact of contacts that are closed at the start of a run and approach, as a row without length; whether it is
     certified."""
-    end_implicit(system, 0.0)
+    end_implicit(system)
     factor_joints(system)
     size = 0.0
     for body in system.bodies:
@@ -440,7 +423,7 @@ def find_loaded_contacts(system):
 def begin(system):
     """Directions and rates at the start, and its loaded contacts; the first row is that of an impact, if there is one
     at the start."""
-    end_implicit(system, 0.0)
+    end_implicit(system)
     for body in system.bodies:
         body.u = body.v_next = body.v
         body.v_terms = abs(body.v)

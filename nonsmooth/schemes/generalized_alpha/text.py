@@ -49,13 +49,14 @@ from nonsmooth.schemes.generalized_alpha.tolerances import (
     TURNED,
 )
 from nonsmooth.step import rattle
-from nonsmooth.step.deformation import take_true_masses
+from nonsmooth.step.deformation import end_implicit
 from nonsmooth.step.grid import run_of
 from nonsmooth.step.joint_forces import CORRECTIONS, respond_to_jump
 from nonsmooth.step.mechanism import (
     add_impulses,
     apply_all_impulses,
     body_residual,
+    complementarity_error,
     evaluate_all,
     evaluate_loads,
     joint_residual,
@@ -63,7 +64,6 @@ from nonsmooth.step.mechanism import (
     law_shift,
     leave_out_impacts,
     leaves_rest,
-    mode_of,
     rates_after,
     rates_before,
     rates_of_jump,
@@ -89,7 +89,7 @@ from nonsmooth.step.program import (
     solve,
     solve_joints,
 )
-from nonsmooth.step.rows import jumps_at, write_answer, write_contact, write_struck_contact
+from nonsmooth.step.rows import write_impact, write_row
 from nonsmooth.step.secants import change_of_u, extrapolate_u, extrapolated, secant_share, secant_terms
 from nonsmooth.step.tolerances import CLOSED_GAP, DONE, FLOOR, PRESSING, PROXIMAL, TINY, UNCERTAIN
 from nonsmooth.step.turning import turning_of
@@ -130,13 +130,6 @@ def extrapolate_velocities(system, old, new):
 
 
 @kernel
-def force_of(body):
-    if is_flexible(body):
-        return body.force + body.joint_impulse
-    return body.force
-
-
-@kernel
 def evaluate_at_end(system):
     """Forces and convective accelerations at the end, with velocities v_next."""
     for body in system.bodies:
@@ -152,7 +145,8 @@ def accelerate(system, along_secants):
     """Accelerations and joint forces at the end without contacts; the change of the accelerations."""
     evaluate_at_end(system)
     for body in system.bodies:
-        body.jump = weighed(force_of(body), inverse_mass(body))
+        force = body.force + body.joint_impulse if is_flexible(body) else body.force
+        body.jump = weighed(force, inverse_mass(body))
     for joint in system.joints:
         joint.a.body.jump += joint.lam_next @ joint.a.response
         joint.b.body.jump += joint.lam_next @ joint.b.response
@@ -287,13 +281,12 @@ def acceleration_error(system, joint):
 
 @kernel
 def natural_map(system, contact):
-    """min(gap, impulse) of the displacement and min(velocity, impulse) of closed contacts, each with its own scale."""
-    per_scale = 1.0 / contact.scale
-    per_impulse = system.longest * contact.W[0][0] * per_scale
-    found = abs(min(contact.g * per_scale, contact.S[0] * per_impulse))
+    """Complementarity of gap and impulse of the displacement, and of velocity and impulse of closed contacts."""
+    scale, impulse_scale = contact.scale, contact.scale / (system.longest * contact.W[0][0])
+    found = complementarity_error(contact.g, scale, contact.S[0], impulse_scale)
     if contact.on:
         rate = contact.after[0] + rebound(contact, contact.before[0])
-        found = max(found, abs(min(rate * system.dt * per_scale, contact.P[0] * per_impulse)))
+        found = max(found, complementarity_error(rate * system.dt, scale, contact.P[0], impulse_scale))
     return found
 
 
@@ -401,55 +394,28 @@ def has_impact(system):
 
 
 @kernel
-def write_joints(system):
-    """Reactions as means over the step, those of the impact separately; work of drivers."""
-    k, rows, dt, strikes = system.steps, system.rows, system.dt, has_impact(system)
-    work, work_impact = 0.0, 0.0
+def finish_row(system):
+    """Write the row of the step: reactions are means over it, the impact is separate."""
+    dt, strikes, work, loss = system.dt, has_impact(system), 0.0, 0.0
     for joint in system.joints:
         joint.P_a = (0.5 * dt) * joint.lam
         joint.P_b = (0.5 * dt) * joint.lam_next + joint.P - joint.answer
         rate = joint.rate if strikes else 0.5 * (joint.rate_start + joint.rate)
         smooth = dot(joint.P_a, joint.rate_start) + (0.5 * dt) * dot(joint.lam_next, joint.rate)
         work -= smooth + dot(joint.P, rate)
-        work_impact -= dot(joint.answer, joint.rate)
-    rows.work_drivers[k], rows.work_drivers_impact[k] = work, work_impact
     if system.ridge > 0.0:
         least_forces(system)
-    for one in system.reactions:
-        rows.force[k, one], rows.torque[k, one] = rattle.mean_reaction(system, one)
-        write_answer(system, k, one, strikes)
-
-
-@kernel
-def write_contacts(system):
-    """Impulses, those of the impact separately, and gap velocities; frictional loss outside impacts."""
-    k, loss = system.steps, 0.0
     for contact in system.contacts:
-        hit = is_in_impact(contact)
-        normal = contact.impact[0] if hit else 0.0
-        share = 1.0 if contact.has_impact or hit else 0.0
-        impact = normal * normal_axis(contact.P) + share * tangential(contact.P)
-        write_contact(system, k, contact, contact.P, mode_of(contact))
-        write_struck_contact(system, k, contact, impact, contact.before[0], contact.after[0])
         if contact.on:
             a, b = contact.a, contact.b
             slip = between(system, contact.start_a, a.directions) @ (0.5 * (a.body.v + a.body.v_next))
             slip += between(system, contact.start_b, b.directions) @ (0.5 * (b.body.v + b.body.v_next))
             loss -= dot(contact.P - contact.impact, tangential(slip))
-    system.rows.loss_friction[k] = loss
-
-
-@kernel
-def write_row(system):
-    """Row of the step."""
-    k, rows = system.steps, system.rows
-    rows.t[k], rows.dt[k] = system.t_next, system.dt
-    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
-    write_joints(system)
-    write_contacts(system)
-    for body in system.bodies:
-        rows.q[k, body], rows.v[k, body], rows.v_left[k, body] = body.at, body.v_next, body.left
-    rows.jumps[k] = jumps_at(system, k)
+        hit = is_in_impact(contact)
+        normal, share = contact.impact[0] if hit else 0.0, 1.0 if contact.has_impact or hit else 0.0
+        contact.impact = normal * normal_axis(contact.P) + share * tangential(contact.P)
+    write_row(system, system.t_next, work, loss, True)
+    write_impact(system)
 
 
 @kernel
@@ -509,25 +475,29 @@ def by_accelerations(system, body):
 # ---- displacements
 
 
-@piece
-def add_drag_on_flexible_bodies(system):
-    """With all impulses at hand, but those that are in the program without their effect there; its inverse masses."""
-    c, c_velocity = weights_of_new(system)
-    for body in system.bodies:
-        damped = 1.0 + c_velocity * body.damping
-        body.implicit = body.inverse_mass * damped / (damped + (system.dt * c) * body.stiffness)
-    factor_joints(system)
-    sum_displacement_impulses(system)
-    for body in system.bodies:
-        in_program = weighed(body.total - body.friction_displacement, body.implicit)
-        body.v_next += weighed(body.total, body.inverse_mass) - in_program
+@kernel
+def add_drag(system):
+    """Add all impulses at hand to v_next, but those that are in the program without their effect there; its inverse
+    masses."""
+    if is_flexible(system):
+        c, c_velocity = weights_of_new(system)
+        for body in system.bodies:
+            damped = 1.0 + c_velocity * body.damping
+            body.implicit = body.inverse_mass * damped / (damped + (system.dt * c) * body.stiffness)
+        factor_joints(system)
+        sum_displacement_impulses(system)
+        for body in system.bodies:
+            in_program = weighed(body.total - body.friction_displacement, body.implicit)
+            body.v_next += weighed(body.total, body.inverse_mass) - in_program
+    else:
+        for body in system.bodies:
+            body.v_next += weighed(body.friction_displacement, inverse_mass(body))
 
 
 @piece
 def separate_joint_impulses(system):
-    """True masses; impulses S of joints, of what joints in the program changed, which accelerations did in part."""
-    take_true_masses(system, 0.0)
-    factor_joints(system)
+    """With flexible bodies impulses S of joints, of what joints in the program changed, which accelerations did in
+    part."""
     c, _ = weights_of_new(system)
     sum_displacement_impulses(system)
     for body in system.bodies:
@@ -543,29 +513,28 @@ def separate_joint_impulses(system):
 
 
 @piece
-def begin_flexible_accelerations(system):
-    """Their inverse masses, and `joint_impulse`, what of the forces of deformation is taken along."""
+def begin_accelerations(system):
+    """With flexible bodies inverse masses, and `joint_impulse`, what of the forces of deformation is taken along."""
     c, c_velocity = weights_of_new(system)
     sum_displacement_impulses(system)
     for body in system.bodies:
         by_position, by_velocity = system.dt * body.stiffness, c_velocity * body.damping
         body.implicit = body.inverse_mass / (1.0 + c * by_position + by_velocity)
-        body.joint_impulse = weighed(by_accelerations(system, body), by_position) + weighed(
-            body.acceleration_next, by_velocity
-        )
+        by_u, by_v = weighed(by_accelerations(system, body), by_position), weighed(body.acceleration_next, by_velocity)
+        body.joint_impulse = by_u + by_v
     factor_joints(system)
 
 
 @piece
 def balance_momentum(system):
-    """True masses; displacements once more, from the accelerations and impulses that the passes found, and velocities;
-    whether these were found.
+    """With flexible bodies displacements once more, from the accelerations and impulses that the passes found, and
+    velocities; whether these were found.
 
     Programs close joints to their round-off in positions, which as a displacement over the step moves single modes by
     more than their residual may be.
     """
     _, beta = newmark_weights(system)
-    take_true_masses(system, 0.0)
+    end_implicit(system)
     sum_displacement_impulses(system)
     extrapolate_velocities(system, 0.5 - beta, beta)
     for body in system.bodies:
@@ -575,53 +544,6 @@ def balance_momentum(system):
     found = find_velocities(system)
     evaluate_at_end(system)
     return found
-
-
-@kernel
-def add_drag(system):
-    """With all impulses at hand, but those that are in the program without their effect there; its inverse masses."""
-    if is_flexible(system):
-        add_drag_on_flexible_bodies(system)
-    else:
-        for body in system.bodies:
-            body.v_next += weighed(body.friction_displacement, inverse_mass(body))
-
-
-@kernel
-def factor_at_end(system):
-    """True masses; impulses S of joints, of what joints in the program changed, which accelerations did in part."""
-    if is_flexible(system):
-        separate_joint_impulses(system)
-    else:
-        factor_joints(system)
-
-
-@kernel
-def begin_accelerations(system):
-    """Their inverse masses, and `joint_impulse`, what of the forces of deformation is taken along."""
-    if is_flexible(system):
-        begin_flexible_accelerations(system)
-
-
-@kernel
-def balance(system):
-    """True masses; displacements once more, from the accelerations and impulses that the passes found, and velocities;
-    whether these were found.
-
-    Programs close joints to their round-off in positions, which as a displacement over the step moves single modes by
-    more than their residual may be.
-    """
-    if is_flexible(system):
-        return balance_momentum(system)
-    return True
-
-
-@kernel
-def start_accelerations(system):
-    if is_flexible(system):
-        take_true_masses(system, 0.0)
-        for body in system.bodies:
-            body.joint_impulse = zeros_like(body.joint_impulse)
 
 
 #: relative change of the motion that ends the passes at once; a larger one does if they converge so quickly that less
@@ -791,12 +713,16 @@ def one_pass(system, k, along_secants):
         if not found:
             return False, 0.0
     place_at_end(system, dt)
-    factor_at_end(system)
+    end_implicit(system)
+    factor_joints(system)
+    if is_flexible(system):
+        separate_joint_impulses(system)
     close_contacts(system, k)
     if not find_velocities(system):
         return False, 0.0
     faster = update_impulse_terms(system)
-    begin_accelerations(system)
+    if is_flexible(system):
+        begin_accelerations(system)
     faster += dt * accelerate(system, along_secants)
     between_passes, before, after, smooth, kick = 0.0, 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
@@ -814,26 +740,13 @@ def one_pass(system, k, along_secants):
     return True, moved + faster / max(size + dt * math.sqrt(kick), TINY)
 
 
-# with flexible bodies residuals are those of the step once momentum is balanced; and their passes converge at several
-# rates, where one secant for all makes them diverge
-
-
 @kernel
 def settles(system):
     """Whether all residuals of what the last pass has found are small enough, up to round-off of positions."""
-    if is_flexible(system):
-        return False
     if not check_residuals(system):
         return False
     noise = system.noise / max(system.dt * system.size, TINY)
     return max(system.residual, system.law, system.complementarity) <= min(SETTLED + noise, ACCEPTABLE)
-
-
-@kernel
-def takes_secants(system):
-    if is_flexible(system):
-        return False
-    return not system.turns
 
 
 @kernel
@@ -845,7 +758,8 @@ def iterate(system):
         acceptable = ACCEPTABLE if k <= LATE else STALLED
         ends = moved <= FINEST or (stuck >= STUCK and moved <= acceptable)
         slow = k > SECANT and (along_secants or moved > SLOW * before)
-        along_secants = takes_secants(system) and slow and not ends
+        # passes with flexible bodies converge at several rates, where one secant for all makes them diverge
+        along_secants = not is_flexible(system) and not system.turns and slow and not ends
         led = led or along_secants
         solved, change = one_pass(system, k, along_secants)
         if not (solved and change + system.size < INFINITE):
@@ -853,7 +767,8 @@ def iterate(system):
         if k == 0:
             continue
         before, moved = moved, change
-        if moved <= PROMISING and not along_secants and settles(system):
+        # with flexible bodies residuals are those of the step once momentum is balanced
+        if not is_flexible(system) and moved <= PROMISING and not along_secants and settles(system):
             return True
         # what is left shrinks from pass to pass as the change does
         fine = led or moved <= FINEST or (k > 2 and moved * moved <= FINEST * before) or moved >= 0.5 * before
@@ -861,7 +776,7 @@ def iterate(system):
         least = min(least, moved)
         done = (moved <= CONVERGED and fine) or (stuck >= STUCK and moved <= acceptable)
         if done and not along_secants:
-            return balance(system) and check_residuals(system)
+            return (not is_flexible(system) or balance_momentum(system)) and check_residuals(system)
     return False
 
 
@@ -926,7 +841,10 @@ def evaluate_start(system):
     place_at_end(system, 0.0)
     start_joints(system)
     start_contacts(system)
-    start_accelerations(system)
+    end_implicit(system)
+    if is_flexible(system):
+        for body in system.bodies:
+            body.joint_impulse = zeros_like(body.joint_impulse)
     factor_joints(system)
     for joint in system.joints:
         joint.lam_next = zeros_like(joint.P)
@@ -968,7 +886,7 @@ def step(system):
         evaluate_start(system)
     if not (attempt(system) or attempt_otherwise(system)):
         return UNCERTAIN
-    write_row(system)
+    finish_row(system)
     start_next_step(system)
     return DONE
 

@@ -1,9 +1,8 @@
 """Impacts by Newton's law in steps of Moreau and Jean's scheme: which impulses of a step are theirs, and the velocity
 without them."""
 
-from nonsmooth.compile.kernels import kernel
+from nonsmooth.compile.kernels import has_other_laws, kernel
 from nonsmooth.compile.records.values import weighed, zeros_like
-from nonsmooth.schemes.moreau_jean.impacts_between_steps import impacts_between
 from nonsmooth.schemes.moreau_jean.tolerances import LASTING
 from nonsmooth.step.mechanism import leave_out, round_off, squared_length, terms_of
 from nonsmooth.step.motion import inverse_mass
@@ -41,7 +40,7 @@ def approaches(system, contact):
 def separate_impact(system):
     """Whether the step has an impact; then also v_left, the velocity before it, and the impulses of joints."""
     struck = False
-    if impacts_between(system):
+    if has_other_laws(system) and system.law_of_impact > 0:  # impacts are between steps
         return False
     for contact in system.contacts:
         struck = approaches(system, contact) or struck

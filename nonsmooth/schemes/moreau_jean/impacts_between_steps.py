@@ -6,13 +6,13 @@ impact, with directions there, if one of them approaches that has not merely las
 direction is no approach.
 """
 
-from nonsmooth.compile.kernels import has_other_laws, kernel, piece
+from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import dot, zeros_like
 from nonsmooth.schemes.moreau_jean.moment_arms import keep_directions, update_moment_arms
 from nonsmooth.schemes.moreau_jean.tolerances import LASTING
 from nonsmooth.step.deformation import end_implicit
 from nonsmooth.step.impact_fields import INCREMENTAL
-from nonsmooth.step.joint_forces import answer_of
+from nonsmooth.step.joint_forces import reaction_of
 from nonsmooth.step.mechanism import (
     evaluate_all,
     joint_residual,
@@ -26,7 +26,14 @@ from nonsmooth.step.mechanism import (
 )
 from nonsmooth.step.motion import moved, placed, see
 from nonsmooth.step.program import assemble_diagonal, factor_joints
-from nonsmooth.step.rows import write_contact, write_struck_contact
+from nonsmooth.step.rows import (
+    mark_jump,
+    write_contact,
+    write_contact_impact,
+    write_impact_reaction,
+    write_jump,
+    write_motion,
+)
 from nonsmooth.step.trend import start_again
 from nonsmooth.step.velocity_change import impact
 
@@ -111,16 +118,6 @@ def select_impacting(system):
     return found
 
 
-@kernel
-def sum_up_joints(system):
-    """Impulses of joints in the impact, as forces and torques on second bodies, and the work of drivers."""
-    system.work_impact = 0.0
-    for joint in system.joints:
-        system.work_impact -= dot(joint.answer, joint.rate)
-    for one in system.reactions:
-        one.impulse, one.twist = answer_of(one)
-
-
 @piece
 def solve_impact(system):
     """The impact at the end of the step, if there is one; whether it was found and is certified.
@@ -129,7 +126,7 @@ def solve_impact(system):
     """
     residual, law, size = system.residual, system.law, system.complementarity
     save_step(system)
-    end_implicit(system, 0.0)
+    end_implicit(system)
     for joint in system.joints:
         joint.answer = zeros_like(joint.answer)
     system.impact_at_end = 1 if select_impacting(system) else 0
@@ -145,7 +142,12 @@ def solve_impact(system):
             one.after = rates_after(one.contact)
         for body in system.bodies:
             body.jump = body.v_next - body.left
-        sum_up_joints(system)
+        system.work_impact = 0.0
+        for joint in system.joints:
+            system.work_impact -= dot(joint.answer, joint.rate)
+            joint.y = joint.answer
+        for one in system.reactions:
+            one.impulse, one.twist = reaction_of(one)
         residual, law = max(residual, system.residual), max(law, system.law)
         size = max(size, system.law)
     restore_step(system)
@@ -154,59 +156,26 @@ def solve_impact(system):
 
 
 @piece
-def add_impact(system, k):
+def add_impact(system):
     """Add the impact to the row of the step that it follows, and its change of velocity to the start of the next."""
-    rows = system.rows
-    rows.work_drivers[k] += system.work_impact
-    rows.work_drivers_impact[k], rows.jumps[k] = system.work_impact, 1.0
+    k = system.steps
+    system.rows.work_drivers[k] += system.work_impact
     for one in system.reactions:
-        rows.impulse[k, one], rows.twist[k, one] = one.impulse, one.twist
+        write_impact_reaction(system, one, one.impulse, one.twist)
     for one in system.impacts:
         contact = one.contact
         P, on = contact.P, contact.on
         contact.P = P + contact.impact
         contact.on = 1 if on or contact.impact[0] > 0.0 else 0
-        write_contact(system, k, contact, contact.P, mode_of(contact))
-        write_struck_contact(system, k, contact, contact.impact, one.before[0], one.after[0])
+        write_contact(system, contact, contact.P, mode_of(contact))
+        write_contact_impact(system, contact, contact.impact, one.before[0], one.after[0])
         contact.P, contact.on = P, on
     for joint in system.joints:
         start_again(joint.trend, joint.trend.last)
         if system.midpoint:
             joint.left += rates_of_jump(joint)
     for body in system.bodies:
-        rows.v_left[k, body] = body.v
+        write_jump(system, body, body.v)
         body.v += body.jump
-        rows.v[k, body] = body.v
-
-
-# ---- as steps call them
-
-
-@kernel
-def without_impact(system):
-    """Contacts of a step are plastic."""
-    if has_other_laws(system):
-        if system.law_of_impact > 0:
-            for contact in system.contacts:
-                contact.velocity_offset = zeros_like(contact.velocity_offset)
-
-
-@kernel
-def impacts_between(system):
-    if has_other_laws(system):
-        return system.law_of_impact > 0
-    return False
-
-
-@kernel
-def impact_after(system):
-    if has_other_laws(system):
-        return solve_impact(system) if system.law_of_impact > 0 else True
-    return True
-
-
-@kernel
-def add_impact_to_row(system, k):
-    if has_other_laws(system):
-        if system.impact_at_end:
-            add_impact(system, k)
+        write_motion(system, body, body.q, body.v)
+    mark_jump(system, system.work_impact)

@@ -6,11 +6,10 @@ all at the midpoint configuration, q moved by v for dt/2; s are the constraint v
 own midpoint, k0 its k, dt0 its length.
 """
 
-from nonsmooth.compile.kernels import is_flexible, kernel, piece
+from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import zeros_like
 from nonsmooth.schemes.moreau_jean.tolerances import LEAD
 from nonsmooth.step.mechanism import evaluate_all, joint_residual, place_by_v, rates_after, rates_before
-from nonsmooth.step.motion import force_of, moment_of, torque_of
 from nonsmooth.step.program import factor_joints, make_consistent, motionless_component
 
 
@@ -56,23 +55,6 @@ def error(system):
         asked = joint.y - joint.velocity_offset if system.ridge > 0.0 else -joint.velocity_offset
         worst = max(worst, joint_residual(system, joint, asked))
     return worst
-
-
-@kernel
-def mean_reaction(system, reaction):
-    """The same from wrenches of impulses of one, which act at nodes of flexible bodies as well."""
-    if is_flexible(system):
-        smooth = 0.0 * reaction.joints[0].wrench[0]
-        for joint in reaction.joints:
-            smooth += joint.P_b @ joint.wrench
-        smooth = (1.0 / system.dt if system.dt > 0.0 else 0.0) * smooth
-        return force_of(smooth), moment_of(smooth)
-    per_dt, point = 1.0 / system.dt if system.dt > 0.0 else 0.0, reaction.point
-    body = reaction.joints[0].b.body
-    smooth = 0.0 * body.q
-    for joint in reaction.joints:
-        smooth += joint.P_b @ joint.b.directions
-    return per_dt * force_of(smooth), per_dt * torque_of(smooth, body.z, point)
 
 
 @kernel

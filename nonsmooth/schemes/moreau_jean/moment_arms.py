@@ -5,26 +5,18 @@ Gaps and their directions W are evaluated at q moved by v for dt/2. With s the d
 there, the moment of a direction is reduced by s_x W_y - s_y W_x.
 """
 
-from nonsmooth.compile.kernels import by_dimension, has_other_laws, kernel, piece
+from nonsmooth.compile.kernels import has_other_laws, is_planar, kernel, piece
 from nonsmooth.compile.records.values import normal_axis, outer, planar_motion, vector, zeros_like
 from nonsmooth.step.mechanism import rates_before, tangential
 from nonsmooth.step.program import assemble_couplings, assemble_diagonal
 
 
 @kernel
-def shifted_in_plane(s, along):
+def shifted(s, directions):
+    """Directions about a centre displaced by s."""
     at_rest = zeros_like(s)
     across = planar_motion(at_rest, vector(-s[1], s[0], 0.0, 0.0))
-    return along - outer(along @ across, planar_motion(at_rest, vector(0.0, 0.0, 1.0, 0.0)))
-
-
-@kernel
-def shifted_in_space(s, along):
-    """There the stepper has predicted moment arms only."""
-    return along
-
-
-shifted = by_dimension(shifted_in_plane, shifted_in_space)  # (s, along): about a centre displaced by s
+    return directions - outer(directions @ across, planar_motion(at_rest, vector(0.0, 0.0, 1.0, 0.0)))
 
 
 @kernel
@@ -41,7 +33,7 @@ def displacement(system, body):
 
 
 @piece
-def update_balanced(system):
+def balance_moment_arms(system):
     """Moment arms of the closed contacts at the present u, and what of the program follows from them."""
     for contact in system.contacts:
         if contact.on:
@@ -49,26 +41,19 @@ def update_balanced(system):
             contact.b.directions = shifted(displacement(system, contact.b.body), contact.start_b)
             assemble_diagonal(contact)
             assemble_couplings(contact)
-            N = normal_axis(contact.before)
-            contact.before = contact.before[0] * N + tangential(
-                rates_before(contact)
-            )  # gap velocities remain those of the gaps
-
-
-@kernel
-def predicted(system):
-    pass
+            N, rates = normal_axis(contact.before), rates_before(contact)
+            contact.before = contact.before[0] * N + tangential(rates)  # gap velocities remain those of the gaps
 
 
 @kernel
 def update_moment_arms(system):
-    if has_other_laws(system):
-        if system.balanced:
-            update_balanced(system)
+    """Balanced moment arms where they are requested, in the plane."""
+    if has_other_laws(system) and is_planar(system) and system.balanced:
+        balance_moment_arms(system)
 
 
 @kernel
 def keep_balanced(system):
-    if has_other_laws(system):
-        if system.balanced:
-            keep_directions(system)
+    """Keep the directions that balanced moment arms are derived from."""
+    if has_other_laws(system) and system.balanced:
+        keep_directions(system)

@@ -102,7 +102,7 @@ def project(system):
     evaluate_all(system.surfaces)
     found = not overlaps(system)
     save_step(system)
-    end_implicit(system, 0.0)
+    end_implicit(system)
     for _ in range(PASSES):
         if found:
             break

@@ -20,34 +20,28 @@ from nonsmooth.compile.kernels import has_other_laws, is_flexible, kernel, piece
 from nonsmooth.compile.records.values import dot, total, weighed, zeros_like
 from nonsmooth.schemes.moreau_jean import midpoint
 from nonsmooth.schemes.moreau_jean.impact_in_step import separate_impact, sum_contact_impulses
-from nonsmooth.schemes.moreau_jean.impacts_between_steps import add_impact_to_row, impact_after, without_impact
+from nonsmooth.schemes.moreau_jean.impacts_between_steps import add_impact, solve_impact
 from nonsmooth.schemes.moreau_jean.moment_arms import keep_balanced, update_moment_arms
 from nonsmooth.schemes.moreau_jean.projection import place, project
 from nonsmooth.schemes.moreau_jean.tolerances import CONVERGED, NEAR, PASSES, PROMISING, SETTLED
 from nonsmooth.step import rattle
 from nonsmooth.step.deformation import (
     begin_implicit,
-    decrease_of_force,
-    deform_by_u,
     end_implicit,
     further_passes,
     implicit_force,
-    is_implicit,
-    take_implicit,
-    take_true_masses,
 )
 from nonsmooth.step.grid import run_of, step_of
 from nonsmooth.step.mechanism import (
     add_impulses,
     apply_all_impulses,
+    complementarity_error,
     evaluate_all,
     evaluate_loads,
     law_residual,
     law_shift,
     leaves_rest,
-    mode_of,
     momentum_residual,
-    natural_map,
     place_by_u,
     place_by_v,
     rates_after,
@@ -66,7 +60,7 @@ from nonsmooth.step.program import (
     least_impulses,
     solve,
 )
-from nonsmooth.step.rows import write_answer, write_contact, write_struck_contact
+from nonsmooth.step.rows import write_impact, write_row
 from nonsmooth.step.tolerances import CLOSED_JOINTS, DONE, EPSILON, UNCERTAIN
 from nonsmooth.step.trend import expected, record_impulses, start_again
 
@@ -81,6 +75,8 @@ def evaluate_contacts(system):
     evaluate_all(system.surfaces)
     if system.midpoint:
         midpoint.evaluate(system)
+    # contacts of a step are plastic where another law than Newton's is applied between steps
+    plastic = has_other_laws(system) and system.law_of_impact > 0
     for contact in system.contacts:
         contact.P_before, contact.start_g = contact.P, contact.g
         if touches(contact):
@@ -88,11 +84,12 @@ def evaluate_contacts(system):
             assemble_couplings(contact)
             contact.before = rates_before(contact)
             contact.velocity_offset = law_shift(contact, contact.before, contact.before[0] < 0.0)
+            if plastic:
+                contact.velocity_offset = zeros_like(contact.velocity_offset)
             contact.on = 1
         else:
             contact.on = 0
             contact.P = contact.before = contact.after = zeros_like(contact.P)
-    without_impact(system)
 
 
 @kernel
@@ -127,45 +124,30 @@ def guess(system):
 
 
 @kernel
-def evaluate_forces(system):
-    """Forces at the point theta of the step, along u, and moment arms."""
-    if system.varying:
-        if len(system.forces):
-            if system.midpoint:
-                place_by_v(system, system.theta * system.dt)
-            else:
-                place_by_u(system, system.theta * system.dt)
-        evaluate_loads(system)
-        if system.midpoint:
-            deform_by_u(system, system.dt)
-        update_moment_arms(system)
-
-
-@kernel
 def free(system):
-    """The same, such that the program has the velocities at the end that the present impulses of contacts lead to.
+    """Velocities at the end without the impulses of contacts and of joints there.
 
-    They change u, and with it the forces in the second part of the step: together as if the whole step were implicit.
-    Impulses of joints at the end change velocities at an instant. `jump` is the difference of both for contacts.
+    With flexible bodies those that the present impulses of contacts lead to: they change u, and with it the forces in
+    the second part of the step, together as if the whole step were implicit. Impulses of joints at the end change
+    velocities at an instant. `jump` is the difference of both for contacts.
     """
+    dt, h = system.dt, system.theta * system.dt
     if is_flexible(system):
-        dt, h = system.dt, system.theta * system.dt
         if system.midpoint:
             for body in system.bodies:
                 body.v_next = body.v + weighed(dt * implicit_force(body, h) + body.joint_impulse, body.implicit)
             return
-        take_true_masses(system, h)
+        end_implicit(system)
         factor_joints(system)
-        take_implicit(system, h)
+        begin_implicit(system, h)
         for body in system.bodies:
             u = velocity_of_positions(system, body)
-            force = body.force - decrease_of_force(body, u - body.u, h)
+            force = body.force - weighed(u - body.u, h * body.stiffness + body.damping)
             second = (1.0 - system.theta) * (dt * force + body.contact_impulse)
             by_contacts = weighed(body.contact_impulse, body.implicit)
             body.v_next = u + weighed(second, body.inverse_mass) - by_contacts
             body.jump = by_contacts - weighed(body.contact_impulse, body.inverse_mass)
     else:
-        dt = system.dt
         for body in system.bodies:
             body.v_next = body.v + weighed(dt * body.force + body.joint_impulse, inverse_mass(body))
 
@@ -195,18 +177,12 @@ def velocity_of_positions(system, body):
     """u, with which positions are updated."""
     if system.midpoint:
         return 0.5 * (body.v + body.v_next)
-    if not len(system.joints) and not is_implicit(body):
+    if not len(system.joints) and not is_flexible(body):
         return body.v + system.theta * (body.v_next - body.v)
     force = implicit_force(body, system.theta * system.dt)
     return body.v + weighed(
         system.theta * (system.dt * force + body.contact_impulse) + body.joint_impulse, inverse_mass(body)
     )
-
-
-@kernel
-def sums_impulses(system):
-    """Whether passes need the sums of the impulses of contacts on bodies."""
-    return not is_direct(system) and (len(system.joints) > 0 or further_passes(system) > 0)
 
 
 @kernel
@@ -217,10 +193,11 @@ def update_velocities(system):
         rattle.add_base(system)
     for joint in system.joints:
         joint.P_near = joint.P
-    # without joints and modes u changes where these do
-    settled = sum_contact_impulses(system) if sums_impulses(system) else 0.0
-    if settled > 0.0 and len(system.joints) and not system.midpoint:
-        correct_joints(system)
+    # without joints and modes u changes where the sums of the impulses of contacts do
+    further = len(system.joints) > 0 or further_passes(system) > 0
+    settled = sum_contact_impulses(system) if further and not is_direct(system) else 0.0
+    if settled > 0.0 and len(system.joints) and not system.midpoint and not is_flexible(system):
+        rattle.correct_impulses(system)
     dt, zero = system.dt, zeros_like(system.ground.v)
     change, kicks, before, after = zero, zero, zero, zero
     for body in system.bodies:
@@ -237,8 +214,18 @@ def update_velocities(system):
 
 @kernel
 def evaluate(system):
-    """Forces, and joints at the end of the motion by u."""
-    evaluate_forces(system)
+    """Forces at the point theta of the step along u, moment arms, and joints at the end of the motion by u."""
+    if system.varying:
+        if len(system.forces):
+            if system.midpoint:
+                place_by_v(system, system.theta * system.dt)
+            else:
+                place_by_u(system, system.theta * system.dt)
+        evaluate_loads(system)
+        if system.midpoint and is_flexible(system):  # forces of deformation in the middle, bodies were placed by v
+            for body in system.bodies:
+                body.force -= weighed(body.u - body.v, (0.5 * system.dt) * body.stiffness)
+        update_moment_arms(system)
     if not system.midpoint and len(system.joints):
         rattle.evaluate(system)
 
@@ -302,7 +289,8 @@ def check_residuals(system):
             add_impulses(contact, contact.a.directions, contact.b.directions)
             rates = contact.after = rates_after(contact)
             law = max(law, law_residual(system, contact, rates))
-            natural = max(natural, natural_map(system, contact))
+            travel = (rates[0] + contact.velocity_offset[0]) * system.dt
+            natural = max(natural, complementarity_error(travel, contact.scale, contact.P[0], contact.impulse_scale))
     system.residual, system.law, system.complementarity = max(worst, momentum_residual(system)), law, natural
     return system.residual <= system.certified and law <= system.certified
 
@@ -320,7 +308,7 @@ def is_settled(system):
 
 @piece
 def evaluate_again(system):
-    """The same after a pass that has changed u by more than round-off."""
+    """Evaluate after a pass that has changed u by more than round-off, which is rare and hence not inlined."""
     evaluate(system)
 
 
@@ -357,23 +345,13 @@ def iterate(system):
 
 
 @kernel
-def write_row(system, struck):
-    """Record the row of the step, and set the start of the next one."""
-    dt, k, rows = system.dt, system.steps, system.rows
-    rows.t[k], rows.dt[k] = system.t_next, dt
-    rows.residual[k], rows.complementarity[k] = system.residual, system.complementarity
-    for one in system.reactions:
-        if system.midpoint:
-            rows.force[k, one], rows.torque[k, one] = midpoint.mean_reaction(system, one)
-        else:
-            rows.force[k, one], rows.torque[k, one] = rattle.mean_reaction(system, one)
-    work = 0.0
+def finish_row(system, struck):
+    """Write the row of the step, and begin the next one at its end."""
+    dt, work, loss, foretold = system.dt, 0.0, 0.0, not is_direct(system)
     for joint in system.joints:
         work -= dot(joint.P_a, joint.rate_start) + dot(joint.P, joint.rate)
-    loss, foretold = 0.0, not is_direct(system)
     for contact in system.contacts:
         contact.has_impact = 1 if struck and contact.on and contact.P[0] > 0.0 else 0
-        write_contact(system, k, contact, contact.P, mode_of(contact))
         if foretold:
             if contact.on and not contact.has_impact:
                 record_impulses(contact.trend, contact.P)
@@ -382,59 +360,25 @@ def write_row(system, struck):
         if contact.on and not contact.has_impact:
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, tangential(slip))
-    rows.work_drivers[k], rows.loss_friction[k], rows.jumps[k] = work, loss, 0.0
-    if struck:
-        write_impact(system, k)
     for body in system.bodies:
-        v = body.v_next
         if system.midpoint:
-            q = moved(body, moved(body, body.q, body.v, 0.5 * dt), v, 0.5 * dt)
+            body.at = moved(body, moved(body, body.q, body.v, 0.5 * dt), body.v_next, 0.5 * dt)
         else:
-            q = body.projected if system.projected else moved(body, body.q, body.u, dt)
-        rows.q[k, body], rows.v[k, body] = q, v
-        body.q, body.v = q, v
-
-
-@piece
-def write_impact(system, k):
-    """What is before the impact of the step, and its impulses, which other rows do not have."""
-    rows, work = system.rows, 0.0
+            body.at = body.projected if system.projected else moved(body, body.q, body.u, dt)
+    write_row(system, system.t_next, work, loss, not system.midpoint)
+    if struck:
+        for contact in system.contacts:
+            contact.impact = contact.P if contact.has_impact else zeros_like(contact.P)
+        write_impact(system)
     for body in system.bodies:
-        rows.v_left[k, body] = body.left
-    for contact in system.contacts:
-        impact = contact.P if contact.has_impact else zeros_like(contact.P)
-        write_struck_contact(system, k, contact, impact, contact.before[0], contact.after[0])
-    for one in system.reactions:
-        write_answer(system, k, one, True)
-    for joint in system.joints:
-        work -= dot(joint.answer, joint.rate)
-    rows.work_drivers_impact[k], rows.jumps[k] = work, 1.0
-
-
-@kernel
-def nothing(system):
-    pass
-
-
-#: (system): corrections of joints, with flexible bodies in the next pass; the joints factored with masses of the step
-
-
-@kernel
-def correct_joints(system):
-    if not is_flexible(system):
-        rattle.correct_impulses(system)
-
-
-@kernel
-def factor_again(system):
-    if is_flexible(system):
-        factor_joints(system)
+        body.q, body.v = body.at, body.v_next
 
 
 @kernel
 def accept(system):
     """Accept the step: its end is the start of the next one."""
-    factor_again(system)
+    if is_flexible(system):  # with the masses of the step
+        factor_joints(system)
     struck = separate_impact(system)
     if system.midpoint:
         least_impulses(system)
@@ -442,7 +386,7 @@ def accept(system):
         rattle.choose_least_impulses(system)
     for joint in system.joints:
         joint.P_b = joint.P - joint.answer if struck else joint.P
-    write_row(system, struck)
+    finish_row(system, struck)
     if system.midpoint:
         midpoint.start_next_step(system)
     else:
@@ -450,7 +394,8 @@ def accept(system):
             place(system)
             evaluate_all(system.constraints)
         rattle.start_next_step(system, struck)
-    add_impact_to_row(system, system.steps)
+    if has_other_laws(system) and system.impact_at_end:
+        add_impact(system)
     system.t, system.last_dt = system.t_next, system.dt
     system.steps += 1
 
@@ -466,7 +411,9 @@ def attempt(system):
         return False
     if system.projected and not project(system):
         return False
-    return impact_after(system)
+    if has_other_laws(system) and system.law_of_impact > 0:
+        return solve_impact(system)
+    return True
 
 
 @kernel
@@ -500,11 +447,11 @@ def impact_at_start(system):
     for joint in system.joints:
         joint.P = joint.P_a = joint.P_b = zeros_like(joint.P)
     system.residual = system.law = system.complementarity = 0.0
-    if not impact_after(system):
+    if not solve_impact(system):
         return UNCERTAIN
     if system.impact_at_end:
-        write_row(system, False)
-        add_impact_to_row(system, 0)
+        finish_row(system, False)
+        add_impact(system)
         for joint in system.joints:
             joint.P = zeros_like(joint.P)
     system.dt = system.longest
@@ -513,7 +460,7 @@ def impact_at_start(system):
 
 @kernel
 def start_by_impact(system):
-    """The impact at the start of a run, as at the end of a step without length, with its row if there is one."""
+    """The impact at the start of a run, if impacts are between steps."""
     if has_other_laws(system):
         return impact_at_start(system)
     return DONE
@@ -527,7 +474,7 @@ def run(system, steps):
 def begin(system):
     """What contacts and joints are at the start, and remember of a step before it."""
     system.dt = system.longest
-    end_implicit(system, 0.0)
+    end_implicit(system)
     for body in system.bodies:
         body.force, body.joint_impulse, body.u = body.steady, zeros_like(body.joint_impulse), body.v
     place_by_u(system, 0.0)

@@ -4,17 +4,12 @@ Most systems have a few rows; the factorisations are written out, since a LAPACK
 itself. Inner loops run along rows, which the compiler vectorises, so that larger systems are solved efficiently too.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.programs.base import TINY
-from nonsmooth.programs.lcp import CAP
-
-__all__ = ["mixed_lcp", "newton_step", "quadratic_program"]
+from nonsmooth.programs.base import CAP, TINY
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]

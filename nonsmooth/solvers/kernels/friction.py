@@ -5,26 +5,13 @@ normal one first, after e bilateral rows. With d = 1 it is a mixed LCP, and mu i
 should be one or zero (`nonsmooth.solvers.normalised`), so that impulses and velocities have the same unit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.programs.base import TINY
-from nonsmooth.programs.lcp import CAP
-from nonsmooth.programs.qp import FLOOR
+from nonsmooth.programs.base import CAP, FLOOR, TINY
 from nonsmooth.solvers.kernels.active_set import _factor, _solve
 from nonsmooth.solvers.kernels.one_contact import solve_contact
-
-__all__ = [
-    "ALART_CURNIER",
-    "CONE",
-    "FISCHER_BURMEISTER",
-    "newton",
-    "residual",
-    "sweep",
-]
 
 ALART_CURNIER, FISCHER_BURMEISTER, CONE = 0, 1, 2  # formulations; the last without de Saxcé's correction: `ConeQP`
 ROUND_OFF = 1e-15

@@ -1,7 +1,5 @@
 """Lemke's complementary pivoting with the lexicographic ratio test, compiled by numba."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -9,8 +7,6 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.solvers.kernels.active_set import _factor, _solve
 from nonsmooth.solvers.kernels.friction import residual
-
-__all__ = ["ENDED", "RAY", "lemke"]
 
 ENDED, RAY, LIMIT = 0, 1, 2
 PIVOT = 1e-11  # a smaller entry of the tableau counts as zero

@@ -1,7 +1,5 @@
 """Enumeration of the modes of a few contacts in the plane, compiled by numba; data as in `kernels.friction`."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -9,8 +7,6 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.solvers.kernels.active_set import _factor, _solve
 from nonsmooth.solvers.kernels.friction import residual
-
-__all__ = ["enumerate_modes"]
 
 Rows = NDArray[np.int64]
 OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3  # modes; STICK stands for a closed row of an LCP

@@ -14,15 +14,11 @@ is returned if it exists, otherwise the slipping impulse to which Newton's metho
 the root to which the bracket of the secular equation converges.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs.base import TINY
-
-__all__ = ["solve_contact"]
 
 STEPS = 6  # Newton steps before the secular equation
 ITERATIONS = 200  # iterations of the secular equation; usually 3 to 6, bisection alone takes 60
@@ -119,18 +115,9 @@ def _spatial(A: Array, i: int, mu: float, q: Array, P: Array) -> None:
 
 @njit(cache=True)
 def _alart_curnier(
-    a: float,
-    q_N: float,
-    S_1: float,
-    S_2: float,
-    c_1: float,
-    c_2: float,
-    w_1: float,
-    w_2: float,
-    mu: float,
-    p_1: float,
-    p_2: float,
-) -> tuple[float, float, bool]:
+    a: float, q_N: float, S_1: float, S_2: float, c_1: float, c_2: float, w_1: float, w_2: float, mu: float,
+    p_1: float, p_2: float,
+) -> tuple[float, float, bool]:  # fmt: skip
     """Newton's method on p = mu P_N y / |y|, y = p - (S p + c) / max(S); the last value: whether a root was found.
 
     A root with |y| < |p| is rejected, since its friction would act in the direction of slip.

@@ -5,8 +5,6 @@ algebra of the cone, satisfy x o y = s^2 e instead of x o y = 0: all contacts ar
 redundant ones share their load, and the Jacobian is regular. s starts large and is reduced to zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -16,8 +14,6 @@ from numba import njit
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.solvers.kernels.friction import residual
-
-__all__ = ["follow", "uncompiled"]
 
 NEWTON_STEPS = 40  # iterations at one s
 FAILURES = 6  # successive failures of Newton's method, each at an s nearer to the last one at which it converged
@@ -167,17 +163,9 @@ def _correct(
 
 @njit(cache=True)
 def follow(
-    A: Array,
-    b: Array,
-    mu: Array,
-    e: int,
-    start: Array,
-    s: float,
-    memory: int,
-    growth: float,
-    limit: int,
+    A: Array, b: Array, mu: Array, e: int, start: Array, s: float, memory: int, growth: float, limit: int,
     tolerance: float,
-) -> tuple[Array, int, float]:
+) -> tuple[Array, int, float]:  # fmt: skip
     """Follow the path of a program in space from s until the residual test is passed, or s cannot be reduced further.
 
     Parameters

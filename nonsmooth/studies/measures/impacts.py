@@ -1,7 +1,5 @@
 """Impacts of a run: how many, how fast, and what they take."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from nonsmooth import diagnostics

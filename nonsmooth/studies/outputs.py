@@ -1,12 +1,13 @@
-"""Outputs of products at the two levels of a tolerance study."""
+"""Outputs of products at the two levels of a tolerance study, and the shares of their variance due to each input."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,19 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.system import System
-from nonsmooth.progress import Progress
+from nonsmooth.progress import Progress, telling
 from nonsmooth.settings import shown
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import mapping
-from nonsmooth.studies.designs import Design
+from nonsmooth.studies.designs import Design, drawn, words
+from nonsmooth.studies.files import texts, variable
 from nonsmooth.studies.kinematic import Kinematics
 from nonsmooth.studies.sweep import HALF, Mechanism, sweep, system_of
 from nonsmooth.trajectory.verdict import DEEP
+
+if TYPE_CHECKING:
+    import xarray
 
 LEVELS = ("dynamic", "kinematic")
 #: the metric of both levels, followed by a coordinate
@@ -86,23 +91,14 @@ class KinematicLevel:
         """Inputs (n, k) -> outputs (n,)."""
         return lambda values: np.max(np.abs(self.kinematics.deviations(names, values)), axis=1)
 
-    def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        """Inputs (n, k) -> signed outputs (n, m), smooth."""
-        return lambda values: self.kinematics.deviations(names, values)
-
-    def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
-        """Half widths of the output to first order."""
-        return self.kinematics.bands(distributions)
-
 
 class DynamicLevel:
-    """Metrics of runs, each a second time with half the step on request."""
+    """Metrics of runs, each a second time with half the step on request; `common` are other arguments of `sweep`."""
 
     def __init__(
         self, mechanism: Mechanism, stepper: Stepper | None, metric: Any, *, limit: float, t_end: float | None,
         dt: float | StepControl | None, verdict: bool, accuracy: float, parameters: Mapping[str, Any] | None,
-        arguments: Mapping[str, Any] | None, output: str | os.PathLike[str] | None, workers: int | None,
-        scheduler: str | None, progress: Progress,
+        arguments: Mapping[str, Any] | None, output: str | os.PathLike[str] | None, **common: Any,
     ) -> None:  # fmt: skip
         if t_end is None:
             raise InputError("The dynamic level needs t_end, the end of the runs [s].")
@@ -116,10 +112,7 @@ class DynamicLevel:
             coordinate = metric.removeprefix(DEVIATION)
             self.nominal = float(Kinematics(self.system, coordinate, t=t_end, parameters=self.parameters).nominal[0])
             self.metric = f"final:{coordinate}"
-        self.common: dict[str, Any] = {
-            "t_end": t_end, "parameters": self.parameters, "arguments": arguments, "workers": workers,
-            "scheduler": scheduler, "progress": progress,
-        }  # fmt: skip
+        self.common: dict[str, Any] = {"t_end": t_end, "parameters": self.parameters, "arguments": arguments} | common
 
     @cached_property
     def system(self) -> System:
@@ -137,14 +130,20 @@ class DynamicLevel:
             found, unit, reason = self._swept(design, metrics | errors, None, self.output)
             wrong = np.any([~(found[name] <= self.accuracy) for name in errors], axis=0)
             return Outputs(found["output"], unit, wrong & np.isfinite(found["output"]), reason=reason)
-        if not self.system.compliant and self.system.nc:
+        overlap = not self.system.compliant and self.system.nc > 0
+        if overlap:
             metrics["overlap"] = "gap-violation"
         found, unit, reason = self._swept(design, metrics, self.dt, self.output, halved=True)
         lost = np.full(len(values), np.nan)
         coarse, fine = found.get("output", lost), found.get(f"output{HALF}", lost)
         doubtful = ~(np.abs(fine - coarse) <= self.accuracy * abs(self.limit))
-        if "overlap" in metrics:
-            doubtful |= found.get(f"overlap{HALF}", lost) > DEEP * self._smallest(names, values)
+        if overlap:
+            clearances = {**self.system.parameters, **self.parameters} | dict(zip(names, values.T, strict=True))
+            joints = [one.name for one in self.system.elements if isinstance(one, Clearance)]
+            smallest = np.full(len(values), np.inf)
+            for joint in joints:
+                smallest = np.minimum(smallest, clearances[f"{joint}.clearance"])
+            doubtful |= found.get(f"overlap{HALF}", lost) > DEEP * smallest
         doubtful &= np.isfinite(fine) | np.isfinite(coarse)
         return Outputs(fine, unit, doubtful, coarse, reason)
 
@@ -161,21 +160,6 @@ class DynamicLevel:
             return found["output"]
 
         return of
-
-    def signed(self, names: Sequence[str]) -> Callable[[Array], Array]:
-        raise InputError('Probabilities of failure by these methods are for level="kinematic".')
-
-    def bands(self, distributions: Mapping[str, Any]) -> dict[str, float]:
-        return {}
-
-    def _smallest(self, names: Sequence[str], values: Array) -> Array:
-        """Smallest clearance of each product (n,) [m]."""
-        own = {**self.system.parameters, **self.parameters}
-        joints = [f"{one.name}.clearance" for one in self.system.elements if isinstance(one, Clearance)]
-        columns = [
-            values[:, list(names).index(one)] if one in names else np.full(len(values), own[one]) for one in joints
-        ]
-        return np.min(columns, axis=0) if columns else np.full(len(values), np.inf)
 
     def _swept(
         self, design: Design, metrics: Mapping[str, Any], dt: Any, output: Any, halved: bool = False
@@ -194,3 +178,87 @@ class DynamicLevel:
             columns |= {name: np.abs(columns[name] - self.nominal) for name in outputs}
         reason = next((str(message) for message in found["message"].values if message), "")
         return columns, str(found[outputs[0]].attrs.get("units", "")), reason
+
+
+@telling
+def sensitivity(
+    mechanism: Mechanism,
+    stepper: Stepper | None,
+    metric: str | Callable[[Any], float],
+    distributions: Mapping[str, Any],
+    *,
+    t_end: float,
+    dt: float | StepControl | None = None,
+    base: int = 64,
+    seed: int = 0,
+    parameters: Mapping[str, float] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress = None,
+) -> xarray.Dataset:
+    """Fraction of an output's variance due to each input, alone and including interactions.
+
+    Parameters
+    ----------
+    mechanism, stepper, t_end, dt, parameters, arguments, output, workers, scheduler, progress : as for `sweep`
+    metric : a name or a function of a trajectory that gives one number, as for `tolerance`
+    distributions : of at least two independent inputs, as for `sample`
+    base : a power of two; ``base (k + 2)`` runs for k inputs
+    seed : the same seed gives the same runs
+
+    Returns
+    -------
+    xarray.Dataset
+        ``first`` and ``total`` [-] over ``input``, and half the widths of their 95 % confidence intervals.
+
+    Raises
+    ------
+    InputError
+        Without SALib (extra ``sensitivity``), for a single input, or if a run fails.
+    """
+    level = DynamicLevel(
+        mechanism, stepper, metric, limit=math.inf, t_end=t_end, dt=dt, verdict=False, accuracy=math.inf,
+        parameters=parameters, arguments=arguments, output=output, workers=workers, scheduler=scheduler,
+        progress=progress,
+    )  # fmt: skip
+    outputs = level.plain(tuple(distributions), f"Saltelli, base {base}, seed {seed}: {words(distributions)}", output)
+    return shares(outputs, distributions, name_of(metric), base=base, seed=seed)
+
+
+def check_sensitivity(distributions: Mapping[str, Any]) -> None:
+    """Raise InputError without SALib, or for a single input; also before a study whose runs come first."""
+    try:
+        import SALib  # noqa: F401
+    except ImportError as error:
+        raise InputError(f'Sensitivity needs the extra "sensitivity", pip install "nonsmooth[sensitivity]" ({error}).') from error  # noqa: E501  # fmt: skip
+    if len(distributions) < 2:
+        raise InputError("Sensitivity needs the distributions of two inputs at least.")
+
+
+def shares(
+    outputs: Callable[[Array], Array], distributions: Mapping[str, Any], what: str, *, base: int = 64, seed: int = 0
+) -> xarray.Dataset:
+    """Indices of `sensitivity` of a function of inputs (n, k), in the order of `distributions`, with outputs (n,)."""
+    import xarray
+
+    check_sensitivity(distributions)
+    from SALib.analyze import sobol as analysis
+    from SALib.sample import sobol as sampling
+
+    if isinstance(base, bool) or not isinstance(base, int) or base < 2 or base & (base - 1):
+        raise InputError(f"base must be a power of two, at least 2, got {base!r}.")
+    names = list(distributions)
+    problem = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
+    values = outputs(drawn(distributions, sampling.sample(problem, base, calc_second_order=False, seed=seed)))
+    own = np.random.SeedSequence(seed)  # as a number, 0 would be none to SALib
+    indices = analysis.analyze(problem, values, calc_second_order=False, seed=own)
+    data = {
+        "first": variable("input", indices["S1"], "-", "share of the variance by this input alone"),
+        "first_confidence": variable("input", indices["S1_conf"], "-"),
+        "total": variable("input", indices["ST"], "-", "share of the variance in which it takes part"),
+        "total_confidence": variable("input", indices["ST_conf"], "-"),
+    }
+    facts = {"title": "indices of Sobol'", "output": what, "runs": len(values), "distributions": words(distributions)}
+    return xarray.Dataset(data, {"input": ("input", texts(names))}, facts)

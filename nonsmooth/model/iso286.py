@@ -5,15 +5,11 @@ the fundamental deviations of shafts; deviations of holes follow from those of s
 code. Not covered are js and JS rounded to even numbers, j, J, cd, ef, fg, za, zb and zc, and grades IT01 and IT0.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from typing import NamedTuple
 
 from nonsmooth.exceptions import InputError
-
-__all__ = ["GRADES", "HOLES", "LARGEST", "SHAFTS", "Limits", "hole", "it_grade", "parts_of", "shaft"]
 
 #: largest nominal size [mm]
 LARGEST = 500.0

@@ -1,0 +1,239 @@
+"""All that a page shows of one run, as plain values and one text of packed numbers."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.diagnostics.modes import CORNERS, Timeline, mode_timeline
+from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.files import plain
+from nonsmooth.plots.curves import energies_before
+from nonsmooth.plots.drawing import drawing_of_run
+from nonsmooth.plots.frames import Touching, touches
+from nonsmooth.plots.orbits import journal_paths
+from nonsmooth.report.scene import scene
+from nonsmooth.trajectory import Trajectory
+
+#: tables of a run that have charts
+CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")
+#: what a manifest that was changed by hand may raise where its elements are made again
+FAULTS = (NonsmoothError, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError)
+#: share of the largest contact force below which no arrow is drawn
+NO_FORCE = 1e-6
+#: share of the largest impulse, and of the largest velocity at an impact, below which these are round-off
+ROUND_OFF = 1e-12
+#: points of the paths of all journals, as far as their contacts leave a choice
+ORBIT_POINTS = 30_000
+
+
+def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
+    """Plain values, to be JSON, and packed numbers of a run with at most about so many rows.
+
+    Impacts, jumps and changes of contact modes keep their rows whatever `most` says.
+    """
+    names, (corner, *rest) = run.gap.names, CORNERS
+    guides = [name.removesuffix(f".{corner}") for name in names if name.endswith(f".{corner}")]
+    sliders = [guide for guide in guides if all(f"{guide}.{other}" in run.gap for other in rest)]
+    lines = [mode_timeline(run, name) for name in (*sliders, *names)]
+    usable = np.flatnonzero(np.isfinite(run.q.array).all(axis=1) & np.isfinite(run.t))
+    shown = np.column_stack([run.q.array, run.lam_N.array, run.gap.array])[usable]
+    marked = np.flatnonzero(np.isin(usable, marked_rows(run, lines)))
+    keep: RowIndices = usable[kept_rows(run.t[usable], np.nan_to_num(shown), marked, most)]
+    numbers = Packer()
+    _pack_tables(numbers, run, keep)
+    for k, line in enumerate(lines):
+        numbers.add(f"mode_start_{k}", line.start, "f8")
+        numbers.add(f"mode_{k}", line.mode, "u1")
+    drawn, fault = _scene(numbers, run, keep)
+    orbits = _orbits(numbers, run, most) if drawn else []
+    found = {
+        "label": label, "rows": len(run.t), "shown": len(keep), "unusable": len(run.t) - len(usable),
+        "error": reading_error(run.t, np.nan_to_num(run.q.array), keep), "impacts": len(run.impacts),
+        "compliant": run.compliant, "start": float(run.t[0]), "end": float(run.t[-1]),
+        "names": {name: list(getattr(run, name).names) for name in CHARTS},
+        "units": {name: list(getattr(run, name).unit_list) for name in CHARTS},
+        "timelines": [{"name": line.name, "modes": list(line.modes)} for line in lines],
+        "scene": drawn, "orbits": orbits, "fault": fault, "index": numbers.index,
+    }  # fmt: skip
+    return plain(found), numbers.text()
+
+
+def name_of(run: Trajectory) -> str:
+    """Name of the mechanism."""
+    model = run.manifest.get("model", {})
+    return str(model.get("name") or model.get("problem") or "run")
+
+
+def _pack_tables(numbers: Packer, run: Trajectory, keep: RowIndices) -> None:
+    """Times and charts, left limits at the rows where something jumps, and all impacts, whatever rows are shown."""
+    numbers.add("t", run.t[keep], "f8")
+    numbers.add("q", run.q.array[keep], "i4")
+    for name in CHARTS[1:]:
+        numbers.add(name, getattr(run, name).array[keep], "f4")
+    left, energy = run.left.v.array, energies_before(run)
+    jumps = np.flatnonzero(np.any(left != run.v.array, axis=1)[keep])
+    every_step = run.counts.get("steps") == len(run.t) - 1 and not np.any(run.energy["work_drivers"])
+    if run.origin is None and not every_step:  # rows do not tell energies before impacts
+        energy[:, run.energy.names.index("kinetic")] = np.nan
+    numbers.add("jump_row", jumps, "u4")
+    numbers.add("jump_v", left[keep][jumps], "f4")
+    numbers.add("jump_energy", energy[keep][jumps], "f4")
+    index, table = {name: i for i, name in enumerate(run.gap.names)}, run.impacts
+    numbers.add("impact_t", table["t"], "f8")
+    numbers.add("impact_gap", [index.get(str(name), 0) for name in table["contact"]], "u4")
+    columns = [np.array([table[name] for name in pair]) for pair in (("P_N", "P_T"), ("gamma_minus", "gamma_plus"))]
+    for one in columns:
+        one[abs(one) < ROUND_OFF * np.max(abs(one), initial=0.0)] = 0.0
+    numbers.add("impacts", np.concatenate(columns).T, "f4")
+
+
+def _orbits(numbers: Packer, run: Trajectory, most: int) -> list[dict[str, Any]]:
+    """Paths of journals and balls in their clearances, of which points are left out where there are many."""
+    paths = journal_paths(run)
+    for k, path in enumerate(paths):
+        finite = np.nan_to_num(path.e)
+        changes = np.flatnonzero(np.diff(path.pressing)) + 1
+        keep = kept_rows(path.t, finite, changes, min(most, ORBIT_POINTS // len(paths)))
+        numbers.add(f"orbit_t_{k}", path.t[keep], "i4")
+        numbers.add(f"orbit_{k}", finite[keep], "i2")
+        numbers.add(f"orbit_pressing_{k}", path.pressing[keep[:-1]], "u1")
+    return [{"name": one.name, "gap": one.gap, "axes": one.axes, "clearance": one.clearance} for one in paths]
+
+
+def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str, Any] | None, str]:
+    """The drawing, with places and forces of contacts; or the reason why there is none."""
+    try:
+        drawing = drawing_of_run(run, run.t[keep])
+        drawn = scene(drawing, run.q.names, run.gap.names)
+        places = touches(drawing)
+        if run.gap.names:
+            forces = _forces(run, places, keep)
+            size = np.linalg.norm(forces, axis=2, keepdims=True)
+            pushing = np.where(size > NO_FORCE * size.max(initial=0.0), forces, 0.0)
+            numbers.add("force", _in_space(pushing), "i2")
+        for k, place in enumerate(places):
+            numbers.add(f"touch_{k}", _in_space(place.local), "i2")
+    except FAULTS as error:
+        sentence = str(error) or type(error).__name__
+        return None, sentence if isinstance(error, NonsmoothError) else f"{type(error).__name__}: {sentence}"
+    return drawn, ""
+
+
+def _forces(run: Trajectory, places: list[Touching], keep: RowIndices) -> Array:
+    """Forces of all contacts (n, nc, d) [N]; in the plane the normal ones, of contacts whose place is known."""
+    if places and places[0].normals is None:
+        return run.contact_force.array[keep].reshape(len(keep), len(run.gap.names), 3)
+    forces = np.zeros((len(keep), len(run.gap.names), 2))
+    for place in places:
+        assert place.normals is not None
+        which = [run.gap.names.index(name) for name in place.gaps]
+        forces[:, which] = run.lam_N.array[keep][:, which, None] * place.normals
+    return forces
+
+
+def _in_space(vectors: Array) -> Array:
+    """Vectors (n, k, 2) or (n, k, 3) as rows (n, 3 k)."""
+    return np.pad(vectors, ((0, 0), (0, 0), (0, 3 - vectors.shape[2]))).reshape(len(vectors), -1)
+
+
+RowIndices = NDArray[np.intp]
+
+
+def marked_rows(run: Trajectory, timelines: list[Timeline]) -> RowIndices:
+    """Rows that are always kept: jumps of a velocity, impacts, changes of a contact mode."""
+    starts = [line.start for line in timelines]
+    changes = np.searchsorted(run.t, np.unique(np.concatenate(starts))) if starts else np.zeros(0, int)
+    jumps = np.flatnonzero(np.any(run.left.v.array != run.v.array, axis=1))
+    hits = np.searchsorted(run.t, np.unique(run.impacts["t"]))
+    return np.unique(np.concatenate([changes, jumps, np.clip(hits, 0, len(run.t) - 1)]).astype(np.intp))
+
+
+def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowIndices:
+    """Rows to show, ascending: all up to `most`; else those marked, with their neighbours, the extremes of each of the
+    columns (n, k) in every one of many time intervals, and evenly spaced ones."""
+    n = len(t)
+    if n <= most:
+        return np.arange(n)
+    kept = np.zeros(n, bool)
+    kept[[0, -1]] = True
+    for shift in (-1, 0, 1):  # rows next to an impact show the values before and after its jump
+        kept[np.clip(marked + shift, 0, n - 1)] = True
+    varying = columns[:, np.ptp(columns, axis=0) > 0]
+    room = max(most - int(kept.sum()), 0)
+    intervals = max(room // (4 * max(varying.shape[1], 1)), 8)
+    edges = np.unique(np.searchsorted(t, np.linspace(t[0], t[-1], intervals + 1)))
+    for first, last in zip(edges[:-1], edges[1:], strict=True):
+        part = varying[first:last]
+        kept[first + part.argmin(axis=0)] = True
+        kept[first + part.argmax(axis=0)] = True
+    left = most - int(kept.sum())
+    if left > 0:  # extremes alone leave long intervals without a row, in which interpolation is poor
+        even = np.searchsorted(t, np.linspace(t[0], t[-1], left + 2)[1:-1])
+        kept[even.clip(0, n - 1)] = True
+    return np.flatnonzero(kept)
+
+
+def reading_error(t: Array, columns: Array, kept: RowIndices) -> float:
+    """Largest distance between a column and the line through its kept rows, over the column's range [-]."""
+    if len(kept) == len(t):
+        return 0.0
+    apart = [np.max(np.abs(np.interp(t, t[kept], column[kept]) - column)) for column in columns.T]
+    spans = np.ptp(columns, axis=0)
+    return max((float(one) / float(span) for one, span in zip(apart, spans, strict=True) if span > 0), default=0.0)
+
+
+class Packer:
+    """Collects tables of numbers; `text` is the whole, `index` says where each begins and how it is stored.
+
+    The kinds are ``f8`` as it is, for times; ``f4`` with a significand of 16 bits, 1.5e-5 relative, for charts; ``i4``
+    whole numbers of a 2^31st of the column's range as second differences, 2.3e-10 of the range, for coordinates, since
+    clearances are small compared with unwrapped angles; ``i2`` whole numbers of a 65534th of the column's range, for
+    what is only drawn; ``u1`` and ``u4`` whole numbers.
+    """
+
+    def __init__(self) -> None:
+        self.index: dict[str, dict[str, Any]] = {}
+        self._parts: list[bytes] = []
+        self._at = 0
+
+    def add(self, name: str, table: ArrayLike, kind: str) -> None:
+        """Add a table (rows, columns), or one column (rows,)."""
+        given = np.asarray(table, dtype=float)
+        columns = np.ascontiguousarray(np.atleast_2d(given.T))
+        entry: dict[str, Any] = {"kind": kind, "shape": list(columns.shape), "at": self._at}
+        if kind in ("i4", "i2"):
+            numbers, low, step = _whole(columns, kind)
+            entry |= {"low": low, "step": step}
+        elif kind == "f4":
+            bits = columns.astype("<f4").view("<u4")
+            numbers = ((bits + np.uint32(0x80)) & np.uint32(0xFFFFFF00)).view("<f4")  # the nearest
+        else:
+            numbers = columns.astype("u1" if kind == "u1" else f"<{kind}")
+        size = numbers.itemsize
+        planes = numbers.view("u1").reshape(len(columns), columns.shape[1], size).transpose(0, 2, 1)
+        self._parts.append(planes.tobytes())
+        self._at += numbers.nbytes
+        self.index[name] = entry
+
+    def text(self) -> str:
+        """All tables."""
+        return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
+
+
+def _whole(columns: NDArray[Any], kind: str) -> tuple[NDArray[Any], list[float], list[float]]:
+    """Whole numbers of a share of each column's range, with the columns' lowest values and these shares."""
+    if not columns.shape[1]:
+        return columns.astype("<u4" if kind == "i4" else "<u2"), [0.0] * len(columns), [1.0] * len(columns)
+    low, span = columns.min(axis=1), np.ptp(columns, axis=1)
+    step = np.where(span > 0, span, 1.0) / (2.0**31 - 2 if kind == "i4" else 65534.0)
+    whole = np.rint((columns - low[:, None]) / step[:, None]).astype(np.int64)
+    if kind == "i2":
+        return whole.astype("<u2"), low.tolist(), step.tolist()
+    twice = np.diff(whole, n=2, axis=1, prepend=np.zeros((len(whole), 2), np.int64))
+    return (twice & 0xFFFFFFFF).astype("<u4"), low.tolist(), step.tolist()

@@ -1,0 +1,388 @@
+"""Cases: contact law, stepper and steps on a mechanism, the accurate solution of a case, and its cost at equal error.
+
+The accurate solution is the exact one of the case, or its own contact law computed by another method with tolerances
+near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant contact.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nonsmooth import solvers, steppers
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.exceptions import InputError, SimulationFailed
+from nonsmooth.laws.compliant import Compliant
+from nonsmooth.laws.rigid import Rigid
+from nonsmooth.model.system import System
+from nonsmooth.progress import stage
+from nonsmooth.run.arguments import check_stepper
+from nonsmooth.run.simulate import simulate
+from nonsmooth.schemes.compliant.settings import CompliantDae
+from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
+from nonsmooth.schemes.gauss.gauss_qp import GaussQP
+from nonsmooth.settings import Called, kebab, shown
+from nonsmooth.solvers.casadi_qp import CasadiQP
+from nonsmooth.step.constrained_motion import Mechanism
+from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
+from nonsmooth.step.scheme import Stepper
+from nonsmooth.studies.arguments import built
+from nonsmooth.studies.motions import Motion, scaled_distance, scales
+from nonsmooth.trajectory import Trajectory, Verdict
+from nonsmooth.trajectory.verdict import ADVICE
+from nonsmooth.trust import difference, scale_of, verdict_against
+
+#: points of the time grid on which motions are compared, in addition to their rows
+GRID = 2000
+#: positions relative to the smallest clearance, peak forces to the largest, as `simulate` has by default
+ACCURACY = 1e-2
+#: tolerances of an accurate run, and its least number of rows; tolerances of a second one over those of the first
+RTOL, ATOL, ROWS, COARSER = 1e-11, 1e-13, 400, 100.0
+#: simultaneity window and shortest flight [s] of an accurate rigid run whose case states none
+DT_MIN = 1e-6
+#: what to do where the steps of a case are too long, as the commands say it too
+SHORTEN = "give shorter steps as dt of the case, or of all by --dt-max"
+#: factors of tolerances and of steps from one refinement to the next
+TENTH, HALF = 0.1, 0.5
+#: coarsest relative tolerance, shortest step as a share of the run, and how often a setting is changed
+COARSEST, SHORTEST, CHANGES = 1e-2, 1e-8, 24
+#: time [s] of runs beyond which none is repeated, and of the first beyond which it is not even repeated once
+REPEATED, COMPILING = 1.0, 10.0
+#: constant steps per longest event-locating step: their order is one, and impacts are not located
+SHORTER = 10
+#: of the shortest passage of a clearance, in a step that ends at impacts: errors are some 0.1 % of the clearance; and
+#: number of steps beyond which they are not shortened
+QUARTER, MOST = 0.25, 100_000
+
+
+@dataclass(frozen=True)
+class Case(metaclass=Called):
+    """Contact law, stepper and step of a run.
+
+    Parameters
+    ----------
+    label : its name in tables and figures
+    contact : Rigid or Compliant
+    stepper : a stepper that takes this contact
+    dt : [s], Landing or ErrorControl
+    parameters : mapping, optional, parameters to change, by name
+    exact : optional, the exact solution of this case, an object with ``sample(t, side)`` and ``events``
+    """
+
+    label: str
+    contact: Rigid | Compliant
+    stepper: Stepper
+    dt: float | StepControl
+    parameters: Mapping[str, float] | None = None
+    exact: Any = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str) or not self.label:
+            raise InputError("A case needs a label, its name in tables and figures.")
+        if not isinstance(self.contact, Rigid | Compliant):
+            raise InputError(
+                f'Case "{self.label}": contact must be Rigid(...) or Compliant(...), got {self.contact!r}.'
+            )
+        step_control(self.dt)
+        check_stepper(self.stepper)
+
+
+def checked_cases(cases: Any, study: str) -> tuple[Case, ...]:
+    """The cases of a study, at least one, with different labels; InputError for anything else."""
+    if isinstance(cases, str) or not isinstance(cases, Iterable) or not all(isinstance(one, Case) for one in cases):
+        raise InputError(f"cases must be a list of Case(...), got {shown(cases)}.")
+    labels = [case.label for case in cases]
+    if not labels:
+        raise InputError(f"{study} needs at least one Case.")
+    if len(set(labels)) < len(labels):
+        raise InputError(f"Two cases have one label: {', '.join(labels)}; give each its own.")
+    return tuple(cases)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A case on its mechanism, up to an end [s]."""
+
+    case: Case
+    system: System
+    t_end: float
+
+    @classmethod
+    def of(cls, build: Callable[[Any], Any], case: Case, t_end: float) -> Trial:
+        """On what a user's function makes of the contact law."""
+        return cls(case, built(build, case.contact), t_end)
+
+    def alike(self, other: Case) -> bool:
+        """Whether another case has the same accurate solution."""
+        own = self.case
+        return (own.contact, own.parameters, own.exact) == (other.contact, other.parameters, other.exact)
+
+    def grid(self, points: int = GRID) -> Array:
+        """Equidistant times from start to end [s]."""
+        return np.linspace(self.system.start.t, self.t_end, points + 1)
+
+    def run(self, dt: float | StepControl | None = None) -> Trajectory:
+        """With the steps of the case, or with others."""
+        dt = self.case.dt if dt is None else dt
+        return simulate(self.system, self.case.stepper, t_end=self.t_end, dt=dt, parameters=self.case.parameters)
+
+    def accurate(self) -> Accurate:
+        """The exact solution of the case, or its own contact law with tolerances near round-off.
+
+        Raises
+        ------
+        SimulationFailed
+            If the accurate run fails.
+        """
+        start, parameters, parted = self.system.start.t, self.case.parameters, math.inf
+        control = step_control(self.case.dt, (start, self.t_end))
+        dt_min = DT_MIN if isinstance(control, ConstantStep) else control.dt_min
+        longest = max((self.t_end - start) / ROWS, dt_min)
+        stepper = CompliantDae() if isinstance(self.case.contact, Compliant) else EventDriven(order="dop853")
+
+        def converged(looser: float) -> Trajectory:
+            steps = ErrorControl(looser * RTOL, looser * ATOL, dt_min, longest)
+            return simulate(self.system, stepper, t_end=self.t_end, dt=steps, parameters=parameters)
+
+        fine = converged(1.0)
+        values = self.system.parameter_vector(parameters)
+        try:
+            coarse = converged(COARSER)
+        except SimulationFailed as failure:
+            parted = float(failure.trajectory.t[-1])
+        else:
+            scale = scale_of(self.system, values, fine)
+            parted = difference(coarse, fine, self.system.gyration(values), scale, accuracy=ACCURACY).parted
+        exact = self.case.exact
+        return Accurate(self, Motion.of_run(fine) if exact is None else Motion.of_exact(exact, fine), fine, parted)
+
+
+@dataclass(frozen=True, eq=False)
+class Accurate:
+    """The exact or accurate solution of a case, and of all cases alike.
+
+    Parameters
+    ----------
+    trial : of the case
+    motion : the exact solution if there is one, else that of the run
+    run : a run with tolerances near round-off, by another method
+    parted : [s]
+        Time at which this and a run with coarser tolerances differ by a tenth of the clearance: later motion depends on
+        round-off. Infinite if they never do.
+    """
+
+    trial: Trial
+    motion: Motion
+    run: Trajectory
+    parted: float = math.inf
+
+    @cached_property
+    def scale(self) -> Array:
+        """Range of each coordinate (nq,)."""
+        return scales(self.motion, self.trial.grid())
+
+    def error(self, run: Trajectory) -> float:
+        """Distance of a run to the solution at its own rows [-]."""
+        return scaled_distance(Motion.of_run(run), self.motion, run.t, self.scale)
+
+    def verdict(self, run: Trajectory) -> Verdict:
+        """The verdict on a run of the case."""
+        system = self.trial.system
+        values = system.parameter_vector(self.trial.case.parameters)
+        found = verdict_against(run, self.run, system, values, accuracy=ACCURACY, parted=self.parted)
+        return replace(found, text=found.text.replace(ADVICE, SHORTEN))
+
+
+def early_end(failure: SimulationFailed) -> str:
+    """The end of a run that fails, as the reason why its case is left out."""
+    return f"ends at t = {failure.trajectory.t[-1]:.6g} s: {failure}"
+
+
+# ------------------------------------------------------------------------------------------------- cost at equal error
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Cost of a run; `error` [-] is its own error, `wall` [s] the least of its repetitions, `setting` its step control.
+
+    `evaluations` counts those of the equations of motion, and programs solved where the stepper formulates programs.
+    The defaults are those of a target that was not reached.
+    """
+
+    setting: str = "not reached"
+    error: float = math.nan
+    wall: float = math.nan
+    steps: int = 0
+    evaluations: int = 0
+
+
+def evaluations(run: Trajectory) -> int:
+    """Evaluations of the equations of motion, and programs solved."""
+    return int(run.counts.get("evaluations", 0)) + int(run.counts.get("solves", 0))
+
+
+def cost_of(trial: Trial, setting: StepControl, first: Trajectory, error: float, repeats: int) -> Cost:
+    """Cost of a run: the least of some repetitions, the first of which is given."""
+    wall = total = first.wall_seconds
+    for i in range(1, repeats):
+        # the first of all runs compiles; later ones are repeated as long as that is quick
+        if total > (COMPILING if i == 1 else REPEATED):
+            break
+        again = trial.run(setting).wall_seconds
+        wall, total = min(wall, again), total + again
+    return Cost(repr(setting), error, wall, len(first.t) - 1, evaluations(first))
+
+
+def refined(dt: StepControl, level: int, length: float) -> StepControl | None:
+    """A step control refined by `level`, coarsened if negative; None beyond useful limits.
+
+    Tolerances change by factors of ten, steps by factors of two; ``dt_min`` of `Landing` changes with ``dt_max``, its
+    ``error`` with the third power. With coarser tolerances the longest step increases as well.
+
+    >>> refined(ErrorControl(1e-6, 1e-8, 1e-6, 1e-3), 1, 0.02)
+    ErrorControl(rtol=1e-07, atol=1e-09, dt_min=1e-06, dt_max=0.001)
+    >>> refined(Landing(1e-6, 1e-3, error=0.01), 1, 0.02)
+    Landing(dt_min=5e-07, dt_max=0.0005, error=0.00125)
+    """
+    if isinstance(dt, ErrorControl):
+        dt = dt.over(0.0, length)
+        rtol = min(_rounded(dt.rtol * TENTH**level), COARSEST)
+        longest = min(_rounded(dt.dt_max * HALF ** min(level, 0)), max(length / 2, dt.dt_max))
+        finer = _rounded(dt.rtol * TENTH ** (level + 1)) < COARSEST or dt.dt_max * HALF ** (level + 1) < length / 2
+        if rtol < RTOL or level < 0 and not finer:
+            return None
+        return replace(dt, rtol=rtol, atol=_rounded(dt.atol * rtol / dt.rtol), dt_max=longest)
+    factor = HALF**level
+    longest = (dt.dt if isinstance(dt, ConstantStep) else dt.dt_max) * factor
+    if not SHORTEST * length <= longest <= length / 2:
+        return None
+    if isinstance(dt, ConstantStep):
+        return ConstantStep(longest)
+    error = None if dt.error is None else dt.error * factor**3
+    return Landing(min(dt.dt_min * factor, longest), longest, error)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def coarsest(trial: Trial, accurate: Accurate, target: float, patience: float) -> tuple[StepControl, Trajectory] | None:
+    """The coarsest setting, on the way from that of the case, whose error meets the target, and its run, if there is one.
+
+    A setting that meets it is made coarser until one does not, or needs more evaluations, as where long steps are
+    repeated in parts; one that does not, finer until one does, or until a run takes longer than `patience` [s].
+    """  # noqa: E501
+    dt, length = step_control(trial.case.dt), trial.t_end - trial.system.start.t
+    found: tuple[StepControl, Trajectory] | None = None
+    coarser = False
+    for change in range(CHANGES):
+        setting = refined(dt, -change if coarser else change, length)
+        if setting is None:
+            return found
+        run: Trajectory | None = None
+        with contextlib.suppress(SimulationFailed):
+            run = trial.run(setting)
+        met = (setting, run) if run is not None and accurate.error(run) <= target else None
+        if change == 0:
+            coarser = met is not None
+        if coarser and found is not None and (met is None or evaluations(met[1]) > evaluations(found[1])):
+            return found
+        found = met or found
+        slow = change > 0 and run is not None and run.wall_seconds > patience
+        if not coarser and (found is not None or slow):
+            return found
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------ rigid schemes
+
+
+def scheme(word: str) -> Any:
+    """The rigid stepper of ``STEPPER`` or ``STEPPER:SOLVER``, names as on the command line.
+
+    Raises
+    ------
+    InputError
+        For an unknown stepper or solver, or a stepper of compliant contact.
+
+    >>> scheme("gauss-qp:osqp")
+    GaussQP(solver=Osqp(eps=1e-10, max_iterations=20000, polish=True), fallback=True, cone='coulomb')
+    """
+    name, colon, solver = word.partition(":")
+    made = steppers.by_name(name)
+    if made.contact is not Rigid:
+        known = [one for one in steppers.names() if steppers.by_name(one).contact is Rigid]
+        raise InputError(f"{word}: {name} is for compliant contact; schemes of rigid contact are {', '.join(known)}.")
+    return made(solver=solvers.by_name(solver)()) if colon else made()
+
+
+def name_of(stepper: Any) -> str:
+    """Stepper and solver as on the command line; of the default solver the stepper alone.
+
+    >>> name_of(scheme("gauss-mpcc:active-set"))
+    'gauss-mpcc:active-set'
+    """
+    solver = stepper.solver.plugin if isinstance(stepper.solver, CasadiQP) else type(stepper.solver).__name__
+    return kebab(type(stepper).__name__) + ("" if stepper.solver is None else f":{kebab(solver)}")
+
+
+def rigid_cases(like: Case, rigid: Iterable[Any]) -> list[Case]:
+    """A rigid case computed by other schemes: names, as ``"gauss-qp:osqp"``, or steppers.
+
+    Schemes have event-locating steps between the bounds of the case if they take them, its tolerances if they control
+    their error, else constant steps, a tenth of its longest.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, for a case that is not rigid, or has no tolerances from which steps could be derived.
+    """
+    if isinstance(rigid, str) or not isinstance(rigid, Iterable):
+        raise InputError(f'rigid must be a list of schemes, as ["gauss-mpcc:ipopt-mpcc"], got {shown(rigid)}.')
+    found = []
+    for one in rigid:
+        stepper = scheme(one) if isinstance(one, str) else one
+        if getattr(stepper, "contact", None) is not Rigid:
+            raise InputError(f"rigid: a scheme of rigid contact is a name or a stepper, got {shown(one)}.")
+        bounds = like.dt
+        if not isinstance(like.contact, Rigid) or not isinstance(bounds, ErrorControl):
+            raise InputError("rigid needs a first case with Rigid contact and ErrorControl, which states the bounds.")
+        dt: StepControl = ConstantStep(bounds.dt_max / SHORTER)
+        if isinstance(stepper, EventDriven):
+            dt = bounds
+        elif isinstance(stepper, GaussQP | GaussMPCC):
+            dt = Landing(bounds.dt_min, bounds.dt_max)
+        label = f"rigid, {name_of(stepper).replace(':', ', ')}"
+        found.append(replace(like, label=label, stepper=stepper, dt=dt))
+    return found
+
+
+def landing_case(build: Callable[[Any], Any], like: Case, t_end: float) -> Case:
+    """A rigid case by `GaussQP` with `Landing` steps, in which no joint moves by more than a quarter of its clearance.
+
+    Speeds are those of a run of the case itself, whose longest step is not exceeded. Steps are not shorter than those
+    of which `MOST` make the run.
+
+    Raises
+    ------
+    SimulationFailed
+        If that run fails.
+    """
+    (case,) = rigid_cases(like, [GaussQP()])
+    trial = Trial.of(build, like, t_end)
+    with stage("computing", "the speeds that bound the steps of landing"):
+        run = trial.run()
+    m = Mechanism(trial.system, trial.system.parameter_vector(like.parameters), 1.0)
+    rows = zip(run.t, run.q.array, run.v.array, strict=True)
+    passages = max(np.max(np.abs(m.at(t, q).W_N).T @ np.abs(v) / m.scale, initial=0.0) for t, q, v in rows)
+    assert isinstance(case.dt, Landing)
+    quarter = QUARTER / passages if passages > 0.0 else math.inf
+    longest = float(min(case.dt.dt_max, max(quarter, (t_end - trial.system.start.t) / MOST)))
+    return replace(case, dt=Landing(min(case.dt.dt_min, longest), longest))
