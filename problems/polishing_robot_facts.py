@@ -229,7 +229,7 @@ def _printed() -> Mapping[str, float]:
 
 
 def _modes() -> Mapping[str, float]:
-    from nonsmooth.diagnostics.signatures import signatures
+    from nonsmooth.diagnostics import signatures
 
     rectangle = signatures(height=0.08, width=0.06, clearance=1e-4)
     square = signatures(height=0.08, width=0.08, clearance=1e-4)

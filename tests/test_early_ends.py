@@ -175,7 +175,7 @@ def pressed_at(line):
         sys.settrace(before)
 
 
-LOOP = "loop.py", "simulate.py", "recorder.py", "early.py", "steps.py", "tables.py"
+LOOP = "loop.py", "simulate.py", "recorder.py", "steps.py", "tables.py"
 
 
 def stopped_at(system, whole, line, t_end=0.01):

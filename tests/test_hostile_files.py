@@ -16,7 +16,7 @@ import pytest
 
 from nonsmooth import GaussQP, InputError, Landing, Trajectory, simulate
 from nonsmooth.files import LENGTH, STATED, read_dataset
-from nonsmooth.trajectory import long_files
+from nonsmooth.trajectory import dataset
 from nonsmooth_problems import slider_rod
 
 h5py = pytest.importorskip("h5py")
@@ -222,7 +222,7 @@ LONG = {
 @pytest.mark.parametrize("attack", LONG, ids=lambda one: one.__name__)
 def test_a_long_file_whose_tables_do_not_fit_is_refused(tmp_path, monkeypatch, attack):
     """With a correct checksum: before a table is put together of the others."""
-    monkeypatch.setattr(long_files, "LONG", 1)
+    monkeypatch.setattr(dataset, "LONG", 1)
     path = tmp_path / "run.nc"
     run = simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.02, dt=Landing(1e-6, 1e-3))
     assert run.left.v.table.at.size > 1

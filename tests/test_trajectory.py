@@ -14,7 +14,8 @@ from nonsmooth.exceptions import InputError, ValidityWarning
 from nonsmooth.files import write_contents
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.trajectory import Columns, Recorder, Trajectory
-from nonsmooth.trajectory.thinning import ARRAYS, SCALARS
+from nonsmooth.trajectory.dataset import contents
+from nonsmooth.trajectory.decimation import ARRAYS, SCALARS
 
 M, G, DAMPING, PUSH = 2.0, 10.0, 0.5, 3.0
 
@@ -355,7 +356,7 @@ def test_a_few_lines_describe_a_run(trajectory):
 
 def test_internal_states_of_a_former_version_are_told_and_not_read(trajectory, tmp_path):
     """They had other names, one data set each."""
-    data, coordinates, facts = trajectory._contents(complete=False)
+    data, coordinates, facts = contents(trajectory, complete=False)
     data["stepper_memory.P_N"] = (
         ("stepper_memory.P_N.0",),
         np.array([0.5]),

@@ -25,6 +25,7 @@
 ====================  =====================================================================================
 """
 
+from nonsmooth.diagnostics.bodies import Momentum, dissipated, momentum, node_positions, stresses
 from nonsmooth.diagnostics.contacts import (
     agreement,
     closed_time,
@@ -36,15 +37,17 @@ from nonsmooth.diagnostics.contacts import (
     largest_mean_force,
     mean_forces,
 )
-from nonsmooth.diagnostics.deformation import node_positions, stresses
-from nonsmooth.diagnostics.energy import dissipated
 from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
-from nonsmooth.diagnostics.modes import Timeline, mode_timeline
-from nonsmooth.diagnostics.momentum import Momentum, momentum
-from nonsmooth.diagnostics.motion import coordinates
-from nonsmooth.diagnostics.pieces import Pieces, pieces, sampled
+from nonsmooth.diagnostics.modes import (
+    Timeline,
+    active_sets,
+    mode_timeline,
+    signature,
+    signature_timeline,
+    signatures,
+)
+from nonsmooth.diagnostics.motion import Pieces, coordinates, pieces, sampled
 from nonsmooth.diagnostics.poincare import Section, poincare, stroboscope
-from nonsmooth.diagnostics.signatures import active_sets, signature, signature_timeline, signatures
 from nonsmooth.diagnostics.spectrum import Spectrum, spectrum
 
 __all__ = [

@@ -4,11 +4,8 @@ Surfaces are in contact in a step with a contact force other than an impact. An 
 interval of length zero.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +13,8 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
-from nonsmooth.trajectory.export import CONTACTS
-from nonsmooth.trajectory.thinning import loaded
-
-__all__ = [
-    "CONTACTS", "INTERVALS", "agreement", "closed_time", "contact_intervals", "contact_share", "contact_table",
-    "impact_counts", "impacts", "impulses", "largest_mean_force", "mean_forces",
-]  # fmt: skip
+from nonsmooth.trajectory.dataset import CONTACTS
+from nonsmooth.trajectory.decimation import loaded
 
 #: columns of `contact_intervals` with their units
 INTERVALS = {
@@ -49,10 +41,12 @@ def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = N
         constant steps left open for so few of them that its load alone caused it. A persistent contact immediately
         after an impact begins with the gap velocity after the impact.
     """
-    names = _names(trajectory, contacts)
+    names = trajectory.gap.names if contacts is None else tuple(contacts)
+    for name in names:
+        trajectory.gap[name]  # raises the error for an unknown name
     width = max(map(len, names), default=1)
     kinds = [(name, f"U{width}" if name == "contact" else "f8") for name in INTERVALS]
-    rows = [row for name in names for row in _stretches(trajectory, name)]
+    rows = [row for name in names for row in _persistent_contacts(trajectory, name)]
     hits = trajectory.impacts
     for hit in hits[np.isin(hits["contact"], names)]:
         rows.append(
@@ -110,14 +104,18 @@ def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None)
     """
     table = contact_intervals(trajectory, contacts)
     fast = COUNTED * float(np.nanmax(table["approach"], initial=0.0))
-    found = np.zeros(len(table), dtype=[(name, _type(name, table)) for name in CONTACTS])
+    types = {"contact": table.dtype["contact"], "kind": "U7"}
+    found = np.zeros(len(table), dtype=[(name, types.get(name, "f8")) for name in CONTACTS])
     for name in CONTACTS.keys() & INTERVALS.keys():
         found[name] = table[name]
     found["peak_force"] = table["force"]
     instant = table["start"] == table["end"]
     bounce = (table["approach"] > fast) & (table["separation"] > 0.0) & ~_after_impact(table)
     found["kind"] = np.where(instant | bounce, "impact", "contact")
-    work = {name: _normal_work(trajectory, name) for name in dict.fromkeys(table["contact"].tolist())}
+    work = {}  # what the normal force takes in each step (n - 1,) [J], impacts excluded
+    for name in dict.fromkeys(table["contact"].tolist()):
+        rate = (trajectory.gap_rate[name][:-1] + trajectory.left.gap_rate[name][1:]) / 2
+        work[name] = -trajectory.lam_N[name][1:] * np.diff(trajectory.t) * rate
     for row, one in enumerate(table):
         if instant[row]:
             found["energy"][row] = one["impulse"] * (one["approach"] - one["separation"]) / 2
@@ -127,27 +125,15 @@ def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None)
     return found
 
 
-def _type(name: str, table: NDArray[np.void]) -> Any:
-    return {"contact": table.dtype["contact"], "kind": "U7"}.get(name, "f8")
-
-
-def _normal_work(trajectory: Trajectory, contact: str) -> Array:
-    """What the normal force takes in each step (n - 1,) [J], impacts excluded."""
-    rate = (trajectory.gap_rate[contact][:-1] + trajectory.left.gap_rate[contact][1:]) / 2
-    return np.asarray(-trajectory.lam_N[contact][1:] * np.diff(trajectory.t) * rate)
-
-
 def contact_share(trajectory: Trajectory) -> dict[str, float]:
     """Share of the time [-] in which each contact is closed."""
     length = trajectory.t[-1] - trajectory.t[0]
-    return {
-        name: closed_time(trajectory, name) / length if length > 0 else 0.0 for name in trajectory.gap
-    }  # fmt: skip
+    return {name: closed_time(trajectory, name) / length if length > 0 else 0.0 for name in trajectory.gap}
 
 
 def closed_time(trajectory: Trajectory, contact: str) -> float:
     """Time [s] in which a contact is closed."""
-    return float(np.diff(trajectory.t)[_touching(trajectory, contact)].sum())
+    return float(np.diff(trajectory.t)[closed_steps(trajectory, contact)].sum())
 
 
 def agreement(a: Trajectory, b: Trajectory) -> float:
@@ -168,7 +154,7 @@ def agreement(a: Trajectory, b: Trajectory) -> float:
     middle, dt = (t[:-1] + t[1:]) / 2, np.diff(t)
     shares = []
     for name in a.gap.names:
-        closed = [_touching(run, name)[np.searchsorted(run.t, middle) - 1] for run in (a, b)]
+        closed = [closed_steps(run, name)[np.searchsorted(run.t, middle) - 1] for run in (a, b)]
         shares.append(float(dt[closed[0] == closed[1]].sum() / dt.sum()))
     return float(np.mean(shares))
 
@@ -238,45 +224,31 @@ def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1
     return max(float(np.max(starting)), float(np.max(ending)), 0.0) / duration
 
 
-def _names(trajectory: Trajectory, contacts: Iterable[str] | None) -> tuple[str, ...]:
-    names = trajectory.gap.names if contacts is None else tuple(contacts)
-    for name in names:
-        trajectory.gap[name]  # raises the error for an unknown name
-    return names
-
-
-def _touching(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
+def closed_steps(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
     """Whether the contact is closed in each step (n - 1,)."""
     force = trajectory.lam_N[contact]
     return np.asarray(force[1:] > NO_FORCE * float(np.max(trajectory.lam_N.array, initial=0.0)))
 
 
-def _stretches(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:
+def _persistent_contacts(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:
     """Persistent contacts, as rows of `contact_intervals`."""
-    touching = np.concatenate([[0], _touching(trajectory, contact).astype(int), [0]])
-    first, last = np.flatnonzero(np.diff(touching) == 1), np.flatnonzero(np.diff(touching) == -1)
+    closed = np.concatenate([[0], closed_steps(trajectory, contact).astype(int), [0]])
+    first, last = np.flatnonzero(np.diff(closed) == 1), np.flatnonzero(np.diff(closed) == -1)
     t, force = trajectory.t, trajectory.lam_N[contact]
     before, after = trajectory.gap_rate[contact], trajectory.left.gap_rate[contact]
     dt = np.diff(t)
     lasts = np.append(False, loaded(after[1:, None], before[:-1, None], np.concatenate([[0.0, 0.0], dt]))[:, 0])
     rows: list[tuple[str | float, ...]] = []
     for i, j in zip(first.tolist(), last.tolist(), strict=True):
-        rows.append(
-            (
-                contact,
-                t[i],
-                t[j],
-                float(force[i + 1 : j + 1] @ dt[i:j]),
-                float(force[i + 1 : j + 1].max()),
-                _deepest(t, trajectory.gap[contact], i, j),
-                -before[i] if i > 0 and not lasts[i] else np.nan,
-                after[j] if j < len(t) - 1 else np.nan,
-            )
-        )
+        impulse, largest = float(force[i + 1 : j + 1] @ dt[i:j]), float(force[i + 1 : j + 1].max())
+        approach = -before[i] if i > 0 and not lasts[i] else np.nan
+        separation = after[j] if j < len(t) - 1 else np.nan
+        depth = _largest_depth(t, trajectory.gap[contact], i, j)
+        rows.append((contact, t[i], t[j], impulse, largest, depth, approach, separation))
     return rows
 
 
-def _deepest(t: Array, gap: Array, i: int, j: int) -> float:
+def _largest_depth(t: Array, gap: Array, i: int, j: int) -> float:
     """max(-gap) over rows i to j, with the vertex of the parabola through the deepest row and its neighbours."""
     k = i + int(np.argmin(gap[i : j + 1]))
     depth = -float(gap[k])

@@ -1,7 +1,5 @@
 """The rate at which neighbouring motions separate: the largest Lyapunov exponent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,8 +8,6 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-
-__all__ = ["Exponent", "largest_exponent"]
 
 S = TypeVar("S")
 #: blocks for the error estimate

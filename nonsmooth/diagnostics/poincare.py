@@ -1,18 +1,14 @@
 """Sections of a motion: its states where a quantity crosses a value, or once per period."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics.pieces import RATES, Pieces, pieces, sampled
+from nonsmooth.diagnostics.motion import RATES, Pieces, pieces, sampled
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
-
-__all__ = ["Section", "poincare", "stroboscope"]
 
 DIRECTIONS = ("rising", "falling", "both")
 #: share of a step within which a crossing is at the step's row
@@ -96,12 +92,14 @@ def poincare(
     if not np.isfinite(value):
         raise InputError(f"value must be a finite number, got {value!r}.")
     course = pieces(trajectory, kind, name)
-    found = sorted([*_within(course, value, period), *(_jumps(course, value, period) if kind in RATES else [])])
-    wanted = {"rising": (1,), "falling": (-1,), "both": (1, -1)}[direction]
+    crossings = _crossings_within_steps(course, value, period)
+    if kind in RATES:
+        crossings += _crossings_at_jumps(course, value, period)
+    signs = {"rising": (1,), "falling": (-1,), "both": (1, -1)}[direction]
     start = -np.inf if after is None else after
-    chosen = [(t, way) for t, way in found if way in wanted and t >= start]
+    chosen = [(t, sign) for t, sign in sorted(crossings) if sign in signs and t >= start]
     t = np.array([t for t, _ in chosen])
-    return _section(trajectory, t, np.array([way for _, way in chosen], dtype=np.int8))
+    return _section(trajectory, t, np.array([sign for _, sign in chosen], dtype=np.int8))
 
 
 def stroboscope(trajectory: Trajectory, period: float, *, phase: float = 0.0, after: float | None = None) -> Section:
@@ -138,7 +136,7 @@ def _section(trajectory: Trajectory, t: Array, direction: NDArray[np.int8]) -> S
     return Section(t, sampled(trajectory, "q", t), right, left, direction)
 
 
-def _within(course: Pieces, value: float, period: float | None) -> list[tuple[float, int]]:
+def _crossings_within_steps(course: Pieces, value: float, period: float | None) -> list[tuple[float, int]]:
     """Crossings inside steps, their ends included: time, and +1 or -1."""
     a, b, c, d = course.coefficients.T
     control = np.column_stack([a, a + b / 3, a + 2 * b / 3 + c / 3, a + b + c + d])  # the hull of the cubic
@@ -148,7 +146,11 @@ def _within(course: Pieces, value: float, period: float | None) -> list[tuple[fl
     level = value + first * (0.0 if period is None else span)
     found: list[tuple[float, int]] = []
     for k in np.flatnonzero((low <= level) & (level <= high)).tolist():
-        ends = np.unique(np.concatenate([[0.0, 1.0], _extrema(*course.coefficients[k, 1:])]))
+        # the cubic is monotone between the ends of the step and the roots of its slope b + 2 c s + 3 d s^2
+        _, b, c, d = course.coefficients[k]
+        roots = np.roots([3 * d, 2 * c, b]) if d or c else np.zeros(0)
+        real = roots[np.isreal(roots)].real
+        ends = np.unique(np.concatenate([[0.0, 1.0], real[(real > 0.0) & (real < 1.0)]]))
         heights = course.at(np.full(len(ends), k), ends)
         for wanted in _levels(low[k], high[k], value, period):
             for s, e, x, y in zip(ends[:-1], ends[1:], heights[:-1], heights[1:], strict=True):
@@ -163,7 +165,7 @@ def _within(course: Pieces, value: float, period: float | None) -> list[tuple[fl
     return found
 
 
-def _jumps(course: Pieces, value: float, period: float | None) -> list[tuple[float, int]]:
+def _crossings_at_jumps(course: Pieces, value: float, period: float | None) -> list[tuple[float, int]]:
     """Crossings by jumps at rows, which lie between the end of one piece and the start of the next."""
     starts, ends = course.coefficients[:, 0], course.coefficients.sum(axis=1)
     before, after = np.append(course.first, ends), np.append(starts, course.last)
@@ -184,14 +186,8 @@ def _levels(low: float, high: float, value: float, period: float | None) -> list
     return [value + i * period for i in range(first, last + 1)]
 
 
-def _extrema(b: float, c: float, d: float) -> Array:
-    """Where the slope b + 2 c s + 3 d s^2 vanishes inside the step."""
-    roots = np.roots([3 * d, 2 * c, b]) if d or c else np.zeros(0)
-    real = roots[np.isreal(roots)].real
-    return np.asarray(real[(real > 0.0) & (real < 1.0)])
-
-
 def _root(coefficients: Array, wanted: float, start: float, end: float) -> float:
+    """Share of a step, between two where the cubic is monotone, at which it has the wanted value."""
     a, b, c, d = map(float, coefficients)
 
     def excess(s: float) -> float:

@@ -1,19 +1,14 @@
 """Amplitude spectrum of a quantity."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import mean_forces
-from nonsmooth.diagnostics.motion import window_of
-from nonsmooth.diagnostics.pieces import KINDS, columns, pieces
+from nonsmooth.diagnostics.motion import KINDS, columns, pieces, window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
-
-__all__ = ["Spectrum", "spectrum"]
 
 #: forces, which are taken as means over the spacing of the samples
 FORCES = ("lam_N", "reaction")

@@ -11,8 +11,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import impacts
 from nonsmooth.diagnostics.modes import CONTACT_MODES, Timeline
-from nonsmooth.diagnostics.motion import window_of
-from nonsmooth.diagnostics.pieces import pieces, unit_of
+from nonsmooth.diagnostics.motion import pieces, unit_of, window_of
 from nonsmooth.diagnostics.poincare import Section
 from nonsmooth.diagnostics.spectrum import Spectrum
 from nonsmooth.exceptions import InputError

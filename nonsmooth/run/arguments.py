@@ -1,7 +1,5 @@
 """Checks of the type and range of the arguments of a run, before anything is computed."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import inspect
@@ -14,11 +12,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import Wrong, has_unit, in_unit
 from nonsmooth.settings import is_count, is_number, shown
 from nonsmooth.step.control import ConstantStep, StepControl
-
-__all__ = [
-    "check_arguments", "check_budget", "check_choice", "check_kinds", "check_step", "check_stepper", "in_si",
-    "known_arguments",
-]  # fmt: skip
 
 #: least accuracy, as a share of the smallest clearance and of the peak force
 LEAST_ACCURACY = 1e-8

@@ -28,8 +28,6 @@ from nonsmooth.step.scheme import Stepper
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["METRICS", "simulate_batch", "simulate_batches"]
-
 #: results of a run that may be recorded in addition to its final state: dimension, unit, meaning
 METRICS: dict[str, tuple[str | None, str, str]] = {
     "impulse": ("contact", "N s", "sum of normal impulses"),
@@ -118,7 +116,7 @@ def simulate_batches(
     steps: Sequence[float | str | StepControl], states: Sequence[State] | None, metrics: Sequence[str],
     threads: int | None, failed: dict[tuple[int, int], NonsmoothError] | None = None,
 ) -> list[xarray.Dataset]:  # fmt: skip
-    """As `simulate_batch` for each of the steps; initial states are checked once.
+    """Batches of `simulate_batch` for each of the steps; initial states are checked once.
 
     Errors of runs are noted in `failed`, if given, by the numbers of step and run, whose numbers are then zero.
     """
@@ -126,18 +124,22 @@ def simulate_batches(
     controls = [_checked(system, metrics, step_control(dt), end, threads) for dt in steps]
     values = _values(system, parameters)
     _check_states(system, states, len(values))
-    # all runs have friction rows if any of them has friction
-    rough = np.any(_friction(system, values) > 0, axis=1)
-    ends, repeated = [_empty(system, len(values)) for _ in controls], np.zeros(len(controls), dtype=int)
-    for kind in (False, True):
-        runs = np.flatnonzero(rough == kind)
+    friction = [i for i, name in enumerate(system.parameters) if name.endswith(".friction")]
+    frictional = np.any(values[:, friction] > 0, axis=1)
+    widths = {"q": system.nq, "v": system.nv, "impulse": system.nc, "friction_impulse": system.nc}
+    ends = [
+        {name: np.zeros((len(values), width)) for name, width in widths.items()}
+        | {name: np.zeros(len(values)) for name in METRICS if name not in widths}
+        for _ in controls
+    ]
+    repeated = np.zeros(len(controls), dtype=int)
+    for kind in (False, True):  # all runs of one kind have friction rows, or none
+        runs = np.flatnonzero(frictional == kind)
         if runs.size:
             for law in ("restitution", "tangential"):
                 for control in controls:
                     check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
-            repeated += _run(
-                system, stepper, values, states, runs, ends, end, controls, metrics, threads, failed
-            )  # fmt: skip
+            repeated += _run(system, stepper, values, states, runs, ends, end, controls, metrics, threads, failed)
     return [
         _dataset(system, stepper, parameters, values, found, metrics, control, end, int(count), begin)
         for found, control, count in zip(ends, controls, repeated, strict=True)
@@ -158,7 +160,9 @@ def _run(
             return
         found = ends[i]
         found["q"][k], found["v"][k], found["impulse"][k] = end.q, end.v, end.P[:, 0]
-        found["friction_impulse"][k] = _rubbed(system, end.P[:, 1:])
+        P_T = end.P[:, 1:]  # (nc, tangents), without columns if no contact has friction
+        if P_T.shape[1]:
+            found["friction_impulse"][k] = P_T[:, 0] if system.dimension == 2 else np.linalg.norm(P_T, axis=1)
         found["gap_violation"][k], found["joint_violation"][k] = end.gap, end.joint
         found["complementarity"][k], found["motion_residual"][k] = end.complementarity, end.residual
 
@@ -172,35 +176,22 @@ def _run(
         for k in sorted(left) if together else map(int, runs):
             first = system.start if states is None else states[k]
             try:
-                _alone_to_end(system, stepper, values, first, found, k, t_end, control)
+                changes = {name: float(value) for name, value in zip(system.parameters, values[k], strict=True)}
+                check_start(system, first, values[k])
+                run = simulate(
+                    system, stepper, t_end=t_end, dt=control, parameters=changes, state=first, record=10**9
+                )  # fmt: skip
+                found["q"][k], found["v"][k] = run.q.array[-1], run.v.array[-1]
+                found["impulse"][k], P_T = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
+                found["friction_impulse"][k] = P_T if system.dimension == 2 else np.linalg.norm(P_T, axis=1)
+                for name in ("gap_violation", "joint_violation", "complementarity", "motion_residual"):
+                    found[name][k] = getattr(run.certificate, name)
             except NonsmoothError as error:
                 if failed is None:
                     error.args = (f"Run {k} of the batch: {error.args[0]}", *error.args[1:])
                     raise
                 failed[i, k] = error
     return [len(left) for left in again]
-
-
-def _rubbed(system: System, P_T: Array) -> Array:
-    """Tangential impulses (nc, tangents or none) as numbers (nc,): in space their lengths."""
-    if P_T.shape[1] == 0:
-        return np.zeros(len(P_T))
-    return P_T[:, 0] if system.dimension == 2 else np.asarray(np.linalg.norm(P_T, axis=1))
-
-
-def _alone_to_end(
-    system: System, stepper: Stepper, values: Array, first: State, ends: dict[str, Array], k: int, t_end: float,
-    dt: StepControl,
-) -> None:  # fmt: skip
-    """A run by `simulate`."""
-    changes = {name: float(value) for name, value in zip(system.parameters, values[k], strict=True)}
-    check_start(system, first, values[k])
-    run = simulate(system, stepper, t_end=t_end, dt=dt, parameters=changes, state=first, record=10**9)
-    ends["q"][k], ends["v"][k] = run.q.array[-1], run.v.array[-1]
-    ends["impulse"][k], rubbed = run.P_N.array.sum(axis=0), run.P_T.array.sum(axis=0)
-    ends["friction_impulse"][k] = rubbed if system.dimension == 2 else np.linalg.norm(rubbed, axis=1)
-    for name in ("gap_violation", "joint_violation", "complementarity", "motion_residual"):
-        ends[name][k] = getattr(run.certificate, name)
 
 
 def _checked(
@@ -246,7 +237,13 @@ def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -
         raise InputError(f"parameters must be sequences of values by name, got {shown(parameters)}.")
     if not parameters:
         raise InputError("simulate_batch takes at least one parameter with one value per run, got none.")
-    columns = {name: _column(name, values) for name, values in parameters.items()}
+    columns = {}
+    for name, given in parameters.items():
+        try:
+            columns[name] = floats(given)
+        except (TypeError, ValueError, OverflowError):
+            sentence = f'Parameter "{name}" takes a sequence of numbers, one per run, got {shown(given)}.'
+            raise InputError(sentence) from None
     for name in columns:
         if name not in system.parameters:
             system.parameter_vector({name: 1.0})  # raises an error that names the nearest
@@ -259,26 +256,20 @@ def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -
     elements = {element.name: element for element in system.elements}
     for name, column in columns.items():
         # ranges are intervals, so that the extreme values and those that are not finite are sufficient
-        bad = column[~np.isfinite(column)][:1]
-        for value in (*bad, column.min(), column.max()):
-            system.parameter_vector({name: float(value)}) if _alone(elements[name.partition(".")[0]]) else None
-        elements[name.partition(".")[0]].check(name.partition(".")[2], float(bad[0] if bad.size else column[0]))
+        bad, element = column[~np.isfinite(column)][:1], elements[name.partition(".")[0]]
+        if _checked_one_by_one(element):
+            for value in (*bad, column.min(), column.max()):
+                system.parameter_vector({name: float(value)})
+        element.check(name.partition(".")[2], float(bad[0] if bad.size else column[0]))
         values[:, names.index(name)] = column
     for owner in {name.partition(".")[0] for name in columns}:
-        if not _alone(elements[owner]):
+        if not _checked_one_by_one(elements[owner]):
             changed = {name: columns[name] for name in columns if name.startswith(f"{owner}.")}
             _check_together(system, elements[owner], changed, values[0])
     return values
 
 
-def _column(name: str, values: Any) -> Array:
-    try:
-        return floats(values)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f'Parameter "{name}" takes a sequence of numbers, one per run, got {shown(values)}.') from None
-
-
-def _alone(element: Element) -> bool:
+def _checked_one_by_one(element: Element) -> bool:
     """Whether the element's parameters are checked one by one."""
     if isinstance(element, Contact) and type(element).check_together is Contact.check_together:
         return type(element.contact).check_together is Law.check_together and not any(
@@ -305,21 +296,10 @@ def _check_together(system: System, element: Element, columns: Mapping[str, Arra
             element.check_together(numbers)
 
 
-def _friction(system: System, values: Array) -> Array:
-    labels = [i for i, name in enumerate(system.parameters) if name.endswith(".friction")]
-    return values[:, labels]
-
-
 def _most(system: System, law: str, values: Array) -> int:
     """The run with the largest coefficient of a law, which not all steppers or impact laws have."""
     labels = [i for i, name in enumerate(system.parameters) if name.endswith(f".{law}")]
     return int(np.argmax(np.max(values[:, labels], axis=1, initial=0.0)))
-
-
-def _empty(system: System, count: int) -> dict[str, Array]:
-    widths = {"q": system.nq, "v": system.nv, "impulse": system.nc, "friction_impulse": system.nc}
-    ends = {name: np.zeros((count, width)) for name, width in widths.items()}
-    return ends | {name: np.zeros(count) for name in METRICS if name not in ends}
 
 
 def _dataset(

@@ -26,8 +26,6 @@ from nonsmooth.files import load_libraries, path_of, read_contents, write_conten
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.settings import is_number, shown
 
-__all__ = ["CHECKPOINT", "EVERY", "Checkpoint", "RunKeeper", "call_of", "incomplete", "stored"]
-
 CHECKPOINT = "nonsmooth-checkpoint-5"
 #: [s] between two checkpoints
 EVERY = 60.0
@@ -60,14 +58,6 @@ class RunKeeper:
     number: int
     held: Tree | None
 
-    def due(self) -> bool:
-        """Whether an interval has passed."""
-        return self.checkpoint.due()
-
-    def save(self, tree: Tree) -> None:
-        """Store the state of the run, together with the complete runs before it."""
-        self.checkpoint.save(self.number, tree)
-
 
 class Checkpoint:
     """A file from which the runs of one call of `simulate` continue; there are several if steps are chosen.
@@ -95,26 +85,17 @@ class Checkpoint:
         self.every, self.request = float(every), str(getattr(path, "request", ""))
         self.call: dict[str, Any] = json.loads(json.dumps(dict(call), default=str))
         self.runs: list[Tree] = []
-        self.started, self.told = 0, False
+        self.started, self.warned = 0, False
         if self.path.exists():
             known, self.runs, request = stored(self.path)
             self.request = self.request or request
-            self._check(known)
-        self._check_folder()
-        load_libraries()  # before the run instead of within its first interval
-        self.last, self.pause = time.monotonic(), self.every
-
-    def _check(self, known: Mapping[str, Any]) -> None:
-        for name, value in self.call.items():
-            there = known.get(name)
-            if there != value:
-                differs = _differing(there, value)
-                raise InputError(
-                    f"{self.path} holds another run: its {name} differ{differs}. Use the arguments of that run to "
-                    "continue it, give another name, or remove the file."
-                )
-
-    def _check_folder(self) -> None:
+            for name, value in self.call.items():
+                if known.get(name) != value:
+                    differs = _differing(known.get(name), value)
+                    raise InputError(
+                        f"{self.path} holds another run: its {name} differ{differs}. Use the arguments of that run to "
+                        "continue it, give another name, or remove the file."
+                    )
         try:
             with tempfile.TemporaryFile(dir=self.path.parent):
                 pass
@@ -123,6 +104,8 @@ class Checkpoint:
             raise InputError(
                 f"The checkpoint {self.path} cannot be written ({reason}); give a file in a writable folder."
             ) from error
+        load_libraries()  # before the run instead of within its first interval
+        self.last, self.pause = time.monotonic(), self.every
 
     def next_run(self, settings: Mapping[str, Any]) -> RunKeeper:
         """The next run of the call, with its state if the file contains it."""
@@ -137,6 +120,7 @@ class Checkpoint:
         return RunKeeper(self, number, None if found is None else found.get("held"))
 
     def due(self) -> bool:
+        """Whether an interval has passed."""
         return time.monotonic() - self.last >= self.pause
 
     def save(self, number: int, tree: Tree) -> None:
@@ -152,11 +136,11 @@ class Checkpoint:
             self.pause = max(self.every, SHARE * (self.last - begin))
 
     def refuse(self, error: Exception) -> None:
-        """Tell once that no checkpoint could be written."""
-        if not self.told:
+        """Warn once that no checkpoint could be written."""
+        if not self.warned:
             why = str(error) or "There is not enough memory to write a checkpoint."
-            warnings.warn(f"{why} The run continues and tries again later.", ValidityWarning, stacklevel=4)
-        self.told = True
+            warnings.warn(f"{why} The run continues and tries again later.", ValidityWarning, stacklevel=3)
+        self.warned = True
 
     def _write(self) -> None:
         arrays: list[NDArray[Any]] = []
@@ -195,7 +179,7 @@ def incomplete(path: object, error: Exception) -> InputError:
 
 
 def _differing(there: Any, here: Any) -> str:
-    """Where two trees first differ, elements of lists by their names, and the values there."""
+    """Path to the first difference of two trees, elements of lists by their names, and the values there."""
     path: list[str] = []
     while True:
         if isinstance(there, dict) and isinstance(here, dict):
@@ -211,12 +195,8 @@ def _differing(there: Any, here: Any) -> str:
             break
         path.append(name)
         there, here = pairs[name]
-    return f" in {'.'.join(path)} ({_short(there)} there, {_short(here)} here)" if path else ""
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    shown = (text if len(text) <= 60 else f"{text[:57]}..." for text in map(repr, (there, here)))
+    return " in {} ({} there, {} here)".format(".".join(path), *shown) if path else ""
 
 
 # --------------------------------------------------------------------------------------------- trees of plain data
@@ -247,12 +227,13 @@ def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
 
 
 def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """In the order in which they are read."""
+    """The bytes of an array in the order in which they are read."""
     flat = array.ravel(order="F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C")
     return np.ascontiguousarray(flat).view(np.uint8)
 
 
 def _unpacked(tree: Any, data: NDArray[np.uint8]) -> Any:
+    """The tree of `_packed`, with arrays read from their bytes; ValueError and others if they do not fit."""
     place = 1
 
     def read(thing: Any) -> Any:

@@ -1,6 +1,4 @@
-"""The loop over steps, and what to hand over when a run ends early."""
-
-from __future__ import annotations
+"""The loop over steps; whatever ends a run, its steps so far are returned."""
 
 import math
 import time
@@ -21,9 +19,6 @@ from nonsmooth.solvers.chain import Chain
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.deformation_range import check_deformations
 from nonsmooth.trajectory import Recorder, Trajectory
-from nonsmooth.trajectory.early import breakdown, interruption, last, made
-
-__all__ = ["Budget", "TimeLoop"]
 
 #: calls of other solvers than the first one in the parts of a step, after which only the first is tried
 PATIENCE = 1000
@@ -32,12 +27,12 @@ TEXT = "NewtonOfScheme"
 
 
 class Budget:
-    """A progress that ends runs beyond a budget, whose time begins with the first step.
+    """Progress of a run, which ends it beyond a budget; its time begins with the first step.
 
     Parameters
     ----------
     tell : progress of the user
-    steps, seconds : of the user's budget; seconds of all runs of a call together
+    steps, seconds : budget of the user; seconds of all runs of a call together
     most : steps beyond which steps of this length are given up
     afforded : unless the run, from t_start, needs no more steps than these at its pace so far
     before : seconds that other runs of the call took
@@ -64,7 +59,7 @@ class Budget:
 
     @property
     def progress(self) -> Callable[[float, float, int], None] | None:
-        """What a run calls; as cheap as none where there is no budget."""
+        """The function that a run calls; that of the user where there is no budget."""
         free = self.steps is None and self.seconds is None and self.most is None
         return self.tell if free else self._progress
 
@@ -93,160 +88,144 @@ class Budget:
 
 
 class TimeLoop:
-    """One run: its loop, and what to hand over when it ends early.
+    """One run: its loop, and its trajectory wherever it ends.
 
     Steps are taken ahead, as many as they certify; one that is not certified is rescued, or ends the run.
     """
 
     def __init__(
         self, compile: Callable[[], CompiledSteps], chain: Chain, control: StepControl, recorder: Recorder,
-        system: System, values: Array, t_end: float, progress: Callable[[float, float, int], None] | None,
-        keeper: RunKeeper | None = None, max_steps: int | None = None, begin: Callable[[], None] = lambda: None,
-        in_time: Callable[[], None] = lambda: None,
+        system: System, values: Array, t_end: float, budget: Budget, keeper: RunKeeper | None = None,
     ) -> None:  # fmt: skip
-        self._begin, self._in_time, self._compile, self._max_steps = begin, in_time, compile, max_steps
-        self.keeper, self._compiled = keeper, cast(CompiledSteps | None, None)
-        self._stands: dict[str, Any] | None = None  # after the last step, for a checkpoint
+        self._compile, self._compiled, self.keeper = compile, cast(CompiledSteps | None, None), keeper
+        self._saved_state: dict[str, Any] | None = None  # after the last step, for a checkpoint
         self.chain, self.control, self.recorder = chain, control, recorder
-        self.system, self.values, self.t_end, self.progress = system, values, t_end, progress
+        self.system, self.values, self.t_end, self.budget = system, values, t_end, budget
         self.steps = 0
         self.clock = time.perf_counter()
 
-    @property
-    def compiled(self) -> CompiledSteps:
-        """The steps, compiled when the run begins."""
-        if self._compiled is None:
-            self._compiled = self._compile()
-            self._compiled.use(self.chain)
-            self._compiled.outside.in_time = self._in_time
-            self.recorder.viewer = self._compiled.viewer
-            self.clock = time.perf_counter()
-        return self._compiled
-
     def trajectory(self, first: State) -> Trajectory:
-        """The loop."""
-        origin = origin_of(first)
-        state = first
+        """The run from an initial state."""
+        origin, budget, state = origin_of(first), self.budget, first
         try:
-            steps = self.compiled
+            steps = self._compiled = self._compile()
+            steps.use(self.chain)
+            steps.outside.in_time = budget.in_time
+            self.recorder.viewer = steps.viewer
+            self.clock = time.perf_counter()
             if self.keeper is not None and self.keeper.held is not None:
-                state = self._go_on(self.keeper.held, origin)
+                state = self._restore(self.keeper.held, steps, origin)
             else:
                 begun = steps.start(first)
                 if begun is None:
                     raise SolverFailed(steps.failure(first))
                 state = begun
                 self.recorder.start(state, steps.impact)
-            self._begin()
-            self._keep(state)
+            progress = budget.progress
+            budget.begin()
+            self._note(state, steps)
             while state.t < self.t_end:
-                state, certain = self._ahead(state, origin)
-                if not certain:
-                    raise SolverFailed(steps.failure(state))
-                self._keep(state)
-                if self.progress is not None:
-                    self.progress(state.t, self.t_end, self.steps)
-            return last(lambda: self._finished(state, "finished"), self.steps)
+                # as many steps as are certified, within the budget
+                most = MOST if budget.steps is None else max(1, budget.steps - self.steps)
+                self.chain.others_left = None
+                taken = steps.advance(state, origin, most)
+                self._record(taken)
+                # one that is not certified is taken in parts and by other solvers; without a budget it would be taken
+                # in all of these parts, so that with one none of them is
+                if not taken.whole:
+                    rescued = None
+                    if taken.count < most:
+                        self.chain.others_left = PATIENCE
+                        rescued = steps.rescue(taken.end, origin)
+                    if rescued is None:
+                        raise SolverFailed(steps.failure(taken.end))
+                    if rescued.count > most - taken.count:
+                        raise BudgetSpent(f"the budget of {budget.steps} steps is spent.")
+                    taken = rescued
+                    self._record(taken)
+                state = taken.end
+                self._note(state, steps)
+                if progress is not None:
+                    progress(state.t, self.t_end, self.steps)
+            return finish_uninterrupted(lambda: self._finish(state, "finished"), self.steps)
         except Interrupted:
             raise
-        except SolverFailed as error:
-            state = self._whole(state)
+        except (Exception, KeyboardInterrupt) as error:
+            # rows that Ctrl-C left incomplete do not count
+            reached = self.recorder.whole()
+            self.steps, state = max(len(self.recorder) - 1, 0), state if reached is None else reached
+            if isinstance(error, KeyboardInterrupt):
+                after = f"after {self.steps} steps" if self.steps else "before the first step"
+                message = f"Interrupted at t = {state.t:.9g} s of {self.t_end:g} s, {after}."
+                trajectory = retry_once(lambda: self._finish(state, "interrupted"))
+                raise Interrupted(message, trajectory=trajectory) from None
             if isinstance(error, BudgetSpent):
                 message = f"After {self.steps} steps, at t = {state.t:.9g} s, {error}"
-            else:
+            elif isinstance(error, SolverFailed):
                 hint = self._hint(state, first.t)
                 message = f"Step {self.steps + 1}, from t = {state.t:.9g} s, failed: {error}{hint}"
-            trajectory = made(lambda: self._finished(state, f"failed: {message}"))
-            raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
-        except KeyboardInterrupt:
-            state = self._whole(state)
-            message = interruption(state.t, self.t_end, self.steps)
-            raise Interrupted(message, trajectory=made(lambda: self._finished(state, "interrupted"))) from None
-        except Exception as error:
-            state = self._whole(state)
-            if self.steps == 0 and isinstance(error, NonsmoothError):
+            elif self.steps == 0 and isinstance(error, NonsmoothError):
                 raise  # input that cannot be used
-            message = breakdown(error, state.t, self.steps)
-            trajectory = made(lambda: self._finished(state, f"failed: {message}"))
+            else:
+                message = breakdown(error, state.t, self.steps)
+            trajectory = retry_once(lambda: self._finish(state, f"failed: {message}"))
             raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
 
-    def _ahead(self, state: State, origin: float) -> tuple[State, bool]:
-        """The state after certified steps, and whether the next step is one of these too."""
-        left = MOST if self._max_steps is None else max(1, self._max_steps - self.steps)
-        self.chain.others_left = None
-        taken = self.compiled.advance(state, origin, left)
-        self._take(taken)
-        if not taken.whole and taken.count < left:
-            self.chain.others_left = PATIENCE
-            rescued = self.compiled.rescue(taken.end, origin)
-            if rescued is not None:
-                # without a budget the step would be taken in these parts, so that with one none of them is
-                if rescued.count > left - taken.count:
-                    raise BudgetSpent(f"the budget of {self._max_steps} steps is spent.")
-                return self._take(rescued), True
-        return taken.end, taken.whole
-
-    def _take(self, taken: Taken) -> State:
-        """Record steps; the state after them."""
+    def _record(self, taken: Taken) -> None:
         if taken.count:
             self.recorder.extend(taken.rows, taken.end)
         self.steps += taken.count
-        return taken.end
 
-    def _go_on(self, held: Mapping[str, Any], origin: float) -> State:
-        """Take over how a run stood at its checkpoint."""
+    def _restore(self, saved: Mapping[str, Any], steps: CompiledSteps, origin: float) -> State:
+        """Resume the run from its checkpoint; the state there."""
         assert self.keeper is not None
         try:
-            state, seconds = held["state"], float(held["seconds"])
-            self.recorder.hold(held["recorder"], state)
-            self.chain.hold(held["chain"])
-            if held["compiled"] is not None:
-                self.compiled.hold(held["compiled"], state, origin)
+            state, seconds = saved["state"], float(saved["seconds"])
+            self.recorder.restore(saved["recorder"], state)
+            self.chain.hold(saved["chain"])
+            if saved["compiled"] is not None:
+                steps.hold(saved["compiled"], state, origin)
             self.steps = len(self.recorder) - 1
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise incomplete(self.keeper.checkpoint.path, error) from error
         self.clock -= seconds
         return cast(State, state)
 
-    def _keep(self, state: State) -> None:
-        """Note how the run stands after a step, and write it where an interval has passed."""
+    def _note(self, state: State, steps: CompiledSteps) -> None:
+        """Note the state of the run after a step for a checkpoint, which is written where an interval has passed."""
         if self.keeper is None:
             return
-        self._stands = {
-            "state": state, "chain": self.chain.held(), "rows": len(self.recorder),
-            "compiled": self.compiled.held(state),
+        self._saved_state = {
+            "state": state, "chain": self.chain.held(), "rows": len(self.recorder), "compiled": steps.held(state)
         }  # fmt: skip
-        if self.keeper.due():
+        if self.keeper.checkpoint.due():
             self._save()
 
     def _save(self) -> None:
-        if self.keeper is not None and self._stands is not None:
-            begin = time.perf_counter()
-            try:
-                rows = self.recorder.held(self._stands["rows"])
-            except MemoryError as error:
-                self.keeper.checkpoint.refuse(error)
-                return
-            self.keeper.save({**self._stands, "recorder": rows, "seconds": begin - self.clock})
-            self.clock += time.perf_counter() - begin  # which is no computing
+        """Write the checkpoint of the state noted last."""
+        if self.keeper is None or self._saved_state is None:
+            return
+        begin = time.perf_counter()
+        try:
+            rows = self.recorder.saved_state(self._saved_state["rows"])
+        except MemoryError as error:
+            self.keeper.checkpoint.refuse(error)
+            return
+        tree = {**self._saved_state, "recorder": rows, "seconds": begin - self.clock}
+        self.keeper.checkpoint.save(self.keeper.number, tree)
+        self.clock += time.perf_counter() - begin  # which is no computing
 
-    def _whole(self, state: State) -> State:
-        """Where the run stands, wherever it was stopped."""
-        reached = self.recorder.whole()
-        self.steps = max(len(self.recorder) - 1, 0)
-        return state if reached is None else reached
-
-    def _finished(self, state: State, status: str) -> Trajectory:
+    def _finish(self, state: State, status: str) -> Trajectory:
         if self.recorder.whole() is None:
             self.recorder.start(state, None)
         self._save()
-        counts = {"steps": self.steps, "shortened": 0} | self.chain.counts
-        own = {} if self._compiled is None else self._compiled.counts
-        for name, count in own.items():
-            counts[name] = counts.get(name, 0) + count
-        if own.get("solves"):
-            self.chain.called[TEXT] = own["solves"]
-        observe = None if self._compiled is None else self._compiled.observe
+        counts, observe = {"steps": self.steps, "shortened": 0} | self.chain.counts, None
+        if self._compiled is not None:
+            observe, own = self._compiled.observe, self._compiled.counts
+            for name, count in own.items():
+                counts[name] = counts.get(name, 0) + count
+            if own.get("solves"):
+                self.chain.called[TEXT] = own["solves"]
         seconds = time.perf_counter() - self.clock
         with stage("tables"):
             trajectory = self.recorder.finish(counts, seconds, status, observe)
@@ -254,7 +233,7 @@ class TimeLoop:
         return trajectory
 
     def _hint(self, state: State, begin: float) -> str:
-        """What the residual alone does not tell: a load that is not a number, a driver that cannot be followed."""
+        """A cause that the residual alone does not show: a load that is not a number, a driver beyond reach; or ""."""
         for t in (state.t, self.control.next_time(state.t, state.t, self.t_end)):
             force = self.system.numeric.h(t, state.q, state.v, self.values)[0]
             bad = np.flatnonzero(~np.isfinite(force))
@@ -262,3 +241,31 @@ class TimeLoop:
                 name = self.system.v_names[bad[0]]
                 return f' The applied force along "{name}" is {force[bad[0]]} at t = {t:.9g} s; check the loads.'
         return beyond_reach(self.system, self.values, state, begin, self.t_end)
+
+
+def breakdown(error: Exception, t: float, steps: int) -> str:
+    """The message of a run ended by anything but a step that fails.
+
+    >>> breakdown(MemoryError(), 0.25, 7)
+    'After 7 steps, at t = 0.25 s, the run was ended by MemoryError.'
+    """
+    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":. ")
+    return f"After {steps} step{'s' * (steps != 1)}, at t = {t:.9g} s, the run was ended by {text[:500]}."
+
+
+def retry_once(make: Callable[[], Trajectory]) -> Trajectory:
+    """The tables of a run; repeated if Ctrl-C interrupts them, since otherwise every step would be lost."""
+    try:
+        return make()
+    except KeyboardInterrupt:
+        return make()
+
+
+def finish_uninterrupted(make: Callable[[], Trajectory], steps: int) -> Trajectory:
+    """The tables of a run that has reached its end; Interrupted with the complete run if Ctrl-C arrives meanwhile."""
+    try:
+        return make()
+    except KeyboardInterrupt:
+        trajectory = retry_once(make)
+    message = f"Interrupted after the last of {steps} steps, while its tables were made; the run is complete."
+    raise Interrupted(message, trajectory=trajectory)

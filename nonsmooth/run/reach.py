@@ -1,18 +1,13 @@
 """Drivers that prescribe a motion beyond the reach of the mechanism, which no step can follow."""
 
-from __future__ import annotations
-
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.closing import closed_pose
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
-from nonsmooth.model.elements import Element
 from nonsmooth.model.model import Model
 from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-
-__all__ = ["beyond_reach"]
 
 #: time after the last step at which the joints are tried, as a share of the run
 AHEAD = 5e-3
@@ -29,7 +24,12 @@ def beyond_reach(system: System, values: Array, state: State, begin: float, t_en
     last step, and must at a time before, which is looked for from that step back; the time between is located by
     bisection.
     """
-    drivers = [element.name for element in system.elements if _moves(element)]
+    drivers = [  # with a function of time
+        element.name
+        for element in system.elements
+        if (isinstance(element, PrescribedMotion) and callable(element.motion))
+        or (isinstance(element, PrescribedPose) and (callable(element.position) or callable(element.quaternion)))
+    ]
     if not drivers:
         return ""
     try:
@@ -61,10 +61,3 @@ def beyond_reach(system: System, values: Array, state: State, begin: float, t_en
         f" {what} a motion beyond the reach of the mechanism: its joints cannot be closed after t = {high:.6g} s. "
         "Shorten the motion or the run, or change the lengths."
     )
-
-
-def _moves(element: Element) -> bool:
-    """Whether it is a driver with a function of time."""
-    if isinstance(element, PrescribedMotion):
-        return callable(element.motion)
-    return isinstance(element, PrescribedPose) and (callable(element.position) or callable(element.quaternion))

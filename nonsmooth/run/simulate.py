@@ -1,6 +1,4 @@
-"""The function `simulate`: checks the arguments, and runs."""
-
-from __future__ import annotations
+"""The function `simulate`: checks of the arguments, and the run."""
 
 import contextlib
 import functools
@@ -45,21 +43,18 @@ from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step.control import ConstantStep, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
-from nonsmooth.trajectory.early import UNCHECKED
-from nonsmooth.trajectory.manifest import Manifest
-from nonsmooth.trajectory.recorder import bytes_of_row
+from nonsmooth.trajectory.missed_contacts import with_signs_between_rows
+from nonsmooth.trajectory.recorder import Manifest, bytes_of_row
 from nonsmooth.trajectory.store import SPILL
-from nonsmooth.trajectory.unseen import with_unseen
-
-__all__ = ["check_support", "simulate"]
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
 #: length of a table beside that of a run from which its times are probably in another unit
 LONG = 100.0
-#: where Ctrl-C comes after the last step
+#: messages if Ctrl-C comes after the last step, and between the runs that give a verdict
 COMPLETE = "The run was complete when it was interrupted."
-#: where not even the rows of a first block fit
+UNCHECKED = "Interrupted during the comparison of runs; one run is complete and kept, without a verdict."
+#: message if not even the rows of a first block fit
 NO_MEMORY = "The memory of this process does not suffice for the run; free some, or raise the limit of the process."
 
 
@@ -180,8 +175,15 @@ def _simulated(
     interpreted: bool, record: int, max_steps: int | None, max_seconds: float | str | None,
     progress: Callable[[float, float, int], None] | None, checkpoint: str | os.PathLike[str] | None, every: float,
 ) -> Trajectory:  # fmt: skip
-    """`simulate`, without its words."""
-    _check_objects(system, stepper, state)
+    """`simulate`, without progress output."""
+    if not isinstance(system, System):
+        hint = "call its build() first" if hasattr(system, "build") else "make one with Model.build()"
+        raise InputError(f"simulate takes a System, got {type(system).__name__}; {hint}.")
+    check_stepper(stepper)
+    if state is not None and not isinstance(state, State):
+        raise InputError(
+            f"state must be a State, from system.state(...) or trajectory.end, got {type(state).__name__}."
+        )
     end, begin, step = in_si("t_end", t_end, "s"), in_si("t_start", t_start, "s"), in_si("dt", dt, "s")
     most_seconds = in_si("max_seconds", max_seconds, "s")
     check_kinds(parameters, begin, end, progress)
@@ -189,7 +191,7 @@ def _simulated(
     first = _start(system, values, state, begin)
     check_arguments(first.t, end, interpreted, record)
     check_budget(accuracy, max_steps, most_seconds)
-    _advise_on_tables(system, first.t, end)
+    _warn_of_tables(system, first.t, end)
     chosen = stepper is None or step is None
     check_choice(stepper, step, record, chosen, check, None if accuracy == ACCURACY else accuracy)
     kept = None
@@ -209,7 +211,7 @@ def _simulated(
         try:
             with stage("preparing"), text_interpreted() if interpreted else contextlib.nullcontext():
                 made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
-            return timed("checking", "", partial(with_unseen, made, system, values))
+            return timed("checking", "", partial(with_signs_between_rows, made, system, values))
         except KeyboardInterrupt as error:  # after the last step
             if made is None or isinstance(error, Interrupted):
                 raise
@@ -221,7 +223,7 @@ def _simulated(
     if control is not None:
         check_step(control, first.t, end, first=not first.memory)
     if control is not None and stepper is not None and not check:
-        _advise(system, control, end - first.t, record, max_steps)
+        _warn_of_spilling(system, control, end - first.t, record, max_steps)
         return run(stepper, control)
     from nonsmooth.trust import Rung, automatic, checked
 
@@ -241,12 +243,12 @@ def _simulated(
             own = complete[type(stepper)] = run(stepper, control)
             return checked(rung, system, values, own, Rung(stepper, control), accuracy=accuracy)
     except (Exception, KeyboardInterrupt) as error:
-        _keep(error, complete)
+        _hand_over_complete_run(error, complete)
         raise
 
 
-def _advise(system: System, control: StepControl, length: float, record: int, max_steps: int | None) -> None:
-    """Say before a run whose rows are not kept in memory how many of them would be."""
+def _warn_of_spilling(system: System, control: StepControl, length: float, record: int, max_steps: int | None) -> None:
+    """Warn before a run whose rows are not kept in memory, with the `record` with which they would be."""
     if not isinstance(control, ConstantStep):
         return
     steps = _fewest(control, length, max_steps)
@@ -268,8 +270,8 @@ def _fewest(control: StepControl, length: float, max_steps: int | None) -> float
     return min(length / longest, math.inf if max_steps is None else max_steps)
 
 
-def _advise_on_tables(system: System, begin: float, end: float) -> None:
-    """Say before a run which tables end before it with a driver in motion, and which seem to be in another unit."""
+def _warn_of_tables(system: System, begin: float, end: float) -> None:
+    """Warn of tables that end before the run with a driver in motion, and of those that seem to be in another unit."""
     for element, table in system.tables:
         times, whose = np.array(table.times), f'{type(element).__name__} "{element.name}": its table'
         last = float(np.diff(table.values[-2:])[0] / np.diff(times[-2:])[0])
@@ -288,13 +290,11 @@ def _advise_on_tables(system: System, begin: float, end: float) -> None:
             warnings.warn(f"{whose} {said}", ValidityWarning, stacklevel=5)
 
 
-def _keep(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
-    """Return a complete run if those that give its verdict ended early."""
+def _hand_over_complete_run(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
+    """Raise an error with a complete run if those that give its verdict ended early."""
     kept = next(iter(complete.values()), None)
-    trajectory, cause = (
-        getattr(error, "trajectory", None),
-        error.cause if isinstance(error, SimulationFailed) else error,
-    )
+    trajectory = getattr(error, "trajectory", None)
+    cause = error.cause if isinstance(error, SimulationFailed) else error
     if kept is None or any(trajectory is one for one in complete.values()):
         return
     if isinstance(cause, NonsmoothError) and not isinstance(cause.__cause__, MemoryError):
@@ -329,11 +329,8 @@ def _run(
         system, manifest, values, record=record, expected=int(_fewest(control, t_end - first.t, budget.steps)),
         constant=isinstance(control, ConstantStep),
     )  # fmt: skip
-    loop = TimeLoop(
-        partial(steps, system, stepper, control, values, t_end), chain,
-        control, recorder, system, values, t_end, budget.progress, keeper, budget.steps, budget.begin,
-        budget.in_time,
-    )  # fmt: skip
+    compile = partial(steps, system, stepper, control, values, t_end)
+    loop = TimeLoop(compile, chain, control, recorder, system, values, t_end, budget, keeper)
     return timed("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
 
 
@@ -347,25 +344,13 @@ def _start(system: System, values: Array, state: State | None, t_start: float | 
     first = system.start if state is None else state
     if first.q.shape != system.start.q.shape or first.v.shape != system.start.v.shape:
         raise InputError(
-            f"The state has {first.q.size} coordinates and {first.v.size} velocities, "
-            f"the system {system.nq} and {system.nv}; "
-            "make it with system.state(...)."
+            f"The state has {first.q.size} coordinates and {first.v.size} velocities, the system {system.nq} and "
+            f"{system.nv}; make it with system.state(...)."
         )
     if t_start is not None:
         first = replace(first, t=float(t_start))
     check_start(system, first, values)
     return first
-
-
-def _check_objects(system: Any, stepper: Any, state: Any) -> None:
-    if not isinstance(system, System):
-        hint = "call its build() first" if hasattr(system, "build") else "make one with Model.build()"
-        raise InputError(f"simulate takes a System, got {type(system).__name__}; {hint}.")
-    check_stepper(stepper)
-    if state is not None and not isinstance(state, State):
-        raise InputError(
-            f"state must be a State, from system.state(...) or trajectory.end, got {type(state).__name__}."
-        )
 
 
 def check_support(system: System, stepper: Stepper, values: Array, control: StepControl) -> None:

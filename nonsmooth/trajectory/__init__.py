@@ -1,12 +1,11 @@
 """The result of a run: labelled columns with units, both limits at impacts, and a certificate."""
 
 from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
-from nonsmooth.trajectory.columns import Columns, UnknownName
+from nonsmooth.trajectory.columns import IMPACT_COLUMNS, Columns, Left, UnknownName
 from nonsmooth.trajectory.dense import States
-from nonsmooth.trajectory.instants import Instants
-from nonsmooth.trajectory.origin import Origin
+from nonsmooth.trajectory.instants import Instants, Origin
 from nonsmooth.trajectory.recorder import Recorder
-from nonsmooth.trajectory.trajectory import IMPACT_COLUMNS, Left, Trajectory
+from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import Verdict
 
 __all__ = [

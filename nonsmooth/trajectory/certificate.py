@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.seen import Seen
 
-__all__ = [
-    "ENERGIES",
-    "Balance",
-    "Certificate",
-    "EnergyLedger",
-    "energy_ledger",
-    "energy_series",
-    "remainder",
-    "worst_violation",
-]
+#: columns of a trajectory's energies, in this order
+ENERGIES = (
+    "kinetic", "potential", "work_loads", "work_drivers", "loss_impacts", "loss_contact", "loss_friction",
+    "loss_damping", "remainder",
+)  # fmt: skip
+#: works and losses that a balance of energy adds up; the work of damping is the negative of its loss
+SUMS = ("work_loads", "work_drivers", "loss_impacts", "loss_contact", "loss_friction", "work_damping")
 
 
 @dataclass(frozen=True)
@@ -94,24 +91,15 @@ class Balance:
     start: float
     sums: Mapping[str, float]
 
-    def held(self) -> dict[str, Any]:
-        """As plain data."""
+    def saved_state(self) -> dict[str, Any]:
+        """The balance as plain data, for a checkpoint."""
         return {**asdict(self), "sums": dict(self.sums)}
 
     @classmethod
-    def of(cls, held: Mapping[str, Any]) -> Balance:
-        """From plain data."""
-        numbers = {one.name: float(held[one.name]) for one in fields(cls) if one.name != "sums"}
-        return cls(**numbers, sums={name: float(held["sums"][name]) for name in SUMS})
-
-
-#: columns of a trajectory's energies, in this order
-ENERGIES = (
-    "kinetic", "potential", "work_loads", "work_drivers", "loss_impacts", "loss_contact", "loss_friction",
-    "loss_damping", "remainder",
-)  # fmt: skip
-#: works and losses that a balance of energy adds up; the work of damping is the negative of its loss
-SUMS = ("work_loads", "work_drivers", "loss_impacts", "loss_contact", "loss_friction", "work_damping")
+    def restored(cls, saved: Mapping[str, Any]) -> Balance:
+        """The balance from plain data."""
+        numbers = {one.name: float(saved[one.name]) for one in fields(cls) if one.name != "sums"}
+        return cls(**numbers, sums={name: float(saved["sums"][name]) for name in SUMS})
 
 
 def energy_series(
@@ -124,7 +112,7 @@ def energy_series(
     lengths
         Differences of the times of the rows (n,) [s], 0 for row 0.
     seen
-        With energies and powers of the rows.
+        Energies and powers of the rows.
     steps
         The times ``t`` (n,) of the rows [s]. Of the step that ends in each row, each (n,) [J]: ``work_drivers``;
         ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number if the trapezoidal rule is to be used;
@@ -195,7 +183,7 @@ def energy_series(
 
 
 def remainder(series: Mapping[str, Array], start: float) -> Array:
-    """What the balance of energies (n,) lacks, with the energy at the start [J]."""
+    """Remainder of the balance of energies (n,) with the energy at the start [J]."""
     losses = sum(series[name] for name in ("loss_impacts", "loss_contact", "loss_friction", "loss_damping"))
     gained = series["work_loads"] + series["work_drivers"] - losses
     return series["kinetic"] + series["potential"] - start - gained

@@ -1,19 +1,25 @@
-"""Named columns of one array."""
+"""Named columns of one array, and arrays of a run that are computed from its other ones when they are read.
 
-from __future__ import annotations
+In a row without an impact velocities and gap velocities do not jump, mean forces are the impulses divided by the length
+of the step, and joints transmit no impulse of an impact; only the other rows of these tables are kept. The remainder of
+the energy balance is a sum of the other energies. Values are the same bits as those of the row's own evaluation.
+"""
 
 import difflib
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces, forget_pages
-
-__all__ = ["Columns", "UnknownName", "any_of_each", "bounds", "where"]
+from nonsmooth.model.system import System
+from nonsmooth.trajectory.certificate import ENERGIES, remainder
 
 #: rows of which something is computed at once
 AT_ONCE = 1 << 17
@@ -21,6 +27,10 @@ AT_ONCE = 1 << 17
 NARROW = 16
 #: columns up to which an array is turned to have long rows, and numbers of those that are made of several short ones
 SHORT, LONG = 8, 1024
+#: columns of the table of impacts besides the contact, with their units
+IMPACT_COLUMNS = {"t": "s", "P_N": "N s", "P_T": "N s", "gamma_minus": "m/s", "gamma_plus": "m/s"}
+#: energies of which the remainder follows
+KEPT_ENERGIES = ENERGIES[:-1]
 
 
 class UnknownName(InputError, KeyError):
@@ -52,8 +62,8 @@ class Columns(Mapping[str, NDArray[Any]]):
 
     def __init__(self, what: str, names: Sequence[str], array: NDArray[Any] | Pieces, units: Sequence[str]) -> None:
         self.what, self.names, self.unit_list = what, tuple(names), tuple(units)
-        self.table = array if isinstance(array, Pieces) else _frozen(array)
-        self._order = _order(self.names)
+        self.table = array if isinstance(array, Pieces) else _read_only(array)
+        self._order = _index_of_names(self.names)
         sizes = {len(self._order), len(self.unit_list), len(self.names), *array.shape[1:2]}
         if len(array.shape) not in (2, 3) or len(sizes) > 1:
             raise InputError(f"{len(self.names)} {what} names do not fit an array of shape {array.shape}.")
@@ -61,7 +71,7 @@ class Columns(Mapping[str, NDArray[Any]]):
     @cached_property
     def array(self) -> NDArray[Any]:
         """All columns, read-only."""
-        return _frozen(self.table.whole()) if isinstance(self.table, Pieces) else self.table
+        return _read_only(self.table.whole()) if isinstance(self.table, Pieces) else self.table
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.array[:, self._index(name)]
@@ -85,7 +95,7 @@ class Columns(Mapping[str, NDArray[Any]]):
         for k in range(0, self.table.shape[0], AT_ONCE):
             part = np.abs(self.table[k : k + AT_ONCE])
             peaks = np.maximum(peaks, np.max(part.reshape(*part.shape[:2], -1), axis=(0, 2), initial=0.0))
-            forget_pages(*self.table.sources if isinstance(self.table, Pieces) else (self.table,))
+            forget_pages(*_sources(self.table))
         return dict(zip(self.names, peaks.tolist(), strict=True))
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -105,13 +115,21 @@ class Columns(Mapping[str, NDArray[Any]]):
         return self._order[name]
 
 
+@dataclass(frozen=True, eq=False)
+class Left:
+    """Left limits of velocities and gap velocities, the only quantities that jump."""
+
+    v: Columns
+    gap_rate: Columns
+
+
 @lru_cache(maxsize=64)
-def _order(names: tuple[str, ...]) -> Mapping[str, int]:
-    """Positions of names, which many tables of many runs have."""
+def _index_of_names(names: tuple[str, ...]) -> Mapping[str, int]:
+    """Positions of names, which are the same in many tables of many runs."""
     return {name: i for i, name in enumerate(names)}
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     found = array.view()
     found.flags.writeable = False
     return found
@@ -121,14 +139,14 @@ def bounds(array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The least and the largest number of each column (k,) of an array (n, k), of which little is in memory at once."""
     least, largest = array[0].copy(), array[0].copy()
     for k in range(0, len(array), AT_ONCE):
-        below, above = _bounds(array[k : k + AT_ONCE])
+        below, above = _bounds_of_part(array[k : k + AT_ONCE])
         least, largest = np.minimum(least, below), np.maximum(largest, above)
         forget_pages(array)
     return least, largest
 
 
-def _bounds(part: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The same by long rows, which NumPy compares far faster than short ones."""
+def _bounds_of_part(part: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Bounds of columns by long rows, which NumPy compares far faster than short ones."""
     n, k = part.shape
     if k < SHORT:
         columns = np.ascontiguousarray(part.T)
@@ -159,3 +177,145 @@ def where(found: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]
     """Rows and columns of a table (n, k) in which it is true; of narrow tables far faster than `numpy.nonzero`."""
     row, column = np.divmod(np.flatnonzero(found), max(found.shape[1], 1))
     return row, column
+
+
+def _sources(array: NDArray[Any] | Pieces) -> tuple[NDArray[Any], ...]:
+    return array.sources if isinstance(array, Pieces) else (array,)
+
+
+def means(impulse: Array, length: Array) -> Array:
+    """Mean forces (n, k) of impulses (n, k) in steps of given lengths (n,); 0 at a start."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = impulse / length[:, None]
+    found[~(length > 0.0)] = 0.0
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class MeanForces(Pieces):
+    """Mean forces (n, k) of the impulses of steps that end at times t (n,), or of given lengths (n,)."""
+
+    impulse: NDArray[Any]
+    t: NDArray[Any]
+    length: NDArray[Any] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.impulse.shape
+
+    @property
+    def sources(self) -> tuple[NDArray[Any], ...]:
+        return self.impulse, self.t
+
+    def rows(self, first: int, last: int) -> Array:
+        if self.length is not None:
+            length = self.length[first:last]
+        else:
+            length = np.diff(self.t[first:last], prepend=self.t[max(first - 1, 0)])
+        return means(self.impulse[first:last], length)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseOverride(Pieces):
+    """A table (n, k) equal to another one except in the rows `at` (m,), in which it has `values` (m, k)."""
+
+    usual: NDArray[Any] | Pieces
+    at: NDArray[Any]
+    values: NDArray[Any]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.usual.shape
+
+    @property
+    def sources(self) -> tuple[NDArray[Any], ...]:
+        return *_sources(self.usual), self.at, self.values
+
+    def rows(self, first: int, last: int) -> Array:
+        found = np.array(self.usual[first:last])
+        begin, end = np.searchsorted(self.at, (first, last))
+        found[self.at[begin:end] - first] = self.values[begin:end]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Energies(Pieces):
+    """All energies (n, energies) [J] from those kept, each (n,), and from the energy at the start."""
+
+    kept: Mapping[str, NDArray[Any]]
+    start: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return len(self.kept["kinetic"]), len(ENERGIES)
+
+    @property
+    def sources(self) -> tuple[NDArray[Any], ...]:
+        return tuple(self.kept.values())
+
+    def rows(self, first: int, last: int) -> Array:
+        part = {name: self.kept[name][first:last] for name in KEPT_ENERGIES}
+        return np.column_stack([*part.values(), remainder(part, self.start)])
+
+
+def by_tangent(P_T: Array, system: System) -> Array:
+    """Rows (n, nt) as (n, nc, 2) in space; in the plane, where a contact has one tangent, as they are."""
+    return P_T if system.dimension == 2 else P_T.reshape(len(P_T), system.nc, 2)
+
+
+def by_row(P_T: Array) -> Array:
+    """The inverse of `by_tangent`: rows (n, nt)."""
+    return P_T.reshape(len(P_T), math.prod(P_T.shape[1:]))
+
+
+def tangential_size(P_T: Array, system: System) -> Array:
+    """Rows (n, nc): with their sign in the plane, lengths in space."""
+    return P_T if system.dimension == 2 else np.linalg.norm(by_tangent(P_T, system), axis=2)
+
+
+@dataclass(frozen=True, eq=False)
+class ForceAxes(Pieces):
+    """Vectors of contact forces, in the ground frame (n, nc, dimension) [N], computed on request.
+
+    Parameters
+    ----------
+    system, parameters, q
+        The mechanism, its parameters, and coordinates at the rows (n, nq).
+    lam_N, lam_T
+        Mean normal (n, nc) and tangential (n, nt) forces [N] of the steps that end in the rows, impacts excluded.
+    """
+
+    system: System
+    parameters: Array
+    q: Array
+    lam_N: Array | Pieces
+    lam_T: Array | Pieces
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return len(self.q), self.system.nc, self.system.dimension
+
+    @property
+    def sources(self) -> tuple[Array, ...]:
+        return self.q, *_sources(self.lam_N), *_sources(self.lam_T)
+
+    def forces(self) -> Columns:
+        """Force on the second body of each contact."""
+        return Columns("contact", self.system.contact_names, self, ["N"] * self.system.nc)
+
+    def rows(self, first: int, last: int) -> Array:
+        axes = self.system.contact_axes(self.q[first:last], self.parameters)
+        lam_N, lam_T = self.lam_N[first:last], self.lam_T[first:last]
+        parts = np.concatenate([lam_N[:, :, None], lam_T.reshape(*lam_N.shape, self.system.dimension - 1)], axis=2)
+        return np.einsum("nck,nckd->ncd", parts, axes)
+
+
+def impact_table(contacts: Sequence[str], columns: Mapping[str, Array]) -> NDArray[np.void]:
+    """The table of impacts (k,) of these contacts, with the numbers of `IMPACT_COLUMNS`, each (k,)."""
+    width = max(map(len, contacts), default=1)
+    numbers = [(name, "f8") for name in IMPACT_COLUMNS if name != "t"]
+    table = np.zeros(len(contacts), dtype=[("t", "f8"), ("contact", f"U{width}"), *numbers])
+    table["contact"] = contacts
+    for name, values in columns.items():
+        table[name] = values
+    return table

@@ -13,9 +13,7 @@ References
 Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, II.6.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,20 +26,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.flexible_bodies import FlexibleBody, restored_flexible
 from nonsmooth.settings import floats
 from nonsmooth.trajectory.columns import Columns
-from nonsmooth.trajectory.origin import Run
-
-__all__ = [
-    "ORDERS",
-    "SIDES",
-    "Coordinates",
-    "Places",
-    "States",
-    "between",
-    "coordinates_of",
-    "hermite",
-    "places",
-    "sided",
-]
 
 Index = NDArray[np.intp]
 
@@ -71,26 +55,23 @@ class States:
         return f"States({len(self.t)} time{'s' * (len(self.t) != 1)}{span}: {self.q} and {self.v})"
 
 
-class _Deforming:
-    """Velocities of a flexible body of a run, whose inertia changes with its deformation.
+class _FloatingFrame:
+    """A flexible body of a run whose inertia changes with its deformation.
 
-    They are not the angular velocity of its frame and the rates of its modes, see `nonsmooth.model.floating_frame`.
+    Its velocities are not the angular velocity of its frame and the rates of its modes, see
+    `nonsmooth.model.floating_frame`.
     """
 
     def __init__(self, body: FlexibleBody, q_names: Sequence[str], v_names: Sequence[str]) -> None:
         first_q, first_v, n = q_names.index(f"{body.name}.eta1"), v_names.index(f"{body.name}.eta1"), len(body.axes)
         self.eta, self.frame = slice(first_q, first_q + body.count), body.frame
         self.turning, self.modes = slice(first_v - n, first_v), slice(first_v, first_v + body.count)
+        self.columns = slice(self.turning.start, self.modes.stop)
         eta, v, a = ca.SX.sym("eta", body.count), ca.SX.sym("v", n + body.count), ca.SX.sym("a", n + body.count)
         u = ca.vertcat(*self.frame.velocities(eta, v[:n], v[n:]))
         self._forward = ca.Function("forward", [eta, v], [u])
         change = ca.jtimes(u, eta, u[n:]) + ca.jtimes(u, v, a)
         self._change = ca.Function("change", [eta, v, a], [change])
-
-    @property
-    def columns(self) -> slice:
-        """Of the velocities that are others."""
-        return slice(self.turning.start, self.modes.stop)
 
     def forward(self, q: Array, v: Array) -> Array:
         """omega and eta' (n, k), by rows."""
@@ -108,14 +89,15 @@ class _Deforming:
 
 
 class Coordinates:
-    """Between coordinates and velocities, whose names tell the quaternions: ``q' = B(q) v`` and back, rows at once.
+    """The kinematic equation ``q' = B(q) v`` and its inverse, for rows at once; names tell the quaternions.
 
     Parameters
     ----------
     q_names, v_names
-        Of the columns; a quaternion is ``body.qw`` and the three that follow, its velocity ``body.wx`` and two more.
+        Names of the columns; a quaternion is ``body.qw`` and the three that follow, its velocity ``body.wx`` and two
+        more.
     elements
-        Of the model, as its description has them.
+        Elements of the model, as its description has them.
     """
 
     def __init__(
@@ -123,7 +105,7 @@ class Coordinates:
     ) -> None:
         bodies = [body for one in elements if (body := restored_flexible(one)) is not None]
         names = list(q_names), list(v_names)
-        self.deforming = [_Deforming(body, *names) for body in bodies if body.frame.changing]
+        self.deforming = [_FloatingFrame(body, *names) for body in bodies if body.frame.changing]
         first = [i for i, name in enumerate(q_names) if name.endswith(".qw")]
         spin = [i for i, name in enumerate(v_names) if name.endswith(".wx")]
         self.turns = [(slice(i, i + 4), slice(j, j + 3)) for i, j in zip(first, spin, strict=True)]
@@ -134,9 +116,9 @@ class Coordinates:
 
     def rates(self, q: Array, v: Array) -> Array:
         """q' (n, nq) of q (n, nq) and v (n, nv)."""
-        return self._rates(q, self._moving(q, v))
+        return self._linear_rates(q, self._with_frame_rates(q, v))
 
-    def _moving(self, q: Array, v: Array) -> Array:
+    def _with_frame_rates(self, q: Array, v: Array) -> Array:
         """v with the angular velocities of frames and the rates of modes of flexible bodies."""
         if self.deforming:
             v = v.copy()
@@ -144,7 +126,8 @@ class Coordinates:
                 v[:, one.columns] = one.forward(q, v)
         return v
 
-    def _rates(self, q: Array, v: Array) -> Array:
+    def _linear_rates(self, q: Array, v: Array) -> Array:
+        """B(q) v, without flexible bodies."""
         rates = np.empty_like(q)
         rates[:, self.plain_q] = v[:, self.plain_v]
         for place, spin in self.turns:
@@ -153,12 +136,12 @@ class Coordinates:
 
     def second_rates(self, q: Array, v: Array, a: Array) -> Array:
         """q'' (n, nq) with v' = a (n, nv)."""
-        moving = self._moving(q, v)
+        rates = self._with_frame_rates(q, v)
         if self.deforming:
             a = a.copy()
             for one in self.deforming:
                 a[:, one.columns] = one.change(q, v, a)
-        v, second = moving, self._rates(q, a)
+        v, second = rates, self._linear_rates(q, a)
         for place, spin in self.turns:
             second[:, place] += _product(_product(q[:, place], v[:, spin]), v[:, spin]) / 4
         return second
@@ -171,14 +154,14 @@ class Coordinates:
             size = np.linalg.norm(q[:, place], axis=1, keepdims=True)
             q[:, place] /= size
             # a change of the norm is in the scalar part of conj(q) q', which is omitted
-            v[:, spin] = 2 * _spin(q[:, place], rates[:, place] / size)
+            v[:, spin] = 2 * _vector_of_product(q[:, place], rates[:, place] / size)
         for one in self.deforming:
             v[:, one.columns] = one.back(q, v)
         return q, v
 
 
-def coordinates_of(run: Run) -> Coordinates:
-    """Of the columns of a run, with the flexible bodies of its description."""
+def coordinates_of(run: Any) -> Coordinates:
+    """The coordinates of a run, with the flexible bodies of its description."""
     return Coordinates(run.q.names, run.v.names, run.manifest.get("model", {}).get("elements", ()))
 
 
@@ -189,7 +172,7 @@ def _product(quaternion: Array, vector: Array) -> Array:
     return np.hstack([scalar, w * vector + np.cross(x, vector)])
 
 
-def _spin(quaternion: Array, rate: Array) -> Array:
+def _vector_of_product(quaternion: Array, rate: Array) -> Array:
     """The vector part of conj(quaternion) ∘ rate, by rows."""
     w, x = quaternion[:, :1], quaternion[:, 1:]
     return np.asarray(w * rate[:, 1:] - rate[:, :1] * x - np.cross(x, rate[:, 1:]))
@@ -208,15 +191,10 @@ def hermite(s: Array, h: Array, ends: tuple[tuple[Array, ...], tuple[Array, ...]
     else:
         c0 = h**2 * first[0]
         delta, slope, bend = y1 - y0 - h * d0 - c0 / 2, h * (d1 - d0) - c0, h**2 * last[0] - c0
-        parts = np.array(
-            [
-                h * d0,
-                c0 / 2,
-                10 * delta - 4 * slope + bend / 2,
-                -15 * delta + 7 * slope - bend,
-                6 * delta - 3 * slope + bend / 2,
-            ]
-        )
+        parts = np.array([
+            h * d0, c0 / 2, 10 * delta - 4 * slope + bend / 2, -15 * delta + 7 * slope - bend,
+            6 * delta - 3 * slope + bend / 2,
+        ])  # fmt: skip
     value, rate = np.zeros_like(y0), np.zeros_like(y0)
     for power in range(len(parts), 0, -1):
         rate = rate * s + power * parts[power - 1]
@@ -247,19 +225,12 @@ class Places:
     side: str
 
 
-def sided(side: str) -> str:
-    """The side, checked."""
-    if side not in SIDES:
-        raise InputError(f'side must be "right" or "left", the limit at an impact, got {side!r}.')
-    return side
-
-
-def places(rows: Array, struck: Array, t: Any, side: str) -> Places:
+def places(rows: Array, impacts: Array, t: Any, side: str) -> Places:
     """Where `t` lies among the times of `rows` (n,).
 
     Parameters
     ----------
-    struck
+    impacts
         Times of impacts, also of those whose rows were not recorded.
 
     Raises
@@ -276,11 +247,13 @@ def places(rows: Array, struck: Array, t: Any, side: str) -> Places:
         given = repr(float(times[outside][0])) if times.ndim == 1 and np.isfinite(times).all() else repr(t)
         first, last = float(rows[0]), float(rows[-1])
         raise InputError(f"t must be times from {first!r} to {last!r} s, the span of the run, got {given}.")
-    step = np.searchsorted(rows, times, "left" if sided(side) == "left" else "right") - 1
+    if side not in SIDES:
+        raise InputError(f'side must be "right" or "left", the limit at an impact, got {side!r}.')
+    step = np.searchsorted(rows, times, "left" if side == "left" else "right") - 1
     nearest = np.minimum(np.searchsorted(rows, times), len(rows) - 1)
     row = np.where(rows[nearest] == times, nearest, -1)
     between = np.flatnonzero(row < 0)
-    lost = np.unique(struck[~np.isin(struck, rows)])
+    lost = np.unique(impacts[~np.isin(impacts, rows)])
     if lost.size and between.size:
         crossing = between[np.isin(step[between], np.searchsorted(rows, lost) - 1)]
         if crossing.size:
@@ -291,24 +264,32 @@ def places(rows: Array, struck: Array, t: Any, side: str) -> Places:
     return Places(times, step.astype(np.intp), row.astype(np.intp), side)
 
 
-def between(
-    at: Places, order: int, rows: Array, q: Array, v: dict[str, Array], coordinates: Coordinates, accelerations: object
-) -> tuple[Array, Array]:
-    """q (n, nq) and v (n, nv) at times between rows; `accelerations` (rows, side) is required for order 6."""
-    found_q, found_v = np.empty((len(at.t), q.shape[1])), np.empty((len(at.t), v["right"].shape[1]))
-    on = at.row >= 0
-    found_q[on], found_v[on] = q[at.row[on]], v[at.side][at.row[on]]
-    inside = np.flatnonzero(~on)
-    if inside.size:
-        first = at.step[inside]
-        ends = []
-        for row, side in ((first, "right"), (first + 1, "left")):
-            known = [q[row], coordinates.rates(q[row], v[side][row])]
-            if order == 6:
-                assert callable(accelerations)
-                known.append(coordinates.second_rates(q[row], v[side][row], accelerations(row, side)))
-            ends.append(tuple(known))
-        h = rows[first + 1] - rows[first]
-        value, rate = hermite((at.t[inside] - rows[first]) / h, h, (ends[0], ends[1]))
-        found_q[inside], found_v[inside] = coordinates.closed(value, rate)
-    return found_q, found_v
+class RowMotion:
+    """Motion between the rows of a run, of which it keeps the arrays and not the run itself."""
+
+    def __init__(self, run: Any) -> None:
+        self.t, self.q, self.v = run.t, run.q.array, {"right": run.v.array, "left": run.left.v.array}
+        self.coordinates = coordinates_of(run)
+
+    def states(
+        self, at: Places, order: int, accelerations: Callable[[Index, str], Array] | None = None
+    ) -> tuple[Array, Array]:
+        """q (n, nq) and v (n, nv) at times; `accelerations` (rows, side) are required for order 6."""
+        q, v = np.empty((len(at.t), self.q.shape[1])), np.empty((len(at.t), self.v["right"].shape[1]))
+        on = at.row >= 0
+        q[on], v[on] = self.q[at.row[on]], self.v[at.side][at.row[on]]
+        inside = np.flatnonzero(~on)
+        if inside.size:
+            first = at.step[inside]
+            ends = []
+            for row, side in ((first, "right"), (first + 1, "left")):
+                known = [self.q[row], self.coordinates.rates(self.q[row], self.v[side][row])]
+                if order == 6:
+                    assert accelerations is not None
+                    a = accelerations(row, side)
+                    known.append(self.coordinates.second_rates(self.q[row], self.v[side][row], a))
+                ends.append(tuple(known))
+            h = self.t[first + 1] - self.t[first]
+            value, rate = hermite((at.t[inside] - self.t[first]) / h, h, (ends[0], ends[1]))
+            q[inside], v[inside] = self.coordinates.closed(value, rate)
+        return q, v

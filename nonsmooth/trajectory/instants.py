@@ -5,21 +5,52 @@ contacts follow from the complementarity problem in accelerations and forces, wh
 between its phases; with compliant contact the laws are evaluated. At an impact forces have a limit on either side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.trajectory.columns import Columns
-from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
-from nonsmooth.trajectory.dense import ORDERS, Index, Places, States, between, coordinates_of, places
-from nonsmooth.trajectory.origin import Law, Origin, Run
+from nonsmooth.model.state import InternalStates, State
+from nonsmooth.model.system import System
+from nonsmooth.trajectory.columns import Columns, ForceAxes, by_tangent
+from nonsmooth.trajectory.dense import ORDERS, Index, Places, RowMotion
 
-__all__ = ["Instants", "Motions", "acceleration_units", "bare_states"]
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """The origin of the rows of a run: the mechanism, its parameters (n,), and the initial state."""
+
+    system: System
+    parameters: Array
+    start: State | None = None
+
+    @property
+    def memory(self) -> InternalStates:
+        """Internal states of the initial state."""
+        return InternalStates() if self.start is None else self.start.memory
+
+
+class Forces(NamedTuple):
+    """Accelerations (nv,), forces of joints (ng,), (nr,) and contacts (nc,), (nt,), modes (nc,) at one instant."""
+
+    a: Array
+    lam_g: Array
+    reaction: Array
+    lam_N: Array
+    lam_T: Array
+    mode: NDArray[np.int8]
+
+
+class Law(Protocol):
+    """Computation of accelerations and forces from a state."""
+
+    def forces(self, t: float, q: Array, v: Array, step: int) -> Forces:
+        """Forces at a state of the motion that follows on row `step`; -1 for that before the first row."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,29 +96,25 @@ class Instants:
 class Motions:
     """Motion between rows of a trajectory whose mechanism is known, and forces there."""
 
-    def __init__(self, run: Run, origin: Origin) -> None:
-        self.origin, self.rows = origin, run.t
-        self.names, self.columns = origin.system.names, (run.q, run.v)
-        self.q, self.v = run.q.array, {"right": run.v.array, "left": run.left.v.array}
-        self.coordinates = coordinates_of(run)
-        self.law = _law(run, origin)
-        self._accelerations = {side: np.full_like(self.v[side], np.nan) for side in self.v}
+    def __init__(self, run: Any, origin: Origin) -> None:
+        self.origin, self.rows, self.law = origin, RowMotion(run), _law(run, origin)
+        self._accelerations = {side: np.full_like(v, np.nan) for side, v in self.rows.v.items()}
 
     def states(self, at: Places, order: int) -> tuple[Array, Array]:
         """q (n, nq) and v (n, nv)."""
-        return between(at, order, self.rows, self.q, self.v, self.coordinates, self.accelerations)
+        return self.rows.states(at, order, self.accelerations)
 
     def accelerations(self, rows: Index, side: str) -> Array:
-        """v' (k, nv) at rows."""
-        known = self._accelerations[side]
+        """v' (k, nv) at rows, each of which is evaluated once."""
+        known, motion = self._accelerations[side], self.rows
         for row in np.unique(rows[np.isnan(known[rows, :1]).any(axis=1)]):
             step = row if side == "right" else row - 1
-            known[row] = self.law.forces(float(self.rows[row]), self.q[row], self.v[side][row], int(step)).a
+            known[row] = self.law.forces(float(motion.t[row]), motion.q[row], motion.v[side][row], int(step)).a
         return np.asarray(known[rows])
 
     def instants(self, at: Places) -> Instants:
         """Accelerations and forces at times."""
-        system, names = self.origin.system, self.names
+        system, names = self.origin.system, self.origin.system.names
         q, v = self.states(at, max(ORDERS))
         found = [
             self.law.forces(float(time), q[i], v[i], int(step))
@@ -107,7 +134,9 @@ class Motions:
             q=Columns("coordinate", names.q, q, names.q_units),
             v=Columns("velocity", names.v, v, names.v_units),
             a=table("acceleration", names.v, "a", acceleration_units(names.v_units)),
-            lam_g=table("constraint", names.constraints, "lam_g", [_dual(unit) for unit in names.constraint_units]),
+            lam_g=table(
+                "constraint", names.constraints, "lam_g", ["N" if u == "m" else "N m" for u in names.constraint_units]
+            ),
             reaction=table("reaction", names.reactions, "reaction", names.reaction_units),
             lam_N=lam_N,
             lam_T=Columns("contact", system.contact_names, by_tangent(tangential, system), units),
@@ -116,34 +145,16 @@ class Motions:
         )
 
 
-def bare_states(run: Run, t: object, side: str) -> States:
-    """Coordinates and velocities of order 4, which require the rows only."""
-    at, v = places(run.t, run.impacts["t"], t, side), {"right": run.v.array, "left": run.left.v.array}
-    q, velocities = between(at, 4, run.t, run.q.array, v, coordinates_of(run), None)
-    return States(
-        at.t,
-        Columns("coordinate", run.q.names, q, run.q.unit_list),
-        Columns("velocity", run.v.names, velocities, run.v.unit_list),
-    )
-
-
 def acceleration_units(units: Sequence[str]) -> list[str]:
-    """Of velocities' rates."""
+    """Units of the rates of velocities."""
     return [f"{unit.removesuffix('/s')}/s^2" for unit in units]
 
 
-def _dual(unit: str) -> str:
-    """Of what does work along a constraint of this unit."""
-    return "N" if unit == "m" else "N m"
+def _law(run: Any, origin: Origin) -> Law:
+    from nonsmooth.trajectory.instant_forces import CompliantLaw, RigidLaw
 
-
-def _law(run: Run, origin: Origin) -> Law:
     if origin.system.compliance is not None:
-        from nonsmooth.trajectory.compliant_instants import CompliantLaw
-
         return CompliantLaw(run, origin)
-    from nonsmooth.trajectory.rigid_instants import RigidLaw
-
     if not np.all(np.isfinite(run.v.array)):
         raise InputError("The run contains velocities that are not finite; forces cannot be computed at its rows.")
     return RigidLaw(run, origin)

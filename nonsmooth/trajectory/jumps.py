@@ -9,25 +9,17 @@ with M^-1 within the joints and the contacts that stick, s the directions of sli
 loads have P' G P > 0; where it is not, impulses are those of a jump, which are impacts.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.rows import AT_JUMPS, at_rows
+from nonsmooth.model.system import System
 from nonsmooth.step.constrained_motion import Mechanism
-from nonsmooth.trajectory.columns import any_of_each
-from nonsmooth.trajectory.derived import means
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from nonsmooth.model.system import System
-
-__all__ = ["first_jump", "jump_words", "with_jumps"]
+from nonsmooth.trajectory.columns import any_of_each, means
 
 #: factor from the mean force of the two steps before to that of a step with a jump, at least
 LEAP = 5.0
@@ -47,27 +39,27 @@ def with_jumps(
     last : of the two steps before: length, normal impulses, gap velocities, velocities (2, 1 + 2 nc + nv)
     """
     none = np.zeros(a["P_N_impact"].shape, dtype=bool)
-    rough = system.elementwise.contact_law(parameters)[1] > 0.0
-    if system.compliant or not np.any(rough):
+    frictional = system.elementwise.contact_law(parameters)[1] > 0.0
+    if system.compliant or not np.any(frictional):
         return a, none
     rows, leaps = _leaps(a, last, system)
-    some = np.any(leaps & rough, axis=1)
+    some = np.any(leaps & frictional, axis=1)
     if not np.any(some):
         return a, none
-    m, booked = Mechanism(system, parameters, 1.0), dict[int, tuple[NDArray[np.bool_], Array]]()
+    m, found = Mechanism(system, parameters, 1.0), dict[int, tuple[NDArray[np.bool_], Array]]()
     for row, leap in zip(rows[some].tolist(), leaps[some], strict=True):
         v_start = a["v"][row - 1] if row else (None if last is None else last[-1, 1 + 2 * system.nc :])
         if v_start is not None and _is_jump(m, a, row, np.flatnonzero(leap), v_start):
-            booked[row] = leap, v_start
-    if not booked:
+            found[row] = leap, v_start
+    if not found:
         return a, none
-    every = np.union1d(a["row"], np.array(list(booked), dtype=np.intp))
+    every = np.union1d(a["row"], np.array(list(found), dtype=np.intp))
     jumps = {name: at_rows(a, name, every) for name in AT_JUMPS if name != "row"}
     a = {**a, **jumps, "row": every} | {name: a[name].copy() for name in ("loss_friction", "reaction")}
     which = np.zeros(a["P_N_impact"].shape, dtype=bool)
-    for row, (leap, v_start) in booked.items():
+    for row, (leap, v_start) in found.items():
         which[np.searchsorted(every, row)] = leap
-        _book(m, a, row, np.flatnonzero(leap), v_start)
+        _make_impact(m, a, row, np.flatnonzero(leap), v_start)
     return a, which
 
 
@@ -114,60 +106,52 @@ def _leaps(
     return rows[some], leaps[some]
 
 
-class _Change:
-    """The change of velocity by impulses of some contacts, with that of joints."""
-
-    def __init__(self, m: Mechanism, t: float, q: Array, index: NDArray[np.intp]) -> None:
-        self.m, at = m, m.at(t, q)
-        self.W_N, self.W_T = at.W_N[:, index], at.W_T[:, m.along(index)]
-        self.W_g, self.along = at.W_g, m.along(index)
-
-    def within(self, W: Array, bonds: Array) -> tuple[Array, Array]:
-        """M^-1 W within bonds, and their impulses."""
-        free = self.m.metric.change(W)
-        if not bonds.shape[1]:
-            return free, np.zeros((0, W.shape[1]))
-        held = self.m.metric.change(bonds)
-        P = -np.linalg.lstsq(bonds.T @ held, bonds.T @ free, rcond=None)[0]
-        return np.asarray(free + held @ P), np.asarray(P, dtype=float)
+def _change(m: Mechanism, W: Array, bonds: Array) -> tuple[Array, Array]:
+    """The change of velocity M^-1 W by impulses W (nv,) within bonds (nv, n), and the impulses of these (n,)."""
+    W = W[:, None]
+    free = m.metric.change(W)
+    if not bonds.shape[1]:
+        return free[:, 0], np.zeros(0)
+    by_bonds = m.metric.change(bonds)
+    P = -np.linalg.lstsq(bonds.T @ by_bonds, bonds.T @ free, rcond=None)[0]
+    return np.asarray(free + by_bonds @ P)[:, 0], np.asarray(P, dtype=float)[:, 0]
 
 
 def _is_jump(
     m: Mechanism, a: Mapping[str, NDArray[Any]], row: int, index: NDArray[np.intp], v_start: Array
 ) -> bool:  # fmt: skip
     """Whether no forces of these contacts keep their gaps closed while they slide as at the start of the step."""
-    c = _Change(m, float(a["t"][row]), a["q"][row], index)
-    P_N, P_T = a["P_N"][row, index], a["P_T"][row, c.along]
-    v_left = a["v"][row] - c.within((c.W_N @ P_N + c.W_T @ P_T)[:, None], c.W_g)[0][:, 0]
-    slip, change = c.W_T.T @ v_start, c.W_T.T @ (v_left - v_start)
-    n = index.size
+    at, along, n = m.at(float(a["t"][row]), a["q"][row]), m.along(index), index.size
+    W_N, W_T, P_N, P_T = at.W_N[:, index], at.W_T[:, along], a["P_N"][row, index], a["P_T"][row, along]
+    v_left = a["v"][row] - _change(m, W_N @ P_N + W_T @ P_T, at.W_g)[0]
+    slip, change = W_T.T @ v_start, W_T.T @ (v_left - v_start)
     size, by_loads = (np.linalg.norm(one.reshape(n, m.tangents), axis=1) for one in (slip, change))
     slides = (m.friction[index] > 0.0) & (by_loads < CHANGED * size)
     if not np.any(slides):
         return False
     sticks = np.repeat(~slides & (m.friction[index] > 0.0), m.tangents)
-    tangential = (c.W_T * slip).reshape(len(c.W_N), n, m.tangents).sum(axis=2)
+    tangential = (W_T * slip).reshape(len(W_N), n, m.tangents).sum(axis=2)
     share = np.where(slides, m.friction[index] / np.where(size > 0.0, size, 1.0), 0.0)
-    pushed = c.within(((c.W_N - share * tangential) @ P_N)[:, None], np.hstack([c.W_g, c.W_T[:, sticks]]))[0][:, 0]
-    return float(P_N @ (c.W_N.T @ pushed)) <= 0.0
+    delta_v = _change(m, (W_N - share * tangential) @ P_N, np.hstack([at.W_g, W_T[:, sticks]]))[0]
+    return float(P_N @ (W_N.T @ delta_v)) <= 0.0
 
 
-def _book(
+def _make_impact(
     m: Mechanism, a: Mapping[str, NDArray[Any]], row: int, index: NDArray[np.intp], v_start: Array
 ) -> None:  # fmt: skip
     """Make the impulses of these contacts in a row those of an impact, with its joint impulses and its loss."""
     t, q, dt = float(a["t"][row]), a["q"][row], float(a["dt"][row])
-    c = _Change(m, t, q, index)
-    P_N, P_T = a["P_N"][row, index], a["P_T"][row, c.along]
-    jump, P_g = (one[:, 0] for one in c.within((c.W_N @ P_N + c.W_T @ P_T)[:, None], c.W_g))
+    at, along = m.at(t, q), m.along(index)
+    W_N, W_T, P_N, P_T = at.W_N[:, index], at.W_T[:, along], a["P_N"][row, index], a["P_T"][row, along]
+    jump, P_g = _change(m, W_N @ P_N + W_T @ P_T, at.W_g)
     k = np.searchsorted(a["row"], row)
     a["v_left"][k] = a["v"][row] - jump
-    a["P_N_impact"][k, index], a["P_T_impact"][k, c.along] = P_N, P_T
-    a["gamma_minus"][k, index], a["gamma_plus"][k, index] = 0.0, c.W_N.T @ a["v"][row]
+    a["P_N_impact"][k, index], a["P_T_impact"][k, along] = P_N, P_T
+    a["gamma_minus"][k, index], a["gamma_plus"][k, index] = 0.0, W_N.T @ a["v"][row]
     # of the schemes, with the mean of the slip at both ends of the step
-    a["loss_friction"][row] += P_T @ (c.W_T.T @ (0.5 * (v_start + a["v"][row])))
+    a["loss_friction"][row] += P_T @ (W_T.T @ (0.5 * (v_start + a["v"][row])))
     if m.system.ng:
-        answer = m.reaction(t, q, P_g)
-        a["reaction_impact"][k] += answer
-        a["reaction"][row] -= answer / dt
-        a["work_drivers_impact"][k] -= P_g @ m.at(t, q).g_t
+        reaction = m.reaction(t, q, P_g)
+        a["reaction_impact"][k] += reaction
+        a["reaction"][row] -= reaction / dt
+        a["work_drivers_impact"][k] -= P_g @ at.g_t

@@ -1,11 +1,12 @@
-"""From accepted steps to a trajectory with its certificate."""
+"""From accepted steps to a trajectory with its certificate, wherever a run ends."""
 
-from __future__ import annotations
-
+import functools
+import json
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +17,27 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces
 from nonsmooth.model.seen import Observe, observed_by
 from nonsmooth.model.state import State
+from nonsmooth.model.system import System
 from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledger
-from nonsmooth.trajectory.columns import Columns, bounds
-from nonsmooth.trajectory.contact_forces import ForceAxes, by_tangent
-from nonsmooth.trajectory.derived import KEPT_ENERGIES, Energies, Mean, Mostly
+from nonsmooth.trajectory.columns import (
+    IMPACT_COLUMNS,
+    KEPT_ENERGIES,
+    Columns,
+    Energies,
+    ForceAxes,
+    Left,
+    MeanForces,
+    SparseOverride,
+    bounds,
+    by_tangent,
+    impact_table,
+)
+from nonsmooth.trajectory.decimation import ARRAYS, SCALARS, DecimatedRows, Part
+from nonsmooth.trajectory.instants import Origin
 from nonsmooth.trajectory.jumps import first_jump, jump_words
-from nonsmooth.trajectory.manifest import Manifest, plain
-from nonsmooth.trajectory.origin import Origin
 from nonsmooth.trajectory.store import Store
-from nonsmooth.trajectory.thinning import ARRAYS, SCALARS, Part, Thinned
-from nonsmooth.trajectory.trajectory import IMPACT_COLUMNS, Left, Trajectory, impact_table
+from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import first_verdict
-
-if TYPE_CHECKING:
-    from nonsmooth.model.system import System
-
-__all__ = ["Recorder", "bytes_of_row"]
 
 #: share of the largest impulse of a step below which that of an impact is round-off
 ROUND_OFF = 1e-9
@@ -45,13 +51,68 @@ SCATTERED = 64
 SET_ASIDE, SMALLEST = 80 * 2**20, 3 * 2**20
 
 
+class Manifest(Mapping[str, Any]):
+    """Plain data, made when it is first read: that of a large mechanism takes longer than a few steps.
+
+    Parameters
+    ----------
+    make : () -> numbers, strings, lists and mappings
+    """
+
+    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
+        self._make = make
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The data as read from a file."""
+        return _plain(self._make())
+
+    def __getitem__(self, name: str) -> Any:
+        return self.data[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        return repr(self.data)
+
+    def __reduce__(self) -> Any:
+        return dict, (self.data,)
+
+
+def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as read from a file, so that a run and its file are identical."""
+
+    def plain_value(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return dict(value)
+        return value.tolist() if hasattr(value, "tolist") else str(value)
+
+    result: dict[str, Any] = json.loads(json.dumps(data, default=plain_value))
+    return result
+
+
 def bytes_of_row(system: System) -> int:
     """Most bytes of a recorded row in which nothing jumps."""
     numbers = 1 + system.nq + system.nv + 3 * system.nc + system.nt + system.nr + len(KEPT_ENERGIES)
     return 8 * numbers + system.nc
 
 
-def set_aside() -> NDArray[np.uint8] | None:
+@functools.cache
+def _keep_freed_memory() -> None:
+    """Make the allocator of glibc keep freed memory, once.
+
+    It gives free memory back to the system beyond twice the largest piece that was ever freed, and to get it again
+    costs 2 us a page: a third of a run of 10^4 steps. Once a piece that is large, and never written, was freed, what
+    one run frees serves the next. The largest that counts has 32 MB.
+    """
+    np.empty(31 * 2**17)
+
+
+def _set_aside() -> NDArray[np.uint8] | None:
     """Memory that is not used, for the end of a run; None where there is none."""
     size = SET_ASIDE
     while size >= SMALLEST:
@@ -94,16 +155,17 @@ class Recorder:
         self, system: System, manifest: Mapping[str, Any], parameters: Array | None = None, *, record: int = 1,
         observe: Observe | None = None, expected: int = 0, constant: bool = False,
     ) -> None:  # fmt: skip
+        _keep_freed_memory()
         self.system, self.record, self._expected, self._constant = system, record, 1 + expected // record, constant
         self.manifest = manifest if isinstance(manifest, Manifest) else Manifest(lambda: manifest)
         self.parameters = system.parameter_values if parameters is None else np.asarray(parameters, float)
         self.observe = observe
-        # what Ctrl-C may interrupt is replaced at once: the rows of the first steps, thinned, and those that follow
-        self._rows: tuple[Thinned, list[Part]] = (self._none(), [])
+        # what Ctrl-C may interrupt is replaced at once: the rows of the first steps, decimated, and those that follow
+        self._rows: tuple[DecimatedRows, list[Part]] = (self._no_rows(), [])
         self._known: tuple[int, State] | None = None  # so many rows lead to this state, which may be handed over
         self._before: State | None = None  # the state before the rows of the last part
-        self._aside = set_aside()
-        self._made: Thinned | None = None  # of all rows, as far as `finish` has come
+        self._aside = _set_aside()
+        self._made: DecimatedRows | None = None  # of all rows, as far as `finish` has come
         self._count = 0
         self._start: State | None = None
         self._end: State | None = None
@@ -116,25 +178,21 @@ class Recorder:
         """Row 0: the state, which is the right limit of the row `impact` where the start is one."""
         if self._end is not None:
             raise InputError("The trajectory has been started already.")
-        row = self._at_rest(state) if impact is None else impact
-        self._rows, self._count, self._start, self._end = (self._none(), [row]), 1, state, state
+        if impact is None:  # the row of a state without impulses
+            P_N, P_T, reaction = (np.zeros((1, size)) for size in (self.system.nc, self.system.nt, self.system.nr))
+            row: dict[str, NDArray[Any]] = {"t": np.array([state.t])}
+            row |= {"q": state.q[None].copy(), "v": state.v[None].copy()}
+            row |= zip(ARRAYS, (P_N, P_T, P_N.astype(np.int8), reaction), strict=True)
+            row |= {name: np.zeros(1) for name in SCALARS}
+            row |= {n: np.zeros((0, *shape), np.intp if n == "row" else float) for n, shape in self._shapes_at_jumps()}
+            row["stored"] = np.array([float(np.sum(state.memory.get("Integration.stored", 0.0)))])
+        first = row if impact is None else impact
+        self._rows, self._count, self._start, self._end = (self._no_rows(), [first]), 1, state, state
 
-    def _none(self) -> Thinned:
-        """No rows."""
-        return Thinned(self.record, self._constant, store=Store(self._expected))
+    def _no_rows(self) -> DecimatedRows:
+        return DecimatedRows(self.record, self._constant, store=Store(self._expected))
 
-    def _at_rest(self, state: State) -> Part:
-        """The row of a state without impulses."""
-        none, still, idle = (np.zeros((1, size)) for size in (self.system.nc, self.system.nt, self.system.nr))
-        arrays = (none, still, none.astype(np.int8), idle)
-        row: dict[str, NDArray[Any]] = {"t": np.array([state.t]), "q": state.q[None].copy(), "v": state.v[None].copy()}
-        row.update(zip(ARRAYS, arrays, strict=True))
-        row.update((name, np.zeros(1)) for name in SCALARS)
-        row.update((name, np.zeros((0, *shape), np.intp if name == "row" else float)) for name, shape in self._jumps())
-        row["stored"] = np.array([float(np.sum(state.memory.get("Integration.stored", 0.0)))])
-        return row
-
-    def _jumps(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+    def _shapes_at_jumps(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Shapes of one row of the tables of rows at which velocities jump."""
         s = self.system
         widths = (s.nv, s.nc, s.nt, s.nc, s.nc, s.nr)
@@ -142,7 +200,7 @@ class Recorder:
 
     def extend(self, rows: Part, end: State) -> None:
         """Accepted steps, and the state after them."""
-        self._thin_out()
+        self._evaluate_waiting()
         self._rows[1].append(rows)
         self._before, self._end = self._end, end
         self._count += rows["t"].size
@@ -151,23 +209,19 @@ class Recorder:
         """The last state, without rows that Ctrl-C left incomplete; None if there is none."""
         if self._end is None:
             return None
-        thinned, parts = self._rows
+        evaluated, parts = self._rows
         while len(parts) > 1 and parts[-1]["t"][-1] != self._end.t:
             parts.pop()
-        self._count = thinned.count + sum(part["t"].size for part in parts)
+        self._count = evaluated.count + sum(part["t"].size for part in parts)
         return self._end
 
-    def _tables(self) -> Part:
-        """All rows that are not thinned yet."""
-        return joined(self._rows[1])
-
-    def _thin_out(self) -> None:
+    def _evaluate_waiting(self) -> None:
         """Evaluate rows, and omit those between the recorded ones, once many wait; the last part waits, since a
         checkpoint may be of the state before it."""
-        thinned, parts = self._rows
+        evaluated, parts = self._rows
         if self.observe is None and self.viewer is None:
             return
-        waiting = self._count - thinned.count
+        waiting = self._count - evaluated.count
         if waiting < (AT_ONCE if self.record == 1 else WAITING + self.record):
             return
         known, observe = self._count - parts[-1]["t"].size, self._observed()
@@ -176,14 +230,14 @@ class Recorder:
             if len(ready) > SCATTERED:
                 ready = [joined(ready)]
         else:
-            tables, n = self._tables(), thinned.end(known) - thinned.count
+            tables, n = joined(parts), evaluated.end(known) - evaluated.count
             ready = [cut(tables, 0, n)] if n > 0 else []
             rest = {name: values.copy() for name, values in cut(tables, n, len(tables["t"])).items()}
         for part in ready:
-            thinned = thinned.extended(part, self.system, self.parameters, observe)
+            evaluated = evaluated.extended(part, self.system, self.parameters, observe)
         if ready:
-            self._rows = (thinned, [rest])
-            if self._before is not None and thinned.count == known:
+            self._rows = (evaluated, [rest])
+            if self._before is not None and evaluated.count == known:
                 self._known = known, self._before
 
     def _observed(self) -> Observe:
@@ -191,35 +245,37 @@ class Recorder:
             self.observe = self.viewer()
         return self.observe or observed_by(self.system, self.parameters)
 
-    def held(self, n: int) -> dict[str, Any]:
+    def saved_state(self, n: int) -> dict[str, Any]:
         """The first n rows, for a checkpoint."""
-        thinned, waiting = self._rows[0], n - self._rows[0].count
-        rows = cut(self._tables(), 0, waiting)
-        return {"rows": rows, "start": self._start, "thinned": thinned.held()}
+        evaluated, parts = self._rows
+        rows = cut(joined(parts), 0, n - evaluated.count)
+        return {"rows": rows, "start": self._start, "thinned": evaluated.saved_state()}
 
-    def hold(self, held: Mapping[str, Any], end: State) -> None:
+    def restore(self, saved: Mapping[str, Any], end: State) -> None:
         """Continue after the rows of a checkpoint, the last of which is `end`; ValueError if they do not match."""
-        rows, system, start = dict(held["rows"]), self.system, held["start"]
+        rows, system, start = dict(saved["rows"]), self.system, saved["start"]
         n, jumps = rows["t"].size, rows["row"]
         widths = (system.nq, system.nv, system.nc, system.nt, system.nc, system.nr)
         shapes: dict[str, tuple[int, ...]] = {
             name: (n, width) for name, width in zip(("q", "v", *ARRAYS), widths, strict=True)
         }
-        shapes |= {name: (n,) for name in ("t", *SCALARS)} | {name: (jumps.size, *one) for name, one in self._jumps()}
+        shapes |= {name: (n,) for name in ("t", *SCALARS)} | {
+            name: (jumps.size, *one) for name, one in self._shapes_at_jumps()
+        }
         if {name: np.shape(values) for name, values in rows.items()} != shapes or not isinstance(start, State):
             raise ValueError("its rows are those of another mechanism")
         if np.any(np.diff(jumps, prepend=-1) < 1) or np.any(jumps >= n):
             raise ValueError("its jumps are not at its rows")
         if n < 1 or rows["t"][-1] != end.t:
             raise ValueError("its rows are not complete")
-        thinned = self._none().holding(held["thinned"], system)
+        evaluated = self._no_rows().restored(saved["thinned"], system)
         self._start, self._before, self._end = start, None, end
-        self._rows, self._count = (thinned, [rows]), thinned.count + n
+        self._rows, self._count = (evaluated, [rows]), evaluated.count + n
 
-    def _reduced(self, observe: Observe, at_once: int = AT_ONCE) -> Thinned:
-        """All rows, thinned; repeated after Ctrl-C, it continues where it was."""
-        base, tables, n = self._rows[0], self._tables(), len(self)
-        made = self._made or base
+    def _evaluate_all(self, observe: Observe, at_once: int = AT_ONCE) -> DecimatedRows:
+        """All rows, decimated; repeated after Ctrl-C, it continues where it was."""
+        (base, parts), n = self._rows, len(self)
+        tables, made = joined(parts), self._made or base
         portion = max(at_once // self.record, 1) * self.record
         while made.count < n:
             first, last = made.count - base.count, min(made.count + portion + (made.count == 0), n) - base.count
@@ -232,85 +288,85 @@ class Recorder:
     def finish(
         self, counts: Mapping[str, Any], wall_seconds: float, status: str, observe: Observe | None = None
     ) -> Trajectory:
-        """The trajectory of the recorded steps, with its certificate; `observe` computes gaps, violations and
+        """The trajectory of the recorded steps, with its certificate; `observe` evaluates gaps, violations and
         energies."""
         if self._end is None:
             raise InputError("The trajectory has not been started.")
         self.whole()
         self._aside = None
         system, parameters, end = self.system, self.parameters, self._end
-        seen = self.observe or observe or self._observed()
+        observe = self.observe or observe or self._observed()
         try:
             try:
-                thinned = self._reduced(seen)
+                rows = self._evaluate_all(observe)
             except MemoryError as error:
                 traceback.clear_frames(error.__traceback__)
-                thinned = self._reduced(seen, WAITING)
+                rows = self._evaluate_all(observe, WAITING)
         except MemoryError:
-            thinned = self._rows[0]
-            if self._known is None or self._known[0] != thinned.count:
+            rows = self._rows[0]
+            if self._known is None or self._known[0] != rows.count:
                 raise
             end = self._known[1]
             lost = f"for lack of memory the rows after t = {end.t:.9g} s are missing."
             status = f"{status} {lost.capitalize()}" if status != "finished" else f"failed: {lost}"
-        a = thinned.table()
-        assert thinned.worst is not None and thinned.least_gap is not None and thinned.extremes is not None
-        assert thinned.balance is not None
-        rows, few = len(a["t"]), thinned.jumping()
-        energies = Energies({name: a[name] for name in KEPT_ENERGIES}, thinned.balance.start)
-        ends = dict(zip(ENERGIES, np.concatenate([energies[:1], energies[rows - 1 :]]).T, strict=True))
-        gap, joint, complementarity, motion = thinned.worst.tolist()
+        a = rows.table()
+        assert rows.worst is not None and rows.least_gap is not None and rows.extremes is not None
+        assert rows.balance is not None
+        energies = Energies({name: a[name] for name in KEPT_ENERGIES}, rows.balance.start)
+        ends = dict(zip(ENERGIES, np.concatenate([energies[:1], energies[len(a["t"]) - 1 :]]).T, strict=True))
+        gap, joint, complementarity, motion = rows.worst.tolist()
         certificate = Certificate(gap, joint, complementarity, motion, energy_ledger(ends))
         status, verdict = first_verdict(
-            system, parameters, certificate, q=a["q"], gap=thinned.least_gap[None],
-            energy=dict(zip(ENERGIES, thinned.extremes.T, strict=True)), counts=counts, status=status,
+            system, parameters, certificate, q=a["q"], gap=rows.least_gap[None],
+            energy=dict(zip(ENERGIES, rows.extremes.T, strict=True)), counts=counts, status=status,
             t=a["t"], v=a["v"],
         )  # fmt: skip
-        impacts = thinned.all_impacts()
+        impacts = rows.all_impacts()
         impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(bounds(a["P_N"])[1], initial=0.0)]
         numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, (1, 6), axis=1).T, strict=True))
         table = impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers)
         jumps = table[impacts[:, 6] > 0.0]
         if jumps.size and verdict.kind != "incomplete":
             verdict = replace(verdict, text=f"{jump_words(*first_jump(jumps))}; {verdict.text}")
+        return self._trajectory(
+            rows, end, energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)), impacts=table,
+            jumps=jumps, certificate=certificate, counts=_plain(counts), status=status, verdict=verdict,
+            wall_seconds=float(wall_seconds),
+        )  # fmt: skip
 
-        def mostly(usual: NDArray[Any] | Pieces, name: str) -> Mostly:
-            return Mostly(usual, few["row"], few[name])
+    def _trajectory(self, rows: DecimatedRows, end: State, **results: Any) -> Trajectory:
+        """The trajectory of these rows, whose other tables are computed when they are read."""
+        system, names, a, jumps = self.system, self.system.names, rows.table(), rows.jump_rows()
+
+        def override(usual: NDArray[Any] | Pieces, name: str) -> SparseOverride:
+            return SparseOverride(usual, jumps["row"], jumps[name])
 
         length = a.get("dt")
-        lam_N = mostly(Mean(a["P_N"], a["t"], length), "lam_N")
-        lam_T = mostly(Mean(a["P_T"], a["t"], length), "lam_T")
-        rate_left = mostly(a["rate"], "rate_left")
-        idle = np.broadcast_to(0.0, a["reaction"].shape)
+        lam_N = override(MeanForces(a["P_N"], a["t"], length), "lam_N")
+        lam_T = override(MeanForces(a["P_T"], a["t"], length), "lam_T")
+        reaction_impact = override(np.broadcast_to(0.0, a["reaction"].shape), "reaction_impact")
+        v_left, rate_left = override(a["v"], "v_left"), override(a["rate"], "rate_left")
 
         def by_contact(array: NDArray[Any] | Pieces, unit: str) -> Columns:
             return Columns("contact", system.contact_names, array, [unit] * len(system.contact_names))
 
-        names, v_units, r_units = system.names, system.names.v_units, system.names.reaction_units
-        impulse_units = [f"{unit} s" for unit in r_units]
+        impulse_units = [f"{unit} s" for unit in names.reaction_units]
         return Trajectory(
             t=a["t"],
             q=Columns("coordinate", names.q, a["q"], names.q_units),
-            v=Columns("velocity", names.v, a["v"], v_units),
-            left=Left(Columns("velocity", names.v, mostly(a["v"], "v_left"), v_units), by_contact(rate_left, "m/s")),
+            v=Columns("velocity", names.v, a["v"], names.v_units),
+            left=Left(Columns("velocity", names.v, v_left, names.v_units), by_contact(rate_left, "m/s")),
             gap=by_contact(a["gap"], "m"),
             gap_rate=by_contact(a["rate"], "m/s"),
             P_N=by_contact(a["P_N"], "N s"),
             P_T=by_contact(by_tangent(a["P_T"], system), "N s"),
             lam_N=by_contact(lam_N, "N"),
             mode=by_contact(a["mode"], "1"),
-            reaction=Columns("reaction", names.reactions, a["reaction"], r_units),
-            reaction_impact=Columns("reaction", names.reactions, mostly(idle, "reaction_impact"), impulse_units),
-            energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)),
-            impacts=table,
-            certificate=certificate,
-            counts=plain(counts),
+            reaction=Columns("reaction", names.reactions, a["reaction"], names.reaction_units),
+            reaction_impact=Columns("reaction", names.reactions, reaction_impact, impulse_units),
             manifest=self.manifest,
-            status=status,
-            end=replace(end, gap=np.array(a["gap"][rows - 1 :])[0]),
-            wall_seconds=float(wall_seconds),
-            force_axes=ForceAxes(system, parameters, a["q"], lam_N, lam_T),
-            origin=Origin(system, parameters, self._start),
-            verdict=verdict,
-            jumps=jumps,
+            end=replace(end, gap=np.array(a["gap"][len(a["t"]) - 1 :])[0]),
+            force_axes=ForceAxes(system, self.parameters, a["q"], lam_N, lam_T),
+            origin=Origin(system, self.parameters, self._start),
+            **results,
         )

@@ -1,11 +1,9 @@
 """Columns that grow during a run: in memory, and beyond a stated size in files without a name.
 
 A column is one array from its first row to its last, so that nothing has to be joined when the run ends, least of all
-for lack of memory; of one number that has been the same in all rows so far, only this is kept. Rows beyond those that
-count are written again: what Ctrl-C or lack of memory cuts short does no harm.
+for lack of memory; a constant column is stored as one number. Rows beyond those that count are written again: what
+Ctrl-C or lack of memory cuts short does no harm.
 """
-
-from __future__ import annotations
 
 import contextlib
 import math
@@ -18,19 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SPILL", "Store"]
-
 #: bytes of the tables of a run that are kept in memory; beyond them all of its columns go to files
 SPILL = 512 * 2**20
 #: by which a full column grows, and at least so many bytes
 GROWTH, LEAST = 1.1, 2**18
 #: rows that are written at once where a number that has been the same differs for the first time
 AT_ONCE = 2**17
-
-# The allocator of glibc gives free memory back to the system beyond twice the largest piece that was ever freed, and to
-# get it again costs 2 us a page: a third of a run of 10^4 steps. Once a piece that is large, and never written, was
-# freed, what one run frees serves the next. The largest that counts has 32 MB.
-np.empty(31 * 2**17)
 
 
 class Store:
@@ -105,12 +96,15 @@ class _Column:
                 bits, same = values.view(np.int64), self.same.view(np.int64)
                 if not (np.any(bits[-1:] != same) or np.any(bits != same)):  # mostly the last one tells
                     return
-            self._fill(at, room)
+            self._write_constant(at, room)
             self.differs = True
         end = at + len(values)
-        if at == 0 and self.file is None and end >= room and _is_whole(values):
-            self.array = values  # without a copy: whoever has made the rows does not change them
-            return
+        if at == 0 and self.file is None and end >= room:
+            whole = values if values.base is None else values.base
+            kept = isinstance(whole, np.ndarray) and values.flags.c_contiguous and values.flags.writeable
+            if kept and whole.nbytes <= 2 * values.nbytes:  # these rows are most of the memory that they keep
+                self.array = values  # without a copy: whoever has made the rows does not change them
+                return
         if end > len(self.array):
             try:
                 share = GROWTH if self.file is None else 1.0  # of a file little is mapped in vain
@@ -128,7 +122,7 @@ class _Column:
             with contextlib.suppress(ValueError):  # rows have been handed out
                 self.array.resize((rows, *self.width))
 
-    def _fill(self, rows: int, room: int) -> None:
+    def _write_constant(self, rows: int, room: int) -> None:
         """Write the number of all rows so far."""
         if self.same is None or rows == 0:
             return
@@ -202,10 +196,3 @@ class _Column:
         self.file.seek(at * self.row)
         while left:
             left = left[self.file.write(left) :]
-
-
-def _is_whole(values: NDArray[Any]) -> bool:
-    """Whether these rows are most of the memory that they keep."""
-    whole = values if values.base is None else values.base
-    kept = isinstance(whole, np.ndarray) and values.flags.c_contiguous and values.flags.writeable
-    return kept and whole.nbytes <= 2 * values.nbytes

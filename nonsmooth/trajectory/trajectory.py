@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import importlib
 import os
-import re
 import textwrap
-import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,41 +14,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.exceptions import InputError, ValidityWarning
-from nonsmooth.files import Pieces, Variable, path_of, read_contents, write_contents
-from nonsmooth.model.state import InternalStates, State
+from nonsmooth.exceptions import InputError
+from nonsmooth.files import Pieces
+from nonsmooth.model.state import State
 from nonsmooth.progress import stage
-from nonsmooth.trajectory import long_files
-from nonsmooth.trajectory.any_time import AnyTime
-from nonsmooth.trajectory.certificate import Certificate, EnergyLedger
-from nonsmooth.trajectory.columns import Columns
-from nonsmooth.trajectory.contact_forces import ForceAxes
-from nonsmooth.trajectory.origin import Origin
+from nonsmooth.trajectory import dataset as files
+from nonsmooth.trajectory.certificate import Certificate
+from nonsmooth.trajectory.columns import Columns, ForceAxes, Left, impact_table
+from nonsmooth.trajectory.dense import ORDERS, RowMotion, States, places
+from nonsmooth.trajectory.instants import Instants, Motions, Origin, acceleration_units
 from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
-from nonsmooth.trajectory.views import Views
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
+    from matplotlib.figure import Figure
 
     from nonsmooth.model.system import System
 
+#: packages above this one, which draw and convert runs and are imported when they are called: name -> module
+ABOVE = {
+    "contact_table": "nonsmooth.diagnostics", "figure": "nonsmooth.plots", "frame": "nonsmooth.report",
+    "write": "nonsmooth.report",
+}  # fmt: skip
 
-__all__ = ["IMPACT_COLUMNS", "Left", "Trajectory", "impact_table"]
 
-FORMAT = "nonsmooth-trajectory-2"
-IMPACT_COLUMNS = {"t": "s", "P_N": "N s", "P_T": "N s", "gamma_minus": "m/s", "gamma_plus": "m/s"}
-
-
-@dataclass(frozen=True, eq=False)
-class Left:
-    """Left limits of velocities and gap velocities, the only quantities that jump."""
-
-    v: Columns
-    gap_rate: Columns
+def _above(name: str) -> Any:
+    return getattr(importlib.import_module(ABOVE[name]), name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(AnyTime, Views):
+class Trajectory:
     """One row per accepted step; row 0 is the start. Values at a row are right limits, `left` has the left limits.
 
     Parameters
@@ -137,6 +131,22 @@ class Trajectory(AnyTime, Views):
         """Only the rows are pickled; objects that compute motion and forces between them are created anew."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
+    @property
+    def compliant(self) -> bool:
+        """Whether contacts are compliant: they last, so that `contacts` lists them and `impacts` is empty."""
+        return self._stepper.startswith("CompliantDae")
+
+    @property
+    def modes_follow(self) -> bool:
+        """Whether a row without an impact has the contact modes of the motion after it, as with `EventDriven`; else
+        those of the step that ends in it."""
+        return self._stepper.startswith("EventDriven")
+
+    @property
+    def _stepper(self) -> str:
+        """The stepper's settings as text; empty of a trajectory that was not made by a run."""
+        return str(self.manifest.get("settings", {}).get("stepper", ""))
+
     @cached_property
     def contact_force(self) -> Columns:
         """Mean force of each contact on its second body in the step that ends in the row, impacts excluded.
@@ -183,6 +193,89 @@ class Trajectory(AnyTime, Views):
             ]
         )
 
+    def at(self, t: Any, *, side: str = "right", order: int = 6) -> States:
+        """Coordinates and velocities at any times of the run, also between rows, never across an impact.
+
+        Parameters
+        ----------
+        t : [s], a number or (n,)
+        side : "right" or "left"
+            The limit at impacts.
+        order : 6 or 4
+            Order of the coordinates between rows h apart, by polynomials through both rows' q and v and, for 6, the
+            accelerations there, with errors of ``h^6/46080 |d^6q/dt^6|`` or ``h^4/384 |d^4q/dt^4|`` besides those of
+            the rows; velocities are their derivatives, of order 5 and 3. At rows their values are returned unchanged.
+
+        Raises
+        ------
+        InputError
+            For a time outside the run or an unknown option; for order 6 of a run read from a file without its
+            mechanism.
+
+        >>> from nonsmooth import EventDriven, ErrorControl, simulate
+        >>> from nonsmooth_problems import bouncing_ball
+        >>> run = simulate(bouncing_ball().build(), EventDriven(), t_end=0.5, dt=ErrorControl(1e-6, 1e-8, 1e-6, 0.1))
+        >>> t = run.impacts["t"][0]
+        >>> [round(float(run.at(t, side=side).v["ball.y"][0]), 3) for side in ("left", "right")]
+        [-4.202, 3.782]
+        """
+        if order not in ORDERS:
+            raise InputError(f"order must be 6 or 4, got {order!r}.")
+        at = places(self.t, self.impacts["t"], t, side)  # wrong ones are refused before anything is compiled
+        q, v = RowMotion(self).states(at, order) if order == 4 else self._motions.states(at, order)
+        return States(
+            at.t,
+            Columns("coordinate", self.q.names, q, self.q.unit_list),
+            Columns("velocity", self.v.names, v, self.v.unit_list),
+        )
+
+    def instant(self, t: Any, *, side: str = "right") -> Instants:
+        """Accelerations, forces of joints and forces of contacts at any times of the run, by the equations of motion.
+
+        The state is that of `at`, projected onto joints and closed contacts; whether rigid contacts are loaded, stick,
+        slip or open follows from the complementarity problem in accelerations, compliant forces from their laws. At an
+        impact the forces on either side are computed, not its impulse. Forces of redundant joints are those of least
+        norm; if the distribution of a load among contacts is not determined, one solution is returned.
+
+        Parameters
+        ----------
+        t : [s], a number or (n,)
+        side : "right" or "left"
+            The limit at impacts, and at changes of contact modes.
+
+        Raises
+        ------
+        InputError
+            As `at`; also for a compliant run without the rows at the beginning of contacts.
+        SolverFailed
+            If no forces satisfy the laws, as in Painleve's paradox.
+
+        >>> from nonsmooth import EventDriven, ErrorControl, simulate
+        >>> from nonsmooth_problems import block_on_incline
+        >>> run = simulate(block_on_incline().build(), EventDriven(), t_end=0.1, dt=ErrorControl(1e-6, 1e-8, 1e-6, 0.1))
+        >>> found = run.instant([0.02, 0.04])
+        >>> found.a.names == run.v.names, found.contact_force.array.shape == (2, len(run.gap), 2)
+        (True, True)
+        """
+        at = places(self.t, self.impacts["t"], t, side)
+        return self._motions.instants(at)
+
+    @cached_property
+    def acceleration(self) -> Columns:
+        """Accelerations at the rows, right limits; those of the left are ``instant(run.t, side="left").a``."""
+        rows = np.arange(len(self.t))
+        units = acceleration_units(self.v.unit_list)
+        return Columns("acceleration", self.v.names, self._motions.accelerations(rows, "right"), units)
+
+    @cached_property
+    def _motions(self) -> Motions:
+        if self.origin is None:
+            raise InputError(
+                "A file does not keep the mechanism, which accelerations and forces are found from; give it, "
+                "Trajectory.load(path, system), or ask at(t, order=4) for coordinates and velocities alone."
+            )
+        return Motions(self, self.origin)
+
     def to_dataset(self, *, complete: bool = False) -> xarray.Dataset:
         """The trajectory as an `xarray.Dataset`.
 
@@ -195,68 +288,13 @@ class Trajectory(AnyTime, Views):
             With internal states of stepper and contacts at both ends, which `save` writes so that `load` reads
             everything back and a run can be restarted.
         """
-        import xarray
-
-        data, coordinates, facts = self._contents(complete=complete)
-        for name, (dimensions, values, attributes) in data.items():
-            if isinstance(values, Pieces):
-                data[name] = dimensions, self._table(name).array, attributes
-        return xarray.Dataset(data, coordinates, facts)
-
-    def _table(self, name: str) -> Columns:
-        """The columns of a table of the dataset."""
-        return self.contact_force if name == "contact_force" else next(t for t in TABLES if t.variable == name).of(self)
-
-    def _contents(self, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        """Data, coordinates and attributes of `to_dataset`."""
-        data: dict[str, Any] = {}
-        coordinates: dict[str, Any] = {"time": (("time",), self.t, {"units": "s", "long_name": "end of the step"})}
-        for table in TABLES:
-            columns = table.of(self)
-            attributes = {"long_name": table.long_name, "sign": table.sign, "what": columns.what}
-            if len(set(columns.unit_list)) < 2:
-                attributes["units"] = next(iter(columns.unit_list), "1")
-            dimensions = ("time", table.dimension, "tangent")[: len(columns.table.shape)]
-            data[table.variable] = (dimensions, columns.table, attributes)
-            coordinates[table.dimension] = ((table.dimension,), _strings(columns.names), {})
-            if len(set(columns.unit_list)) > 1:
-                coordinates[table.units] = ((table.dimension,), _strings(columns.unit_list), {})
-        if self.P_T.array.ndim == 3 and isinstance(self.force_axes, ForceAxes | Columns):
-            attributes = {"units": "N", "long_name": "mean force of the step on the second body, impacts excluded"}
-            data["contact_force"] = (("time", "contact", "axis"), self.contact_force.table, attributes)
-            coordinates["axis"] = (("axis",), _strings("xyz"), {})
-        for name, unit in IMPACT_COLUMNS.items():
-            attributes = {"units": unit, "long_name": f"{name} of an impact"}
-            data[f"impact_{name}"] = (("impact",), self.impacts[name], attributes)
-        facts: dict[str, Any] = {"long_name": "contact of an impact"}
-        data["impact_contact"] = (("impact",), _strings(self.impacts["contact"]), facts)
-        start = InternalStates() if self.origin is None else self.origin.memory
-        if not any(one.startswith("Overlap.") for one, _ in start.fields):  # forces of the others have no past
-            start = InternalStates()
-        for name, memory, when in (("memory", self.end.memory, "end"), ("start_memory", start, "start")):
-            if complete and memory:
-                named = json.dumps([[one, *shape] for one, shape in memory.fields])
-                attributes = {"long_name": f"internal states at the {when} of the run", "fields": named}
-                data[name] = ((f"{name}_number",), memory.numbers, attributes)
-        certificate = asdict(self.certificate)
-        energy = certificate.pop("energy")
-        facts = {
-            "Conventions": FORMAT,
-            "status": self.status,
-            "wall_seconds": self.wall_seconds,
-            "manifest": json.dumps(dict(self.manifest)),
-            "counts": json.dumps(self.counts),
-            **{f"certificate_{name}": value for name, value in certificate.items()},
-            **{f"energy_{name}": value for name, value in energy.items()},
-            "verdict": json.dumps(asdict(self.verdict)),
-        }
-        return data, coordinates, facts
+        return files.to_dataset(self, complete=complete)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
 
         Of more than a million rows those of tables that follow from others are left out, which `load` computes:
-        `nonsmooth.trajectory.long_files`.
+        `nonsmooth.trajectory.dataset`.
 
         Raises
         ------
@@ -265,18 +303,7 @@ class Trajectory(AnyTime, Views):
         NotWritten
             If the path cannot be written; an existing file remains unchanged.
         """
-        ending = path_of(path, "The file to write").suffix.lower()
-        if ending in (".csv", ".mat"):
-            raise InputError(f"{path}: save writes a NetCDF file, .nc; to_{ending[1:]} writes a table.")
-        data, coordinates, facts = self._contents(complete=True)
-        for table in TABLES:
-            if table.units in coordinates:  # as other programs are told of coordinates
-                data[table.variable][2]["coordinates"] = table.units
-        if len(self.t) > long_files.LONG:
-            axes = self.force_axes if self.P_T.array.ndim == 3 else None
-            data = long_files.shortened(data, axes.lam_T if isinstance(axes, ForceAxes) else axes)
-            coordinates.pop("axis", None)
-        write_contents(data | coordinates, facts, path, "The trajectory")
+        files.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
@@ -297,175 +324,123 @@ class Trajectory(AnyTime, Views):
         ValidityWarning
             For a file of an earlier version, which has no checksum, or internal states that are not read.
         """
-        with stage("reading", str(path)):
-            variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
-        if any(re.fullmatch(FORMER, name) for name in variables):
-            warnings.warn(
-                f"{path} is of a former version, whose internal states are not read: a run from its end begins anew.",
-                ValidityWarning,
-                stacklevel=2,
-            )
-        try:
-            return cls._from_contents(long_files.complete(variables), attributes, system)
-        except InputError:
-            raise
-        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            raise InputError(f"{path} is not a complete trajectory ({reason}).") from error
+        return files.load(cls, path, system)
 
-    @classmethod
-    def _from_contents(
-        cls, variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None = None
-    ) -> Trajectory:
-        t = _read(variables, "time", ("time",))
-        tables: dict[str, Any] = {}
-        for table in TABLES:
-            dimensions, _, facts = variables[table.variable]
-            values = _read(variables, table.variable, ("time", table.dimension, "tangent")[: len(dimensions)])
-            names = [str(name) for name in _read(variables, table.dimension, (table.dimension,))]
-            mixed = table.units in variables
-            units = _read(variables, table.units, (table.dimension,)) if mixed else [facts["units"]] * len(names)
-            tables[table.variable] = Columns(str(facts["what"]), names, values, [str(unit) for unit in units])
-        contacts = [str(name) for name in _read(variables, "impact_contact", ("impact",))]
-        numbers = {name: _read(variables, f"impact_{name}", ("impact",)) for name in IMPACT_COLUMNS}
-        impacts = impact_table(contacts, numbers)
-        start = State(
-            float(t[0]), tables["q"].array[0], tables["v"].array[0], _internal(variables, "start_memory")
-        )  # fmt: skip
-        manifest = json.loads(attributes["manifest"])
-        energy = EnergyLedger(**{one.name: float(attributes[f"energy_{one.name}"]) for one in fields(EnergyLedger)})
-        names = [one.name for one in fields(Certificate) if one.name != "energy"]
-        worst = {name: float(attributes[f"certificate_{name}"]) for name in names}
-        left = Left(tables.pop("v_left"), tables.pop("gap_rate_left"))
-        vectors: Any = None
-        gaps = tables["P_N"].names
-        if "contact_force" in variables:
-            forces = _read(variables, "contact_force", ("time", "contact", "axis"))
-            vectors = Columns("contact", gaps, forces, ["N"] * len(gaps))
-        origin = None if system is None else origin_of(system, manifest, start)
-        if "lam_T" in variables:
-            vectors = variables["lam_T"][1]
-            if origin is not None:
-                lam_N = tables["lam_N"].table
-                vectors = ForceAxes(origin.system, origin.parameters, tables["q"].array, lam_N, vectors)
-        return cls(
-            t=t,
-            left=left,
-            impacts=impacts,
-            certificate=Certificate(**worst, energy=energy),
-            counts=json.loads(attributes["counts"]),
-            manifest=manifest,
-            status=str(attributes["status"]),
-            end=State(
-                float(t[-1]),
-                tables["q"].array[-1].copy(),
-                tables["v"].array[-1].copy(),
-                _internal(variables, "memory"),
-                np.array(tables["gap"].table[len(t) - 1 :])[0],
-            ),
-            wall_seconds=float(attributes["wall_seconds"]),
-            verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN,
-            force_axes=vectors,
-            origin=origin,
-            **tables,
-        )
+    def _repr_html_(self) -> str:
+        """Display in a notebook: the mechanism in motion and its contact modes, in a frame; see `report`."""
+        shown: str = _above("frame")(self)
+        return shown
 
+    def report(self, path: str | os.PathLike[str], *, rows: int = 20_000) -> None:
+        """Write the run as one HTML page without references to the network: `nonsmooth.report`.
 
-def _read(variables: Mapping[str, Variable], name: str, dimensions: tuple[str, ...]) -> Any:
-    """Values of a data set of these dimensions."""
-    known, values, _ = variables[name]
-    if known != dimensions:
-        raise ValueError(f"{name} has the dimensions {known} instead of {dimensions}")
-    return values if isinstance(values, Pieces) else np.asarray(values)
+        Parameters
+        ----------
+        path
+            A file ``.html``.
+        rows
+            Number of rows above which some are omitted, but never those of impacts and of changes of contact modes.
 
+        Raises
+        ------
+        InputError
+            If the path cannot be written.
+        """
+        with stage("drawing", str(path)):
+            _above("write")(self, path, rows=rows)
 
-def _internal(variables: Mapping[str, Variable], name: str) -> InternalStates:
-    """Internal states of this name."""
-    if name not in variables:
-        return InternalStates()
-    _, numbers, facts = variables[name]
-    fields = tuple((str(one), tuple(map(int, shape))) for one, *shape in json.loads(facts["fields"]))
-    return InternalStates(fields, np.array(numbers, dtype=float))
+    def plot(self, *what: Any, width: str | float | None = None, measured: Any = None, exact: Any = None) -> Figure:
+        """Draw the run; without arguments its sketch, joint orbits, motion and forces: `nonsmooth.plots.figure`.
 
+        Parameters
+        ----------
+        what : str or Panel
+            Words such as ``"slider.x"``, ``"v:slider.x"``, ``"lam_N:pin"``, ``"orbit:pin"``, ``"sketch"``, or panels.
+        width : "single", "double" or a number [mm]
+            Width of the figure in a journal: 90 or 190 mm; larger by default.
+        measured : path or `nonsmooth.plots.Measured`, optional
+            Measured data of a CSV file, drawn over the run.
+        exact
+            An exact solution, as in `nonsmooth.plots.panels`.
 
-@dataclass(frozen=True)
-class Table:
-    """Name of a table of the trajectory in a dataset."""
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Save it by ``figure.savefig("run.pdf")``.
+        """
+        drawn: Figure = _above("figure")(self, *what, width=width, measured=measured, exact=exact)
+        return drawn
 
-    variable: str
-    dimension: str
-    long_name: str
-    sign: str
+    def to_pandas(self, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
+        """The rows as a `pandas.DataFrame`, whose index is the time [s].
+
+        Parameters
+        ----------
+        kinds : names of tables, optional
+            Any of ``q``, ``v``, ``gap``, ``gap_rate``, ``lam_N``, ``P_N``, ``P_T``, ``mode``, ``reaction``,
+            ``reaction_impact``, ``energy``; by default ``q``, ``v``, ``gap``, ``lam_N``, ``reaction``, ``energy``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column has the name of its table and its own, ``"q:slider.x"``; ``attrs["units"]`` has the units.
+
+        >>> from nonsmooth import GaussQP, simulate
+        >>> from nonsmooth_problems import slider_rod
+        >>> run = simulate(slider_rod().build(), GaussQP(), t_end=1e-3, dt=1e-4)
+        >>> table = run.to_pandas(["q", "lam_N"])
+        >>> table.shape, table.columns[0], table.attrs["units"]["q:slider.x"]
+        ((11, 7), 'q:slider.x', 'm')
+        """
+        return files.to_pandas(self, kinds)
 
     @property
-    def units(self) -> str:
-        """Coordinate with the unit of each column, where they differ."""
-        return f"{self.variable.removesuffix('_left')}_units"
+    def contacts(self) -> NDArray[np.void]:
+        """All contacts, rigid and compliant alike: beginning, end, kind, impulse, peak force, energy.
 
-    def of(self, trajectory: Trajectory) -> Columns:
-        name = self.variable.removesuffix("_left")
-        columns: Columns = getattr(trajectory if name == self.variable else trajectory.left, name)
-        return columns
+        A structured array, see `nonsmooth.diagnostics.contact_table`; `to_csv` and `to_mat` write it.
 
+        >>> from nonsmooth import simulate
+        >>> from nonsmooth_problems import bouncing_ball
+        >>> run = simulate(bouncing_ball().build(), t_end=0.5)
+        >>> str(run.contacts["kind"][0]), run.contacts.dtype.names[:4]
+        ('impact', ('contact', 'kind', 'start', 'end'))
+        """
+        table: NDArray[np.void] = _above("contact_table")(self)
+        return table
 
-TABLES = (
-    Table("q", "coordinate", "coordinates", "global frame; planar angles counter-clockwise, unwrapped"),
-    Table("v", "velocity", "velocities, right limits", "global frame; spatial wx, wy, wz in the body frame"),
-    Table("v_left", "velocity", "velocities, left limits", "as v"),
-    Table("gap", "contact", "true gaps", "open > 0"),
-    Table("gap_rate", "contact", "rates of the true gaps, right limits", "opening > 0"),
-    Table("gap_rate_left", "contact", "rates of the true gaps, left limits", "opening > 0"),
-    Table("P_N", "contact", "normal impulse of the step, impacts included", "compressive > 0"),
-    Table("P_T", "contact", "tangential impulse of the step", "along the contact's tangent"),
-    Table("lam_N", "contact", "mean normal force of the step, impacts excluded", "compressive > 0"),
-    Table("mode", "contact", "contact mode", "0 open, 1 closed, 2 sticking, 3 slipping"),
-    Table("reaction", "joint_force", "mean force of joints, impacts excluded", "on the second body, global frame"),
-    Table("reaction_impact", "joint_force", "impulse of joints at impacts", "on the second body, global frame"),
-    Table("energy", "energy_term", "energies, and cumulative works and losses", "work on the system and losses > 0"),
-)
+    def to_mat(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+        """Write the rows as a MAT file: ``t``; ``q``, ``q_names``, ``q_units`` and so on; and the table ``contacts``.
 
+        Parameters
+        ----------
+        path
+            The file (.mat), of version 5, which MATLAB and Octave read.
+        kinds
+            As in `to_pandas`.
 
-#: names of internal states in files of former versions, and of all data sets of a file
-FORMER = r"(law|stepper|start)_memory\.\w{1,60}(\.\d)?"
-KNOWN = "|".join(
-    (
-        *{"time", "axis", "tangent", "impact", "contact_force", *(re.escape(table.units) for table in TABLES)},
-        *{name for table in TABLES for name in (table.variable, table.dimension)},
-        *(f"impact_{name}" for name in (*IMPACT_COLUMNS, "contact")),
-        long_files.NAMES,
-        r"(start_)?memory(_number)?",
-        FORMER,
-    )
-)
+        Raises
+        ------
+        NotWritten
+            If the path cannot be written.
+        """
+        with stage("writing", str(path)):
+            files.write_mat(self, path, kinds)
 
+    def to_csv(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+        """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
 
-def origin_of(system: System, manifest: Mapping[str, Any], start: State) -> Origin:
-    """The mechanism of a run, with the run's parameters.
+        Parameters
+        ----------
+        path
+            The file.
+        kinds
+            As in `to_pandas`; or ``"contacts"`` for the table of that name, one line per contact.
 
-    Raises
-    ------
-    InputError
-        If the run's parameters are not those of `system`.
-    """
-    known = {name: float(entry["value"]) for name, entry in manifest["parameters"].items()}
-    other = sorted(known.keys() ^ system.parameters.keys())
-    if other:
-        raise InputError(
-            f"The file holds a run of {manifest['model']['name']!r}, not of {system.name!r}: only one of them has the "
-            f"parameter {other[0]!r}; give the mechanism of the run."
-        )
-    return Origin(system, system.parameter_vector(known), start)
-
-
-def impact_table(contacts: Sequence[str], columns: Mapping[str, Array]) -> NDArray[np.void]:
-    width = max(map(len, contacts), default=1)
-    numbers = [(name, "f8") for name in IMPACT_COLUMNS if name != "t"]
-    table = np.zeros(len(contacts), dtype=[("t", "f8"), ("contact", f"U{width}"), *numbers])
-    table["contact"] = contacts
-    for name, values in columns.items():
-        table[name] = values
-    return table
-
-
-def _strings(values: Any) -> NDArray[Any]:
-    return np.array([str(value) for value in values], dtype=object)
+        Raises
+        ------
+        NotWritten
+            If the path cannot be written.
+        """
+        with stage("writing", str(path)):
+            files.write_csv(self, path, kinds)

@@ -9,19 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.checks import CLOSED
+from nonsmooth.model.system import System
+from nonsmooth.trajectory.certificate import Certificate
 from nonsmooth.trajectory.columns import AT_ONCE, bounds
-
-if TYPE_CHECKING:
-    from nonsmooth.model.system import System
-    from nonsmooth.trajectory.certificate import Certificate
-
-__all__ = ["ADVICE", "REST", "UNKNOWN", "Verdict", "first_verdict", "reference_length", "rests", "signed"]
 
 #: share of the energy lost (or of LEAST of the kinetic energy or of the work of drivers, if larger) that may be missing
 #: from the balance
@@ -100,7 +96,7 @@ class Verdict:
         return f"{self.kind}: {self.text}"
 
 
-#: of a trajectory that was not made by a run
+#: the verdict on a trajectory that was not made by a run
 UNKNOWN = Verdict("not checked", "no verdict was recorded")
 
 
@@ -135,11 +131,20 @@ def first_verdict(
     status
         Status of the time loop.
     """
-    broken = _broken(system, parameters, certificate, gap)
-    overlap, name, size = (0.0, "", "") if broken else _overlap(system, parameters, certificate, gap)
-    deep = [f"{name} overlaps by {100 * overlap:.2g} % of its {size}"] if overlap > DEEP else []
-    open_ = _open(system, parameters, certificate, t, q)
-    signs = (*broken, *deep, *open_, *_signs(certificate, energy, counts, lambda: rests(system, parameters, t, q, v)))
+    c, broken, deep = certificate, list[str](), list[str]()  # signs that a run is not a motion, and of deep overlaps
+    if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
+        broken = ["numbers that are not finite"]
+    elif c.motion_residual > UNSOLVED:
+        broken = [f"the equations of a step are violated (residual {c.motion_residual:.1g})"]
+    else:
+        overlap, name, size = _overlap(system, parameters, c, gap)
+        if overlap > OVERLAP:
+            broken = [f"{name} overlaps by {overlap:.2g} times its {size}"]
+        elif overlap > DEEP:
+            deep = [f"{name} overlaps by {100 * overlap:.2g} % of its {size}"]
+    open_ = _open_constraint(system, parameters, c, t, q)
+    others = _signs_of_sums(c, energy, counts, lambda: rests(system, parameters, t, q, v))
+    signs = (*broken, *deep, *open_, *others)
     if status != "finished":
         return status, Verdict("incomplete", "the run ended early", signs=signs)
     if broken:
@@ -149,7 +154,7 @@ def first_verdict(
     return status, Verdict("not checked", "no sign of error; check=True (--check) compares with a finer run")
 
 
-def signed(verdict: Verdict, *further: str) -> Verdict:
+def with_signs(verdict: Verdict, *further: str) -> Verdict:
     """The verdict on a single run with further signs of error."""
     signs = (*verdict.signs, *further)
     if verdict.kind == "incomplete":
@@ -157,23 +162,8 @@ def signed(verdict: Verdict, *further: str) -> Verdict:
     return Verdict("not accurate", f"{'; '.join(signs)}; {ADVICE}", signs=signs)
 
 
-def _broken(system: System, parameters: Array, certificate: Certificate, gap: Array) -> list[str]:
-    """Signs that a run is not a motion of the mechanism."""
-    c = certificate
-    if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
-        return ["numbers that are not finite"]
-    if c.motion_residual > UNSOLVED:
-        return [_unsolved(c)]
-    overlap, name, size = _overlap(system, parameters, c, gap)
-    return [f"{name} overlaps by {overlap:.2g} times its {size}"] if overlap > OVERLAP else []
-
-
-def _unsolved(certificate: Certificate) -> str:
-    return f"the equations of a step are violated (residual {certificate.motion_residual:.1g})"
-
-
 def _overlap(system: System, parameters: Array, certificate: Certificate, gap: Array) -> tuple[float, str, str]:
-    """The largest overlap of a rigid contact, as a share of its clearance or size; the contact, and which it is."""
+    """The largest overlap of a rigid contact, as a share of its clearance or size; the contact, and which of both."""
     if not system.nc or system.compliant:  # compliant contacts overlap by definition
         return 0.0, "", ""
     clearances = system.elementwise.gap_sizes(parameters)
@@ -226,7 +216,7 @@ def rests(system: System, parameters: Array, t: Array, q: Array, v: Array) -> bo
     return fastest * float(t[-1] - t[0]) <= JUMPED * moved
 
 
-def _open(system: System, parameters: Array, certificate: Certificate, t: Array, q: Array) -> list[str]:
+def _open_constraint(system: System, parameters: Array, certificate: Certificate, t: Array, q: Array) -> list[str]:
     """The constraint of a joint or driver that is violated most; angles count by the largest radius of gyration."""
     most = certificate.joint_violation
     if not CLOSED < most < math.inf:
@@ -254,9 +244,10 @@ def _open(system: System, parameters: Array, certificate: Certificate, t: Array,
     return [said] if said else []
 
 
-def _signs(
+def _signs_of_sums(
     certificate: Certificate, energy: Mapping[str, Array], counts: Mapping[str, Any], rests: Callable[[], bool]
 ) -> list[str]:
+    """Signs of error in the contact law, the balance of energy and the programs solved by fallback solvers."""
     signs = []
     if certificate.complementarity > INCOMPLEMENTARY:
         signs.append(f"the contact law is violated (complementarity {certificate.complementarity:.1g})")

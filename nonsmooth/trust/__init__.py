@@ -1,10 +1,8 @@
 """Whether a motion can be trusted: runs with ever finer steps, their differences, and a verdict in one sentence."""
 
-from nonsmooth.trajectory.unseen import missed_contacts
-from nonsmooth.trust.agreement import verdict_against
-from nonsmooth.trust.automatic import automatic, checked
-from nonsmooth.trust.difference import Difference, Scale, difference, peak_forces, scale_of
-from nonsmooth.trust.ladder import Rung
+from nonsmooth.trajectory.missed_contacts import missed_contacts
+from nonsmooth.trust.agreement import Difference, Scale, difference, peak_forces, scale_of, verdict_against
+from nonsmooth.trust.automatic import Rung, automatic, checked
 from nonsmooth.trust.uniqueness import Undetermined, undetermined_forces
 
 __all__ = [

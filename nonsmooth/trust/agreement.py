@@ -1,25 +1,189 @@
-"""The verdict on a run by another run of the same mechanism: a finer one, or an accurate one of another method."""
+"""The verdict on a run by another run of the same mechanism: a finer one, or an accurate one of another method.
 
-from __future__ import annotations
+Positions are compared as fractions of the clearance, peak forces as fractions of the largest. Forces that grow as one
+over the length of the step belong to impulses without a collision, as in Painleve's paradox.
+"""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.diagnostics import coordinates
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory, Verdict
-from nonsmooth.trajectory.verdict import ADVICE
-from nonsmooth.trust.difference import GRID, Difference, Scale, difference, scale_of
-from nonsmooth.trust.impulsive import impulsive_force
+from nonsmooth.trajectory.jumps import first_jump, jump_words
+from nonsmooth.trajectory.verdict import ADVICE, reference_length
 
-__all__ = ["Agreement", "percent", "verdict_against"]
-
+#: points in time at which positions are compared
+GRID = 4000
+#: length of the window of a peak force, as a share of the run
+WINDOW = 1 / 200
+#: difference, as a share of the clearance, from which two runs are considered to have separated
+PARTED = 0.1
+#: relative difference of the impulses of two steps of different length that are one and the same, and ratio of their
+#: lengths at most
+SAME, SHORTER = 0.1, 0.7
 #: horizon as a share of the time at which runs separate
 PREDICTABLE = 0.8
 #: times at most that a horizon is tried, each compared at instants of its own
 PASSES = 4
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The length to which errors of positions are relative.
+
+    Parameters
+    ----------
+    length : [m]
+    name : for sentences, as "the clearance"
+    """
+
+    length: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of two runs.
+
+    Parameters
+    ----------
+    position : [-]
+        Largest difference of a coordinate, angles times the radius of gyration of their body, over the scale.
+    force : [-]
+        Largest difference of a contact's peak force (largest mean over any window of 1/200 of the run, impacts
+        included), over the largest peak of the finer run; 0 without contact.
+    parted, lost : [s]
+        First time at which they differ by a tenth of the scale, and by more than the requested accuracy; infinite if
+        they never do.
+    """
+
+    position: float
+    force: float
+    parted: float
+    lost: float
+
+    def within(self, accuracy: float) -> bool:
+        """Whether position and force are."""
+        return self.position <= accuracy and self.force <= accuracy
+
+
+def scale_of(system: System, values: Array, run: Trajectory) -> Scale:
+    """The reference length of a run."""
+    return Scale(*reference_length(system, values, run.q.array))
+
+
+def difference(
+    coarse: Trajectory, fine: Trajectory, radii: Array, scale: Scale, *, accuracy: float,
+    until: float = math.inf,
+) -> Difference:  # fmt: skip
+    """The difference of a run and a finer one, from the start to `until` [s] or the end of the shorter one."""
+    start, end = float(fine.t[0]), min(float(coarse.t[-1]), float(fine.t[-1]), until)
+    t = np.linspace(start, end, GRID + 1)
+    apart = _distance(coarse, fine, radii, t) / scale.length
+    window = WINDOW * (float(fine.t[-1]) - start)
+    peaks = [peak_forces(run, window, end) for run in (coarse, fine)]
+    largest = float(np.max(peaks[1], initial=0.0))
+    force = float(np.max(np.abs(peaks[0] - peaks[1]), initial=0.0)) / largest if largest > 0.0 else 0.0
+    parted, lost = (next(iter(t[~(apart <= limit)]), math.inf) for limit in (PARTED, accuracy))
+    return Difference(float(np.max(apart)), force, float(parted), float(lost))
+
+
+def _distance(a: Trajectory, b: Trajectory, radii: Array, t: Array) -> Array:
+    """Largest difference (len(t),) [m] of a coordinate."""
+    one, other = coordinates(a, t), coordinates(b, t)
+    index = {name: i for i, name in enumerate(a.q.names)}
+    largest = np.zeros(len(t))
+    by_name = dict(zip(a.v.names, radii, strict=True))
+    for name, radius in by_name.items():
+        body, _, label = name.rpartition(".")
+        if name in index:
+            i = index[name]
+            largest = np.maximum(largest, radius * np.abs(one[:, i] - other[:, i]))
+        elif label == "wx":
+            entries = [index[f"{body}.q{entry}"] for entry in "wxyz"]
+            w, u, w_, u_ = one[:, entries[:1]], one[:, entries[1:]], other[:, entries[:1]], other[:, entries[1:]]
+            # twice the vector part of conj(one) other, the rotation between them [rad] where it is small
+            turned = 2.0 * (w * u_ - w_ * u - np.cross(u, u_))
+            lengths = np.array([by_name[f"{body}.w{axis}"] for axis in "xyz"])
+            largest = np.maximum(largest, np.max(np.abs(turned) * lengths, axis=1))
+    return largest
+
+
+def peak_forces(run: Trajectory, window: float, until: float = math.inf) -> Array:
+    """Largest mean normal force (nc,) [N] of each contact over any window [s] of this length, impacts included."""
+    if not run.gap.names or len(run.t) < 2:
+        return np.zeros(len(run.gap.names))
+    t, total = run.t, run.P_N.array
+    smooth = np.zeros_like(total)
+    smooth[1:] = run.lam_N.array[1:] * np.diff(t)[:, None]
+    flowing, jumps = np.cumsum(smooth, axis=0), np.cumsum(total - smooth, axis=0)
+    begins = np.unique(np.clip(np.concatenate([t, t - window]), t[0], max(t[0], min(t[-1], until) - window)))
+    ends = np.minimum(begins + window, t[-1])
+    # impacts at either end of the window are included
+    before, after = np.searchsorted(t, begins, side="left") - 1, np.searchsorted(t, ends, side="right") - 1
+    peaks = np.zeros(total.shape[1])
+    for i in range(total.shape[1]):
+        flow = np.interp(ends, t, flowing[:, i]) - np.interp(begins, t, flowing[:, i])
+        impulses = jumps[after, i] - np.where(before >= 0, jumps[np.maximum(before, 0), i], 0.0)
+        peaks[i] = np.max(flow + impulses) / window
+    return peaks
+
+
+@dataclass(frozen=True)
+class Impulsive:
+    """A contact whose velocity jumps without collision, or the largest mean force of one in a step, which grows as one
+    over the length of the step.
+
+    Parameters
+    ----------
+    contact
+        Its name.
+    t : [s]
+        End of the step of the finer run.
+    impulse : [N s]
+        Impulse of the step.
+    forces : [N]
+        Mean forces of the coarser and the finer run; none if the jump is in the table of impacts.
+    """
+
+    contact: str
+    t: float
+    impulse: float
+    forces: tuple[float, float] | None = None
+
+    @property
+    def text(self) -> str:
+        """A sentence for a verdict."""
+        return jump_words(self.contact, self.t, self.impulse, self.forces)
+
+
+def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Impulsive | None:
+    """The first jump of the finer run, or the contact with the largest force in one of its steps, if that has the same
+    impulse in a longer step."""
+    if fine.jumps.size:
+        return Impulsive(*first_jump(fine.jumps))
+    if min(len(coarse.t), len(fine.t)) < 2 or not fine.gap.names:
+        return None
+    (t_1, dt_1, force_1), (t_2, dt_2, force_2) = (_step_of_largest_force(run) for run in (coarse, fine))
+    impulse_1, impulse_2 = dt_1 * force_1, dt_2 * force_2
+    same = (np.abs(impulse_1 - impulse_2) <= SAME * impulse_2) & (np.abs(t_1 - t_2) <= dt_1 + dt_2)
+    found = np.flatnonzero(same & (dt_2 <= SHORTER * dt_1) & (force_2 > 0.0))
+    if not found.size:
+        return None
+    i = int(found[np.argmax(force_2[found])])
+    forces = float(force_1[i]), float(force_2[i])
+    return Impulsive(fine.gap.names[i], float(t_2[i]), float(impulse_2[i]), forces)
+
+
+def _step_of_largest_force(run: Trajectory) -> tuple[Array, Array, Array]:
+    """End and length of the step with the largest mean force of each contact, and this force, each (nc,)."""
+    force, dt = run.lam_N.array[1:], np.diff(run.t)
+    k = np.argmax(force, axis=0)
+    return run.t[1:][k], dt[k], force[k, np.arange(force.shape[1])]
 
 
 class Agreement:
@@ -46,53 +210,41 @@ class Agreement:
     ) -> Verdict:  # fmt: skip
         """The verdict on the run that has these signs of error; `sensitive`: the steps are so fine that only sensitive
         motions still separate."""
+        size = found.position, found.force
         impulsive = None if self.system.compliant else impulsive_force(coarse, fine)
         if found.within(self.accuracy) and not signs and impulsive is not None:
             text = f"{impulsive.text}; {self._words(found)}"
-            return self._verdict("not accurate", text, found, -math.inf, (impulsive.text,))
+            return Verdict("not accurate", text, *size, -math.inf, signs=(impulsive.text,))
         if found.within(self.accuracy) and not signs:
-            return self._verdict("accurate", f"{self._words(found)}, to the end", found, math.inf, signs)
+            return Verdict("accurate", f"{self._words(found)}, to the end", *size)
         start = float(fine.t[0])
         horizon = min(start + PREDICTABLE * (found.parted - start), found.lost)
         if start < horizon < math.inf and not signs:
-            horizon, until = self._until(coarse, fine, horizon)
+            for _ in range(PASSES):
+                until = self.difference(coarse, fine, horizon)
+                if until.position <= self.accuracy:
+                    break
+                horizon = until.lost - (horizon - start) / GRID  # the instant before
             words = self._words(until)
             if until.force <= self.accuracy and sensitive:
                 text = f"trust until t = {horizon:.3g} s ({words}); later motion depends on round-off"
-                return self._verdict("sensitive", text, until, horizon, signs, found.parted)
+                return Verdict("sensitive", text, until.position, until.force, horizon, found.parted)
             if until.force <= self.accuracy:
                 text = f"only until t = {horizon:.3g} s, {words}; {remedy}"
-                return self._verdict("not accurate", text, found, horizon, signs, found.parted)
-        text = "; ".join((*signs, f"{self._uncertain(found)}, {remedy}"))
-        return self._verdict("not accurate", text, found, -math.inf, signs, found.parted)
-
-    def _until(self, coarse: Trajectory, fine: Trajectory, horizon: float) -> tuple[float, Difference]:
-        """A time up to which positions agree to the accuracy, the horizon or a little before, and the difference."""
-        for _ in range(PASSES):
-            until = self.difference(coarse, fine, horizon)
-            if until.position <= self.accuracy:
-                break
-            horizon = until.lost - (horizon - float(fine.t[0])) / GRID  # the instant before
-        return horizon, until
-
-    def _verdict(
-        self, kind: str, text: str, found: Difference, horizon: float, signs: tuple[str, ...], parted: float = math.inf
-    ) -> Verdict:
-        return Verdict(kind, text, found.position, found.force, horizon, parted, signs)
-
-    def _words(self, found: Difference) -> str:
-        assert self.scale is not None
-        words = f"positions within {percent(found.position)} of {self.scale.name}"
-        return words + (f", peak force within {percent(found.force)}" if self.system.nc else "")
-
-    def _uncertain(self, found: Difference) -> str:
+                return Verdict("not accurate", text, *size, horizon, found.parted)
         assert self.scale is not None
         parts = []
         if found.position > self.accuracy:
             parts.append(f"positions uncertain by {percent(found.position)} of {self.scale.name}")
         if found.force > self.accuracy:
             parts.append(f"peak force uncertain by {percent(found.force)}")
-        return " and ".join(parts) or "differences are small"
+        text = "; ".join((*signs, f"{' and '.join(parts) or 'differences are small'}, {remedy}"))
+        return Verdict("not accurate", text, *size, -math.inf, found.parted, signs)
+
+    def _words(self, found: Difference) -> str:
+        assert self.scale is not None
+        words = f"positions within {percent(found.position)} of {self.scale.name}"
+        return words + (f", peak force within {percent(found.force)}" if self.system.nc else "")
 
 
 def percent(share: float) -> str:

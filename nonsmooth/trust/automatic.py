@@ -2,43 +2,191 @@
 
 Rigid contact is computed by the event-driven method of order five, since the motion between impacts is smooth; where
 events are too frequent for it, by time stepping. Compliant contact is integrated with error control. In either case
-the run is repeated with ever finer steps until two runs agree to the requested accuracy. The finer one is returned,
-with their difference as the error estimate, whose reliability is measured in docs/trust.md.
+the run is repeated with ever finer steps, each level of which is called a rung, until two runs agree to the requested
+accuracy. The finer one is returned, with their difference as the error estimate, whose reliability is measured in
+docs/trust.md.
 """
 
-from __future__ import annotations
-
-import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.exceptions import BudgetSpent, SimulationFailed, SolverFailed
+from nonsmooth.exceptions import BudgetSpent, Interrupted, SimulationFailed, SolverFailed, TimeSpent
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
+from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
 from nonsmooth.schemes.gauss.gauss_qp import GaussQP
-from nonsmooth.step.control import Landing, finer
+from nonsmooth.step.control import (
+    COARSE,
+    QUARTER,
+    ROWS,
+    SHORTER,
+    TENTH,
+    ConstantStep,
+    ErrorControl,
+    Landing,
+    StepControl,
+    finer,
+)
 from nonsmooth.trajectory import Trajectory, Verdict
-from nonsmooth.trajectory.unseen import unseen
+from nonsmooth.trajectory.missed_contacts import signs_between_rows
 from nonsmooth.trajectory.verdict import ADVICE
-from nonsmooth.trust.agreement import Agreement, percent
-from nonsmooth.trust.difference import GRID
-from nonsmooth.trust.ladder import Climb, Run, Rung, climb, rungs
+from nonsmooth.trust.agreement import GRID, Agreement, Difference, percent
 from nonsmooth.trust.uniqueness import undetermined_forces
 
-__all__ = ["automatic", "checked"]
-
+#: tolerance and longest step (share of the run) of the first rung of a method with error control, and the factors of
+#: each further rung. The longest step decreases as well: if it alone determined the steps, two runs with the same error
+#: would agree
+RTOL, LONGEST = COARSE, 1 / ROWS
+#: absolute over relative tolerance; time within which impacts are simultaneous, [s] or share of the run
+ABSOLUTE, TOGETHER, TOGETHER_SHARE = 1e-2, 1e-6, 1e-5
+#: first step of time stepping (share of the run), and the factor of each further rung
+FIRST = 1 / 500
+#: number of rungs
+RUNGS = 6
+#: least number of runs of time stepping: two runs with the longest steps may agree by chance
+ASKED = 3
+#: a run that takes more than this multiple of the least number of steps makes no progress and is abandoned
+CRAWLING = 30
+#: factor of the time for which a finer run is valid beyond which its error is not that of a sensitive motion
+LONGER = 2.0
+#: steps that a run with error control may take if it advances as fast as it began: as many as the finest time stepping
+AFFORDED = 512_000
+#: failures of rungs after which a method is abandoned
+FAILURES = 2
 #: number of contacts from which events are too frequent, and time stepping is tried first
 MANY = 24
 #: longest steps (share of the run) of the second method, which shows whether contact forces are unique
 WITNESSES = (1 / 4096, 1 / 16384)
 #: share of the clearance, and of the peak force, beyond which two methods disagree
 APART, FORCES_APART = 0.1, 0.05
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A scheme with its steps, and the number of steps at which it is abandoned, unless these advance so fast that it
+    needs no more than `afforded`: as with a natural frequency that is high beside the length of the run, where others
+    would take as many."""
+
+    stepper: Any
+    control: StepControl
+    most: int | None = None
+    afforded: int = 0
+
+
+#: runs a rung; raises SimulationFailed
+Run = Callable[[Rung], Trajectory]
+
+
+@dataclass(eq=False)
+class Climb:
+    """The result of a sequence of rungs.
+
+    Parameters
+    ----------
+    best, coarser
+        The finest run that ended and the one before it, None if none did.
+    difference, before
+        Of these two, and of the two before them; None if there are not as many.
+    failure
+        The last run that failed.
+    tried
+        Settings, steps and outcome of each run, for the manifest.
+    """
+
+    ladder: Sequence[Rung] = ()
+    best: Trajectory | None = None
+    coarser: Trajectory | None = None
+    difference: Difference | None = None
+    before: Difference | None = None
+    failure: SimulationFailed | None = None
+    tried: list[str] = field(default_factory=list)
+    agreed: bool = False
+
+    def extends(self, start: float) -> bool:
+        """Whether the last finer run was valid for a multiple of the time of the one before it, as where errors grow
+        with a power of time. Those of sensitive motions grow exponentially: each refinement adds the same time."""
+        if self.before is None or self.difference is None:
+            return False
+        return self.difference.lost - start > LONGER * (self.before.lost - start)
+
+    @property
+    def late(self) -> bool:
+        """Whether the last run that failed did so since the time of the whole call is spent."""
+        return self.failure is not None and isinstance(self.failure.cause, TimeSpent)
+
+    @property
+    def settled(self) -> bool:
+        """Whether two runs agree, or show from when on the motion cannot be predicted."""
+        return self.agreed or (self.difference is not None and self.difference.parted < math.inf)
+
+
+def rungs(stepper: Any, length: float) -> list[Rung]:
+    """The rungs of a stepper for a run of this length [s]."""
+    found = []
+    for level in range(RUNGS):
+        control: StepControl
+        if isinstance(stepper, EventDriven | CompliantDae):
+            rtol, longest = RTOL * TENTH**level, length * LONGEST * SHORTER**level
+            together = min(TOGETHER, TOGETHER_SHARE * length)
+            control = ErrorControl(float(f"{rtol:.1g}"), float(f"{ABSOLUTE * rtol:.1g}"), together, longest)
+            found.append(Rung(stepper, control, int(CRAWLING / LONGEST / SHORTER**level), AFFORDED))
+        else:
+            dt = length * FIRST * QUARTER**level
+            lands = isinstance(stepper, GaussQP | GaussMPCC)
+            control = Landing(min(TOGETHER, dt / 100), dt) if lands else ConstantStep(dt)
+            found.append(Rung(stepper, control, int(CRAWLING / FIRST / QUARTER**level)))
+    return found
+
+
+def climb(
+    run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float
+) -> Climb:
+    """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C, with the last complete run, or with the rows of the first so far.
+    """
+    found, failures, ended = Climb(ladder), 0, 0
+    for rung in ladder:
+        said = f"{type(rung.stepper).__name__}, {rung.control}"
+        try:
+            one = run(rung)
+        except SimulationFailed as failure:
+            if not isinstance(failure.cause, SolverFailed):  # finer steps are no remedy
+                raise
+            error: BaseException | None = failure
+            while error is not None:  # frames of its tracebacks refer to it, to the mechanism and to the run
+                error = error.with_traceback(None).__context__
+            found.failure, failures = failure, failures + 1
+            found.tried.append(f"{said}: failed at t = {failure.trajectory.t[-1]:.6g} s")
+        except Interrupted as interruption:
+            if found.best is None:
+                raise
+            message = f"{interruption} The previous run, of lower accuracy, is complete and returned."
+            raise Interrupted(message, trajectory=found.best) from None
+        else:
+            found.tried.append(f"{said}: {len(one.t) - 1} steps")
+            found.coarser, found.best = found.best, one
+            found.before = found.difference
+            found.difference = None if found.coarser is None else compared(found.coarser, one)
+            ended += 1
+            by_error = isinstance(rung.control, ErrorControl)
+            enough, difference = by_error or ended >= ASKED, found.difference
+            if enough and difference is not None and difference.within(accuracy) and not one.verdict.signs:
+                found.agreed = True
+                break
+        if failures >= FAILURES or found.late:
+            break
+    return found
 
 
 def automatic(
@@ -61,37 +209,49 @@ def automatic(
         If every scheme failed; with the trajectory that came furthest.
     """
     compare, length = Agreement(system, values, accuracy), t_end - start.t
+    methods = [stepper]
+    if stepper is None and system.compliant:
+        methods = [CompliantDae()]
+    elif stepper is None:
+        methods = [GaussQP(), EventDriven()] if system.nc > MANY else [EventDriven(), GaussQP()]
     climbs: list[Climb] = []
-    for one in _methods(system, stepper):
+    for one in methods:
         climbs.append(climb(run, rungs(one, length), compare.difference, accuracy))
         if climbs[-1].settled or climbs[-1].late:
             break
     tried = [line for one in climbs for line in one.tried]
-    best = _best(climbs)
+    # the one that reached the accuracy, else the one with the least difference
+    complete = [one for one in climbs if one.agreed] or [one for one in climbs if one.best is not None] or climbs
+    best = min(complete, key=lambda one: math.inf if one.difference is None else one.difference.position)
     if best.best is None:
         failure = max((one.failure for one in climbs if one.failure), key=lambda one: float(one.trajectory.t[-1]))
         try:
             raise failure
         finally:
-            del failure, climbs, best  # the traceback refers to this frame
+            del failure, climbs, complete, best  # the traceback refers to this frame
     fine = best.best
     if best.coarser is None or best.difference is None:
         text = "no second run for comparison reached the end"
-        verdict = dataclasses.replace(fine.verdict, kind="not accurate", text=text)
+        verdict = replace(fine.verdict, kind="not accurate", text=text)
     else:
         # a motion that is lost between two instants at which runs are compared is not resolved
         coarse = best.extends(start.t) or best.difference.lost - start.t < 2.5 * length / GRID
         remedy = "give shorter steps, or a shorter run" if coarse else "finer steps did not help"
         signs = fine.verdict.signs
         verdict = compare.verdict(best.coarser, fine, best.difference, remedy, signs, sensitive=not coarse)
-        if fine.jumps.size:
-            verdict = _refused(verdict, climbs)
+        if fine.jumps.size:  # methods fail where there is no force, as the event-driven one
+            failed = [
+                f"{type(one.ladder[0].stepper).__name__} fails at t = {one.failure.trajectory.t[-1]:.6g} s"
+                for one in climbs
+                if one.best is None and one.failure is not None and not _spends(one.failure)
+            ]
+            verdict = replace(verdict, text="; ".join([verdict.text, *failed]))
         if verdict.kind == "accurate" and stepper is None and system.dimension == 2:
-            fine, verdict = _witnessed(run, compare, fine, fine, verdict)
+            fine, verdict = _with_second_method(run, best.ladder[0].stepper, compare, fine, fine, verdict)
     spent = next((one.failure for one in climbs if one.failure and _spends(one.failure)), None)
     if spent is not None and not best.agreed:
         fine, verdict = _limited(fine, verdict, spent, "a finer run")
-    return _with(fine, verdict, {"accuracy": accuracy, "tried": tried})
+    return _with_verdict(fine, verdict, accuracy, tried)
 
 
 def _spends(failure: SimulationFailed) -> bool:
@@ -102,26 +262,7 @@ def _limited(run: Trajectory, verdict: Verdict, failure: SimulationFailed, what:
     """Both with the budget that ended another run."""
     said = str(failure.cause).rstrip(".").replace("is spent", f"ended {what}")
     status, text = f"{run.status}; {said}", f"{verdict.text}; {said}"
-    return dataclasses.replace(run, status=status), dataclasses.replace(verdict, text=text)
-
-
-def _refused(verdict: Verdict, climbs: Sequence[Climb]) -> Verdict:
-    """With the methods of which no run ended, as the event-driven one where there is no force."""
-    refused = [
-        f"{type(one.ladder[0].stepper).__name__} fails at t = {one.failure.trajectory.t[-1]:.6g} s"
-        for one in climbs
-        if one.best is None and one.failure is not None and not _spends(one.failure)
-    ]
-    return dataclasses.replace(verdict, text="; ".join([verdict.text, *refused]))
-
-
-def _best(climbs: Sequence[Climb]) -> Climb:
-    """The one that reached the accuracy, else the one with the least difference."""
-    agreed = [one for one in climbs if one.agreed]
-    whole = [one for one in climbs if one.best is not None]
-    return min(
-        agreed or whole or climbs, key=lambda one: math.inf if one.difference is None else one.difference.position
-    )
+    return replace(run, status=status), replace(verdict, text=text)
 
 
 def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Rung, *, accuracy: float) -> Trajectory:
@@ -135,42 +276,40 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
         if not isinstance(failure.cause, SolverFailed):
             raise
         text = f"a finer run {'ends' if _spends(failure) else 'fails'} at t = {failure.trajectory.t[-1]:.6g} s"
-        verdict = dataclasses.replace(first.verdict, kind="not accurate", text=text)
+        verdict = replace(first.verdict, kind="not accurate", text=text)
         if _spends(failure):
             first, verdict = _limited(first, verdict, failure, "the finer run")
-        return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
+        return _with_verdict(first, verdict, accuracy, tried)
     found = compare.difference(first, fine)
     # a contact that the run itself misses is missed in its motion; other signs matter in the finer run only
-    signs, others = unseen(first, system, values), fine.verdict.signs
+    signs, others = signs_between_rows(first, system, values), fine.verdict.signs
     if signs:  # what both miss is told once
-        again = unseen(fine, system, values)
+        again = signs_between_rows(fine, system, values)
         others = tuple(sign for sign in others if sign not in again)
     signs = tuple(dict.fromkeys((*signs, *others)))
     verdict = compare.verdict(first, fine, found, ADVICE, signs, sensitive=False)
     if verdict.kind == "accurate":
-        first, verdict = _witnessed(run, compare, first, fine, verdict)
-    return _with(first, verdict, {"accuracy": accuracy, "tried": tried})
+        first, verdict = _with_second_method(run, rung.stepper, compare, first, fine, verdict)
+    return _with_verdict(first, verdict, accuracy, tried)
 
 
-def _methods(system: System, stepper: Any) -> list[Any]:
-    """Steppers in the order in which they are tried."""
-    if stepper is not None:
-        return [stepper]
-    if system.compliant:
-        return [CompliantDae()]
-    return [GaussQP(), EventDriven()] if system.nc > MANY else [EventDriven(), GaussQP()]
-
-
-def _witnessed(
-    run: Run, compare: Agreement, result: Trajectory, fine: Trajectory, verdict: Verdict
+def _with_second_method(
+    run: Run, stepper: Any, compare: Agreement, result: Trajectory, fine: Trajectory, verdict: Verdict
 ) -> tuple[Trajectory, Verdict]:
-    """The result and its verdict after a second method: where friction is redundant it may converge to another motion
-    than that of the finest run."""
-    witness = _witness(compare.system, compare.values, fine)
-    if not witness or compare.rests(fine):
+    """The result of a stepper and its verdict after a second method: where friction is redundant it may converge to
+    another motion than that of the finest run."""
+    system, length = compare.system, float(fine.t[-1] - fine.t[0])
+    if system.compliant or system.nc < 2 or not np.any(system.numeric.contact_law(compare.values)[1] > 0.0):
+        return result, verdict  # forces are not ambiguous without several contacts with friction
+    if compare.rests(fine):
         return result, verdict
+    if isinstance(stepper, GaussQP):
+        second = rungs(EventDriven(), length)[:2]
+    else:
+        controls = [Landing(min(1e-6, share * length / 100), share * length) for share in WITNESSES]
+        second = [Rung(GaussQP(), control, int(50 / share)) for share, control in zip(WITNESSES, controls, strict=True)]
     runs = []
-    for rung in witness:
+    for rung in second:
         try:
             runs.append(run(rung))
         except SimulationFailed as failure:
@@ -189,34 +328,23 @@ def _witnessed(
     apart = f"the motions differ by {percent(other.position)} of {compare.scale.name}"
     parts = [apart] if other.position > APART else []
     parts += [f"the peak forces by {percent(other.force)}"] if other.force > FORCES_APART else []
-    name = type(witness[0].stepper).__name__
+    name = type(second[0].stepper).__name__
     text = f"{name} converges to another solution, {' and '.join(parts)}: contact forces are not unique"
-    return result, dataclasses.replace(verdict, kind="methods disagree", text=text, horizon=-math.inf)
+    return result, replace(verdict, kind="methods disagree", text=text, horizon=-math.inf)
 
 
-def _witness(system: System, values: Array, fine: Trajectory) -> list[Rung]:
-    """Two runs by a second method if forces may be ambiguous (several contacts with friction); else none."""
-    if system.compliant or system.nc < 2:
-        return []
-    if not bool((system.numeric.contact_law(values)[1] > 0.0).any()):
-        return []
-    length = float(fine.t[-1] - fine.t[0])
-    if fine.manifest["settings"]["stepper"].startswith("GaussQP"):
-        return rungs(EventDriven(), length)[:2]
-    controls = [Landing(min(1e-6, share * length / 100), share * length) for share in WITNESSES]
-    return [Rung(GaussQP(), control, int(50 / share)) for share, control in zip(WITNESSES, controls, strict=True)]
-
-
-def _with(run: Trajectory, verdict: Verdict, how: Mapping[str, Any]) -> Trajectory:
+def _with_verdict(run: Trajectory, verdict: Verdict, accuracy: float, tried: Sequence[str]) -> Trajectory:
+    """The run with its verdict, to which belongs whether its contact forces are unique, and how it was found."""
     undetermined = undetermined_forces(run)
     if undetermined.text:
         kind, text, rows = verdict.kind, verdict.text, int(np.count_nonzero(undetermined.forces))
-        apart = kind == "not accurate" and not verdict.signs and verdict.position <= how["accuracy"]
+        apart = kind == "not accurate" and not verdict.signs and verdict.position <= accuracy
         explains = apart and bool(undetermined.normal.any())
         if explains:
             kind = "methods disagree"
             text = f"two runs have the same motion, but their peak forces differ by {percent(verdict.force)}"
         if explains or not undetermined.rare:
             text = f"{text}; {undetermined.text}"
-        verdict = dataclasses.replace(verdict, kind=kind, text=text, not_unique=rows)
-    return dataclasses.replace(run, verdict=verdict, manifest={**run.manifest, "accuracy": dict(how)})
+        verdict = replace(verdict, kind=kind, text=text, not_unique=rows)
+    how = {"accuracy": accuracy, "tried": list(tried)}
+    return replace(run, verdict=verdict, manifest={**run.manifest, "accuracy": how})

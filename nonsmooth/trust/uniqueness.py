@@ -10,8 +10,6 @@ directions. Its dimension is the number of independent ways in which the forces 
 each of them. If friction is involved, other motions from the same state may satisfy Coulomb's law as well.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -23,8 +21,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.tolerances import OPEN, SLIPPING, STICKING
 from nonsmooth.trajectory import Trajectory
-
-__all__ = ["Undetermined", "undetermined_forces"]
 
 #: velocity relative to its summands, and to the velocity change by the loads of the step, that is treated as zero
 STILL = 1e-6
@@ -54,9 +50,9 @@ class Undetermined(NamedTuple):
     Parameters
     ----------
     forces
-        Of normal and tangential forces together.
+        Number of changes of normal and tangential forces together.
     normal
-        Of these, how many change normal forces.
+        How many of these change normal forces.
     contact
         Number of rows with a contact force.
     """
@@ -112,7 +108,7 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
     if system.compliant or not np.any(run.P_N.array):
         return Undetermined(numbers[:, 0], numbers[:, 1], 0)
     m, evaluated = Mechanism(system, p, 1.0), 0
-    which = _alike(run)
+    which = _contacts_and_modes(run)
     order = np.argsort(which, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
     known = np.zeros(len(which), dtype=bool)
@@ -121,14 +117,14 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
         evaluated += chosen.size
         if evaluated > MOST:
             break
-        found = sorted(_at_row(m, run, int(i)) for i in chosen)
+        found = sorted(_undetermined_at_row(m, run, int(i)) for i in chosen)
         numbers[rows], known[rows] = found[(len(found) - 1) // 2], True
     before = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
     forces, normal = numbers[before].T
     return Undetermined(forces, normal, int(np.count_nonzero(np.any(run.P_N.array > 0.0, axis=1))))
 
 
-def _alike(run: Trajectory) -> NDArray[np.int64]:
+def _contacts_and_modes(run: Trajectory) -> NDArray[np.int64]:
     """A number for each row, the same for rows with the same contacts in the same modes."""
     mode = run.mode.array.astype(np.int64)
     back = run.P_T.array.reshape(*mode.shape, -1)[:, :, 0] < 0.0
@@ -138,7 +134,7 @@ def _alike(run: Trajectory) -> NDArray[np.int64]:
     return np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
 
 
-def _at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, int]:
+def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, int]:
     """Numbers of undetermined forces, and of normal ones, at a row."""
     t, q, v = float(run.t[i]), run.q.array[i], run.v.array[i]
     mode, P_N = run.mode.array[i], run.P_N.array[i]
@@ -149,24 +145,27 @@ def _at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, int]:
     moving = m.metric.length(v) + dt * m.metric.length(m.metric.change(m.force(t, q, v)))
     still_N, still_T = (STILL * moving * m.metric.rows(W)[1] for W in (at.W_N, at.W_T))
     slip = at.W_T.T @ v
+    # closed contacts that do not separate, and those of them that stick
     closed = ((mode != OPEN) | m.touching(at.g_N)) & ((P_N > LOADED * size) | (np.abs(at.W_N.T @ v) <= still_N))
     closed = np.flatnonzero(closed)
     sticks = (m.friction > 0.0) & ((mode == STICKING) | (m.length(slip) <= m.largest(still_T)))
     wide = 1 + m.tangents
     joints = m.independent(at.W_g, np.zeros(m.system.ng)).W
-    effects = _unit(m.metric.inverse @ m.blocks(at.W_N, at.W_T, closed))
-    lengths = np.linalg.norm(m.metric.inverse @ m.blocks(at.W_N, at.W_T, closed), axis=0)
+    directions = m.metric.inverse @ m.blocks(at.W_N, at.W_T, closed)
+    effects, lengths = _unit(directions), np.linalg.norm(directions, axis=0)
     rows = np.concatenate([_unit(m.metric.inverse @ joints), effects], axis=1)
     rough = np.repeat(m.friction[closed] > 0.0, wide) | (np.arange(wide * closed.size) % wide == 0)
     rows = rows[:, np.concatenate([np.ones(joints.shape[1], dtype=bool), rough])]
     if np.linalg.matrix_rank(rows, tol=DEPENDENT) == rows.shape[1]:
         return 0, 0
     # each column is an edge of a friction cone; its entries are forces of the closed contacts
+    angles = 2 * math.pi * np.arange(EDGES) / EDGES
+    pyramid = np.column_stack([np.cos(angles), np.sin(angles)]) / math.cos(math.pi / EDGES)
+    edges = [np.ones(1), -np.ones(1)] if m.tangents == 1 else list(pyramid)
     columns = []
     for k, contact in enumerate(closed):
         mu, along = m.friction[contact], m.along(np.array([contact]))
-        drags = _edges(m.tangents) if sticks[contact] else [-m.unit(slip)[along]]
-        for drag in drags:
+        for drag in edges if sticks[contact] else [-m.unit(slip)[along]]:
             column = np.zeros(wide * closed.size)
             column[wide * k], column[wide * k + 1 : wide * (k + 1)] = 1.0, mu * drag
             columns.append(lengths * column)
@@ -195,17 +194,18 @@ def force_changes(effects: Array, edges: Array, forces: Array) -> Array:
     """
     edges = _unit(edges)
     D, E, n = effects @ edges, effects @ forces / np.max(np.abs(forces)), edges.shape[1]
-    solved = _positive(D, E, ROUND_OFF)
-    if solved is None:  # forces on the boundary of their cones by more than round-off: what is nearest to them
-        solved = _positive(D, E, ROUND_OFF + _nearest(D, E))
-    able = np.ones(n, dtype=bool) if solved is None else solved
+    able = _positive_coefficients(D, E, ROUND_OFF)
+    if able is None:  # forces are beyond the boundary of their cones by more than round-off: the nearest ones within
+        able = _positive_coefficients(D, E, ROUND_OFF + _distance_to_cone(D, E))
+    if able is None:
+        able = np.ones(n, dtype=bool)
     left, sizes, _ = np.linalg.svd(edges[:, able], full_matrices=False)
     span = left[:, sizes > DEPENDENT]
     _, sizes, right = np.linalg.svd(effects @ span)
     return np.asarray(span @ right[np.sum(sizes > DEPENDENT) :].T)
 
 
-def _positive(D: Array, E: Array, slack: float) -> NDArray[np.bool_] | None:
+def _positive_coefficients(D: Array, E: Array, slack: float) -> NDArray[np.bool_] | None:
     """Which coefficients w >= 0 with D w = E can be positive, together; None if there are none."""
     from scipy.optimize import linprog
 
@@ -221,7 +221,7 @@ def _positive(D: Array, E: Array, slack: float) -> NDArray[np.bool_] | None:
     return np.asarray(solved.x[n:] > 0.5 * LOADED) if solved.status == 0 else None
 
 
-def _nearest(D: Array, E: Array) -> float:
+def _distance_to_cone(D: Array, E: Array) -> float:
     """Smallest distance of D w from E with w >= 0, by the largest component."""
     from scipy.optimize import linprog
 
@@ -237,11 +237,3 @@ def _nearest(D: Array, E: Array) -> float:
 def _unit(columns: Array) -> Array:
     """Columns of length 1; zero columns remain zero."""
     return np.asarray(columns / np.maximum(np.linalg.norm(columns, axis=0), np.finfo(float).tiny))
-
-
-def _edges(tangents: int) -> list[Array]:
-    """Directions of the edges of the friction cone; in space, of a pyramid circumscribed about it."""
-    if tangents == 1:
-        return [np.ones(1), -np.ones(1)]
-    angles = 2 * math.pi * np.arange(EDGES) / EDGES
-    return list(np.column_stack([np.cos(angles), np.sin(angles)]) / math.cos(math.pi / EDGES))

@@ -28,7 +28,7 @@ from nonsmooth import (
 from nonsmooth.cli import main
 from nonsmooth.diagnostics import impacts
 from nonsmooth.diagnostics.contacts import impact_counts
-from nonsmooth.trajectory.thinning import loaded
+from nonsmooth.trajectory.decimation import loaded
 from nonsmooth_problems import chain, four_bar, newtons_cradle, painleve_rod, pendulum_with_stop, socket_pendulum
 
 #: schemes with two steps each, for a run of this length

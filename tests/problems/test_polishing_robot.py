@@ -15,7 +15,7 @@ from nonsmooth import (
     SimulationFailed,
     simulate,
 )
-from nonsmooth.diagnostics.signatures import signature_timeline
+from nonsmooth.diagnostics.modes import signature_timeline
 from nonsmooth.laws import Flores
 from nonsmooth_problems import polishing_robot
 from nonsmooth_problems.polishing_robot_facts import FACTS, deviation, held, jacobian, reach, slipped, states

@@ -16,7 +16,7 @@ from nonsmooth import (
     Rigid,
     simulate,
 )
-from nonsmooth.diagnostics.signatures import signature_timeline
+from nonsmooth.diagnostics.modes import signature_timeline
 from nonsmooth.exceptions import InputError
 from nonsmooth_problems import slide_in_guide
 from nonsmooth_problems.slide_in_guide import HEIGHT, LENGTH, WEIGHT, WIDTH, end_force, end_forces, wall_twist

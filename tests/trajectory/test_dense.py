@@ -17,7 +17,7 @@ from nonsmooth import (
     SpatialBody,
     simulate,
 )
-from nonsmooth.trajectory import any_time
+from nonsmooth.trajectory import trajectory
 from nonsmooth.trajectory.dense import Coordinates, hermite
 from nonsmooth_problems import bouncing_ball
 
@@ -116,7 +116,7 @@ def test_rows_come_back_as_they_are():
 
 def test_times_outside_and_unknown_words_are_refused(monkeypatch):
     """Before accelerations are compiled, which takes seconds."""
-    monkeypatch.setattr(any_time, "Motions", None)
+    monkeypatch.setattr(trajectory, "Motions", None)
     run = steps_of(pendulum(), 0.2, 0.05)
     for wrong in (-1e-9, 0.2000001, np.nan, [0.1, 0.3], "now", [[0.1]]):
         with pytest.raises(InputError, match="t must be times from 0.0 to 0.2"):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from nonsmooth import GaussQP, InputError, MoreauJean, SimulationFailed, Trajectory, ValidityWarning, simulate
-from nonsmooth.trajectory import long_files, store
+from nonsmooth.trajectory import dataset, store
+from nonsmooth.trajectory.dataset import TABLES
 from nonsmooth.trajectory.recorder import bytes_of_row
 from nonsmooth.trajectory.store import Store
-from nonsmooth.trajectory.trajectory import TABLES
 from nonsmooth_problems import slider_rod, socket_pendulum
 
 
@@ -62,7 +62,7 @@ def test_a_long_file_gives_the_tables_of_a_complete_one(monkeypatch, tmp_path, r
     run = simulate(system, MoreauJean(), t_end=0.05, dt=dt, record=record)
     assert run.left.v.table.at.size > 0
     run.save(tmp_path / "complete.nc")
-    monkeypatch.setattr(long_files, "LONG", 100)
+    monkeypatch.setattr(dataset, "LONG", 100)
     run.save(tmp_path / "long.nc")
     found, bare = Trajectory.load(tmp_path / "long.nc", system), Trajectory.load(tmp_path / "long.nc")
     found.save(tmp_path / "again.nc")
@@ -99,7 +99,7 @@ def test_a_run_in_files_is_the_run_in_memory(monkeypatch, tmp_path, record):
 LIMITED = """
 import resource, sys, warnings
 from nonsmooth import *
-from nonsmooth.trajectory import long_files, store
+from nonsmooth.trajectory import dataset, store
 from nonsmooth_problems import slider_rod
 store.SPILL = 300 * 2**20
 warnings.simplefilter("ignore")  # that it will be long

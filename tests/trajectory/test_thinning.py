@@ -42,14 +42,14 @@ def test_rows_omitted_during_the_run_give_the_bits_of_rows_omitted_at_its_end(mo
     at_the_end = simulate(system, stepper, **arguments)  # fewer rows than `WAITING`
     monkeypatch.setattr(module, "WAITING", 10)
     monkeypatch.setattr(module, "AT_ONCE", 16)
-    most, thin_out = 0, Recorder._thin_out
+    most, thin_out = 0, Recorder._evaluate_waiting
 
     def seen(self):
         nonlocal most
         thin_out(self)
         most = max(most, sum(part["t"].size for part in self._rows[1]))
 
-    monkeypatch.setattr(Recorder, "_thin_out", seen)
+    monkeypatch.setattr(Recorder, "_evaluate_waiting", seen)
     during = simulate(system, stepper, **arguments)
     same_runs(during, at_the_end)
     assert during.counts["steps"] > 10 + 2 * record  # there was something to omit
@@ -65,7 +65,7 @@ def test_rows_that_are_evaluated_are_handed_over_where_memory_lacks_at_the_end(m
     def lacking(*_):
         raise MemoryError
 
-    monkeypatch.setattr(Recorder, "_reduced", lacking)
+    monkeypatch.setattr(Recorder, "_evaluate_all", lacking)
     run = simulate(system, MoreauJean(), **arguments)
     rows = len(run.t)
     assert run.status == f"failed: for lack of memory the rows after t = {run.t[-1]:.9g} s are missing."

@@ -192,12 +192,12 @@ def test_the_time_of_a_budget_is_that_of_all_runs_that_are_compared(monkeypatch)
         monotonic = staticmethod(lambda: now[0])
         perf_counter = staticmethod(lambda: now[0])
 
-    def slow(*given, finished=loop.TimeLoop._finished):
+    def slow(*given, finished=loop.TimeLoop._finish):
         now[0] += 1.2
         return finished(*given)
 
     monkeypatch.setattr(loop, "time", Clock)
-    monkeypatch.setattr(loop.TimeLoop, "_finished", slow)
+    monkeypatch.setattr(loop.TimeLoop, "_finish", slow)
     run = simulate(slider_rod(case=1).build(), t_end=0.02, max_seconds=1.0)
     assert run.status == "finished; the budget of 1 s ended a finer run" and run.verdict.kind == "not accurate"
     assert [": failed" in one for one in run.manifest["accuracy"]["tried"]] == [False, True]

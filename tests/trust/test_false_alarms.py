@@ -35,8 +35,8 @@ from nonsmooth import (
 )
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.run.loop import Budget
-from nonsmooth.trust.difference import Difference
-from nonsmooth.trust.ladder import Climb
+from nonsmooth.trust.agreement import Difference
+from nonsmooth.trust.automatic import Climb
 from nonsmooth_problems import slider_crank_translational, universal_shaft
 
 SCHEMES = [

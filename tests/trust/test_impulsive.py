@@ -21,7 +21,7 @@ from nonsmooth import (
     Torque,
     simulate,
 )
-from nonsmooth.trust.impulsive import impulsive_force
+from nonsmooth.trust.agreement import impulsive_force
 
 
 def rod(friction):

@@ -27,7 +27,7 @@ from nonsmooth import (
 )
 from nonsmooth.laws import Flores
 from nonsmooth.solvers import Dop853, Radau
-from nonsmooth.trajectory import unseen
+from nonsmooth.trajectory import missed_contacts as module
 from nonsmooth.trust import missed_contacts
 from nonsmooth_problems import bouncing_ball, slider_rod
 
@@ -86,7 +86,7 @@ def test_constant_steps_say_which_contact_they_miss(stepper, t):
 
 def test_a_contact_is_missed_in_a_long_run_as_in_a_short_one(monkeypatch):
     """The tip passes the peg six times, more often than is looked at: where the bound of the gap is lowest."""
-    monkeypatch.setattr(unseen, "MOST", 1)
+    monkeypatch.setattr(module, "MOST", 1)
     system = bar(4e-7, 5.0)
     run = simulate(system, MoreauJean(), t_end=8.0, dt=1e-3)
     assert list(missed_contacts(run, system, system.parameter_values)) == ["c"]
@@ -183,7 +183,7 @@ def test_lack_of_memory_to_look_for_missed_contacts_loses_no_step(monkeypatch):
     def exhausted(*_):
         raise MemoryError
 
-    monkeypatch.setattr("nonsmooth.trajectory.unseen.missed_contacts", exhausted)
+    monkeypatch.setattr("nonsmooth.trajectory.missed_contacts.missed_contacts", exhausted)
     run = simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.01, dt=1e-4)
     assert run.status == "finished" and len(run.t) == 101
     assert run.verdict.kind == "not accurate" and "lack of memory" in run.verdict.text

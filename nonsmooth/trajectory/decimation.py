@@ -1,28 +1,22 @@
-"""Rows that a run keeps, and what all of its steps add up to: computed portion by portion, while the run goes on."""
+"""Rows that a run keeps, and sums and extremes over all of its steps: computed block by block during the run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.seen import Observe, Seen
+from nonsmooth.model.system import System
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
-from nonsmooth.trajectory.columns import any_of_each, bounds
-from nonsmooth.trajectory.contact_forces import tangential_size
-from nonsmooth.trajectory.derived import KEPT_ENERGIES, means
+from nonsmooth.trajectory.columns import KEPT_ENERGIES, any_of_each, bounds, means, tangential_size
 from nonsmooth.trajectory.jumps import with_jumps
 from nonsmooth.trajectory.store import Store
-
-if TYPE_CHECKING:
-    from nonsmooth.model.system import System
-
-__all__ = ["ARRAYS", "SCALARS", "Part", "Thinned"]
 
 #: rows of steps, by name: times ``t`` (k,), ``q``, ``v`` and `ARRAYS` (k, width), `SCALARS` (k,); and of those rows at
 #: which velocities jump `AT_JUMPS`
@@ -49,8 +43,8 @@ IMPACT = 7
 
 
 @dataclass(frozen=True, eq=False)
-class Thinned:
-    """The recorded rows of the first `count` steps (row 0 included), and what is known of all of these.
+class DecimatedRows:
+    """The recorded rows of the first `count` steps (row 0 included), and sums and extremes over all of these.
 
     Parameters
     ----------
@@ -63,9 +57,9 @@ class Thinned:
     kept
         Number of rows kept.
     store
-        Their tables; what stands in it beyond these rows does not count.
+        Tables of the rows kept; rows beyond these do not count.
     jumped, jumps
-        Number of those that are kept of tables which follow from others in most rows, and these.
+        Tables that follow from others in most rows: the number of rows in which they do not, and these rows.
     impacts
         Parts of the table of impacts (k, 7): time, index of the contact, P_N, P_T, gap velocity before and after, and
         whether it is a jump without collision.
@@ -76,7 +70,7 @@ class Thinned:
     extremes
         Smallest, largest and last value of each energy (3, energies) [J]; of losses the last one alone counts.
     balance
-        From which the balance of energy is continued.
+        Balance of energy after the last row, from which it is continued.
     last
         Length [s], normal impulses [N s], gap velocities [m/s] and velocities of the last two steps (2, 1 + 2 nc + nv),
         which tell whether a contact lasts.
@@ -100,8 +94,8 @@ class Thinned:
         """The largest number of rows, not above `rows`, with which a group of `record` steps ends."""
         return 1 + (rows - 1) // self.record * self.record
 
-    def extended(self, a: Part, system: System, parameters: Array, observe: Observe) -> Thinned:
-        """With the rows that follow, the last of which is kept."""
+    def extended(self, a: Part, system: System, parameters: Array, observe: Observe) -> DecimatedRows:
+        """These rows and those that follow, the last of which is kept."""
         t = a["t"]
         a, jumped = with_jumps(a, self.last, system, parameters)
         seen = observe(t, a["q"], a["v"], a["row"], a["v_left"])
@@ -110,10 +104,18 @@ class Thinned:
         energy, balance = energy_series(lengths, seen, a, self.balance)
         views = {"gap": seen.gap, "rate": seen.rate} | {name: energy[name] for name in KEPT_ENERGIES}
         views |= {name: a[name] for name in ("t", "q", "v", "mode")}
-        kept = self._kept(t.size)
+        kept: slice | NDArray[np.intp] = slice(None)
         if self.record > 1:
+            kept = np.arange(-self.count % self.record, t.size, self.record)
+            if not (kept.size and kept[-1] == t.size - 1):
+                kept = np.append(kept, t.size - 1)
             views = {name: values[kept] for name, values in views.items()}
-        table = self._forces(a, kept) | views
+        # impulses of the steps of each kept row, and mean forces of joints
+        length, reaction = _summed(a["dt"], kept), a["reaction"]
+        if self.record > 1:
+            reaction = means(_summed(reaction * a["dt"][:, None], kept), length)
+        forces = {"dt": length, "P_N": _summed(a["P_N"], kept), "P_T": _summed(a["P_T"], kept), "reaction": reaction}
+        table = forces | views
         jumps = self._jumps(table, a, seen, kept, lengths)
         if self.record == 1:
             del table["dt"]
@@ -130,31 +132,18 @@ class Thinned:
             extremes[0] = np.minimum(self.extremes[0], extremes[0])
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
         lasting = partial(_lasting, a, seen, self.last, jumped) if self.constant else None
+        last = np.column_stack([a["dt"][-2:], a["P_N"][-2:], seen.rate[-2:], a["v"][-2:]])
+        before = np.zeros((2, last.shape[1])) if self.last is None else self.last
         return replace(
             self, count=self.count + t.size, kept=self.kept + len(table["t"]), jumped=self.jumped + len(jumps["row"]),
             impacts=(*self.impacts, _impacts(a, system, jumped, lasting)), worst=worst, least_gap=least,
-            extremes=extremes, balance=balance, last=_last(a, seen.rate, self.last),
+            extremes=extremes, balance=balance, last=np.concatenate([before, last])[-2:],
         )  # fmt: skip
-
-    def _kept(self, rows: int) -> slice | NDArray[np.intp]:
-        """Which of the rows that follow are kept."""
-        if self.record == 1:
-            return slice(None)
-        kept = np.arange(-self.count % self.record, rows, self.record)
-        return kept if kept.size and kept[-1] == rows - 1 else np.append(kept, rows - 1)
-
-    def _forces(self, a: Part, kept: slice | NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-        """Impulses of the steps of each kept row, and mean forces of joints."""
-        length, reaction = _summed(a["dt"], kept), a["reaction"]
-        return {
-            "dt": length, "P_N": _summed(a["P_N"], kept), "P_T": _summed(a["P_T"], kept),
-            "reaction": reaction if self.record == 1 else means(_summed(reaction * a["dt"][:, None], kept), length),
-        }  # fmt: skip
 
     def _jumps(
         self, table: Mapping[str, NDArray[Any]], a: Part, seen: Seen, kept: slice | NDArray[np.intp], lengths: Array
     ) -> dict[str, NDArray[Any]]:
-        """Of what follows from the table in all other rows, those in which it does not: `nonsmooth.trajectory.derived`.
+        """The rows of tables that follow from the table in all other rows, see `nonsmooth.trajectory.columns`.
 
         These are rows at which velocities jump, or have jumped since the row that is kept before; and those whose step
         is not the difference of two times.
@@ -172,52 +161,38 @@ class Thinned:
         at = np.searchsorted(rows, into)
         v[at[ends]], rate[at[ends]] = a["v_left"][ends], seen.rate_left[ends]
         np.add.at(impulse, at, a["reaction_impact"])
-        forces = (self._smooth(a, name, kept, rows, into) for name in ("P_N", "P_T"))
-        lam_N, lam_T = (means(smooth, table["dt"][rows]) for smooth in forces)
+        impulses = (_without_impacts(a, name, kept, rows, into) for name in ("P_N", "P_T"))
+        lam_N, lam_T = (means(one, table["dt"][rows]) for one in impulses)
         named = {"v_left": v, "rate_left": rate, "lam_N": lam_N, "lam_T": lam_T, "reaction_impact": impulse}
         return {"row": rows + self.kept, **named}
 
-    def _smooth(
-        self, a: Part, name: str, kept: slice | NDArray[np.intp], rows: NDArray[np.intp], into: NDArray[np.intp]
-    ) -> Array:  # fmt: skip
-        """Impulses of the steps of some kept rows, without those of impacts, each of which is of kept row `into`."""
-        if isinstance(kept, slice):
-            found: Array = a[name][rows]
-            found[np.searchsorted(rows, into)] -= a[f"{name}_impact"]
-            return found
-        if not rows.size:
-            return np.zeros((0, a[name].shape[1]))
-        smooth = a[name].copy()
-        smooth[a["row"]] -= a[f"{name}_impact"]
-        return _summed(smooth, kept)[rows]
-
     def table(self) -> dict[str, NDArray[Any]]:
-        """Tables of all kept rows, by name, but those of `jumping`."""
+        """Tables of all kept rows, by name, except those of `jump_rows`."""
         return self.store.columns(self.kept)
 
-    def jumping(self) -> dict[str, NDArray[Any]]:
-        """Their rows in which `JUMPS` do not follow from the other tables, by name, and which these are: ``row``."""
+    def jump_rows(self) -> dict[str, NDArray[Any]]:
+        """Rows of `JUMPS` in which they do not follow from the other tables, by name, and their numbers ``row``."""
         return self.jumps.columns(self.jumped)
 
     def all_impacts(self) -> Array:
         """The table of impacts (k, 7)."""
         return np.concatenate([np.zeros((0, IMPACT)), *self.impacts])
 
-    def held(self) -> dict[str, Any] | None:
-        """For a checkpoint; None where there are no rows."""
+    def saved_state(self) -> dict[str, Any] | None:
+        """Plain data for a checkpoint; None where there are no rows."""
         if self.balance is None:
             return None
         return {
-            "count": self.count, "table": self.table(), "jumps": self.jumping(), "impacts": self.all_impacts(),
-            "worst": self.worst, "least_gap": self.least_gap, "extremes": self.extremes, "balance": self.balance.held(),
-            "last": self.last,
+            "count": self.count, "table": self.table(), "jumps": self.jump_rows(), "impacts": self.all_impacts(),
+            "worst": self.worst, "least_gap": self.least_gap, "extremes": self.extremes,
+            "balance": self.balance.saved_state(), "last": self.last,
         }  # fmt: skip
 
-    def holding(self, held: Mapping[str, Any] | None, system: System) -> Thinned:
-        """As in a checkpoint; ValueError if its rows are not those of the mechanism."""
-        if held is None:
+    def restored(self, saved: Mapping[str, Any] | None, system: System) -> DecimatedRows:
+        """The rows of a checkpoint; ValueError if they are not those of the mechanism."""
+        if saved is None:
             return self
-        count, table, jumps, impacts = int(held["count"]), dict(held["table"]), dict(held["jumps"]), held["impacts"]
+        count, table, jumps, impacts = int(saved["count"]), dict(saved["table"]), dict(saved["jumps"]), saved["impacts"]
         rows = (count - 1) // self.record + 1
         if count < 1 or self.end(count) != count:
             raise ValueError("its recorded rows end within a group of steps")
@@ -236,14 +211,14 @@ class Thinned:
             or impacts.shape[1:] != (IMPACT,)
         ):  # fmt: skip
             raise ValueError("its recorded rows are those of another mechanism")
-        if not (held["worst"].shape == (4,) and held["least_gap"].shape == (nc,) and len(held["extremes"]) == 3):
+        if not (saved["worst"].shape == (4,) and saved["least_gap"].shape == (nc,) and len(saved["extremes"]) == 3):
             raise ValueError("its sums are not complete")
         self.store.put(0, table)
         self.jumps.put(0, jumps)
         return replace(
-            self, count=count, kept=rows, jumped=at.size, impacts=(impacts,), worst=held["worst"],
-            least_gap=held["least_gap"], extremes=held["extremes"], balance=Balance.of(held["balance"]),
-            last=held.get("last"),
+            self, count=count, kept=rows, jumped=at.size, impacts=(impacts,), worst=saved["worst"],
+            least_gap=saved["least_gap"], extremes=saved["extremes"], balance=Balance.restored(saved["balance"]),
+            last=saved.get("last"),
         )  # fmt: skip
 
 
@@ -254,11 +229,26 @@ def _summed(array: Array, kept: slice | NDArray[np.intp]) -> Array:
     return np.asarray(np.add.reduceat(array, np.concatenate([[0], kept[:-1] + 1]), axis=0))
 
 
+def _without_impacts(
+    a: Part, name: str, kept: slice | NDArray[np.intp], rows: NDArray[np.intp], into: NDArray[np.intp]
+) -> Array:  # fmt: skip
+    """Impulses of the steps of some kept rows, without those of impacts, which belong to the kept rows `into`."""
+    if isinstance(kept, slice):
+        found: Array = a[name][rows]
+        found[np.searchsorted(rows, into)] -= a[f"{name}_impact"]
+        return found
+    if not rows.size:
+        return np.zeros((0, a[name].shape[1]))
+    every = a[name].copy()
+    every[a["row"]] -= a[f"{name}_impact"]
+    return _summed(every, kept)[rows]
+
+
 def loaded(
     approach: Array, before: Array, lengths: Array, some: slice | NDArray[np.intp] = slice(None)
 ) -> NDArray[np.bool_]:
-    """Whether an approach is what the load of a few constant steps gives: of a lasting contact that is open for some of
-    them, since velocity-level schemes close its rate and not its gap. A bounce as short is not resolved.
+    """Whether an approach is no faster than the load of a few constant steps makes it, as of a lasting contact that is
+    open for some, since velocity-level schemes close its rate and not its gap. A bounce as short is not resolved.
 
     Parameters
     ----------
@@ -275,12 +265,6 @@ def loaded(
     return np.asarray(equal[:, None] & (-approach <= OPEN_FOR * (before - approach)))
 
 
-def _last(a: Mapping[str, Array], rate: Array, last: Array | None) -> Array:
-    """Length, normal impulses, gap velocities and velocities of the last two steps, given those of the two before."""
-    steps = np.column_stack([a["dt"][-2:], a["P_N"][-2:], rate[-2:], a["v"][-2:]])
-    return np.concatenate([np.zeros((2, steps.shape[1])) if last is None else last, steps])[-2:]
-
-
 def _extremes(name: str, values: Array) -> tuple[float, float, float]:
     """The least, the largest and the last value of an energy; of losses, which verdicts take at the end, the last."""
     end = values[-1]
@@ -291,20 +275,20 @@ def _impacts(
     a: Mapping[str, NDArray[Any]], system: System, jumps: NDArray[np.bool_],
     lasting: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None,
 ) -> Array:  # fmt: skip
-    """Impacts of rows (k, 7), with what they transmit to contacts that are closed; `jumps`: those without collision.
+    """Impacts of rows (k, 7), with the impulses of contacts that are closed; `jumps`: those without collision.
 
     `lasting`: which contacts last at some of the rows at which velocities jump. They have no impact, unless another
     contact is hit as well.
     """
-    struck = a["P_N_impact"] > 0.0
-    some = np.flatnonzero(any_of_each(struck))
+    impact = a["P_N_impact"] > 0.0
+    some = np.flatnonzero(any_of_each(impact))
     if not some.size:
         return np.zeros((0, IMPACT))
-    struck = struck[some]
+    impact = impact[some]
     if lasting is not None:
-        last = struck & lasting(some)
-        struck &= ~last | np.any(struck & ~last, axis=1, keepdims=True)
-    row, contact = np.nonzero(struck)
+        last = impact & lasting(some)
+        impact &= ~last | np.any(impact & ~last, axis=1, keepdims=True)
+    row, contact = np.nonzero(impact)
     row = some[row]
     parts = (a["P_N_impact"], tangential_size(a["P_T_impact"], system), a["gamma_minus"], a["gamma_plus"], jumps)
     return np.column_stack([a["t"][a["row"][row]], contact, *(part[row, contact] for part in parts)])
@@ -323,7 +307,7 @@ def _lasting(
     before = np.zeros((2, 1 + 2 * nc)) if last is None else last[:, : 1 + 2 * nc]
 
     def back(values: Array, known: Array, k: int) -> Array:
-        """Those of k steps earlier, of which the two before all rows are known."""
+        """Values of k steps earlier, of which those of the two steps before all rows are known."""
         found: Array = values[np.maximum(row - k, 0)]
         found[row < k] = known[2 + row[row < k] - k]
         return found

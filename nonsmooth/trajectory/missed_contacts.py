@@ -1,9 +1,7 @@
-"""What happens between two rows of a run unseen by its stepper: contacts that close and open, and loads that vary."""
+"""Contacts that close and open between two rows of a run, and loads that vary there: signs of too long steps."""
 
-from __future__ import annotations
-
-import dataclasses
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +9,11 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
-from nonsmooth.trajectory.columns import any_of_each, bounds, where
-from nonsmooth.trajectory.derived import Mostly
+from nonsmooth.trajectory.columns import SparseOverride, any_of_each, bounds, where
 from nonsmooth.trajectory.trajectory import Trajectory
-from nonsmooth.trajectory.verdict import signed
+from nonsmooth.trajectory.verdict import with_signs
 
-__all__ = ["missed_contacts", "unseen", "with_unseen"]
+Index = NDArray[np.intp]
 
 #: overlap between two rows, as a share of the clearance, from which a contact is missed, and in a step without any
 #: impulse, in which polynomials between rows are accurate
@@ -25,7 +22,7 @@ OVERLAP, FREE = 1e-3, 1e-6
 #: together
 DIVISIONS, MOST, AT_ONCE = 40, 20_000, 2**16
 #: verdict on a run without a sign of error, not all of whose steps have rows
-NOT_LOOKED_FOR = (
+NOT_EVALUATED = (
     "no sign of error, but contacts that begin and end between two steps were not looked for, since not all rows are "
     "kept; record=1 looks for them, and check=True (--check) compares with a finer run"
 )
@@ -46,12 +43,12 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     dict
         Empty if none is missed, or if rows are not those of all steps (``record``).
     """
-    if not system.nc or len(run.t) < 2 or _omits(run):
+    if not system.nc or len(run.t) < 2 or _omits_rows(run):
         return {}
     gap, P_N, size = run.gap.array, run.P_N.array[1:], system.elementwise.gap_sizes(parameters)
     missed: dict[int, float] = {}
-    pressed, open_ = P_N > 0.0, gap > 0.0
-    forced = any_of_each(pressed)
+    loaded, open_ = P_N > 0.0, gap > 0.0
+    forced = any_of_each(loaded)
     if not (system.compliant or run.certificate.gap_violation <= FREE * np.min(size)):
         # steps of velocities overlap a little; in steps with forces another contact may turn the motion
         deep = any_of_each(gap[1:-1] < -FREE * np.min(size))
@@ -61,28 +58,26 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
         some = (open_[row, contact] & open_[row + 2, contact]) | (gap[row + 1, contact] < -OVERLAP * size[contact])
         for one, time in zip(contact[some].tolist(), run.t[1 + row[some]].tolist(), strict=True):
             missed.setdefault(one, time)
-    k, i = _turning_back(run, _farthest(run, system), open_[:-1] & open_[1:] & ~pressed)
+    k, i = _approaching_then_separating(run, system, open_[:-1] & open_[1:] & ~loaded)
     if k.size:
         least = -size[i] * np.where(forced[k], OVERLAP, FREE)
-        which, bound = _suspected(run, system, k, i, least)
+        which, bound = _bounds_below(run, system, k, i, least)
         if which.size > MOST:
             which = which[np.argpartition(bound / size[i[which]], MOST)[:MOST]]
         _divide(run, system, parameters, k[which], i[which], least[which], missed)
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
 
 
-def _omits(run: Trajectory) -> bool:
+def _omits_rows(run: Trajectory) -> bool:
     """Whether not all steps have rows."""
     return len(run.t) - 1 < int(run.counts.get("steps", 0))
 
 
-def _turning_back(
-    run: Trajectory, farthest: float, free: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _approaching_then_separating(run: Trajectory, system: System, free: NDArray[np.bool_]) -> tuple[Index, Index]:
     """Intervals between rows, and contacts that are free in them (n - 1, nc), which close at the beginning and open at
-    the end, and whose tangents may meet below zero, see `_farthest`."""
+    the end, and whose tangents may meet below zero."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.table
-    if isinstance(left, Mostly):
+    if isinstance(left, SparseOverride):
         opens = right > 0.0
         opens[left.at] = left.values > 0.0
         k, i = where((right[:-1] < 0.0) & opens[1:] & free)
@@ -93,26 +88,22 @@ def _turning_back(
         every = run.left.gap_rate.array
         k, i = where((right[:-1] < 0.0) & (every[1:] > 0.0) & free)
         ends = every[k + 1, i]
+    # tangents and the turning of bodies lower a gap at most by this share [s] of the change of its velocity: the
+    # longest step, and of it an eighth of the largest angle that both bodies turn by within
+    spin, dt = 0.0, 0.0
+    for first in range(0, len(run.t), AT_ONCE):
+        part = slice(first, first + AT_ONCE + 1)
+        dt = float(np.maximum(dt, np.max(np.diff(run.t[part]), initial=0.0)))
+        spin = float(np.maximum(spin, np.max(np.abs(run.v.array[part, system.turning]), initial=0.0)))
+    both = 2.0 * math.sqrt(3.0) * spin  # each of two bodies has up to three of these
+    farthest = dt * (1.0 + 0.125 * both * dt)
+    if not math.isfinite(farthest):
+        farthest = math.inf
     low = farthest * (ends - right[k, i]) > np.minimum(gap[k, i], gap[k + 1, i])
     return k[low], i[low]
 
 
-def _farthest(run: Trajectory, system: System) -> float:
-    """By how much, at most, tangents and the turning of bodies lower a gap between two rows, as a share of the change
-    of its velocity [s]: the longest step, and of it an eighth of the largest angle that both bodies turn by within."""
-    columns, spin, dt = system.turning, 0.0, 0.0
-    for first in range(0, len(run.t), AT_ONCE):
-        part = slice(first, first + AT_ONCE + 1)
-        dt = float(np.maximum(dt, np.max(np.diff(run.t[part]), initial=0.0)))
-        spin = float(np.maximum(spin, np.max(np.abs(run.v.array[part, columns]), initial=0.0)))
-    both = 2.0 * math.sqrt(3.0) * spin  # each of two bodies has up to three of these
-    farthest = dt * (1.0 + 0.125 * both * dt)
-    return farthest if math.isfinite(farthest) else math.inf
-
-
-def _suspected(
-    run: Trajectory, system: System, k: NDArray[np.intp], i: NDArray[np.intp], least: Array
-) -> tuple[NDArray[np.intp], Array]:
+def _bounds_below(run: Trajectory, system: System, k: Index, i: Index, least: Array) -> tuple[Index, Array]:
     """Which intervals that begin with rows k, of contacts i, have tangents that meet below `least`, and at what gap."""
     v, each = run.v.array, np.arange(system.nc)
     found, lows = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
@@ -133,8 +124,7 @@ def _suspected(
 
 
 def _divide(
-    run: Trajectory, system: System, parameters: Array, k: NDArray[np.intp], i: NDArray[np.intp], least: Array,
-    missed: dict[int, float],
+    run: Trajectory, system: System, parameters: Array, k: Index, i: Index, least: Array, missed: dict[int, float]
 ) -> None:  # fmt: skip
     """Divide intervals that begin with rows k, of contacts i, until their gaps are open, or missed as below `least`."""
     spans, turn = _spans(run, k, i), _turning(system, run.v.array, k, i)
@@ -144,7 +134,9 @@ def _divide(
         spans, turn, i, least, x = spans[some], turn[some], i[some], least[some], x[some]
         if not x.size:
             break
-        g, rate = _gaps(run, system, parameters, x, i)
+        states, rows = run.at(x, order=4), np.arange(x.size)
+        q, v = states.q.array, states.v.array
+        g, rate = system.true_gaps(q, parameters)[rows, i], system.gap_rates(q, v, parameters)[rows, i]
         for contact, time in zip(i[g < least].tolist(), x[g < least].tolist(), strict=True):
             missed[contact] = min(missed.get(contact, np.inf), time)
         middle = np.column_stack([x, g, rate])
@@ -154,7 +146,7 @@ def _divide(
         turn, i, least = np.tile(turn[open_], 2), np.tile(i[open_], 2), np.tile(least[open_], 2)
 
 
-def unseen(run: Trajectory, system: System, parameters: Array) -> tuple[str, ...]:
+def signs_between_rows(run: Trajectory, system: System, parameters: Array) -> tuple[str, ...]:
     """Signs that a load may vary faster than its samples show, if steps are longer than these, and that contacts are
     missed."""
     signs = []
@@ -171,27 +163,27 @@ def unseen(run: Trajectory, system: System, parameters: Array) -> tuple[str, ...
     return tuple(signs)
 
 
-def with_unseen(run: Trajectory, system: System, parameters: Array) -> Trajectory:
-    """The run, whose verdict has these signs; a complete one is not lost for lack of memory to look for them."""
+def with_signs_between_rows(run: Trajectory, system: System, parameters: Array) -> Trajectory:
+    """The run, whose verdict has these signs; a complete one is not lost for lack of memory to evaluate them."""
     try:
-        signs = unseen(run, system, parameters)
+        signs = signs_between_rows(run, system, parameters)
     except MemoryError:
         signs = ("for lack of memory it is not known whether contacts are missed between two rows",)
     if signs:
-        return dataclasses.replace(run, verdict=signed(run.verdict, *signs))
-    if system.nc and _omits(run) and run.verdict.kind == "not checked":
-        return dataclasses.replace(run, verdict=dataclasses.replace(run.verdict, text=NOT_LOOKED_FOR))
+        return replace(run, verdict=with_signs(run.verdict, *signs))
+    if system.nc and _omits_rows(run) and run.verdict.kind == "not checked":
+        return replace(run, verdict=replace(run.verdict, text=NOT_EVALUATED))
     return run
 
 
-def _spans(run: Trajectory, k: NDArray[np.intp], i: NDArray[np.intp]) -> Array:
+def _spans(run: Trajectory, k: Index, i: Index) -> Array:
     """Time, gap and gap velocity at the beginning and at the end of intervals that begin with rows k, of contacts i."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     return np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])
 
 
 def _meeting(spans: Array, turn: Array) -> tuple[Array, Array]:
-    """When the tangents of gaps meet within intervals, and below what the gap is not there; NaN where they do not."""
+    """Times at which the tangents of gaps meet within intervals, and lower bounds of gaps; NaN where they do not."""
     start, gap, rate, end, gap_end, rate_end = spans.T
     dt = end - start
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -201,20 +193,12 @@ def _meeting(spans: Array, turn: Array) -> tuple[Array, Array]:
     return start + x, np.where(inside, bound, np.nan)
 
 
-def _turning(system: System, v: Array, k: NDArray[np.intp], i: NDArray[np.intp]) -> Array:
+def _turning(system: System, v: Array, k: Index, i: Index) -> Array:
     """Sum of the angular speeds of the two bodies in intervals that begin with rows k, of contacts i [rad/s]."""
     return np.maximum(_spins(system, v[k], i), _spins(system, v[k + 1], i))
 
 
-def _gaps(run: Trajectory, system: System, parameters: Array, t: Array, i: NDArray[np.intp]) -> tuple[Array, Array]:
-    """True gaps and gap velocities of one contact each (n,) at times between rows."""
-    states = run.at(t, order=4)
-    q, v = states.q.array, states.v.array
-    rows = np.arange(t.size)
-    return system.true_gaps(q, parameters)[rows, i], system.gap_rates(q, v, parameters)[rows, i]
-
-
-def _spins(system: System, v: Array, i: NDArray[np.intp]) -> Array:
+def _spins(system: System, v: Array, i: Index) -> Array:
     """Sum of the angular speeds [rad/s] of the two bodies of contacts i (n,), each at velocities of its own (n, nv)."""
     columns = system.angular_velocities[i]
     v = np.where(columns < 0, 0.0, v[np.arange(len(v))[:, None, None], columns])
