@@ -1,6 +1,5 @@
 """Checks of the arguments of studies, before the first run: a study records what fails in a run as its result."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -54,11 +53,6 @@ def check_known(system: System, names: Iterable[str]) -> None:
             system.parameter_vector({name: 1.0})
 
 
-def check_function(name: str, value: Any) -> None:
-    if not callable(value):
-        raise InputError(f"{name} must be a function, got {shown(value)}.")
-
-
 def check_build(value: Any) -> None:
     """Raise InputError unless a value can make a mechanism of a contact law."""
     if not callable(value):
@@ -75,11 +69,6 @@ def built(build: Callable[[Any], Any], contact: Any) -> System:
     if not isinstance(system, System):
         raise InputError(f"build must return a Model or a System, got {type(made).__name__}.")
     return system
-
-
-def check_file(value: Any) -> None:
-    if not (value is None or isinstance(value, str | os.PathLike)):
-        raise InputError(f"output must be the name of a file, got {shown(value)}.")
 
 
 def mapping(name: str, value: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import floats, is_number, shown
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.arguments import check_count, check_function, check_known, check_processes
+from nonsmooth.studies.arguments import check_count, check_known, check_processes
 from nonsmooth.studies.arguments import numbers as numbers_of
 from nonsmooth.studies.files import Result, padded, variable
 from nonsmooth.studies.sweep import Mechanism, system_of, unit_of_varied
@@ -136,7 +136,8 @@ def bifurcation(
     >>> bifurcation(orbit, [2.8, 3.2, 3.5, 3.9], **labels).periods(1e-6)
     array([1, 2, 4, 0])
     """
-    check_function("section", section)
+    if not callable(section):
+        raise InputError(f"section must be a function, got {shown(section)}.")
     check_processes(workers, scheduler, progress)
     numbers = numbers_of("values", values)
     clock = time.perf_counter()

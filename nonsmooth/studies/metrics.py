@@ -28,15 +28,11 @@ Metrics = str | Function | Sequence[str | Function] | Mapping[str, str | Functio
 
 @dataclass(frozen=True)
 class Batch:
-    """A metric of `simulate_batch`: the results to be recorded, and the metric of all runs computed from them."""
+    """A metric of `simulate_batch`: the results to be recorded, and the metric (runs,) by a function of them."""
 
     keep: tuple[str, ...]
     function: Callable[..., Any]
     about: tuple[str, ...] = ()
-
-    def of(self, ends: xarray.Dataset) -> NDArray[np.float64]:
-        """The metric (runs,)."""
-        return np.asarray(self.function(ends, *self.about), float)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import shown
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.arguments import check_count, check_file, check_known, check_processes, check_runs, mapping
+from nonsmooth.studies.arguments import check_count, check_known, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.files import FAILED, FINISHED, UNCHECKED, Outcome, SweepFolder, table
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
@@ -174,7 +174,10 @@ class Runs:
         except NonsmoothError:
             return None
         values = [
-            {f"{metric.name}{suffix}": batch.of(ends) for metric, batch in zip(metrics, known, strict=True)}
+            {
+                f"{metric.name}{suffix}": np.asarray(batch.function(ends, *batch.about), float)
+                for metric, batch in zip(metrics, known, strict=True)
+            }
             for suffix, ends in zip(self.steps, found, strict=True)
         ]
         made = {i: Outcome(message=message) for i, message in lost.items()}
@@ -309,7 +312,8 @@ def sweep(
     check_processes(workers, scheduler, progress)
     if piece is not None:
         check_count("piece", piece)
-    check_file(output)
+    if not (output is None or isinstance(output, str | os.PathLike)):
+        raise InputError(f"output must be the name of a file, got {shown(output)}.")
     constant = mapping("arguments", arguments)
     runs = Runs(
         mechanism, design.names, stepper, dt, t_end, metrics, mapping("parameters", parameters), constant, halved, check
