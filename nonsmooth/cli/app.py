@@ -142,12 +142,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     usual, show = warnings.formatwarning, warnings.showwarning
     warned: set[str] = set()
 
-    def show_once(message: Warning | str, *where: Any) -> None:
+    def show_once(message: Warning | str, *where: Any, **more: Any) -> None:
         if str(message) not in warned:  # studies build a model several times, from several places
             warned.add(str(message))
-            show(message, *where)
+            show(message, *where, **more)
 
-    def one_line(message: Warning | str, *where: Any) -> str:
+    def one_line(message: Warning | str, *where: Any, **more: Any) -> str:
         return f"nonsmooth: warning: {message}\n"
 
     warnings.formatwarning, warnings.showwarning = one_line, show_once
