@@ -282,14 +282,14 @@ def in_units(
     builds; one of which neither is known may have any. Those named in `but` remain as they are: numbers of laws, which
     know their units themselves.
     """
-    from nonsmooth.model.given import becomes
+    from nonsmooth.model.given import trace_argument
 
     texts = {name: value for name, value in arguments.items() if isinstance(value, str) and name not in but}
     units = {name: behind for name, text in texts.items() if (behind := unit_behind(text)) is not None}
     found = {**arguments, **{name: in_unit(texts[name], behind) for name, behind in units.items()}}
     for name in units:
         known = {} if origins is None or name not in origins else {name: origins[name].unit}
-        become = known or becomes(make, found, name)
+        become = known or trace_argument(make, found, name)
         try:
             found[name] = in_unit(texts[name], " or ".join(dict.fromkeys(become.values())) or units[name])
         except Wrong as error:

@@ -236,7 +236,6 @@ class SpatialBody(Body):
         self.start()
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError unless the inertia matrix is positive definite."""
         entries = [value for label, value in numbers.items() if label.startswith("inertia")]
         if len(entries) not in (3, 6):
             raise self.error(

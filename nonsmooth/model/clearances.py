@@ -73,7 +73,6 @@ class _Round(_BySections):
     bearing = "radius"
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if there is friction but no radius, or numbers are inconsistent."""
         super().check_together(numbers)
         friction = max(numbers.get(label, 0.0) for label in ("friction", "static_friction"))
         if friction > 0 and self.radius is None:
@@ -170,7 +169,6 @@ class RevoluteClearance(PlanarOrSpatial, _Round):
     in_space = "axis_a and axis_b"
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if there is friction but no radius, or numbers of the law are inconsistent."""
         super().check_together(numbers)
         self.check_ends(self.ends, ("journal", "sleeve"))
         check_points(self, self.points, least=3)

@@ -21,7 +21,7 @@ from nonsmooth.model.drawing import Box, Dot, Line, Primitive, Round, Spot, Touc
 from nonsmooth.model.elements import ORIGIN, Element, PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, slip_at
-from nonsmooth.model.joints import BodyRef, Direction, check_directions
+from nonsmooth.model.joints import BodyRef, Direction
 from nonsmooth.model.rows import unit
 from nonsmooth.quantities import Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
@@ -83,8 +83,7 @@ class Contact(Element):
         return self.contact.coefficients(SimpleNamespace(**(vars(p) | self.geometry(p))))
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if a direction is zero, a quaternion not of norm 1, or numbers of the law inconsistent."""
-        check_directions(self, numbers)
+        super().check_together(numbers)
         try:
             self.contact.check_together(numbers)
         except InputError as error:

@@ -89,7 +89,6 @@ class PrescribedMotion(Joint):
         super().__post_init__()
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if a constant distance is not positive or a direction is invalid."""
         super().check_together(numbers)
         if self.coordinate == "distance" and not numbers.get("motion", 1.0) > 0.0:
             raise self.error(f"a distance must be positive, got motion {numbers['motion']!r} m.")

@@ -6,6 +6,7 @@ compiled function, so that a sweep over them does not rebuild anything. Vectors 
 """
 
 import dataclasses
+import math
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ from nonsmooth.settings import Called, floats, shown, wrong_flag
 #: defaults of points: the origin of the body, with two or three components; in space
 ORIGIN: tuple[float, ...] = (0.0, 0.0)
 SPACE = (0.0, 0.0, 0.0)
+#: deviation of a quaternion's norm from 1 that is treated as rounding of its digits
+NORM = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +215,22 @@ class Element(metaclass=Called):
             raise self.error(f"{label} must be {accepted.accepted}, got {value!r}{tiny}.")
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if parameters that are valid individually are inconsistent."""
+        """Raise ModelError if a direction is zero or has not three components, a quaternion is not of norm 1, or
+        parameters that are valid individually are inconsistent otherwise."""
+        for name, quantity in self.quantities():
+            labels = quantity.labels
+            parts = [numbers[f"{name}_{axis}"] for axis in labels if f"{name}_{axis}" in numbers]
+            if not parts or quantity.unit != "-":
+                continue
+            if len(parts) != len(labels):
+                raise self.error(f"{name} takes {len(labels)} components, got {len(parts)}.")
+            norm = math.sqrt(math.fsum(part * part for part in parts))
+            if labels == AXES and not norm > 0.0:
+                raise self.error(f"{name} must be a direction, a vector that is not zero, got {tuple(parts)}.")
+            if labels != AXES and not abs(norm - 1.0) <= NORM:
+                raise self.error(
+                    f"{name} must have norm 1 within {NORM:g}, got {tuple(parts)} of norm {norm:.9g}; divide by it."
+                )
 
     def check_components(self, dimension: int) -> None:
         """Raise ModelError unless vectors have one component per dimension."""

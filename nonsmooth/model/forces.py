@@ -12,7 +12,7 @@ from nonsmooth.model import rows as primitive
 from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Mark, Primitive, Turn, vector
 from nonsmooth.model.elements import Element, PlanarOrSpatial
 from nonsmooth.model.frames import Placement, PlanarPlacement, rotation_matrix
-from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation, check_directions, open_angle
+from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation, open_angle
 from nonsmooth.model.signals import evaluate_signal
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
@@ -209,8 +209,7 @@ class Spring(LineForce):
         return p.stiffness * (ca.norm_2(line) - p.free_length) ** 2 / 2
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        a, b = self.spots(p)
-        return (Coil(a, b),)
+        return (Coil(*self.spots(p)),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,9 +249,6 @@ class _Torsion(PlanarOrSpatial, Force):
 
     body_fields = ("a", "b")
     in_space = "axis_a"
-
-    def check_together(self, numbers: Any) -> None:
-        check_directions(self, numbers)
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         a, b = self.spots(p)
@@ -437,8 +433,7 @@ class Bushing(Force):
         return any(getattr(self, field) is not None for field in fields)
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if numbers of plane and space are mixed, or a matrix has a negative eigenvalue."""
-        check_directions(self, numbers)
+        super().check_together(numbers)
         size = sum(label.startswith("stiffness_") for label in numbers)
         if size not in (2, 3):
             raise self.error(f"stiffness takes 2 numbers in the plane and 3 in space, got {size}.")
@@ -496,8 +491,7 @@ class Bushing(Force):
         return _matrix(*(getattr(p, field, ca.SX.zeros(count)) for field, count in names))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        a, b = self.spots(p)
-        return (Mark(a, b, "joint"),)
+        return (Mark(*self.spots(p)),)
 
 
 def _matrix(along: Any, about: Any, coupling: Any) -> Any:

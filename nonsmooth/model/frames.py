@@ -19,14 +19,23 @@ def cross(a: Any, b: Any) -> ca.SX:
 
 
 @dataclass(frozen=True, eq=False)
-class PlanarPlacement:
+class _Placement:
+    """Base of placements: z and twist."""
+
+    z: ca.SX
+    twist: ca.SX
+
+    def point(self: Any, local: Any) -> ca.SX:
+        """Global position of a body point."""
+        return self.position + self.rotate(local)
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarPlacement(_Placement):
     """z = (x, y, cos, sin) and twist (vx, vy, omega) of a planar frame.
 
     The placements of loads have the angle, including full turns, as a fifth entry of z.
     """
-
-    z: ca.SX
-    twist: ca.SX
 
     @property
     def position(self) -> ca.SX:
@@ -67,10 +76,6 @@ class PlanarPlacement:
         c, s = self.cosine, self.sine
         return ca.vertcat(c * vector[0] + s * vector[1], -s * vector[0] + c * vector[1])
 
-    def point(self, local: Any) -> ca.SX:
-        """Global position of a body point."""
-        return self.position + self.rotate(local)
-
     def point_velocity(self, local: Any) -> ca.SX:
         """Global velocity of a body point."""
         arm = self.rotate(local)
@@ -93,11 +98,8 @@ class PlanarPlacement:
 
 
 @dataclass(frozen=True, eq=False)
-class SpatialPlacement:
+class SpatialPlacement(_Placement):
     """z = (r, columns of R) and twist (velocity global, angular velocity in the body frame) of a spatial frame."""
-
-    z: ca.SX
-    twist: ca.SX
 
     @property
     def position(self) -> ca.SX:
@@ -124,10 +126,6 @@ class SpatialPlacement:
     def unrotate(self, vector: Any) -> ca.SX:
         """Components in the body frame of a global vector."""
         return self.rotation.T @ vector
-
-    def point(self, local: Any) -> ca.SX:
-        """Global position of a body point."""
-        return self.position + self.rotate(local)
 
     def point_velocity(self, local: Any) -> ca.SX:
         """Global velocity of a body point."""

@@ -1,4 +1,4 @@
-"""What the arguments of a function that builds a mechanism become in it."""
+"""Units of the arguments of a function that builds a mechanism, by what they become in it."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -11,17 +11,17 @@ from nonsmooth.quantities import declarations, field_units, own_unit, parts_of
 from nonsmooth.settings import is_number
 
 
-class Given(float):
+class TracedFloat(float):
     """A number that elements, laws and functions of time keep as the object that it is."""
 
 
-def becomes(function: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> dict[str, str]:
+def trace_argument(function: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> dict[str, str]:
     """The numbers of elements that one of the arguments is, with their units, ``{"pin.clearance": "m"}``.
 
     Only what is the argument itself counts, not what is computed from it, even if it is equal: the mass of a rod of
     1 kg/m is equal to its length.
     """
-    number = Given(arguments[name])
+    number = TracedFloat(arguments[name])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -37,11 +37,11 @@ def unit_of_argument(function: Callable[..., Any], arguments: Mapping[str, Any],
     stated = getattr(function, "provenance", {})
     if name in stated:
         return str(stated[name].unit)
-    units = becomes(function, arguments, name) if is_number(arguments.get(name)) else {}
+    units = trace_argument(function, arguments, name) if is_number(arguments.get(name)) else {}
     return " or ".join(dict.fromkeys(units.values()))
 
 
-def _units(element: Element, number: Given) -> Iterator[tuple[str, str]]:
+def _units(element: Element, number: TracedFloat) -> Iterator[tuple[str, str]]:
     """Fields of an element, or of its contact law, in which the number is, with their units."""
     owners: list[Any] = [element, *(element.contact.parts() if isinstance(element, Contact) else ())]
     for owner in owners:
@@ -51,7 +51,7 @@ def _units(element: Element, number: Given) -> Iterator[tuple[str, str]]:
             yield from ((field, one) for one in _of(getattr(owner, field), number, unit))
 
 
-def _of(value: Any, number: Given, unit: str) -> Iterator[str]:
+def _of(value: Any, number: TracedFloat, unit: str) -> Iterator[str]:
     """The unit of the number where it is in a value of this unit."""
     for part in parts_of(value):
         if part is number:

@@ -5,7 +5,6 @@ enter through the sine of their difference. A joint is spatial if its axis or it
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar
@@ -17,7 +16,7 @@ from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.drawing import Mark, Primitive, Slide, Spot, Symbol, Vector, joint_drawing, vector
 from nonsmooth.model.elements import ORIGIN, Element, PlanarOrSpatial
 from nonsmooth.model.frames import PlanarPlacement, cross
-from nonsmooth.quantities import AXES, Point, Quantity
+from nonsmooth.quantities import Point, Quantity
 
 Angle = Annotated[float, Quantity("rad")]
 #: a vector along an axis or a normal, of any length but zero
@@ -33,8 +32,6 @@ TILTS: tuple[Row, ...] = (("tilt_1", "rad"), ("tilt_2", "rad"))
 TURNS: tuple[Row, ...] = (("turn_x", "rad"), ("turn_y", "rad"), ("turn_z", "rad"))
 #: the quaternion of parallel frames
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
-#: deviation of a quaternion's norm from 1 that is treated as rounding of its digits
-NORM = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,28 +66,6 @@ class Joint(Element):
         if not b.at:
             b = Spot(b.body, vector(ca.evalf(ca.SX(self.application_point(p)))))
         return joint_drawing(self.symbol, a, b, p)
-
-    def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if a direction is zero or has not three components, or a quaternion is not of norm 1."""
-        check_directions(self, numbers)
-
-
-def check_directions(element: Element, numbers: Mapping[str, float]) -> None:
-    """Raise ModelError if a direction is zero or has not three components, or a quaternion is not of norm 1."""
-    for name, quantity in element.quantities():
-        labels = quantity.labels
-        parts = [numbers[f"{name}_{axis}"] for axis in labels if f"{name}_{axis}" in numbers]
-        if not parts or quantity.unit != "-":
-            continue
-        if len(parts) != len(labels):
-            raise element.error(f"{name} takes {len(labels)} components, got {len(parts)}.")
-        norm = math.sqrt(math.fsum(part * part for part in parts))
-        if labels == AXES and not norm > 0.0:
-            raise element.error(f"{name} must be a direction, a vector that is not zero, got {tuple(parts)}.")
-        if labels != AXES and not abs(norm - 1.0) <= NORM:
-            raise element.error(
-                f"{name} must have norm 1 within {NORM:g}, got {tuple(parts)} of norm {norm:.9g}; divide by it."
-            )
 
 
 def _sine(a: PlanarPlacement, b: PlanarPlacement, angle: ca.SX) -> ca.SX:

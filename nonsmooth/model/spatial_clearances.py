@@ -220,7 +220,6 @@ class SpatialPrismaticClearance(_BySections):
     bearing = "length"
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if axis and direction across are parallel, or fields are inconsistent."""
         super().check_together(numbers)
         self.check_ends(self.ends, ("slider", "guide"))
         for body in self.body_fields:

@@ -241,7 +241,6 @@ class CylinderPlane(_OnPlane):
     points: int = field(default=8, kw_only=True)
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if the number of points is invalid, or numbers are inconsistent."""
         super().check_together(numbers)
         check_points(self, self.points, least=0)
 

@@ -283,7 +283,6 @@ class Screw(_Pointed):
     rows = (*OFFSETS, *TILTS, ("thread", "m"))
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
-        """Raise ModelError if the pitch is zero or a direction is invalid."""
         super().check_together(numbers)
         if numbers["pitch"] == 0.0:
             raise self.error("pitch must not be zero; a screw of pitch zero is a Revolute joint.")
