@@ -130,6 +130,7 @@ def test_the_ground_takes_no_load() -> None:
         refuse([Ground("floor"), disk(), load], message)
 
 
+@pytest.mark.exact("compares a force to the bit")
 def test_a_spring_may_end_on_the_ground() -> None:
     spring = Spring("it", "ground", "disk", stiffness=2.0)
     system = Model([Ground(), disk(position=(1.0, 0.0)), spring]).build()

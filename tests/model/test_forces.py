@@ -285,12 +285,14 @@ def test_point_force_in_space_turns_the_body_in_its_own_frame(frame: str) -> Non
         assert got == pytest.approx(expected, abs=1e-14)
 
 
+@pytest.mark.exact("compares a force to the bit")
 def test_a_force_without_point_acts_at_the_centre_of_mass() -> None:
     system = built(2, lambda a, b: PointForce("it", b, force=(2.0, -1.0)))
     q = np.array([0, 0, 0, 1.0, 2.0, 0.7])
     assert system.numeric.h(0.0, q, np.zeros(6), system.parameter_values)[0].tolist() == [0, 0, 0, 2.0, -1.0, 0]
 
 
+@pytest.mark.exact("compares a torque to the bit")
 def test_torque_in_the_plane_and_in_space_is_global() -> None:
     planar = built(2, lambda a, b: Torque("it", b, torque=1.5))
     assert planar.numeric.h(0.0, planar.start.q, np.zeros(6), planar.parameter_values)[0][5] == 1.5
@@ -344,6 +346,7 @@ def test_a_load_may_be_a_function_of_time(load: Callable[[Any], Any]) -> None:
         assert h[5] == pytest.approx(float(load(t)), abs=1e-14)
 
 
+@pytest.mark.exact("compares parameters as given")
 def test_components_of_a_load_are_parameters_by_axis() -> None:
     system = built(2, lambda a, b: PointForce("it", b, force=(2.0, -1.0), at=(0.2, 0.5)))
     assert [name for name in system.parameters if name.startswith("it.")] == [

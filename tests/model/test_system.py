@@ -50,6 +50,7 @@ def pendulum(length: float = 0.5, angle: float = 0.0, speed: float = 0.0) -> Sys
 # Parameters
 
 
+@pytest.mark.exact("compares parameters as given")
 def test_parameters_come_in_the_order_of_the_elements() -> None:
     system = slider_rod()
     assert list(system.parameters)[:2] == ["slider.mass", "slider.inertia"]
@@ -191,6 +192,7 @@ def test_rows_are_evaluated_as_one_by_one() -> None:
 # Inverse dynamics
 
 
+@pytest.mark.exact("gravity is given twice, to the bit")
 def test_inverse_dynamics_of_free_fall_needs_no_force() -> None:
     system = slider_rod()
     p = system.parameter_vector({"push.force_x": 0.0})
