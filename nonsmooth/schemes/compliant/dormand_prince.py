@@ -26,6 +26,8 @@ FASTEST = 10.0
 #: square of the estimate of order five, as a share of that of order three, at least where rates have a corner: 0.007 to
 #: 0.036 of it elsewhere than near its zero, in steps of 1 to 50 % of an elastic contact of Hertz
 CORNER = 0.007**2
+#: the same where a contact ends within the step, with a force (c - t)^(3/2): 0.05 to 0.14 elsewhere than near zeros
+ENDING = 0.06**2
 #: eigenvalue [-] of rates, times the length of the step, from which on stability limits that: the pair is stable up to
 #: 6.1, but there steps that let errors grow alternate with others, and estimates of their eigenvalues about 4.8
 STABLE = 4.5
@@ -67,19 +69,22 @@ def errors_of(run, h):
         five, three = five / scale, three / scale
         fifth += dot(five, five)
         third += dot(three, three)
-    if begins_with_contact(run):
-        fifth = max(fifth, CORNER * third)
+    fifth = max(fifth, corner(run) * third)
     return h * blended(fifth, third, run.numbers)
 
 
 @kernel
-def begins_with_contact(run):
-    """Whether a contact begins at the start of the step: forces that grow as the power 3/2 of time have a corner
-    there, where the estimate of order five may vanish by chance in a step that is far too long."""
+def corner(run):
+    """The least square of the estimate of order five, as a share of that of order three: not zero if a contact begins
+    at the start of the step or ends before its end, which is tried. Forces that grow or fall as the power 3/2 of time
+    have a corner there, where that estimate may vanish by chance in a step that is far too long."""
+    least = 0.0
     for overlap in run.overlaps:
+        if overlap.touches and overlap.contact.g > 0.0:
+            return ENDING
         if overlap.touches and overlap.began == run.t_start:
-            return True
-    return False
+            least = CORNER
+    return least
 
 
 @piece
