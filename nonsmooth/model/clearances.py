@@ -10,7 +10,7 @@ import casadi as ca
 
 from nonsmooth.model.contacts import Contact, Touches, check_points
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
-from nonsmooth.model.elements import ORIGIN, PlanarOrSpatial
+from nonsmooth.model.elements import ORIGIN, _PlanarOrSpatial
 from nonsmooth.model.engagement import ENDS, Circle, Plane, collars, distance, end_circles, rim_labels, sections
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
 from nonsmooth.model.joints import BodyRef, Direction, Joint, Prismatic, Revolute
@@ -102,7 +102,7 @@ class _Round(_BySections):
 
 
 @dataclass(frozen=True, eq=False)
-class RevoluteClearance(PlanarOrSpatial, _Round):
+class RevoluteClearance(_PlanarOrSpatial, _Round):
     """Journal (body b) in a bearing (body a) with radial clearance c.
 
     With e the vector from the bearing's centre to the journal's, the gap is c - |e|. The equations use

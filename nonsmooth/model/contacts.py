@@ -18,7 +18,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.drawing import Box, Dot, Line, Primitive, Round, Spot, Touch, Wall, vector
-from nonsmooth.model.elements import ORIGIN, Element, PlanarOrSpatial
+from nonsmooth.model.elements import ORIGIN, Element, _PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, slip_at
 from nonsmooth.model.joints import BodyRef, Direction
@@ -169,7 +169,7 @@ def _slip_at(point: ca.SX, tangent: ca.SX, a: PlanarPlacement, b: PlanarPlacemen
 
 
 @dataclass(frozen=True, eq=False)
-class _OfPoint(PlanarOrSpatial, FreeContact):
+class _OfPoint(_PlanarOrSpatial, FreeContact):
     """Base of contacts of a point of b, in the plane or in space."""
 
     at_a: Point = field(default=ORIGIN, kw_only=True)

@@ -317,7 +317,7 @@ class Element(metaclass=Called):
 
 
 @dataclass(frozen=True, eq=False)
-class PlanarOrSpatial(Element):
+class _PlanarOrSpatial(Element):
     """Base of elements that exist in the plane and, where their fields `in_space` are given, in space."""
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Mark, Primitive, Turn, vector
-from nonsmooth.model.elements import Element, PlanarOrSpatial
+from nonsmooth.model.elements import Element, _PlanarOrSpatial
 from nonsmooth.model.frames import Placement, PlanarPlacement, rotation_matrix
 from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation, open_angle
 from nonsmooth.model.signals import evaluate_signal
@@ -240,7 +240,7 @@ def gravity_force(placement: Placement, mass: ca.SX, p: SimpleNamespace) -> ca.S
 
 
 @dataclass(frozen=True, eq=False)
-class _Torsion(PlanarOrSpatial, Force):
+class _Torsion(_PlanarOrSpatial, Force):
     """Base of torques about an axis: the normal of the plane, or where `axis_a` is given an axis of a in space."""
 
     a: BodyRef

@@ -14,7 +14,7 @@ import casadi as ca
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.drawing import Mark, Primitive, Slide, Spot, Symbol, Vector, joint_drawing, vector
-from nonsmooth.model.elements import ORIGIN, Element, PlanarOrSpatial
+from nonsmooth.model.elements import ORIGIN, Element, _PlanarOrSpatial
 from nonsmooth.model.frames import PlanarPlacement, cross
 from nonsmooth.quantities import Point, Quantity
 
@@ -86,7 +86,7 @@ def _relative(a: PlanarPlacement, b: PlanarPlacement) -> tuple[ca.SX, ca.SX]:
 
 
 @dataclass(frozen=True, eq=False)
-class Revolute(PlanarOrSpatial, Joint):
+class Revolute(_PlanarOrSpatial, Joint):
     """Ideal pin: two points coincide, ``r_b + A_b s_b - r_a - A_a s_a = 0`` (2 rows, [m], ground frame).
 
     In space (with axes) 5 rows: 3 of the points, and two of the sine of the tilt of the axis of b relative to that of
@@ -132,7 +132,7 @@ class Revolute(PlanarOrSpatial, Joint):
 
 
 @dataclass(frozen=True, eq=False)
-class Prismatic(PlanarOrSpatial, Joint):
+class Prismatic(_PlanarOrSpatial, Joint):
     """Ideal slide: a point of b stays on a line of a, and the angle of b relative to a is constant.
 
     ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the axis in the frame of a,
@@ -191,7 +191,7 @@ class Prismatic(PlanarOrSpatial, Joint):
 
 
 @dataclass(frozen=True, eq=False)
-class PointOnLine(PlanarOrSpatial, Joint):
+class PointOnLine(_PlanarOrSpatial, Joint):
     """Pin in a slot: a point of b stays on a line of a, along which and about which it moves freely.
 
     In the plane 1 row, ``n . A_a' (r_b + A_b s_b - r_a - A_a s_a) = 0`` [m] with n normal to the line in the frame of
@@ -253,7 +253,7 @@ def _along(joint: Prismatic | PointOnLine, p: SimpleNamespace) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class Fixed(PlanarOrSpatial, Joint):
+class Fixed(_PlanarOrSpatial, Joint):
     """Weld: a point of b and its angle are fixed in a (3 rows: [m], [m], ground frame; [rad]).
 
     In space (with a quaternion) 6 rows: 3 of the points, and ``sin(phi) n = 0`` [rad] of the rotation (phi, n) by which

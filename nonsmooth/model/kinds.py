@@ -10,6 +10,7 @@ import nonsmooth.model
 from nonsmooth.model.bodies import Body, Node
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
+from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.shapes import Shape
@@ -36,7 +37,7 @@ def element_kinds() -> dict[str, type[Element]]:
         for value in vars(importlib.import_module(module)).values():
             if getattr(value, "__module__", "") == module:  # defined there, not imported
                 places[id(value)] = len(places)
-    bases = {Element, Node, *(base for base, _ in METHODS)}
+    bases = {Element, Node, FlexibleBody, *(base for base, _ in METHODS)}
     kinds = [
         cls for cls in _below(Element) if cls not in bases and not cls.__name__.startswith("_")
         and all(getattr(cls, name) is not getattr(base, name) for base, name in METHODS if issubclass(cls, base))
