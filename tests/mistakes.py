@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "laws": (("laws/**/*.py",), ("laws", "physics", "test_citations.py")),
     "joints": (("model/*joints.py", "model/*clearances.py", "model/drivers.py"), ("model", "declarative")),
-    "files": (("files.py", "trajectory/*.py"), ("test_files.py", "test_hostile_files.py", "trajectory")),
+    "files": (("files/*.py", "trajectory/*.py"), ("test_files.py", "test_hostile_files.py", "trajectory")),
     "cli": (
         ("cli/*.py",),
         ("cli", "test_cli.py", "test_cli_studies.py", "test_units_everywhere.py", "studies", "report", "test_docs.py"),
