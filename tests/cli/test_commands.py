@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from nonsmooth import InputError
+from nonsmooth import InputError, cli
 from nonsmooth.cli import commands, main
 from nonsmooth.cli.commands import add_command
 from nonsmooth.cli.values import by_name, number_of, values_of
@@ -73,7 +73,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
     (tmp_path / "wobble.py").write_text(STUDY, encoding="utf-8")
     monkeypatch.setattr(commands, "HERE", tmp_path)
     monkeypatch.setattr(commands, "STUDIES", tmp_path)
-    monkeypatch.setattr("nonsmooth.cli.__path__", [str(tmp_path)])
+    monkeypatch.setattr("nonsmooth.cli.__path__", [str(tmp_path), *cli.__path__])
     made = typer.Typer()
     add_command(made, "wobble", "shake.wobble")
     return made
