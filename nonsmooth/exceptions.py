@@ -41,7 +41,7 @@ class DeclarationError(ModelError):
 
 
 class ModelWarning(UserWarning):
-    """What is probably a mistake in a model that can be built; ``Model(..., silence=[name])`` says that it is meant.
+    """A probable mistake in a model that can be built; ``Model(..., silence=[name])`` says that it is meant.
 
     The names are those of `nonsmooth.model.review.REMARKS`: "no-gravity", "large-clearance", "inertia", ...
     """

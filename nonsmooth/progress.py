@@ -121,7 +121,7 @@ def timings() -> dict[str, float]:
 
 
 class Report:
-    """What is shown of a computation; `share` is what is done of it.
+    """A computation as it is shown; `share` is the part that is done.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Advance(Report):
 
     @property
     def share(self) -> float | None:
-        """Of the run; None before its first step."""
+        """Share of the run that is done; None before its first step."""
         return self.t / self.t_end if self._marks and self.t_end else None
 
     def said(self) -> str:
@@ -190,12 +190,12 @@ class Share(Report):
     what, share = "", cast(float | None, None)
 
     def __call__(self, *progress: Any) -> None:
-        """What is done, if the study says so, and the share that is done."""
+        """Take what is done, if the study says so, and the share that is done."""
         *what, self.share = progress
         self.what = " ".join(map(str, what))
 
     def said(self) -> str:
-        """What is done, the stage, and the remaining time."""
+        """Words on what is done, the stage, and the remaining time."""
         words = ", ".join(filter(None, (self.what, current())))
         if not self.share or self.share >= 1.0:
             return words

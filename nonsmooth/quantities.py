@@ -244,7 +244,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Text:
-    """What a field of text holds, in words, such as ``formula``."""
+    """Contents of a field of text, in words, such as ``formula``."""
 
     what: str
 

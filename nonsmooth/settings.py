@@ -88,7 +88,7 @@ def kebab(name: str) -> str:
 
 
 def wrong_flag(made: Any) -> str | None:
-    """What is wrong with the first field of a dataclass that is neither True nor False, but annotated as `bool`."""
+    """Error of the first field of a dataclass that is neither True nor False, but annotated as `bool`."""
     for one in dataclasses.fields(made):
         value = getattr(made, one.name)
         if one.type in ("bool", bool) and not isinstance(value, bool):
@@ -98,7 +98,7 @@ def wrong_flag(made: Any) -> str | None:
 
 @functools.cache
 def _signature(cls: Any) -> inspect.Signature:
-    """Of the fields of a class, or of an initialiser of its own."""
+    """Signature of the fields of a class, or of an initialiser of its own."""
     whole = inspect.signature(cls.__init__)
     return whole.replace(parameters=list(whole.parameters.values())[1:], return_annotation=inspect.Signature.empty)
 
@@ -166,7 +166,7 @@ class Called(type):
 
     @property
     def __signature__(cls) -> inspect.Signature:
-        """Of the fields, for `help` and `inspect.signature`, which would show that of `__call__`."""
+        """Signature of the fields, for `help` and `inspect.signature`, which would show that of `__call__`."""
         return _signature(cls)
 
 

@@ -12,11 +12,12 @@ from loops import each
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-PACKAGE = ["model", "laws", "programs", "solvers", "steppers", "trajectory", "trust", "diagnostics", "studies", "plots",
-           "cli", "report", "identification", "citations", "declarative", "flexible", "records", "compile",
-           "schemes"]  # fmt: skip
 #: folders whose docstrings, comments and messages are checked
-FOLDERS = [*(f"nonsmooth/{folder}" for folder in PACKAGE), "problems", "benchmarks"]
+FOLDERS = [
+    *sorted(f"nonsmooth/{one.parent.name}" for one in (ROOT / "nonsmooth").glob("*/__init__.py")),
+    "problems",
+    "benchmarks",
+]
 #: word -> the term of the literature
 TERMS = {
     r"misfits?": "constraint residual, constraint violation",
@@ -90,3 +91,41 @@ def test_docstrings_and_messages_use_the_terms_of_the_literature(folder: str) ->
         for path in sorted((ROOT / folder).rglob("*.py"))
     }
     assert found and not {path: words for path, words in found.items() if words}
+
+
+#: field of a record, or name of a module, that only this package would understand -> what stands in its place
+COINED = {
+    "push": "contact_impulse", "hold": "joint_impulse", "gained": "delta_v", "sizes": "v_terms", "pseudo":
+    "pseudo_acceleration", "way": "saved_u", "drag": "friction_displacement", "lag": "direction_correction", "bend":
+    "bias_acceleration", "along": "directions", "moves": "response", "shift": "velocity_offset", "lasts":
+    "is_persistent", "meets": "impact_at_end", "asks": "request, rest_undecided", "many": "least_rest_contacts",
+    "facts": "registry", "sets": "projections", "stages": "progress", "inspection": "hdf5_check", "evaluation":
+    "casadi_call", "measured": "csv_data", "between": "impacts_between_steps", "door": "external_solver", "beside":
+    "files", "stated": "fits",
+}  # fmt: skip
+
+
+def test_fields_of_records_have_names_of_the_field() -> None:
+    from nonsmooth.compile.records.schema import SCHEMAS
+    from nonsmooth.schemes.compliant import fields as compliant  # noqa: F401
+    from nonsmooth.schemes.event_driven import fields as event_driven  # noqa: F401
+    from nonsmooth.step import fields  # noqa: F401
+
+    found = {f"{schema.name}.{name}" for schema in SCHEMAS.values() for name in schema.fields if name in COINED}
+    assert not found - {"EventRun.stages", "Part.stages"}  # of a Runge-Kutta step
+
+
+def test_modules_have_names_of_the_field() -> None:
+    assert not {path.stem for path in (ROOT / "nonsmooth").rglob("*.py")} & set(COINED)
+
+
+def test_docstrings_begin_with_what_they_describe() -> None:
+    """With a noun or a verb of the field, so that they can be read alone."""
+    wrong = []
+    for path in sorted((ROOT / "nonsmooth").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                text = ast.get_docstring(node) or ""
+                if re.match(r"(What|Of|The same)\b", text):
+                    wrong.append(f"{path.relative_to(ROOT)}: {node.name}: {text.splitlines()[0]}")
+    assert not wrong

@@ -120,7 +120,7 @@ def kernel(function):
 
 
 def piece(function):
-    """The same for a larger function, which is compiled once and not inlined."""
+    """A larger function of records, which is compiled once and not inlined."""
     return _kernel(function, {**OPT, "forceinline": False})
 
 

@@ -313,7 +313,8 @@ def _dialect(text: str, version: int) -> str:
 
 
 def read(path: Path) -> bytes | None:
-    """What `write` has written, if the hash at its beginning is correct; None if others may write into the folder."""
+    """Contents of a file that `write` has written, if the hash at its beginning is correct; None if others may write
+    into the folder."""
     if not _own(path.parent):
         return None
     try:

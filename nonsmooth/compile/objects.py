@@ -89,7 +89,8 @@ def _compiled(module: str, name: str, schema: str, shape: Shape, integers: int) 
 
 
 def answer(name: str, status: int) -> int:
-    """What a compiled function returned; RuntimeError if it raised, which compiled code can tell by a number only."""
+    """The integer that a compiled function returned; RuntimeError if it raised, which compiled code can tell by a
+    number only."""
     if status == RAISED:
         raise RuntimeError(f"the compiled function {name} raised an exception")
     return status

@@ -33,7 +33,8 @@ AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """Of a run: positions, velocities, sums of the impulses of contacts (nc, 1 or more), and the worst of its steps."""
+    """End of a run: positions, velocities, sums of the impulses of contacts (nc, 1 or more), and the worst of its
+    steps."""
 
     q: Array
     v: Array

@@ -21,7 +21,7 @@ L = TypeVar("L")
 
 
 def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
-    """What follows from a mechanism alone, such as its compiled form, made once for all runs."""
+    """Data that follow from a mechanism alone, such as its compiled form, made once for all runs."""
     made = system.compiled_forms
     if key not in made:
         made[key] = make()

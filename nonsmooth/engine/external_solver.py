@@ -94,7 +94,8 @@ def _one_contact(dimension: int) -> FrictionContact:
 
 
 def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
-    """What a solver lacks for the programs of contacts in this dimension, `rough` with friction; None if nothing."""
+    """Features that a solver lacks for the programs of contacts in this dimension, `rough` with friction; None if
+    nothing."""
     in_plane, in_space = (solver.fits(_one_contact(d)) for d in (2, 3))
     if in_space if dimension == 3 else in_plane:
         return None

@@ -44,9 +44,9 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What an element acts on: placement and angle in terms of the symbols `at` and `moving`, which are the placement
-    and the twist of a rigid body, or the coordinates and velocities of a flexible one; and, of the latter, the map from
-    the velocities to the twist, and the rates of the coordinates."""
+    """Frame that an element acts on: placement and angle in terms of the symbols `at` and `moving`, which are the
+    placement and the twist of a rigid body, or the coordinates and velocities of a flexible one; and, of the latter,
+    the map from the velocities to the twist, and the rates of the coordinates."""
 
     key: Any
     placement: Placement
@@ -115,7 +115,7 @@ class Kinds:
         return self._known[name, i]
 
     def _frame(self, name: str, i: int) -> Frame:
-        """Of the i-th body of an element."""
+        """Frame of the i-th body of an element."""
         if name not in self._flexible:
             return self._rigid_frame(i)
         if (name, i) not in self._known:
@@ -228,7 +228,7 @@ class Kinds:
         return self._of_body(element, lambda q, v: element.kinematics(q) @ v)
 
     def _of_body(self, element: FlexibleBody, made: Callable[[ca.SX, ca.SX], ca.SX]) -> Kind:
-        """What is made of time, coordinates and velocities of a flexible body, in the order of its coordinates."""
+        """Expressions of time, coordinates and velocities of a flexible body, in the order of its coordinates."""
         q, u = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("u", len(element.v_columns))
         others, p = self._rigid_frame(1), ca.SX.sym("p", 0)
         function = ca.Function("body", [self.t, q, others.at, u, others.moving, p], [ca.densify(made(q, u))])
@@ -322,7 +322,7 @@ class Kinds:
         return self._made[key][1]
 
     def _kind(self, p: ca.SX, outputs: Outputs) -> Kind:
-        """Of the present bodies."""
+        """The kind of an element between the present bodies."""
         out = ca.densify(ca.vertcat(*(components for components, _ in outputs)))
         before = (offset("Body", self.shape, "at") - offset("Body", self.shape, "z")) // 8  # of coordinates, doubles
         turns = bool(ca.depends_on(out, ca.vertcat(*(x.angle for x in self._frames if x.map is None))))

@@ -283,7 +283,7 @@ class Layout:
         group.record["slots"] = self.content.many("Slot", max(group.code.slots * len(group.places), 1))
 
     def _load(self, element: Element) -> Values:
-        """Of a force, the first of its loads, one for each two of its bodies, or of the weight of a body."""
+        """Loads of a force, the first of its loads, one for each two of its bodies, or of the weight of a body."""
         pairs = [(self._body[element.name], self._ground)] if isinstance(element, Body) else self._pairs(element)
         return [self.content.add("Load", a=a, b=b) for a, b in pairs][0]
 
@@ -318,7 +318,7 @@ class Layout:
         return self._memory.copied()
 
     def filled(self, values: Array) -> Memory:
-        """The same with numbers of parameters, which are copied if the last run had them as well."""
+        """Memory with numbers of parameters, which are copied if the last run had them as well."""
         key, (known, image) = values.tobytes(), self._filled
         if image is not None and known == key:
             return image.copied()
@@ -357,8 +357,8 @@ class Layout:
             self._steady_forces(memory)
 
     def changes(self, memory: Memory, values: Array, varied: Set[int]) -> tuple[NDArray[np.intp], Array] | None:
-        """What runs with the parameters (runs, parameters) have in a memory that was filled with values that differ in
-        the indices `varied` alone: words of the memory and their values (runs, words).
+        """Records that runs with the parameters (runs, parameters) have in a memory that was filled with values that
+        differ in the indices `varied` alone: words of the memory and their values (runs, words).
 
         Without points of reactions. None if masses or forces that do not change vary, which are filled run by run.
         """
@@ -384,7 +384,7 @@ class Layout:
         return np.concatenate(words), np.concatenate(numbers, axis=1)
 
     def _set_out(self, memory: Memory) -> None:
-        """What no parameter changes: no corners, and bodies where the frame of the ground is."""
+        """Set what no parameter changes: no corners, and bodies where the frame of the ground is."""
         memory.of["Stop"]["t"] = memory.of["Stop"]["before"] = memory.of["System"]["bound"] = np.inf
         body = memory.of["Body"]
         if self.shape.dimension == 3:

@@ -64,7 +64,7 @@ def _as_one(group: Sequence[Tables]) -> Tables:
 
 
 def joined(parts: Sequence[Tables]) -> Tables:
-    """The same as one table, for which those that stand elsewhere are copied."""
+    """Tables one after the other as one table, for which those that stand elsewhere are copied."""
     found = following(parts)
     if len(found) == 1:
         return found[0]

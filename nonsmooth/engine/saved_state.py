@@ -106,7 +106,7 @@ def _words(memory: Memory, schema: str, *path: str) -> NDArray[np.intp]:
 
 
 def _places(layout: Layout, memory: Memory, schema: str, *path: str) -> NDArray[np.intp]:
-    """The same in the order of the model, of motions and of rows of joints only those that it has."""
+    """Entries in the order of the model, of motions and of rows of joints only those that it has."""
     words = _words(memory, schema, *path)
     if schema == "Body":
         return words[1:].ravel()[layout.v_places]

@@ -77,7 +77,7 @@ def origin_of(state: State) -> float:
 
 
 def ridge_of(system: System, values: Array) -> float:
-    """What is added to the diagonal of joints whose rows are redundant [1/kg]."""
+    """Term added to the diagonal of joints whose rows are redundant [1/kg]."""
     if not system.redundant:
         return 0.0
     m, start = Mechanism(system, values, 1.0), system.start
@@ -255,7 +255,7 @@ class CompiledSteps:
         return bool(self._run(self.memory.address(self.root), 0) != UNCERTAIN)
 
     def _meets_by_others(self, state: State, origin: float) -> bool:
-        """The same by the chain of solvers."""
+        """Whether the impact at the start is certified by the chain of solvers."""
         if self.chain is None or not self.chain.fallback or self._requested:
             return False
         self._put(state, origin)
@@ -271,7 +271,7 @@ class CompiledSteps:
         residual, law, certified = (float(self._whole[name][0]) for name in ("residual", "law", "certified"))
         what = f"residuals {residual:.2g} of its equations, {law:.2g} of the laws of contacts"
         if max(residual, law) <= certified:
-            what = "its equations hold, but directions of forces and gaps at its end do not settle"
+            what = "its equations hold, but directions of forces and gaps at its end do not converge"
         why = self.outside.failure or f"the step is not certified: {what}; a shorter step may be needed."
         return f"{why}{m.lost_rank(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
 
@@ -399,7 +399,7 @@ class CompiledSteps:
         return Taken(done, self._worked(self.tables.read(done), state, origin) if done else {}, end, certain)
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
-        """The same, whose rows are not read yet: how many there are, and whether the next step is one of these too.
+        """Take steps whose rows are not read yet; their number, and whether the next step is certified too.
 
         Called again with the same state, it goes on from where it has come to.
         """
@@ -423,7 +423,7 @@ class CompiledSteps:
 
     @functools.cached_property
     def _address(self) -> int:
-        """Of the record that `run` takes."""
+        """Address of the record that `run` takes."""
         return self.memory.address(self.root)
 
     @functools.cached_property
@@ -457,7 +457,7 @@ class CompiledSteps:
         return max((self._t_end - self._time()) / self.longest, 0.0) + 2.0
 
     def held_outside(self) -> dict[str, Any] | None:
-        """What Python has kept for the next step, for a checkpoint; None if nothing."""
+        """Data that Python has kept for the next step, for a checkpoint; None if nothing."""
         return None
 
     def hold_outside(self, held: Mapping[str, Any]) -> None:

@@ -60,8 +60,8 @@ class Places:
 
 @functools.cache
 def _words(shape: Shape, record: str, names: tuple[str, ...]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Of tables and their parts: words behind the beginning of the system, which table it is, and bytes from its first
-    column to the first one of the part."""
+    """Places of tables and their parts: words behind the beginning of the system, which table it is, and bytes from its
+    first column to the first one of the part."""
     found = []
     for k, name in enumerate(names):
         for i, part in enumerate(PARTS.get(name, (name,))):
@@ -153,7 +153,7 @@ class Tables:
         return Rows(self._room, self._last, self._last + count, jumps)
 
     def read(self, count: int) -> Rows:
-        """The same, behind which the next ones are written."""
+        """Rows that were written, behind which the next ones are."""
         rows = self.written(count)
         self._last += count
         self._whole["room"] = 0

@@ -33,8 +33,8 @@ class Viewer:
         self._observe = entry("nonsmooth.step.observation", "observe", "System", layout.shape, 1)
 
     def __call__(self, t: Array, q: Array, v: Array, row: NDArray[np.intp], v_left: Array) -> Seen:
-        """Of rows at times (n,), with positions (n, nq) and velocities (n, nv) after impacts; at `row` (m,) of them
-        velocities jump from `v_left` (m, nv)."""
+        """Gaps, rates and energies of rows at times (n,), with positions (n, nq) and velocities (n, nv) after impacts;
+        at `row` (m,) of them velocities jump from `v_left` (m, nv)."""
         n, m, nc = t.size, row.size, self._contacts
         right = {name: np.empty(n) for name in ("closure", "kinetic", "potential", "power", "damping")}
         right |= {name: np.empty((n, nc)) for name in ("gap", "rate")}

@@ -295,7 +295,7 @@ def forget_pages(*arrays: Any) -> None:
 
 
 def load_libraries() -> None:
-    """What `write_contents` and `read_contents` import, so that there is room for it later."""
+    """Import what `write_contents` and `read_contents` import, so that there is room for it later."""
     import h5netcdf  # noqa: F401
     import h5py  # noqa: F401
 

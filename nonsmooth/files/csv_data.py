@@ -68,7 +68,7 @@ class MeasuredTable:
         return self.column(found[0], "s")
 
     def factor(self, k: int, unit: str) -> float:
-        """Of column k from the unit of the file to the SI unit `unit`."""
+        """Factor of column k from the unit of the file to the SI unit `unit`."""
         try:
             return conversion(self.units[k], unit)
         except Wrong as error:

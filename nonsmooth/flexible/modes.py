@@ -44,7 +44,7 @@ class Inertia:
     turning: Array
 
     def kept(self, chosen: Array) -> "Inertia":
-        """Of the chosen modes only, given by their indices."""
+        """Data of the chosen modes only, given by their indices."""
         return Inertia(
             self.first[..., chosen], self.second[..., chosen][:, :, chosen],
             self.coupling[..., chosen][:, chosen], self.turning[:, chosen],
@@ -73,7 +73,7 @@ class Shortening:
     rotations: Array
 
     def kept(self, chosen: Array) -> "Shortening":
-        """Of the chosen modes only, given by their indices."""
+        """Data of the chosen modes only, given by their indices."""
         return replace(self, bending=self.bending[:, chosen][:, :, chosen])
 
 

@@ -32,7 +32,7 @@ RISING_IN_BOTH: dict[int, Callable[[Numbers, Numbers], Numbers]] = {
 
 
 class Bounds:
-    """Of a function (x, p) -> (y,) of numbers, over intervals of its first argument.
+    """Bounds of a function (x, p) -> (y,) of numbers, over intervals of its first argument.
 
     They hold but for round-off and are exact where each operand occurs once; the more often it does and the longer the
     interval, the wider they are. Operations without known bounds have infinite ones.
@@ -152,7 +152,7 @@ def _of_two(what: int, first: Interval, second: Interval) -> Interval:
 
 
 def _truth(a: Numbers, b: Numbers) -> Interval:
-    """Of numbers between two, 0 or 1: whether all are not zero, and whether one is not."""
+    """Truth of numbers between two, 0 or 1: whether all are not zero, and whether one is not."""
     return 1.0 * ((a > 0.0) | (b < 0.0)), 1.0 * ((a != 0.0) | (b != 0.0))
 
 
@@ -181,7 +181,7 @@ def _quotient(first: Interval, second: Interval) -> Interval:
 
 
 def _power(first: Interval, second: Interval) -> Interval:
-    """Of any base to a constant whole number, and of a base that is not negative."""
+    """Power of any base to a constant whole number, and of a base that is not negative."""
     (a, b), (c, d) = first, second
     if c is d and c.ndim == 0 and c == np.rint(c):
         power = np.abs(c)

@@ -106,7 +106,7 @@ class Contact(Element):
         raise TypeError(f"{type(self).__name__} does not define its contact points.")
 
     def true_touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        """The same for overlapping surfaces; need not exist where contacts are open."""
+        """Contact points of overlapping surfaces; need not exist where contacts are open."""
         return self.touches(a, b, p)
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
@@ -154,7 +154,7 @@ def _plane(a: PlanarPlacement, direction: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 def _normal(direction: float) -> tuple[float, float]:
-    """Of a line at the angle `direction`, in the frame in which that is given."""
+    """Normal of a line at the angle `direction`, in the frame in which that is given."""
     return -math.sin(direction), math.cos(direction)
 
 

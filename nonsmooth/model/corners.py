@@ -69,7 +69,7 @@ class _Node:
 
 @dataclass(eq=False)
 class _Found:
-    """What an element does in time: times, which are expressions of parameters (and whether the change follows the
+    """Course of an element in time: times, which are expressions of parameters (and whether the change follows the
     time itself, as of ``t > time``), functions that are piecewise constant, with those whose roots are their changes,
     and smooth functions."""
 
@@ -94,7 +94,7 @@ def next_after(corners: Array, t: float, t_end: float) -> float:
 
 
 class Corners:
-    """Of the elements of a system.
+    """Corners of the elements of a system.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class _OfTime:
         return t[order], y[:, order], many
 
     def _room(self, a: Array, b: Array, used: NDArray[np.intp], left: Array, right: Array, values: Array) -> Array:
-        """Of the bounds of functions (used,) over intervals, outside their values at both ends."""
+        """Room of the bounds of functions (used,) over intervals, outside their values at both ends."""
         lower, upper = (bound[used] for bound in self.bounds(a, b, values))
         return np.asarray(np.maximum(upper - np.maximum(left, right), np.minimum(left, right) - lower))
 

@@ -157,7 +157,7 @@ class Equations:
 
     @cached_property
     def placements(self) -> dict[str, Placement]:
-        """Of the ground, of the bodies and of the nodes on which elements act."""
+        """Placements of the ground, of the bodies and of the nodes on which elements act."""
         return {name: frame.placement for name, frame in self.frames.items()}
 
     def _local(self, element: Element) -> ca.SX:

@@ -318,7 +318,7 @@ class Elementwise:
         return gaps
 
     def gaps_by_parameters(self, at: Placements, values: Array) -> Array:
-        """The same (runs, nc) for many sets of parameters (runs, parameters), evaluated at once."""
+        """Gaps (runs, nc) for many sets of parameters (runs, parameters), evaluated at once."""
         gaps = np.empty((len(values), self._law_places.shape[1]))
         for group in self._contact_groups:
             first, second = (np.tile(at.z[bodies].T, len(values)) for bodies in group.bodies.T)
@@ -329,7 +329,7 @@ class Elementwise:
         return gaps
 
     def size_words(self, i: int, p: Array) -> str:
-        """What the typical size of a gap is, in words: its clearance, or the size that a free contact is given."""
+        """Words for the typical size of a gap: its clearance, or the size that a free contact is given."""
         labels = [e.size_label for e in self.contacts for _ in e.gap_labels]
         return labels[i] if labels[i] != "size" else f"size ({self.gap_sizes(p)[i]:g} m)"
 

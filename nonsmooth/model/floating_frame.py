@@ -37,7 +37,7 @@ ROUND_OFF = 1e-10
 
 
 class FloatingFrame:
-    """Of a body with these modes, that turns about these axes: z in the plane, x, y, z in space."""
+    """Floating frame of a body with these modes, that turns about these axes: z in the plane, x, y, z in space."""
 
     def __init__(self, modes: Modes, axes: tuple[int, ...]) -> None:
         self.modes, self.axes, self.size = modes, list(axes), len(axes)
@@ -145,7 +145,7 @@ def _scaled(B: Any, w: Any, transposed: bool = False) -> Any:
 
 
 def _inverse(upper: Any) -> Any:
-    """Of an upper triangular matrix of one or three rows."""
+    """Inverse of an upper triangular matrix of one or three rows."""
     n, found = upper.size1(), ca.diag(1 / ca.diag(upper))
     for j in range(n):
         for i in range(j - 1, -1, -1):

@@ -62,7 +62,8 @@ def _below(cls: type[T]) -> Iterator[type[T]]:
 
 
 def _by_name(classes: Iterable[type[T]]) -> dict[str, type[T]]:
-    """Of two with the same name that of the package, else the one defined last, as in a repeated notebook cell."""
+    """Classes by name: of two with the same name that of the package, else the one defined last, as in a repeated
+    notebook cell."""
     found: dict[str, type[T]] = {}
     for cls in classes:
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()

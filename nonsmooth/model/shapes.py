@@ -195,7 +195,7 @@ class Shape(Element):
                 raise self.error(f"{name} takes {dimension} components in a {word} model, got {value!r}.")
 
     def solid(self) -> Solid:
-        """What is drawn."""
+        """Solid that is drawn."""
         raise NotImplementedError(f"{type(self).__name__} has no solid.")
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:

@@ -103,7 +103,7 @@ class System:
 
     @cached_property
     def functions(self) -> ElementFunctions:
-        """Of the kinds of elements."""
+        """Functions of the kinds of elements."""
         return ElementFunctions(self.dimension)
 
     @cached_property

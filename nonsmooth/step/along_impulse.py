@@ -283,7 +283,7 @@ def note_interval(one, length):
 
 @kernel
 def spend(system, one, compressing, length):
-    """What compression has stored for expansion: impulse by Routh's law, work by Stronge's."""
+    """Take what compression has stored for expansion: impulse by Routh's law, work by Stronge's."""
     if system.law_of_impact == ROUTH:
         one.stored += (one.e if compressing else -1.0) * one.normal_rate * length
     else:

@@ -43,7 +43,7 @@ class Secant:
 
 @record
 class Difference:
-    """Of two rounds in which the turning of directions is found, see `turning`."""
+    """Difference of two rounds in which the turning of directions is found, see `turning`."""
 
     motion = Motion("m/s, rad/s", "of what the rounds began with")
     off = Motion("m/s, rad/s", "of what they changed it by")
@@ -447,7 +447,8 @@ class System:
 
 @record
 class StepTables:
-    """What steps record, one row each; the last ones only at rows at which velocities jump, or with an impact."""
+    """Tables of what steps record, one row each; the last ones only at rows at which velocities jump, or with an
+    impact."""
 
     room = Count("-", "rows that may be written", constant=True)
     t = Table("s")

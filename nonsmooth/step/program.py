@@ -169,7 +169,7 @@ def reduce_to_contacts(system):
 
 @kernel
 def block(system, one):
-    """Of a contact, or of the coupling of two, within joints if there are any."""
+    """Block of a contact, or of the coupling of two, within joints if there are any."""
     return one.within if len(system.joints) else one.W
 
 
@@ -216,7 +216,7 @@ def forward(joint):
 
 @kernel
 def forward_contact(contact):
-    """The same of a contact."""
+    """Forward substitution of a contact."""
     y = contact.y - contact.G @ answer_of_joints(contact)
     for coupling in contact.to_contacts:
         if coupling.other.on:
@@ -235,7 +235,7 @@ def backward(contact):
 
 @kernel
 def backward_to_joints(bond, y):
-    """The same from joints, of its solution."""
+    """Elimination of a solution from the right-hand sides of earlier joints."""
     for coupling in bond.to_joints:
         coupling.other.y -= coupling.upper @ y
 

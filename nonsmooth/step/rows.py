@@ -107,7 +107,7 @@ def write_row(system, t, work, loss, from_start):
 
 @kernel
 def write_impact(system):
-    """What is before the impact of the step, and its impulses."""
+    """Write what is before the impact of the step, and its impulses."""
     work = 0.0
     for body in system.bodies:
         write_jump(system, body, body.left)

@@ -19,7 +19,7 @@ Ask = tuple[Program, Solution | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Scheme:
-    """What compiled steps have to know of a scheme, which declares it; they know none by name.
+    """A scheme as it declares itself: what the engine has to know, which knows none by name.
 
     Attributes
     ----------

@@ -231,8 +231,8 @@ def _first(context, builder, sig, args):
 
 
 def _modes(context, builder, sig, args):
-    """Of a table of motions of flexible bodies: memory for the modes of a value, the number of modes of the body, and
-    the address of the first one in the row; None for other tables."""
+    """Data of a table of motions of flexible bodies: memory for the modes of a value, the number of modes of the body,
+    and the address of the first one in the row; None for other tables."""
     table, (row, of) = sig.args[0], (args[1], sig.args[1])
     if not (isinstance(table.kind, VelocityTable) and table.shape.modes):
         return None

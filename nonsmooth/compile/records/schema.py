@@ -125,7 +125,7 @@ class Masses(Field):
 
 
 class ModalMasses(Masses):
-    """What only mechanisms with flexible bodies have; of others a single number, which is not used."""
+    """Masses that only mechanisms with flexible bodies have; of others a single number, which is not used."""
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         return super().shape(shape) if shape.modes else (1,)

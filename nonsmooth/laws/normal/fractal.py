@@ -224,7 +224,7 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         return lost / total if (total := stored + works[0]) > 0 else math.inf
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """Of D, also where it is swept as a parameter."""
+        """Range of D, also where it is swept as a parameter."""
         return (Limit("fractal_dimension", low=2.0, high=3.0, reason="no surface has another dimension"),)
 
 

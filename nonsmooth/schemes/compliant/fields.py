@@ -30,7 +30,7 @@ class Part:
 
 @record
 class Course:
-    """Of a body."""
+    """Integrated motion of a body."""
 
     body = Link(to="Body")
     q = Link(to="Part")
@@ -39,7 +39,7 @@ class Course:
 
 @record
 class Overlap:
-    """Of a compliant contact: the arguments of its law, and forces."""
+    """A compliant contact: the arguments of its law, and forces."""
 
     bristle = Vector("..", "internal states of the friction law")
     bristle_rate = Vector("../s")

@@ -94,7 +94,7 @@ def go_to(run, parts, t):
 
 @kernel
 def look(run, parts, t):
-    """The same, perhaps approximately."""
+    """Parts at a time within the step, perhaps approximately."""
     if run.outside:
         ask(run, LOOK, t)
     else:

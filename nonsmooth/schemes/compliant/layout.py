@@ -170,7 +170,7 @@ class CompliantLayout(Layout):
     # ---- laws
 
     def _overlaps(self, kinds: CompliantKinds) -> None:
-        """Of each contact its law, and the group that evaluates the turning of its tangents."""
+        """Contacts, each with its law, and the group that evaluates the turning of its tangents."""
         self.laws: list[_Group] = []
         for e, overlap in zip(self.owners, self.run["overlaps"], strict=True):
             group = self._group(kinds.law(e))

@@ -71,7 +71,7 @@ def friction_of(overlap, holding):
 
 @kernel
 def friction_at_rest(overlap, holding):
-    """The same without slip."""
+    """Friction that the law admits without slip."""
     rates = overlap.rates
     overlap.rates = rates[0] * normal_axis(rates)
     found = friction_of(overlap, holding)

@@ -89,7 +89,7 @@ class CompliantDae:
             raise InputError(f"CompliantDae: baumgarte must be two numbers >= 0 [1/s], or None, got {feedback!r}.")
 
     def scheme(self, control: StepControl) -> Scheme:
-        """What compiled steps have to know of it."""
+        """Declaration of the scheme to the engine."""
         return Scheme(
             text="nonsmooth.schemes.compliant.text",
             state=(

@@ -39,7 +39,7 @@ def compliant_layout(system: System) -> CompliantLayout:
 
 
 def ridge_of(system: System, values: Array) -> float:
-    """What is added to the diagonal of joints whose rows are redundant [1/kg]."""
+    """Term added to the diagonal of joints whose rows are redundant [1/kg]."""
     if not system.redundant:
         return 0.0
     start, numeric = system.start, system.numeric
@@ -119,7 +119,7 @@ class CompliantSteps(CompiledSteps):
         self._forget_extremes()
 
     def _set_tolerances(self, place: float, speed: float) -> None:
-        """Of positions, velocities and bristles."""
+        """Tolerances of positions, velocities and bristles."""
         parts, steering = self.memory.of["Part"]["tolerance"], self.layout.steering(self.memory)
         parts[:] = 1.0
         for k, (part, entries) in enumerate(zip(parts, steering, strict=False)):

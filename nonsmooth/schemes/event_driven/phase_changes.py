@@ -243,7 +243,7 @@ def strike(run):
 
 @piece
 def strike_by_law(run):
-    """The same by another law than Newton's."""
+    """The impact by another law than Newton's."""
     system = run.system
     system.size = 2.0 * size_after(system)
     for body in system.bodies:
@@ -388,7 +388,7 @@ def begin_slip(run, touch):
 
 @kernel
 def fastest_rate(run):
-    """Of all rates without forces, to separate slips by more."""
+    """The fastest of all rates without forces, to separate slips by more."""
     fastest = 0.0
     for touch in run.touches:
         contact = touch.contact

@@ -46,7 +46,7 @@ for _k, _n in enumerate(DEGREE):
 
 @kernel
 def margin(contact, P, cone):
-    """What is positive until the mode ends: the normal force, or its distance to the edge of the cone."""
+    """Margin that is positive until the mode ends: the normal force, or its distance to the edge of the cone."""
     return contact.friction * P[0] - norm(tangential(P)) if cone else P[0]
 
 
@@ -80,7 +80,7 @@ def search(run):
 
 @piece
 def along_step(run, i, cone, m):
-    """Of contact i at a point, by the polynomials of its force."""
+    """Force of contact i at a point, by the polynomials of its force."""
     order = run.order
     P = SCAN[order, m, 0] * run.nodes[0].contacts[i].P
     for j in range(1, DEGREE[order] + 1):
@@ -357,7 +357,7 @@ def find_event(run, located):
 
 @kernel
 def value_of(run, instant, kind, which):
-    """What vanishes at the event."""
+    """Value that vanishes at the event."""
     touch, of = run.touches[which], instant.contacts[which]
     if kind == CLOSING:
         return of.gap

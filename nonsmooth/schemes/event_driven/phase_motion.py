@@ -215,7 +215,7 @@ def release_all(run):
 
 @piece
 def take_least(system):
-    """Of the equivalent forces of joints with redundant rows, those of least norm."""
+    """Take, of the equivalent forces of joints with redundant rows, those of least norm."""
     for joint in system.joints:
         joint.y = joint.P
     for _ in range(2):
@@ -614,7 +614,7 @@ def advance(run, t):
 
 @piece
 def error_of_states(run, dt):
-    """Of positions and velocities over their tolerances, root mean square."""
+    """Error of positions and velocities over their tolerances, root mean square."""
     first = error_with(run, E, dt)
     return blended(first, error_with(run, F, dt) if run.order == 1 else 0.0, run.numbers)
 
@@ -661,7 +661,7 @@ def energy_of_tolerance(run):
 
 @kernel
 def power(instant, k):
-    """Of loads, damping, drivers, friction."""
+    """Power of loads, damping, drivers, friction."""
     if k < 2:
         return instant.loads if k == 0 else instant.damping
     return instant.drivers if k == 2 else instant.friction
@@ -669,7 +669,7 @@ def power(instant, k):
 
 @piece
 def error_of_work(run, dt):
-    """Of works over the energy equivalent of tolerances, root mean square of those that are done."""
+    """Error of works over the energy equivalent of tolerances, root mean square of those that are done."""
     total, other, done, order = 0.0, 0.0, 0, run.order
     for k in range(4):
         off, off_too, works = 0.0, 0.0, 0

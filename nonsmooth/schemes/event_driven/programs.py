@@ -89,7 +89,7 @@ class EventPrograms:
         self._limited = 0  # examinations in a row in which half a step had an error as large
 
     def addresses(self) -> dict[str, int]:
-        """Of the functions, by the fields of an `EventRun`."""
+        """Addresses of the functions, by the fields of an `EventRun`."""
         calls: dict[str, Callable[[], None]] = {
             "answers": self.answer, "balances": self.balance, "shares": self.share, "clears": self.clear,
             "reaches": self.reach, "crosses": self.cross, "examines": self.examine,
@@ -316,7 +316,7 @@ class EventPrograms:
         return float(self._whole["seen"][0])
 
     def _motion(self, name: str) -> Array:
-        """Of all bodies, in the order of the model."""
+        """Motion of all bodies, in the order of the model."""
         return self.layout.packed(self.memory, name).ravel()
 
     def _modes(self) -> NDArray[np.int64]:
@@ -339,7 +339,7 @@ class EventPrograms:
 
 
 def _schema(field: str) -> str:
-    """Of a field of contacts."""
+    """Schema of a field of contacts."""
     return "Contact" if field in ("P", "velocity_offset") else "Touch"
 
 

@@ -91,7 +91,7 @@ class EventDriven:
             )
 
     def scheme(self, control: StepControl) -> Scheme:
-        """What compiled steps have to know of it."""
+        """Declaration of the scheme to the engine."""
         return Scheme(
             text="nonsmooth.schemes.event_driven.text",
             state=(

@@ -76,7 +76,7 @@ class GaussMPCC:
     compiled: ClassVar[str] = "nonsmooth.schemes.gauss.mpcc_steps.MPCCSteps"
 
     def scheme(self, control: StepControl) -> Scheme:
-        """What compiled steps have to know of it."""
+        """Declaration of the scheme to the engine."""
         return gauss_scheme(control)
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:

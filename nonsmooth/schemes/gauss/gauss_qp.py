@@ -66,7 +66,7 @@ class GaussQP:
             raise InputError(f'GaussQP: cone must be "coulomb" or "convex", got {self.cone!r}.')
 
     def scheme(self, control: StepControl) -> Scheme:
-        """What compiled steps have to know of it."""
+        """Declaration of the scheme to the engine."""
         return gauss_scheme(control, convex=self.cone == "convex")
 
     def check(self, system: System, parameters: Array, control: StepControl) -> None:

@@ -371,7 +371,7 @@ def attempt(system):
 
 @piece
 def attempt_with_turning(system):
-    """The same by Newton's method, unless it is not the iteration that the step is not certified for."""
+    """A step by Newton's method, unless it is not the iteration that the step is not certified for."""
     if system.rest_undecided:  # about rest
         return False
     system.turns = 1

@@ -40,7 +40,7 @@ STATE = ("System.last_dt", "System.proximal", "Body.delta_v", "Body.delta2_v", "
 
 
 def gauss_scheme(control: StepControl, *, convex: bool = False) -> Scheme:
-    """What compiled steps have to know of steps with this control."""
+    """Declaration of steps with this control to the engine."""
     if isinstance(control, Landing):
         chosen = ("System.planned",) if control.error else ()
         return Scheme(text="nonsmooth.schemes.gauss.landing", state=(*STATE, *chosen), locates=True)

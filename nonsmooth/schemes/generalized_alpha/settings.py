@@ -74,7 +74,7 @@ class GeneralizedAlpha:
             raise InputError(f"GeneralizedAlpha: spectral_radius must lie in [0, 1], got {self.spectral_radius!r}.")
 
     def scheme(self, control: StepControl) -> Scheme:
-        """What compiled steps have to know of it."""
+        """Declaration of the scheme to the engine."""
         return Scheme(
             text="nonsmooth.schemes.generalized_alpha.text",
             state=(

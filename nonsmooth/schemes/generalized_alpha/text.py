@@ -200,7 +200,7 @@ def find_velocities(system):
 
 @kernel
 def momentum_error(system, body, after, old, new):
-    """Of the balance from v to `after`, with the pseudo-accelerations weighed and the impulses in `total`."""
+    """Error of the balance from v to `after`, with the pseudo-accelerations weighed and the impulses in `total`."""
     first, second = (
         weighed(old * body.pseudo_acceleration, body.mass),
         weighed(new * body.pseudo_acceleration_next, body.mass),
@@ -211,7 +211,7 @@ def momentum_error(system, body, after, old, new):
 
 @kernel
 def velocity_error(system):
-    """Of v+, from all impulses."""
+    """Error of v+, from all impulses."""
     gamma, _ = newmark_weights(system)
     worst = 0.0
     for body in system.bodies:
@@ -228,7 +228,7 @@ def velocity_error(system):
 
 @kernel
 def displacement_error(system):
-    """Of u."""
+    """Error of u."""
     _, beta = newmark_weights(system)
     worst = 0.0
     for body in system.bodies:
@@ -253,7 +253,7 @@ def add_displacement_impulses(bond):
 
 @kernel
 def smooth_error(system):
-    """Of the accelerations without contacts, as velocities over the step."""
+    """Error of the accelerations without contacts, as velocities over the step."""
     dt, worst = system.dt, 0.0
     for body in system.bodies:
         body.total = dt * body.force
@@ -614,7 +614,7 @@ def solve_displacement(system):
 
 @kernel
 def solve_with_turning(system):
-    """The same, from the impulses of the pass before."""
+    """Solve for the displacement from the impulses of the pass before."""
     for joint in system.joints:
         joint.S = joint.held
     for contact in system.contacts:

@@ -28,7 +28,7 @@ def keep_directions(system):
 
 @kernel
 def displacement(system, body):
-    """Of a centre of mass from the middle of the step, where gaps are evaluated."""
+    """Displacement of a centre of mass from the middle of the step, where gaps are evaluated."""
     return ((1.0 - system.theta) * system.dt) * body.u - (0.5 * system.dt) * body.v
 
 

@@ -118,7 +118,7 @@ class MoreauJean:
             )
 
     def scheme(self, control: StepControl) -> Scheme:
-        """What compiled steps have to know of it."""
+        """Declaration of the scheme to the engine."""
         midpoint, trend = self.joints == "midpoint", ("last", "first", "second", "third", "known")
         trends = tuple(f"{bond}.trend.{name}" for bond in ("Joint", "Contact") for name in trend)
         return Scheme(

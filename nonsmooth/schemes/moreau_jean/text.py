@@ -472,7 +472,7 @@ def run(system, steps):
 
 
 def begin(system):
-    """What contacts and joints are at the start, and remember of a step before it."""
+    """Set what contacts and joints are at the start, and remember of a step before it."""
     system.dt = system.longest
     end_implicit(system)
     for body in system.bodies:
