@@ -18,7 +18,7 @@ from nonsmooth.cli import main
 from nonsmooth.cli.progress import line
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import excite, fit_motion
-from nonsmooth.progress import Share, collect_timings, current, progress_line, stage, timings
+from nonsmooth.progress import Progress, Share, collect_timings, current, progress_line, stage, timings
 from nonsmooth.solvers.kernels import TimedKernel
 from nonsmooth.studies import (
     allocate,
@@ -196,7 +196,7 @@ def test_studies_take_progress_true(capsys):
      sweep, tolerance],
 )  # fmt: skip
 def test_every_study_can_say_what_it_does(study):
-    assert inspect.signature(study).parameters["progress"].annotation == "Progress"
+    assert inspect.signature(study).parameters["progress"].annotation in ("Progress", Progress)
     assert inspect.unwrap(study) is not study
 
 

@@ -153,10 +153,10 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
         parts += ["", RADIAL, _fits(stated)]
     if any(isinstance(one, Toleranced) for one in stated.values()):
         rows = table_of("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
-        for name, one in stated.items():
-            if isinstance(one, Toleranced):
-                rows.add_row(name, f"{float(one):.9g}", f"±{one.tolerance:g}", f"{one.lower:.9g} to {one.upper:.9g}",
-                             system.unit_of(name), one.words)  # fmt: skip
+        for name, size in stated.items():
+            if isinstance(size, Toleranced):
+                rows.add_row(name, f"{float(size):.9g}", f"±{size.tolerance:g}",
+                             f"{size.lower:.9g} to {size.upper:.9g}", system.unit_of(name), size.words)  # fmt: skip
         parts += ["", rows]
     if mechanism.problem is None:
         rows = table_of("parameter", "value", "unit", "origin")

@@ -259,7 +259,8 @@ class Measurement:
 
         Parameters
         ----------
-        cutoff : [Hz], below half the sampling frequency
+        cutoff : [Hz]
+            Below half the sampling frequency.
         order : of the filter, which acts twice
 
         Raises

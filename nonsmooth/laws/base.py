@@ -53,7 +53,7 @@ class Limit:
 
 def check_numbers(made: Any) -> None:
     """Raise InputError for the first declared quantity of a law or a material that is out of its range."""
-    for name, declared in declarations(type(made)).items():
+    for name, declared in declarations(made.__class__).items():
         value = getattr(made, name)
         if isinstance(value, Law) or value is None and NoneType in declared.forms:
             continue

@@ -96,9 +96,9 @@ class _Round(_BySections):
         (a, b), radius = self.spots(p), getattr(p, "radius", 0.0)
         if not hasattr(p, "axis_a"):
             return (Bearing(a, b, p.clearance, radius),)
-        at = sections(p.length, self.parallel)
+        at = sections(p.length, getattr(self, "parallel"))  # noqa: B009  (of those in space)
         axes = (vector(p.axis_a), vector(p.axis_b))
-        return (Bearing(a, b, p.clearance, radius, p.length, *axes, at, self.ends == "sleeve"),)
+        return (Bearing(a, b, p.clearance, radius, p.length, *axes, at, getattr(self, "ends", "") == "sleeve"),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import NoneType, SimpleNamespace
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import casadi as ca
 import numpy as np
@@ -286,7 +286,7 @@ class Element(metaclass=Called):
         """Its primitives, with the parameter values p as numbers; see `nonsmooth.model.drawing`."""
         return ()
 
-    def spots(self, p: SimpleNamespace) -> tuple[Spot, ...]:
+    def spots(self, p: SimpleNamespace) -> Any:
         """For each of its bodies the point ``at_<field>`` (or ``at``) at which it acts; the origin if there is none."""
         points = (getattr(p, f"at_{field}", getattr(p, "at", ())) for field in self.body_fields)
         return tuple(Spot(name, vector(at)) for name, at in zip(self.body_names(), points, strict=True))
@@ -334,9 +334,11 @@ class _PlanarOrSpatial(Element):
         """Whether the fields that make it spatial are given."""
         return getattr(self, self.in_space.split(" and ")[0]) is not None
 
-    @property
-    def dimensions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (3,) if self.spatial else (2,)
+    if not TYPE_CHECKING:  # a class variable of other elements
+
+        @property
+        def dimensions(self) -> tuple[int, ...]:
+            return (3,) if self.spatial else (2,)
 
 
 def _with_unit(value: Any) -> bool:

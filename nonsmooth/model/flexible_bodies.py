@@ -65,8 +65,6 @@ class FlexibleBody(Body):
 
     #: axes about which the body turns
     axes: ClassVar[tuple[int, ...]] = ()
-    deformation: ClassVar[Array | None] = None
-    deformation_rate: ClassVar[Array | None] = None
 
     def __post_init__(self) -> None:
         """Set the parameters from the modes, and the columns of the amplitudes."""
@@ -136,7 +134,8 @@ class FlexibleBody(Body):
             raise self.error(f'it has no node "{name}"; its nodes are {", ".join(self.nodes)}.')
         return Node(f"{self.name}.{name}", self)
 
-    def _amplitudes(self, values: Array | None, what: str) -> Array:
+    def _amplitudes(self, what: str) -> Array:
+        values = getattr(self, what)
         found = np.zeros(self.count) if values is None else np.asarray(values, dtype=float)
         if found.shape != (self.count,) or not np.all(np.isfinite(found)):
             raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
@@ -184,8 +183,8 @@ class FlexibleBody(Body):
 
     def start(self) -> tuple[Array, Array]:
         n, (q, v) = len(self.axes), self._rigid.start()
-        eta = self._amplitudes(self.deformation, "deformation")
-        rate = self._amplitudes(self.deformation_rate, "deformation_rate")
+        eta = self._amplitudes("deformation")
+        rate = self._amplitudes("deformation_rate")
         return np.append(q, eta), np.concatenate([v[:-n], *self.frame.started(eta, v[-n:], rate)])
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:

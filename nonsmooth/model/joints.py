@@ -187,7 +187,8 @@ class Prismatic(_PlanarOrSpatial, Joint):
         return ca.vertcat(_offsets(self, a, b, p), _turn_residual(self, a, b, p))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        return (Slide(*self.spots(p), along=_along(self, p)),)
+        a, b = self.spots(p)
+        return (Slide(a, b, _along(self, p)),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +237,8 @@ class PointOnLine(_PlanarOrSpatial, Joint):
         return _offsets(self, a, b, p)
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        return (Slide(*self.spots(p), along=_along(self, p), round=True),)
+        a, b = self.spots(p)
+        return (Slide(a, b, _along(self, p), round=True),)
 
 
 def _offsets(joint: Prismatic | PointOnLine, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
@@ -297,7 +299,8 @@ class Fixed(_PlanarOrSpatial, Joint):
         return ca.vertcat(b.point(p.at_b) - a.point(p.at_a), _turn_residual(self, a, b, p))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        return (Mark(*self.spots(p), "weld" if self.spatial else "pin"),)
+        a, b = self.spots(p)
+        return (Mark(a, b, "weld" if self.spatial else "pin"),)
 
 
 def _turn(joint: Prismatic | Fixed, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:

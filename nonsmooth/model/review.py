@@ -206,7 +206,8 @@ def _gravity(m: _Placed) -> Iterator[Rule]:
 
 def _clearances(m: _Placed) -> Iterator[Rule]:
     for one in (one for one in m.elements if isinstance(one, Clearance)):
-        radius = math.nan if getattr(one, "radius", None) is None else float(one.radius)
+        given = getattr(one, "radius", None)
+        radius = math.nan if given is None else float(given)
         size, what = max(m.size, getattr(one, "length", None) or 0.0), f'clearance "{one.name}"'
         yield ("large-radius", _oversized(one, m.spread),
                f"{what} has a radius of {radius:g} m, but all points of the mechanism lie within {m.spread:.2g} m; "

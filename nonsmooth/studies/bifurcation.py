@@ -37,12 +37,18 @@ class Bifurcation(Result):
 
     Parameters
     ----------
-    parameter, unit : what was varied
-    quantity, quantity_unit : the quantity of the points
-    values : of the parameter (n,)
-    points : for each value an array of points; empty where the run failed
-    failures : message of each value that failed
-    seconds : computing time of each value (n,) [s]; `wall_seconds` is that of all together
+    parameter, unit
+        What was varied.
+    quantity, quantity_unit
+        The quantity of the points.
+    values
+        Of the parameter (n,).
+    points
+        For each value an array of points; empty where the run failed.
+    failures
+        Message of each value that failed.
+    seconds
+        Computing time of each value (n,) [s]; `wall_seconds` is that of all together.
     """
 
     parameter: str
@@ -68,7 +74,8 @@ class Bifurcation(Result):
         Parameters
         ----------
         tolerance : in `quantity_unit`
-        most : longest period considered; a quarter of the points by default
+        most
+            Longest period considered; a quarter of the points by default.
         """
         found = np.zeros(len(self.values), int)
         for i, points in enumerate(self.points):
@@ -111,8 +118,10 @@ def bifurcation(
     section
         Value -> points (k,) of one quantity after the transient: builds or changes the mechanism, runs it, and takes a
         section, for instance by `periodic_section`.
-    values : of the parameter
-    parameter, unit, quantity, quantity_unit : names and units of values and points, for files and figures
+    values
+        Of the parameter.
+    parameter, unit, quantity, quantity_unit
+        Names and units of values and points, for files and figures.
     workers : int, optional, number of processes; 1 for this process only, one per core by default
     scheduler : str, optional, address of a Dask scheduler, instead of local processes
     progress : callable (share), or True for words on one line, optional
@@ -167,13 +176,15 @@ def periodic_section(
 
     Parameters
     ----------
-    period : [s], of the drive
+    period : [s]
+        Of the drive.
     steps : int, or Landing or ErrorControl
         Constant steps per period: rows coincide with whole periods, and only those are kept; with other steps points
         are interpolated between rows.
     transient : int, number of omitted periods
     points : int, number of recorded periods
-    state, parameters : as of `nonsmooth.simulate`
+    state, parameters
+        As of `nonsmooth.simulate`.
     """
     if not (is_number(period) and period > 0.0):
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
@@ -213,8 +224,9 @@ class PerPeriod:
 
     Parameters
     ----------
-    period : [s], or the name of a parameter or argument
-        A name is that of the drive's speed [rad/s], whose revolution is the period.
+    period : [s]
+        Or the name of a parameter or argument A name is that of the drive's speed [rad/s], whose revolution is the
+        period.
     steps : int, or Landing or ErrorControl
         Constant steps per period, so that points are rows; with other steps they are interpolated.
     transient, points : int, numbers of omitted and of recorded periods
@@ -264,9 +276,12 @@ class Crossings:
 
     Parameters
     ----------
-    name, kind, value, direction, turn : as of `nonsmooth.diagnostics.poincare`, where `turn` is the period
-    t_end, dt : as of `simulate`
-    after : [s], earlier crossings are omitted
+    name, kind, value, direction, turn
+        As of `nonsmooth.diagnostics.poincare`, where `turn` is the period.
+    t_end, dt
+        As of `simulate`.
+    after : [s]
+        Earlier crossings are omitted.
     """
 
     name: str
@@ -300,12 +315,18 @@ class LongRun:
 
     Parameters
     ----------
-    mechanism : a system, a model, or a function that returns a model
-    varied : a parameter, ``"pin.clearance"``, for which nothing is rebuilt, or an argument of the function
-    quantity : a coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``
-    stepper : as of `simulate`
-    section : `PerPeriod` or `Crossings`
-    parameters, arguments : constant parameters of the system, and arguments of the function
+    mechanism
+        A system, a model, or a function that returns a model.
+    varied
+        A parameter, ``"pin.clearance"``, for which nothing is rebuilt, or an argument of the function.
+    quantity
+        A coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``.
+    stepper
+        As of `simulate`.
+    section
+        `PerPeriod` or `Crossings`.
+    parameters, arguments
+        Constant parameters of the system, and arguments of the function.
 
     >>> import numpy as np
     >>> from nonsmooth import MoreauJean

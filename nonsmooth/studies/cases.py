@@ -68,10 +68,12 @@ class Case(metaclass=Called):
 
     Parameters
     ----------
-    label : its name in tables and figures
+    label
+        Its name in tables and figures.
     contact : Rigid or Compliant
     stepper : a stepper that takes this contact
-    dt : [s], Landing or ErrorControl
+    dt : [s]
+        Landing or ErrorControl.
     parameters : mapping, optional, parameters to change, by name
     exact : optional, the exact solution of this case, an object with ``sample(t, side)`` and ``events``
     """
@@ -170,9 +172,12 @@ class Accurate:
 
     Parameters
     ----------
-    trial : of the case
-    motion : the exact solution if there is one, else that of the run
-    run : a run with tolerances near round-off, by another method
+    trial
+        Of the case.
+    motion
+        The exact solution if there is one, else that of the run.
+    run
+        A run with tolerances near round-off, by another method.
     parted : [s]
         Time at which this and a run with coarser tolerances differ by a tenth of the clearance: later motion depends on
         round-off. Infinite if they never do.

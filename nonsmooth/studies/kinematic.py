@@ -70,22 +70,26 @@ class Kinematics:
     ----------
     mechanism : System or Model
         Planar or spatial, of rigid bodies.
-    coordinate : such as ``"slider.x"``
+    coordinate
+        Such as ``"slider.x"``.
     pose
         Coordinates that are held, with one value each or several for several poses; as many as the mechanism without
         its drivers has degrees of freedom, ``{"crank.angle": 0.785}``. Drivers are then left out.
-    t : [s], without a pose: the time, or times, at which drivers are evaluated; 0 by default
+    t : [s]
+        Without a pose: the time, or times, at which drivers are evaluated; 0 by default.
     directions
         By joint: ``"load"`` (from the static loads at each pose, the default), ``"any"`` (random), or in the plane an
         angle [rad] in the ground frame, in space a vector, from the centre of the bearing to that of the journal.
-    parameters : changes of parameters by name, fits among them
+    parameters
+        Changes of parameters by name, fits among them.
 
     Attributes
     ----------
     inputs
         Distributions of what scatters in the model, by name: fits, toleranced dimensions, and of each clearance with a
         random direction standard normal components ``"pin.direction_1"``, ..., which are divided by their length.
-    nominal : the coordinate at each pose without clearance (poses,)
+    nominal
+        The coordinate at each pose without clearance (poses,).
 
     Raises
     ------
@@ -148,8 +152,10 @@ class Kinematics:
 
         Parameters
         ----------
-        names : the inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model
-        values : one row per product (n, len(names))
+        names
+            The inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model.
+        values
+            One row per product (n, len(names)).
 
         Returns
         -------

@@ -26,8 +26,10 @@ class FreeImpact:
 
     Parameters
     ----------
-    t, depth, rate, force : course of the contact [s], [m], [m/s], [N]
-    restitution : [-], ratio of separation to approach velocity; 0 if the surfaces do not separate
+    t, depth, rate, force
+        Course of the contact [s], [m], [m/s], [N].
+    restitution : [-]
+        Ratio of separation to approach velocity; 0 if the surfaces do not separate.
     penetration_number : [-]
         Elastic energy at the largest depth divided by m times speed squared, 1/2 without damping. For ``F_el = K
         delta^n`` it is ``K delta_max^(n+1) / ((n+1) m v^2)``.
@@ -74,9 +76,12 @@ class LawCard:
     law
     speed : of approach [m/s]
     mass : effective mass [kg]
-    impact : with the law's own restitution
-    requested, delivered, penetration_number : [-], for each requested restitution; empty for a law without restitution
-    validity : the law's limits, compared with this impact
+    impact
+        With the law's own restitution.
+    requested, delivered, penetration_number : [-]
+        For each requested restitution; empty for a law without restitution.
+    validity
+        The law's limits, compared with this impact.
     """
 
     law: NormalLaw
@@ -115,9 +120,12 @@ def free_impact(
     Parameters
     ----------
     law : NormalLaw
-    speed : [m/s], > 0
-    mass : [kg], > 0, effective mass of the contact
-    geometry : geometric quantities that the law requires, by name [m]: ``{"clearance": 0.5e-3, ...}``
+    speed : [m/s]
+        > 0.
+    mass : [kg]
+        > 0, effective mass of the contact.
+    geometry
+        Geometric quantities that the law requires, by name [m]: ``{"clearance": 0.5e-3, ...}``.
 
     Raises
     ------
@@ -146,7 +154,8 @@ def law_card(
 
     Parameters
     ----------
-    requested : restitutions, 0 < e <= 1; unused for a law that has none
+    requested
+        Restitutions, 0 < e <= 1; unused for a law that has none.
 
     Examples
     --------

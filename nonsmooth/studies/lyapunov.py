@@ -44,11 +44,14 @@ def lyapunov(
 
     Parameters
     ----------
-    system, stepper, state, parameters : as of `nonsmooth.simulate`
-    interval : [s], between two renormalisations; a period of the drive, if there is one
+    system, stepper, state, parameters
+        As of `nonsmooth.simulate`.
+    interval : [s]
+        Between two renormalisations; a period of the drive, if there is one.
     intervals : int, at least 32
     dt : Landing or ErrorControl
-    size : [-], > 0, distance of the neighbours: m and rad and, with the mass's weight, m/s
+    size : [-]
+        > 0, distance of the neighbours: m and rad and, with the mass's weight, m/s.
     transient : int, number of omitted initial intervals
     seed : int, of the first direction
     progress : callable (share), or True for words on one line, optional

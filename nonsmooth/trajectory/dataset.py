@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from nonsmooth.trajectory.trajectory import Trajectory
 
 FORMAT = "nonsmooth-trajectory-2"
 #: rows of a file from which on it has no tables that follow from others
@@ -84,7 +83,7 @@ class Table:
         """Coordinate with the unit of each column, where they differ."""
         return f"{self.variable.removesuffix('_left')}_units"
 
-    def of(self, trajectory: Trajectory) -> Columns:
+    def of(self, trajectory: Any) -> Columns:
         """These columns of a trajectory."""
         name = self.variable.removesuffix("_left")
         columns: Columns = getattr(trajectory if name == self.variable else trajectory.left, name)
@@ -122,7 +121,7 @@ KNOWN = "|".join(
 )
 
 
-def to_dataset(run: Trajectory, *, complete: bool) -> xarray.Dataset:
+def to_dataset(run: Any, *, complete: bool) -> xarray.Dataset:
     """See `Trajectory.to_dataset`."""
     import xarray
 
@@ -135,7 +134,7 @@ def to_dataset(run: Trajectory, *, complete: bool) -> xarray.Dataset:
     return xarray.Dataset(data, coordinates, facts)
 
 
-def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
+def save(run: Any, path: str | os.PathLike[str]) -> None:
     """See `Trajectory.save`."""
     ending = path_of(path, "The file to write").suffix.lower()
     if ending in (".csv", ".mat"):
@@ -151,7 +150,7 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
     write_contents(data | coordinates, facts, path, "The trajectory")
 
 
-def load(cls: type[Trajectory], path: str | os.PathLike[str], system: System | None) -> Trajectory:
+def load(cls: type[Any], path: str | os.PathLike[str], system: System | None) -> Any:
     """See `Trajectory.load`."""
     with stage("reading", str(path)):
         variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
@@ -170,7 +169,7 @@ def load(cls: type[Trajectory], path: str | os.PathLike[str], system: System | N
         raise InputError(f"{path} is not a complete trajectory ({reason}).") from error
 
 
-def contents(run: Trajectory, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def contents(run: Any, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Data, coordinates and attributes of a dataset."""
     data: dict[str, Any] = {}
     coordinates: dict[str, Any] = {"time": (("time",), run.t, {"units": "s", "long_name": "end of the step"})}
@@ -217,8 +216,8 @@ def contents(run: Trajectory, *, complete: bool) -> tuple[dict[str, Any], dict[s
 
 
 def _from_contents(
-    cls: type[Trajectory], variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None
-) -> Trajectory:  # fmt: skip
+    cls: type[Any], variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None
+) -> Any:  # fmt: skip
     """The trajectory of a complete file; ValueError and others if its data do not fit."""
     t = _read(variables, "time", ("time",))
     tables: dict[str, Any] = {}
@@ -366,7 +365,7 @@ def _with_derived_tables(variables: Mapping[str, Variable]) -> dict[str, Variabl
     return found
 
 
-def _columns_of(run: Trajectory, kind: str) -> Columns:
+def _columns_of(run: Any, kind: str) -> Columns:
     """The columns of one of `KINDS`; InputError for another one."""
     if kind not in KINDS:
         raise InputError(f"There is no kind {kind!r} of columns; a run has {', '.join(KINDS)}.")
@@ -374,7 +373,7 @@ def _columns_of(run: Trajectory, kind: str) -> Columns:
     return found
 
 
-def to_pandas(run: Trajectory, kinds: Iterable[str] | None) -> pandas.DataFrame:
+def to_pandas(run: Any, kinds: Iterable[str] | None) -> pandas.DataFrame:
     """See `Trajectory.to_pandas`."""
     import pandas
 
@@ -396,7 +395,7 @@ def to_pandas(run: Trajectory, kinds: Iterable[str] | None) -> pandas.DataFrame:
     return table
 
 
-def write_csv(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
+def write_csv(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
     """See `Trajectory.to_csv`."""
     text = io.StringIO()
     if kinds == "contacts" or (kinds is not None and list(kinds) == ["contacts"]):
@@ -411,7 +410,7 @@ def write_csv(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str
     write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
 
 
-def write_mat(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
+def write_mat(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
     """See `Trajectory.to_mat`."""
     from scipy.io import savemat
 

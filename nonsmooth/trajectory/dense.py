@@ -15,7 +15,7 @@ Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, II.6.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -293,3 +293,14 @@ class RowMotion:
             value, rate = hermite((at.t[inside] - self.t[first]) / h, h, (ends[0], ends[1]))
             q[inside], v[inside] = self.coordinates.closed(value, rate)
         return q, v
+
+
+class Forces(NamedTuple):
+    """Accelerations (nv,), forces of joints (ng,), (nr,) and contacts (nc,), (nt,), modes (nc,) at one instant."""
+
+    a: Array
+    lam_g: Array
+    reaction: Array
+    lam_N: Array
+    lam_T: Array
+    mode: NDArray[np.int8]

@@ -17,8 +17,7 @@ from nonsmooth.schemes.compliant.tolerances import TOUCHED
 from nonsmooth.schemes.event_driven.instants import EventInstants
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.tolerances import CLOSED, OPEN, SLIPPING, STICKING
-from nonsmooth.trajectory.dense import RowMotion, places
-from nonsmooth.trajectory.instants import Forces, Origin
+from nonsmooth.trajectory.dense import Forces, RowMotion, places
 
 Mask = NDArray[np.bool_]
 
@@ -44,7 +43,7 @@ class RigidLaw:
     accelerations then determines the modes of these contacts and of all others with zero gap and gap velocity.
     """
 
-    def __init__(self, run: Any, origin: Origin) -> None:
+    def __init__(self, run: Any, origin: Any) -> None:
         self.rows, self.q, self.v, self.left = run.t, run.q.array, run.v.array, run.left.v.array
         longest = float(np.max(np.diff(run.t), initial=0.0)) or 1.0
         self.m = Mechanism(origin.system, origin.parameters, longest)
@@ -110,7 +109,7 @@ class CompliantLaw:
         For a run without the rows at the beginning of contacts.
     """
 
-    def __init__(self, run: Any, origin: Origin) -> None:
+    def __init__(self, run: Any, origin: Any) -> None:
         system = origin.system
         compliance = system.compliance
         assert compliance is not None
@@ -125,12 +124,15 @@ class CompliantLaw:
         """Forces at a state of the motion after row `step`."""
         step = max(step, 0)
         touching = self.touching[step]
-        bristles = self.first
-        if bristles.size:
-            bristles = next(state for begin, state in reversed(self._spans) if begin <= step)(t)
-        found = self.equations.at(t, q, v, touching, self.approach[step], bristles)
+        found = self.equations.at(t, q, v, touching, self.approach[step], self.bristles(t, step))
         mode = np.where(touching > 0.5, self.closed, OPEN).astype(np.int8)
         return Forces(found.a, found.lam_g, found.reaction, found.F_N, found.F_T, mode)
+
+    def bristles(self, t: float, step: int) -> Array:
+        """Internal states (nz,) of friction laws at a time after row `step`."""
+        if not self.first.size:
+            return self.first
+        return next(state for begin, state in reversed(self._spans) if begin <= step)(t)
 
     @cached_property
     def _spans(self) -> list[tuple[int, Callable[[float], Array]]]:
@@ -169,7 +171,7 @@ def _bristle_rates(law: CompliantLaw, begin: int, t: float, z: Array) -> Array:
     return law.equations.at(t, q[0], v[0], law.touching[begin], law.approach[begin], z).bristle_rates
 
 
-def _contacts_of_rows(run: Any, origin: Origin, size: Array) -> tuple[NDArray[np.float64], Array]:
+def _contacts_of_rows(run: Any, origin: Any, size: Array) -> tuple[NDArray[np.float64], Array]:
     """Closed contacts (n, nc), 1 or 0, and their approach velocities (n, nc), in the motion after each row."""
     gaps, rates = run.gap.array, run.gap_rate.array
     touching = (run.mode.array != OPEN).astype(float)

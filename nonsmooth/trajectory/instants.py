@@ -7,17 +7,16 @@ between its phases; with compliant contact the laws are evaluated. At an impact 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 from nonsmooth.trajectory.columns import Columns, ForceAxes, by_tangent
-from nonsmooth.trajectory.dense import ORDERS, Index, Places, RowMotion
+from nonsmooth.trajectory.dense import ORDERS, Forces, Index, Places, RowMotion
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +31,6 @@ class Origin:
     def memory(self) -> InternalStates:
         """Internal states of the initial state."""
         return InternalStates() if self.start is None else self.start.memory
-
-
-class Forces(NamedTuple):
-    """Accelerations (nv,), forces of joints (ng,), (nr,) and contacts (nc,), (nt,), modes (nc,) at one instant."""
-
-    a: Array
-    lam_g: Array
-    reaction: Array
-    lam_N: Array
-    lam_T: Array
-    mode: NDArray[np.int8]
 
 
 class Law(Protocol):

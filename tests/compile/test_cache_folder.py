@@ -26,25 +26,25 @@ def test_it_is_made_for_the_user_alone(folder):
 
 
 def test_code_that_was_kept_is_read(folder):
-    machine._write(folder / "some.o", b"code")
-    assert machine._read(folder / "some.o") == b"code"
+    machine.write(folder / "some.o", b"code")
+    assert machine.read(folder / "some.o") == b"code"
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
 def test_code_that_others_could_have_written_is_compiled_anew(folder, mode):
-    machine._write(folder / "some.o", b"code")
+    machine.write(folder / "some.o", b"code")
     folder.chmod(mode)
-    assert machine._read(folder / "some.o") is None
+    assert machine.read(folder / "some.o") is None
     assert not machine.keeps()
-    machine._write(folder / "other.o", b"code")
+    machine.write(folder / "other.o", b"code")
     assert not (folder / "other.o").exists()
 
 
 def test_code_in_a_folder_of_another_user_is_not_read(folder, monkeypatch):
-    machine._write(folder / "some.o", b"code")
+    machine.write(folder / "some.o", b"code")
     owner = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    assert machine._read(folder / "some.o") is None
+    assert machine.read(folder / "some.o") is None
     assert not machine.keeps()
 
 
@@ -59,7 +59,7 @@ with machine.alone("work"):
             file.write("compiled\\n")
         print("working", flush=True)
         time.sleep(wait)
-        machine._write(machine.cache_folder() / "work.o", b"done")
+        machine.write(machine.cache_folder() / "work.o", b"done")
 """
 
 

@@ -31,6 +31,7 @@ def made_up(pushing, modes=None, stepper="GaussQP()"):
         gap=Columns("contact", names, 0 * force, ["m"] * 4),
         mode=Columns("contact", names, mode, ["1"] * 4),
         manifest={"settings": {"stepper": stepper}},
+        modes_follow=stepper.startswith("EventDriven"),
     )
 
 

@@ -97,7 +97,7 @@ def test_without_its_library_there_is_one_sentence(system: Any, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "anywidget", None)
     nonsmooth.report.notebook._kind.cache_clear()
     try:
-        with pytest.raises(InputError, match='extra "notebook", pip install "nonsmooth.report.notebook."'):
+        with pytest.raises(InputError, match='extra "notebook", pip install "nonsmooth.notebook."'):
             explore(system, EventDriven(), parameters=ENDS, **GIVEN)
     finally:
         nonsmooth.report.notebook._kind.cache_clear()

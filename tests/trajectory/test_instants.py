@@ -304,7 +304,7 @@ def test_bristles_begin_anew_with_each_contact():
     assert np.count_nonzero(np.diff((run.gap["floor"] < 0.0).astype(int))) == 3
     bent = run.end.memory["Overlap.bristle_row"]
     assert 1e-5 < bent[0] < 2.5e-5
-    assert run._motions.law._bristles(float(run.t[-1]), len(run.t) - 1) == pytest.approx(bent, rel=1e-6)
+    assert run._motions.law.bristles(float(run.t[-1]), len(run.t) - 1) == pytest.approx(bent, rel=1e-6)
 
 
 @pytest.mark.parametrize("space", [False, True], ids=["plane", "space"])
@@ -322,7 +322,7 @@ def test_bristles_are_those_of_the_run(space):
     depth, bent = run.gap["floor"][-1], run.end.memory["Overlap.bristle_row"]
     assert depth < -1e-5 and np.max(np.abs(bent)) > 1e-5
     law = run._motions.law
-    assert law._bristles(float(run.t[-1]), len(run.t) - 1) == pytest.approx(bent, rel=1e-6)
+    assert law.bristles(float(run.t[-1]), len(run.t) - 1) == pytest.approx(bent, rel=1e-6)
     # friction at instants adds up to the impulses of the steps, by Simpson's rule
     dt = np.diff(run.t)
     parts = [run.instant(run.t[:-1]), run.instant(run.t[:-1] + dt / 2), run.instant(run.t[1:], side="left")]
