@@ -111,7 +111,7 @@ def reach_of(system: System) -> float:
 
 
 class CompiledSteps:
-    """Steps of `MoreauJean`, `GaussQP` or `GeneralizedAlpha` on one system.
+    """Steps of a scheme on one system.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ class CompiledSteps:
         return self.outside.address(self._close)
 
     def _close(self) -> None:
-        """Changes of the impulses of joints at the start of a step of `MoreauJean` that close them at its end."""
+        """Changes of the impulses of joints at the start of a step that close them at its end."""
         m, t, dt = self._mechanism, float(self._whole["t"][0]), float(self._whole["dt"][0])
         q, u = (self.layout.packed(self.memory, name).ravel() for name in ("q", "u"))
         start, end = m.at(t, q).W_g, m.at(t + dt, m.moved(q, u, dt)).W_g
