@@ -31,7 +31,7 @@ FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("cli/*.py",),
         ("cli", "test_cli.py", "test_cli_studies.py", "test_units_everywhere.py", "studies", "report", "test_docs.py"),
     ),
-    "schemes": (("schemes/*.py",), ("schemes", "steppers", "physics", "test_reference.py")),
+    "schemes": (("schemes/*/*.py", "step/*.py"), ("schemes", "steppers", "physics", "test_reference.py")),
 }
 #: seconds after which the tests of one mistake are ended, which counts as found: it does not end
 PATIENCE = 1800

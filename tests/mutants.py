@@ -16,8 +16,10 @@ import copy
 import importlib
 import inspect
 import random
+import re
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -207,11 +209,11 @@ class Change(ast.NodeTransformer):
 
 
 def executed(scheme: str) -> tuple[list[Any], list[Any]]:
-    """Functions of `nonsmooth.schemes` that its steps execute, and the runs without mistakes."""
+    """Functions of `nonsmooth.schemes` and `nonsmooth.step` that its steps execute, and the runs without mistakes."""
     seen: set[Any] = set()
 
     def note(frame: Any, event: str, _: Any) -> None:
-        if event == "call" and "/schemes/" in frame.f_code.co_filename:
+        if event == "call" and re.search("/nonsmooth/(schemes|step)/", frame.f_code.co_filename):
             seen.add(frame.f_code)
 
     with interpreted():
@@ -223,10 +225,10 @@ def executed(scheme: str) -> tuple[list[Any], list[Any]]:
             sys.setprofile(None)
     found = []
     for code in sorted(seen, key=lambda code: (code.co_filename, code.co_firstlineno)):
-        name = code.co_filename.rpartition("/")[2][:-3]
-        if name in SOLUTION:
+        if Path(code.co_filename).stem in SOLUTION:
             continue
-        module = importlib.import_module(f"nonsmooth.schemes.{name}")
+        name = code.co_filename.rpartition("/nonsmooth/")[2].removesuffix(".py").replace("/", ".")
+        module = importlib.import_module(f"nonsmooth.{name}")
         function = getattr(module, code.co_name, None)
         if getattr(function, "__code__", None) is code:  # functions within functions are shared by all schemes
             found.append(function)

@@ -119,6 +119,8 @@ def differences(found: Any, kept: Any, where: str = "") -> list[str]:
     """Where two objects differ; numbers count as equal within the round-off that other processors leave."""
     if MEASURED.search(where.rpartition("/")[2]) and type(found) is type(kept):
         return []
+    if where == "/runs" and isinstance(found, int) and found == pytest.approx(kept, rel=0.05):
+        return []  # of a fit: when its last steps are small enough is a matter of round-off
     if isinstance(found, dict) and isinstance(kept, dict):
         if list(found) != list(kept):
             return [f"{where}: {list(found)} in place of {list(kept)}"]
