@@ -84,7 +84,7 @@ def test_recorded_steps_of_every_problem(name, scheme):
     assert {kind: one for kind, one in found.items() if not one <= 1e-9} == {}
 
 
-#: random mechanisms whose runs end with an error, or whose residuals are above 1e-9
+#: random mechanisms whose runs end with an error, or whose residuals are above 1e-9, on some processors
 GIVEN_UP = {
     (9, "moreau-jean"): "friction of 5 jams it: impulses of 600 N s cancel, their round-off moves bodies by 5e-9",
 }
@@ -107,7 +107,7 @@ def random_system(chance):
 def test_recorded_steps_of_random_mechanisms(seed, scheme, request):
     if (seed, scheme) in GIVEN_UP:
         ends, why = (SimulationFailed, AssertionError), GIVEN_UP[seed, scheme]
-        request.applymarker(pytest.mark.xfail(raises=ends, strict=True, reason=why))
+        request.applymarker(pytest.mark.xfail(raises=ends, strict=False, reason=why))
     system = random_system(random.Random(f"reference {seed}"))
     stepper, control = SCHEMES[scheme]
     if scheme == "moreau-jean" and set(system.impact_laws) - {"newton"}:
