@@ -87,6 +87,7 @@ def test_recorded_steps_of_every_problem(name, scheme):
 #: random mechanisms whose runs end with an error, or whose residuals are above 1e-9, on some processors
 GIVEN_UP = {
     (9, "moreau-jean"): "friction of 5 jams it: impulses of 600 N s cancel, their round-off moves bodies by 5e-9",
+    (9, "generalized-alpha"): "the same, by 1e-8",
 }
 
 
