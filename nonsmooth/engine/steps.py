@@ -23,7 +23,7 @@ from nonsmooth.engine.saved_state import Numbers, kept, varying
 from nonsmooth.engine.tables import Tables
 from nonsmooth.engine.viewer import Viewer
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.corners import before, next_after
+from nonsmooth.model.corners import before, divided, next_after
 from nonsmooth.model.state import InternalStates, State
 from nonsmooth.model.system import System
 from nonsmooth.solvers.chain import CERTIFIED, Chain
@@ -125,6 +125,8 @@ class CompiledSteps:
     chain: Chain | None = None
     #: the row of the impact at the start of the run, if there is one
     impact: Mapping[str, NDArray[Any]] | None = None
+    #: least number of steps between two corners of loads and drivers
+    parts = 1
     #: start of the run and corners of its loads and drivers
     _corners: tuple[float, Array] | None = None
     #: whether these solve all programs
@@ -438,14 +440,16 @@ class CompiledSteps:
         k = int(np.searchsorted(corners, t))
         some, stops = corners[k : k + STOPS], self.memory.of["Stop"]
         stops["t"] = stops["before"] = np.inf
-        stops["t"][: some.size], stops["before"][: some.size] = some, before(some)
+        smooth = ~np.isin(some, self.system.corners(origin, self._t_end, self.values, closed=True))  # see `divided`
+        stops["t"][: some.size], stops["before"][: some.size] = some, np.where(smooth, some, before(some))
         self._whole["stop"] = self._whole["renewed"] = 0
         self._whole["t_end"] = self._t_end if k + STOPS >= corners.size else some[-1]
 
     def _corners_from(self, origin: float) -> Array:
         """Corners of a run that began at `origin`, computed once: threads take steps at the same time."""
         if self._corners is None or self._corners[0] != origin:
-            self._corners = origin, self.system.corners(origin, self._t_end, self.values, closed=True)
+            found = self.system.corners(origin, self._t_end, self.values, closed=True)
+            self._corners = origin, divided(found, origin, self.parts, self.longest)
         return self._corners[1]
 
     def _next_stop(self, t: float, origin: float) -> float:

@@ -88,6 +88,17 @@ def _one(times: Array) -> Array:
     return np.maximum(ONE * np.abs(times), ULPS * np.spacing(np.abs(times)))
 
 
+def divided(corners: Array, t_start: float, parts: int, longest: float) -> Array:
+    """Corners, and times that divide the intervals between them of less than `parts` steps of the `longest`."""
+    if parts == 1 or not corners.size:
+        return corners
+    a = np.concatenate([[t_start], corners[:-1]])
+    short = corners - a < parts * longest
+    shares = np.arange(1, parts) / parts
+    between = (a[short, None] + shares * (corners - a)[short, None]).ravel()
+    return np.unique(np.concatenate([corners, between]))
+
+
 def next_after(corners: Array, t: float, t_end: float) -> float:
     """The first of these after a time, or the end of the run."""
     return float(next(iter(corners[np.searchsorted(corners, t, side="right") :]), t_end))
@@ -130,7 +141,8 @@ class Corners:
             return np.zeros(0), False
         key = t_start, t_end, values[self._used].tobytes()
         if key not in self._kept:
-            self._kept = {key: self._made(t_start, t_end, values)}
+            latest = dict(list(self._kept.items())[-1:])  # runs that are compared differ in the last digits
+            self._kept = latest | {key: self._made(t_start, t_end, values)}
         return self._kept[key]
 
     def _made(self, t_start: float, t_end: float, values: Array) -> tuple[Array, bool]:
@@ -141,7 +153,7 @@ class Corners:
             known = np.where(after, np.nextafter(known, np.inf), known)
         known = _inside(known, t_start, t_end)
         for level, zero, whole, slope in self._levels:
-            roots = _affine_roots(zero, slope, whole, t_start, t_end, values)
+            roots = _affine_roots(zero, slope, whole, known, t_start, t_end, values)
             changes, often = _changes(level, roots, known, t_start, t_end, values)
             known, fast = _inside(np.concatenate([known, changes]), t_start, t_end), fast or often
         if self._found.functions:
@@ -286,7 +298,9 @@ def _result(
     elif what in ROUNDED:
         found.levels.append((value, values[0], True))
     elif what == ca.OP_FMOD:
-        found.levels.append((ca.floor(values[0] / values[1]), values[0] / values[1], True))
+        # the quotient that belongs to the remainder, which jumps some numbers before or after floor(a / b)
+        ratio = values[0] / values[1]
+        found.levels.append((ca.floor((values[0] - value) / values[1] + 0.5), ratio, True))
     elif what == ca.OP_REMAINDER:
         found.levels.append((ca.floor(values[0] / values[1] + 0.5), values[0] / values[1] + 0.5, True))
     return node
@@ -316,23 +330,27 @@ def _inside(times: Array, t_start: float, t_end: float) -> Array:
 
 
 def _affine_roots(
-    zero: Callable[[Array, Array], Array], slope: Callable[[Array, Array], Array] | None, whole: bool,
+    zero: Callable[[Array, Array], Array], slope: Callable[[Array, Array], Array] | None, whole: bool, known: Array,
     t_start: float, t_end: float, values: Array,
 ) -> Array:  # fmt: skip
-    """Where a function linear in time is zero, or a whole number."""
+    """Where a function that is linear in time between known corners is zero, or a whole number."""
     if slope is None:
         return np.zeros(0)
-    at = np.array([t_start])
-    first, rate = float(zero(at, values)[0, 0]), float(slope(at, values)[0, 0])
-    if rate == 0.0 or not np.isfinite(first * rate):
+    a = np.append(t_start, known[known < t_end])
+    b = np.append(a[1:], t_end)
+    first, rate = zero(a, values)[0], slope(a, values)[0]
+    moves = (rate != 0.0) & np.isfinite(first * rate)
+    first, rate, a, b = first[moves], rate[moves], a[moves], b[moves]
+    ends = np.sort([first, first + rate * (b - a)], axis=0)
+    low, high = np.ceil(ends[0]), np.floor(ends[1])
+    if not whole:  # zero is the only goal
+        low, high = np.maximum(low, 0.0), np.minimum(high, 0.0)
+    number = np.maximum(high - low + 1.0, 0.0)
+    if np.sum(number) > MOST_ROUNDED:
         return np.zeros(0)
-    goals = np.zeros(1)
-    if whole:
-        ends = sorted((first, first + rate * (t_end - t_start)))
-        if ends[1] - ends[0] > MOST_ROUNDED:
-            return np.zeros(0)
-        goals = np.arange(np.ceil(ends[0]), np.floor(ends[1]) + 1.0)
-    return np.asarray(t_start + (goals - first) / rate)
+    n = number.astype(int)
+    goals = np.repeat(low - np.cumsum(n) + n, n) + np.arange(np.sum(n))
+    return np.asarray(np.repeat(a, n) + (goals - np.repeat(first, n)) / np.repeat(rate, n))
 
 
 def _changes(

@@ -201,7 +201,13 @@ class Table(TimeFunction):
 
     def __call__(self, t: Any) -> Any:
         if isinstance(t, ca.SX | ca.MX):
-            return ca.pw_lin(ca.fmin(ca.fmax(t, self.times[0]), self.times[-1]), list(self.times), list(self.values))
+            t, x, y = ca.fmin(ca.fmax(t, self.times[0]), self.times[-1]), self.times, self.values
+            begun = [1.0, *(t >= one for one in x[1:-1]), 0.0]
+            # each part vanishes outside its interval: `casadi.pw_lin` extends steep parts, of which round-off remains
+            return sum(
+                ca.if_else(begun[i] - begun[i + 1], y[i] + (y[i + 1] - y[i]) / (x[i + 1] - x[i]) * (t - x[i]), 0.0)
+                for i in range(len(x) - 1)
+            )
         return float(np.interp(t, self.times, self.values))
 
 

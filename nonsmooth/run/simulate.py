@@ -51,6 +51,8 @@ from nonsmooth.trajectory.store import SPILL
 ACCURACY = 1e-2
 #: length of a table beside that of a run from which its times are probably in another unit
 LONG = 100.0
+#: relative change of parameters that shows whether a motion depends on round-off: a few units in the last place
+LAST_DIGITS = 1e-15
 #: messages if Ctrl-C comes after the last step, and between the runs that give a verdict
 COMPLETE = "The run was complete when it was interrupted."
 UNCHECKED = "Interrupted during the comparison of runs; one run is complete and kept, without a verdict."
@@ -204,13 +206,15 @@ def _simulated(
 
     budget: Budget | None = None
 
-    def run(stepper: Stepper, control: StepControl, most: int | None = None, afforded: int = 0) -> Trajectory:
+    def run(
+        stepper: Stepper, control: StepControl, most: int | None = None, afforded: int = 0, level: int = 0
+    ) -> Trajectory:
         nonlocal budget
         before, made = 0.0 if budget is None else budget.taken, None
         budget = Budget(progress, max_steps, most_seconds, most, afforded, first.t, before)
         try:
             with stage("preparing"), text_interpreted() if interpreted else contextlib.nullcontext():
-                made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept)
+                made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept, level)
             return timed("checking", "", partial(with_signs_between_rows, made, system, values))
         except KeyboardInterrupt as error:  # after the last step
             if made is None or isinstance(error, Interrupted):
@@ -230,7 +234,7 @@ def _simulated(
     complete: dict[type, Trajectory] = {}
 
     def rung(one: Rung) -> Trajectory:
-        trajectory = run(one.stepper, one.control, one.most, one.afforded)
+        trajectory = run(one.stepper, one.control, one.most, one.afforded, one.level)
         if chosen:
             complete[type(one.stepper)] = trajectory
         return trajectory
@@ -308,7 +312,7 @@ def _hand_over_complete_run(error: BaseException, complete: Mapping[type, Trajec
 
 def _run(
     system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float,
-    interpreted: bool, record: int, budget: Budget, checkpoint: Checkpoint | None = None,
+    interpreted: bool, record: int, budget: Budget, checkpoint: Checkpoint | None = None, level: int = 0,
 ) -> Trajectory:  # fmt: skip
     """One run of one scheme."""
     check_support(system, stepper, values, control)
@@ -329,9 +333,23 @@ def _run(
         system, manifest, values, record=record, expected=int(_fewest(control, t_end - first.t, budget.steps)),
         constant=isinstance(control, ConstantStep),
     )  # fmt: skip
-    compile = partial(steps, system, stepper, control, values, t_end)
+
+    def compile() -> Any:
+        made = steps(system, stepper, control, _in_last_digits(values) if level % 2 else values, t_end)
+        made.parts = 2**level
+        return made
+
+    if level % 2 and not first.memory:
+        first = replace(first, q=_in_last_digits(first.q), v=_in_last_digits(first.v))
     loop = TimeLoop(compile, chain, control, recorder, system, values, t_end, budget, keeper)
     return timed("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
+
+
+def _in_last_digits(values: Array) -> Array:
+    """Values with other last digits, always the same; 0 and 1, which are limits of laws, remain."""
+    random = np.random.default_rng(1)
+    share = random.choice((-1.0, 1.0), values.shape) * random.uniform(0.5, 1.5, values.shape)  # no value remains
+    return np.where(np.abs(values) == 1.0, values, values * (1.0 + LAST_DIGITS * share))
 
 
 @functools.cache

@@ -72,12 +72,18 @@ APART, FORCES_APART = 0.1, 0.05
 class Rung:
     """A scheme with its steps, and the number of steps at which it is abandoned, unless these advance so fast that it
     needs no more than `afforded`: as with a natural frequency that is high beside the length of the run, where others
-    would take as many."""
+    would take as many.
+
+    Runs that are compared must not share their errors. Intervals between corners of loads, where steps end whatever
+    their length, are divided into 2^level parts; and at odd levels parameters and initial state are changed in their
+    last digits, so that a motion that depends on round-off is another one.
+    """
 
     stepper: Any
     control: StepControl
     most: int | None = None
     afforded: int = 0
+    level: int = 0
 
 
 #: runs a rung; raises SimulationFailed
@@ -136,12 +142,12 @@ def rungs(stepper: Any, length: float) -> list[Rung]:
             rtol, longest = RTOL * TENTH**level, length * LONGEST * SHORTER**level
             together = min(TOGETHER, TOGETHER_SHARE * length)
             control = ErrorControl(float(f"{rtol:.1g}"), float(f"{ABSOLUTE * rtol:.1g}"), together, longest)
-            found.append(Rung(stepper, control, int(CRAWLING / LONGEST / SHORTER**level), AFFORDED))
+            found.append(Rung(stepper, control, int(CRAWLING / LONGEST / SHORTER**level), AFFORDED, level))
         else:
             dt = length * FIRST * QUARTER**level
             lands = isinstance(stepper, GaussQP | GaussMPCC)
             control = Landing(min(TOGETHER, dt / 100), dt) if lands else ConstantStep(dt)
-            found.append(Rung(stepper, control, int(CRAWLING / FIRST / QUARTER**level)))
+            found.append(Rung(stepper, control, int(CRAWLING / FIRST / QUARTER**level), level=level))
     return found
 
 
@@ -268,7 +274,7 @@ def _limited(run: Trajectory, verdict: Verdict, failure: SimulationFailed, what:
 def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Rung, *, accuracy: float) -> Trajectory:
     """A run with user-defined steps (`rung`) with its verdict, from a finer run and a second method."""
     compare = Agreement(system, values, accuracy)
-    fine_rung = Rung(rung.stepper, finer(rung.control), rung.most)
+    fine_rung = Rung(rung.stepper, finer(rung.control), rung.most, level=1)
     tried = [f"{type(rung.stepper).__name__}, {fine_rung.control}"]
     try:
         fine = run(fine_rung)
@@ -307,7 +313,10 @@ def _with_second_method(
         second = rungs(EventDriven(), length)[:2]
     else:
         controls = [Landing(min(1e-6, share * length / 100), share * length) for share in WITNESSES]
-        second = [Rung(GaussQP(), control, int(50 / share)) for share, control in zip(WITNESSES, controls, strict=True)]
+        second = [
+            Rung(GaussQP(), control, int(50 / share), level=level)
+            for level, (share, control) in enumerate(zip(WITNESSES, controls, strict=True))
+        ]
     runs = []
     for rung in second:
         try:
