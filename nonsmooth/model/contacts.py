@@ -26,6 +26,9 @@ from nonsmooth.model.rows import unit
 from nonsmooth.quantities import Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
 
+#: distance from a side of a box, as a share of all sides, within which a point is on it, and depth within another one
+#: up to which it may have passed through that; below all directions
+EDGE, PASSED, FAR = 1e-9, 0.05, 1e300
 #: for each gap the contact point in the ground frame, and the unit normal there, from a towards b
 Touches = Sequence[tuple[ca.SX, ca.SX]]
 
@@ -378,7 +381,22 @@ class PointBox(_OfPoint):
         # within the box as well a vector that is not zero, whose length has derivatives
         away = ca.if_else(most > 0, outside, nearest)
         length = ca.norm_2(away)
-        return ca.if_else(most > 0, length, most), ca.sign(x) * away / length
+        gap, normal = ca.if_else(most > 0, length, most), ca.sign(x) * away / length
+        # Boxes aligned to the last digit: on an edge round-off would decide, and a corner that passed an edge along a
+        # side would never be within. The side meant is one that faces the middle of the other body.
+        sides = ca.sum1(self._sides(p))
+        beside, faces = ca.fabs(d) < EDGE * sides, -ca.sign(x) * a.unrotate(b.rotate(p.at_b))
+        on_edge = ca.logic_and(ca.sum1(beside) > 1, most < EDGE * sides)
+        facing = ca.if_else(beside, faces, -FAR)
+        side = ca.if_else(facing == ca.mmax(facing), 1, 0)
+        side = side / ca.sum1(side)
+        passed = ca.mmax(ca.if_else(ca.logic_and(faces > 0, d < -EDGE * sides), d, -FAR)) > -PASSED * sides
+        along = ca.logic_and(ca.sum1(beside) == 1, ca.logic_and(ca.fabs(most) < EDGE * sides, ca.mmax(facing) < 0))
+        gap = ca.if_else(ca.logic_and(along, passed), -2 * EDGE * sides, gap)
+        return (
+            ca.if_else(on_edge, ca.dot(side, d), gap),
+            ca.if_else(on_edge, ca.sign(x) * side / ca.norm_2(side), normal),
+        )
 
     def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         return self._nearest(a, b, p)[0] - p.radius
