@@ -110,8 +110,9 @@ def _check_signals(system: System, t: float) -> None:
 def _check_lines(system: System, at: Placements, parameters: Array) -> None:
     """Raise ModelError that names a spring or damper whose force has no direction, or that of round-off."""
     for one in system.elements:
-        directed = isinstance(one, Damper) or (isinstance(one, Spring) and one.free_length is not None)
-        if directed and system.elementwise.coincide(one, at, parameters):
+        if not isinstance(one, Spring | Damper) or (isinstance(one, Spring) and one.free_length is None):
+            continue
+        if system.elementwise.coincide(one, at, parameters):
             raise one.error(
                 "its two ends lie at the same point at the start, where its force has no direction; move at_a or at_b."
             )

@@ -158,7 +158,7 @@ def test_a_driver_of_a_distance_pushes_along_its_line() -> None:
     line = q[:3] + (0.0, system.parameters["stroke.at_b_y"], -system.parameters["stroke.at_a_z"])
     assert line == pytest.approx([1.0, 0.5, 1.0], rel=1e-13)
     assert reaction == pytest.approx(np.concatenate([6.0 * line / np.linalg.norm(line), np.zeros(3)]), abs=1e-14)
-    assert n.violation(5.0, q, p)[0] == pytest.approx(-0.5, abs=2e-14)  # assembly closes joints within 1e-14 m
+    assert n.violation(5.0, q, p)[0] == pytest.approx(np.linalg.norm(line) - 2.0, abs=1e-15)
 
 
 @pytest.mark.parametrize(("coordinate", "value"), [("x", 0.1), ("y", -0.2), ("z", 0.3)])
