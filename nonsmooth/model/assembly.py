@@ -22,7 +22,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
-from nonsmooth.model.forces import Force, Gravity, gravity_force
+from nonsmooth.model.forces import Force, Gravity, LineForce, gravity_force
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, cross, placement_like
 from nonsmooth.model.joints import Joint
 
@@ -120,6 +120,15 @@ class ElementFunctions:
             power = sum((ca.dot(force, body.twist) for force, body in zip(forces, bodies, strict=True)), ca.SX(0))
             loads, damping = (loads, power) if element.dissipative else (power, damping)
         return ca.Function("powers", arguments, [stored, loads, damping])
+
+    @_by_kind
+    def ends(self, element: LineForce) -> ca.Function:
+        """(z.., p) -> vector between the two ends, and a sum of the lengths it is computed from."""
+        a, b = (placement_like(self.dimension, str(i)) for i in range(2))
+        local, p = self.parameters(element)
+        at_a, at_b, line, _ = element._points((a, b), p)
+        lengths = sum((ca.norm_1(one) for one in (a.position, b.position, at_a, at_b)), ca.SX(0))
+        return ca.Function("ends", [a.z, b.z, local], [line, lengths])
 
     def _arguments_of_force(self, element: Force) -> tuple[ca.SX, tuple[Placement, ...], list[ca.SX], SimpleNamespace]:
         """Time, placements, the arguments of a function of these, and the parameters by name."""

@@ -9,7 +9,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Ground
 from nonsmooth.model.clearances import Clearance
-from nonsmooth.model.evaluate import ConstraintRows
+from nonsmooth.model.evaluate import ConstraintRows, Placements
 from nonsmooth.model.forces import Damper, Force, Spring
 from nonsmooth.model.redundancy import Directions, Redundant, weighted
 from nonsmooth.model.signals import signal_values
@@ -39,6 +39,7 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     check_finite("The coordinate", q, system.names.q)
     check_finite("The velocity", v, system.names.v)
     at = e.placed(q, v, p)
+    _check_lines(system, at, p)
     force = e.force(t, at, p)
     if not np.all(np.isfinite(force)):
         _check_signals(system, t)
@@ -106,14 +107,21 @@ def _check_signals(system: System, t: float) -> None:
                     )
 
 
+def _check_lines(system: System, at: Placements, parameters: Array) -> None:
+    """Raise ModelError that names a spring or damper whose force has no direction, or that of round-off."""
+    for one in system.elements:
+        if not isinstance(one, Spring | Damper) or (isinstance(one, Spring) and one.free_length is None):
+            continue
+        if system.elementwise.coincide(one, at, parameters):
+            raise one.error(
+                "its two ends lie at the same point at the start, where its force has no direction; move at_a or at_b."
+            )
+
+
 def _check_forces(system: System, undefined: list[int]) -> None:
     """Raise ModelError that names the first of these forces."""
     if undefined:
         element = [one for one in system.elements if isinstance(one, Force)][undefined[0]]
-        if isinstance(element, Spring | Damper):
-            raise element.error(
-                "its two ends lie at the same point at the start, where its force has no direction; move at_a or at_b."
-            )
         raise element.error("its force is not finite at the start; check its law there, and the start.")
 
 

@@ -23,7 +23,7 @@ from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
 from nonsmooth.model.equations import Equations
-from nonsmooth.model.forces import Force, Gravity
+from nonsmooth.model.forces import Force, Gravity, LineForce
 from nonsmooth.model.frames import ground_placement
 from nonsmooth.model.joints import Joint
 
@@ -31,6 +31,8 @@ Integers = NDArray[np.intp]
 
 #: rows that CasADi evaluates at once, where there are many
 AT_ONCE = 1024
+#: distance of two points, as a share of the lengths that it is the difference of, that is round-off
+COINCIDENT = 1e-13
 #: numbers of rigid contact laws
 LAW = ("restitution", "friction", "tangential")
 
@@ -267,6 +269,12 @@ class Elementwise:
             bad = ~np.all([np.isfinite(force).all(axis=1) for force in values[1:]], axis=0)
             found += group.members[bad].tolist()
         return sorted(found)
+
+    def coincide(self, force: LineForce, at: Placements, p: Array) -> bool:
+        """Whether the two ends of a force lie at the same point, but for round-off."""
+        a, b = (at.z[self._numbers.get(name, 0)] for name in force.body_names())
+        line, lengths = self.functions.ends(force)(a, b, p[self._places(force)])
+        return float(ca.norm_2(line)) <= COINCIDENT * float(lengths)
 
     def _forces(self, t: float, at: Placements, p: Array) -> Iterator[tuple[_Group, list[Array]]]:
         """Forces of one kind, and their outputs: the second and the following act on their bodies."""

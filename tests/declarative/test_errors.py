@@ -207,7 +207,7 @@ def test_the_file_without_errors(tmp_path):
     path = tmp_path / "pendulum.toml"
     path.write_text(RIGHT, encoding="utf-8-sig")
     stated = read(path)
-    assert stated.build().parameters["pin.clearance"] == 0.5e-3
+    assert stated.build().parameters["pin.clearance"] == pytest.approx(0.5e-3, rel=1e-14)
     assert [element.name for element in read_model(path).elements] == ["ground", "rod", "pin", "gravity"]
     assert (stated.run.t_end, stated.run.step().dt_min, type(stated.run.scheme()).__name__) == (0.01, 1e-6, "GaussQP")
 

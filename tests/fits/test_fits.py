@@ -84,6 +84,7 @@ def test_texts_and_copies_state_the_same(text):
     assert json.loads(json.dumps(found)) == float(found)
 
 
+@pytest.mark.exact("compares parameters as given")
 def test_everywhere_a_clearance_is_taken(tmp_path):
     """In Python as object and text, in a TOML file and back, as the argument of a problem, as a parameter of a run."""
     for clearance in ("20 H7/g6", Fit(20e-3, "H7", "g6")):

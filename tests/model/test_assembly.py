@@ -263,7 +263,8 @@ def test_elements_of_one_kind_keep_their_own_numbers() -> None:
     ]
     system = Model([Ground(), *bodies, *joints]).build()
     changed = system.parameter_vector({"guide_b.clearance": 5e-3})
-    assert system.numeric.g_N(np.zeros(6), system.parameter_values)[0] == pytest.approx(
-        [1e-3] * 4 + [2e-3] * 4, abs=1e-18
-    )
-    assert system.numeric.g_N(np.zeros(6), changed)[0] == pytest.approx([1e-3] * 4 + [5e-3] * 4, abs=1e-18)
+    first, second = (system.parameters[f"guide_{name}.clearance"] for name in "ab")
+    assert (first, second) == pytest.approx((1e-3, 2e-3), rel=1e-14)
+    gaps = system.numeric.g_N(np.zeros(6), system.parameter_values)[0]
+    assert gaps == pytest.approx([first] * 4 + [second] * 4, abs=1e-18)
+    assert system.numeric.g_N(np.zeros(6), changed)[0] == pytest.approx([first] * 4 + [5e-3] * 4, abs=1e-18)

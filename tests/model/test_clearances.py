@@ -12,6 +12,8 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.system import System
 
 SMOOTH = Rigid(restitution=0.0, friction=0.0)
+#: two roundings of the walls' distance from the centre line, half a height of 0.05 m and a clearance of 0.03 to 0.05 m
+ROUNDED = 3e-17
 GAPS = ("left_lower", "left_upper", "right_lower", "right_upper")
 
 
@@ -83,18 +85,24 @@ def test_prismatic_gaps_are_distances_of_the_corners_from_the_walls(height: floa
 def test_prismatic_gaps_of_the_centred_slider_are_the_clearance_on_all_four_sides() -> None:
     system = slider_in_guide(clearance=0.03)
     assert system.contact_names == tuple(f"joint.{gap}" for gap in GAPS)
-    assert gaps(system, np.zeros(6)) == pytest.approx(dict.fromkeys(GAPS, 0.03), abs=1e-17)
+    clearance = system.parameters["joint.clearance"]
+    assert clearance == pytest.approx(0.03, rel=1e-14)
+    assert gaps(system, np.zeros(6)) == pytest.approx(dict.fromkeys(GAPS, clearance), abs=ROUNDED, rel=0.0)
 
 
 def test_a_slider_that_lies_on_the_lower_wall_closes_the_lower_gaps() -> None:
-    got = gaps(slider_in_guide(clearance=0.03), [0, 0, 0, 0, -0.03, 0])
-    assert got == pytest.approx({"left_lower": 0, "left_upper": 0.06, "right_lower": 0, "right_upper": 0.06}, abs=1e-17)
+    system = slider_in_guide(clearance=0.03)
+    c = system.parameters["joint.clearance"]
+    expected = {"left_lower": 0, "left_upper": 2 * c, "right_lower": 0, "right_upper": 2 * c}
+    assert gaps(system, [0, 0, 0, 0, -c, 0]) == pytest.approx(expected, abs=ROUNDED, rel=0.0)
 
 
 def test_a_slider_turned_counter_clockwise_has_its_right_end_up_and_its_left_end_down() -> None:
-    got = gaps(slider_in_guide(height=0.0, length=0.2, clearance=0.03), [0, 0, 0, 0, 0, np.arcsin(0.3)])
+    system = slider_in_guide(height=0.0, length=0.2, clearance=0.03)
+    c, half = system.parameters["joint.clearance"], system.parameters["joint.length"] / 2
     # half length 0.1 m times sine 0.3: both diagonal gaps close at asin(c/a), the limit of the angle for height 0
-    assert got == pytest.approx({"left_lower": 0, "left_upper": 0.06, "right_lower": 0.06, "right_upper": 0}, abs=1e-16)
+    expected = {"left_lower": 0, "left_upper": 2 * c, "right_lower": 2 * c, "right_upper": 0}
+    assert gaps(system, [0, 0, 0, 0, 0, np.arcsin(c / half)]) == pytest.approx(expected, abs=1e-16)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1.0, np.pi / 2, np.pi, -2.5, 20.0])
@@ -126,11 +134,11 @@ def test_a_single_gap_has_the_name_of_its_joint() -> None:
 
 @pytest.mark.parametrize("direction", np.linspace(0.0, 2 * np.pi, 7))
 def test_revolute_gap_and_true_gap_vanish_together_with_the_same_slope(direction: float) -> None:
-    c = 0.02
-    system = journal_in_bearing(c)
-    n, p = system.numeric, system.parameter_values
+    system = journal_in_bearing(0.02)
+    n, p, c = system.numeric, system.parameter_values, system.parameters["pin.clearance"]
     outward = np.array([np.cos(direction), np.sin(direction)])
     touching = np.concatenate([np.zeros(3), c * outward, [0.3]])
+    # half a dozen roundings of 0.02 m, of 1.7e-18 m each
     assert n.g_N(touching, p)[0] == pytest.approx([0.0], abs=1e-17)
     assert n.distance(touching, p)[0] == pytest.approx([0.0], abs=1e-17)
 
@@ -167,17 +175,21 @@ def test_the_law_of_each_gap_is_read_from_the_parameters() -> None:
     joint = PrismaticClearance("joint", guide, slider, length=0.2, clearance=1e-3, contact=SMOOTH)
     system = Model([guide, slider, pin, joint]).build()
     restitution, friction, _, scale = system.numeric.contact_law(system.parameter_vector({"joint.restitution": 0.7}))
-    assert restitution.tolist() == [0.5, 0.7, 0.7, 0.7, 0.7]
-    assert friction.tolist() == [0.2, 0.0, 0.0, 0.0, 0.0]
-    assert scale.tolist() == [2e-3, 1e-3, 1e-3, 1e-3, 1e-3]
+    built = system.parameters
+    assert restitution.tolist() == [built["pin.restitution"], 0.7, 0.7, 0.7, 0.7]
+    assert friction.tolist() == [built["pin.friction"], 0.0, 0.0, 0.0, 0.0]
+    assert scale.tolist() == [built["pin.clearance"]] + [built["joint.clearance"]] * 4
+    numbers = [built[f"pin.{name}"] for name in ("restitution", "friction", "clearance")]
+    assert numbers == pytest.approx([0.5, 0.2, 2e-3], rel=1e-14)
 
 
 def test_a_changed_clearance_changes_the_gaps_and_rebuilds_nothing() -> None:
     system = slider_in_guide(clearance=0.03)
     function = system.g_N
     wider = system.parameter_vector({"joint.clearance": 0.05})
-    assert system.numeric.g_N(np.zeros(6), wider)[0] == pytest.approx([0.05] * 4, abs=1e-17)
-    assert system.g_N is function and gaps(system, np.zeros(6)) == pytest.approx(dict.fromkeys(GAPS, 0.03), abs=1e-17)
+    assert system.numeric.g_N(np.zeros(6), wider)[0] == pytest.approx([0.05] * 4, abs=ROUNDED, rel=0.0)
+    before = dict.fromkeys(GAPS, system.parameters["joint.clearance"])
+    assert system.g_N is function and gaps(system, np.zeros(6)) == pytest.approx(before, abs=ROUNDED, rel=0.0)
 
 
 @pytest.mark.parametrize("clearance", [0.0, -1e-3, np.nan, np.inf])

@@ -28,7 +28,7 @@ from nonsmooth import (
 )
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model import redundancy
-from nonsmooth.model.checks import check_start
+from nonsmooth.model.checks import CLOSED, check_start
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.system import System
 
@@ -122,6 +122,22 @@ def test_both_ways_of_assembling_agree_to_the_last_bit() -> None:
     assert str(sent.assembly) == str(report)
 
 
+@pytest.mark.parametrize("size", [50.0, 77.0])
+def test_velocities_of_kilometres_per_second_are_as_consistent_as_small_ones(size: float) -> None:
+    """As of lengths in mm: a crank of 50 m at 100 rad/s, where one solution of the rows leaves more than 1e-9 m/s."""
+    crank, rod = PlanarBody("crank", 0.3, 1e-4, (size / 2, 0.0)), PlanarBody("rod", 0.2, 2e-4, (5.5 * size, 0.0))
+    motor = PrescribedMotion("motor", "ground", crank, coordinate="angle", motion=lambda t: 100.0 * t)
+    joints = [
+        Revolute("main", "ground", crank, at_b=(-size / 2, 0.0)),
+        Revolute("pin", crank, rod, at_a=(size / 2, 0.0), at_b=(-4.5 * size, 0.0)),
+        Revolute("wrist", rod, "piston", at_a=(4.5 * size, 0.0)), Prismatic("bore", "ground", "piston"),
+    ]  # fmt: skip
+    model = Model([Ground(), crank, rod, PlanarBody("piston", 0.1, 5e-5, (10 * size, 0.0)), *joints, motor])
+    report = model.assemble()
+    assert report.rate <= CLOSED
+    assert report.start.v[1] == pytest.approx(50.0 * size, rel=1e-14)
+
+
 def test_an_assembly_of_other_bodies_is_refused() -> None:
     report = Model([Ground(), PlanarBody("disk", 1.0, 0.1)]).assemble()
     with pytest.raises(
@@ -133,10 +149,11 @@ def test_an_assembly_of_other_bodies_is_refused() -> None:
 def test_the_report_tells_what_moved_and_by_how_much() -> None:
     """A pendulum 3 mm to the right of its pin, lying along x: it goes back, does not turn, and its centre follows."""
     bob = PlanarBody("bob", 2.0, 0.1, position=(0.503, 0.0), angular_velocity=4.0)
-    report = Model([Ground(), bob, Revolute("pin", "ground", bob, at_b=(-0.5, 0.0))]).assemble()
+    model = Model([Ground(), bob, Revolute("pin", "ground", bob, at_b=(-0.5, 0.0))])
+    report, arm = model.assemble(), model.build(assemble=True).parameters["pin.at_b_x"]
     (moved,) = report.moved
     # round-off of 0.5 m, and of 2 m/s
-    assert (moved.displacement, moved.rotation) == pytest.approx((0.003, 0.0), abs=1e-15)
+    assert (moved.displacement, moved.rotation) == pytest.approx((0.503 + arm, 0.0), abs=1e-15)
     assert (moved.velocity, moved.angular_velocity) == pytest.approx((2.0, 0.0), abs=1e-14)
     assert str(report).splitlines()[1:] == [
         "body displacement [m] rotation [rad] velocity [m/s] angular velocity [rad/s]",

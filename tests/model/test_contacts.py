@@ -83,8 +83,9 @@ def test_circle_above_a_wall() -> None:
 def test_a_rolling_wheel_does_not_slip() -> None:
     """Centre at 1 m/s to the right, radius 0.25 m, turning clockwise at 4 rad/s on level ground."""
     system = built(CirclePlane, radius=0.25)
-    q = np.array([0.0, 0.0, 0.0, 7.0, 0.25, 0.3])
-    rolling = np.array([0.0, 0.0, 0.0, 1.0, 0.0, -4.0])
+    radius = system.parameters["it.radius"]
+    q = np.array([0.0, 0.0, 0.0, 7.0, radius, 0.3])
+    rolling = np.array([0.0, 0.0, 0.0, 1.0, 0.0, -1.0 / radius])
     assert system.numeric.g_N(q, system.parameter_values)[0] == pytest.approx([0.0], abs=1e-16)
     assert system.numeric.W_T(q, system.parameter_values)[0].T @ rolling == pytest.approx([0.0], abs=1e-15)
     sliding = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
@@ -137,9 +138,10 @@ def test_point_outside_a_box_by_its_nearest_point(depth) -> None:
 def test_gears_that_roll_on_each_other_do_not_slip() -> None:
     """Surfaces of radii 1 and 2 that turn against each other at speeds 2 and -1 move alike at the contact."""
     system = built(CircleCircle, radius_a=1.0, radius_b=2.0)
-    q = np.array([0.0, 0.0, 0.4, 3.0, 0.0, -1.0])
-    slip = system.numeric.W_T(q, system.parameter_values)[0].T @ [0, 0, 2.0, 0, 0, -1.0]
-    assert slip == pytest.approx([0.0], abs=1e-15)
+    a, b = system.parameters["it.radius_a"], system.parameters["it.radius_b"]
+    q = np.array([0.0, 0.0, 0.4, a + b, 0.0, -1.0])
+    slip = system.numeric.W_T(q, system.parameter_values)[0].T @ [0, 0, 2.0, 0, 0, -2.0 * a / b]
+    assert slip == pytest.approx([0.0], abs=1e-15)  # of speeds of 2 m/s, four roundings of 2e-16 m/s each
 
 
 def test_journal_in_a_bearing_slips_at_its_surface() -> None:
@@ -182,7 +184,8 @@ def test_slider_slips_along_the_guide_at_its_corners() -> None:
 def test_the_law_of_a_contact_and_its_size_are_read_from_the_parameters() -> None:
     system = built(PointPlane, size=0.5)
     law = [values.tolist() for values in system.numeric.contact_law(system.parameter_values)]
-    assert law == [[0.3], [0.2], [0.1], [0.5]]
+    given = [system.parameters[f"it.{name}"] for name in ("restitution", "friction", "tangential", "size")]
+    assert law == [[value] for value in given] and given == pytest.approx([0.3, 0.2, 0.1, 0.5], rel=1e-14)
     changed = system.parameter_vector({"it.restitution": 0.9, "it.friction": 0.8, "it.tangential": 0.7, "it.size": 0.6})
     assert [values.tolist() for values in system.numeric.contact_law(changed)] == [[0.9], [0.8], [0.7], [0.6]]
 

@@ -73,7 +73,7 @@ def test_of_a_load_with_a_parameter():
     body = PlanarBody("b", mass=1.0, inertia=1.0)
     push = Load("F", "ground", "b", force=("where(t >= begin, 2, 0)", "0"), parameters={"begin": 0.25})
     made = Model([Ground(), body, push]).build()
-    assert made.corners(0.0, 1.0).tolist() == [0.25]
+    assert made.corners(0.0, 1.0).tolist() == [made.parameters["F.begin"]]
     assert made.corners(0.0, 1.0, made.parameter_vector({"F.begin": 0.5})).tolist() == [0.5]
 
 

@@ -309,8 +309,10 @@ def test_gravity_pulls_each_body_by_its_weight_and_turns_none(dimension: int) ->
     system = built(dimension, lambda a, b: Gravity(acceleration=acceleration))
     for t, q, _ in random_states(system, 2):
         h = system.numeric.h(t, q, np.zeros(system.nv), system.parameter_values)[0].reshape(2, -1)
-        for row, mass in zip(h, (1.0, 2.0), strict=True):
-            assert row[:dimension] == pytest.approx(mass * np.array(acceleration), rel=1e-15)
+        gravity = [system.parameters[f"gravity.acceleration_{axis}"] for axis in "xyz"[:dimension]]
+        assert gravity == pytest.approx(acceleration, rel=1e-14)
+        for row, mass in zip(h, (system.parameters[f"{body}.mass"] for body in "ab"), strict=True):
+            assert row[:dimension] == pytest.approx(mass * np.array(gravity), rel=1e-15)
             assert row[dimension:] == pytest.approx(0.0, abs=1e-15)
 
 
@@ -318,21 +320,28 @@ def test_spring_pulls_with_stiffness_times_elongation() -> None:
     """Ends at (1, 0) and (2, 0), free length 0.4 m, 3 N/m: 1.8 N, towards each other."""
     system = built(2, lambda a, b: Spring("it", a, b, stiffness=3.0, free_length=0.4))
     h = system.numeric.h(0.0, system.start.q, np.zeros(6), system.parameter_values)[0]
-    assert h == pytest.approx([1.8, 0, 0, -1.8, 0, 0], abs=1e-15)
-    assert energies(system, 0.0, system.start.q, np.zeros(6))["potential"] == pytest.approx(3.0 * 0.6**2 / 2, rel=1e-15)
+    stiffness, free = (system.parameters[f"it.{name}"] for name in ("stiffness", "free_length"))
+    pull = stiffness * (1.0 - free)
+    assert pull == pytest.approx(1.8, rel=1e-13)
+    assert h == pytest.approx([pull, 0, 0, -pull, 0, 0], abs=1e-15)
+    potential = energies(system, 0.0, system.start.q, np.zeros(6))["potential"]
+    assert potential == pytest.approx(stiffness * (1.0 - free) ** 2 / 2, rel=1e-15)
 
 
 def test_a_compressed_spring_pushes() -> None:
     system = built(2, lambda a, b: Spring("it", a, b, stiffness=3.0, free_length=1.5))
     h = system.numeric.h(0.0, system.start.q, np.zeros(6), system.parameter_values)[0]
-    assert h == pytest.approx([-1.5, 0, 0, 1.5, 0, 0], abs=1e-15)
+    push = system.parameters["it.stiffness"] * (system.parameters["it.free_length"] - 1.0)
+    assert push == pytest.approx(1.5, rel=1e-13)
+    assert h == pytest.approx([-push, 0, 0, push, 0, 0], abs=1e-15)
 
 
 def test_damper_resists_parting() -> None:
     """b leaves a at 0.5 m/s along the line, 2 N s/m: 1 N, towards each other; motion across the line is free."""
     system = built(2, lambda a, b: Damper("it", a, b, damping=2.0))
     h = system.numeric.h(0.0, system.start.q, [0, 0, 0, 0.5, 7.0, 0], system.parameter_values)[0]
-    assert h == pytest.approx([1.0, 0, 0, -1.0, 0, 0], abs=1e-15)
+    pull = 0.5 * system.parameters["it.damping"]
+    assert pull == pytest.approx(1.0, rel=1e-14) and h == pytest.approx([pull, 0, 0, -pull, 0, 0], abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -431,6 +440,16 @@ def test_a_load_that_is_no_number_at_the_start_is_named() -> None:
         built(2, lambda a, b: Torque("it", b, torque=lambda t: 1 / t))
 
 
-def test_a_damper_between_coincident_points_is_refused() -> None:
+@pytest.mark.parametrize("apart", [0.0, 2e-16, -4e-15])
+def test_a_damper_between_coincident_points_is_refused(apart: float) -> None:
+    """Also where they differ by round-off of their distance from the origins, which is no direction."""
     with pytest.raises(ModelError, match='Damper "it": its two ends lie at the same point at the start'):
-        built(2, lambda a, b: Damper("it", a, b, damping=1.0, at_a=(1.0, 0.0)))
+        built(2, lambda a, b: Damper("it", a, b, damping=1.0, at_a=(1.0 + apart, 0.0)))
+
+
+def test_ends_that_are_a_nanometre_apart_have_a_direction() -> None:
+    """And a spring without a free length needs none."""
+    system = built(2, lambda a, b: Damper("it", a, b, damping=2.0, at_a=(1.0 - 1e-9, 0.0)))
+    h = system.numeric.h(0.0, system.start.q, [0, 0, 0, 0.5, 0.0, 0], system.parameter_values)[0]
+    assert h[3:5] == pytest.approx([-1.0, 0.0], rel=1e-6)
+    built(2, lambda a, b: Spring("it", a, b, stiffness=3.0, at_a=(1.0, 0.0)))

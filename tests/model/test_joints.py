@@ -98,9 +98,11 @@ def test_a_driver_of_a_distance_counts_elongation() -> None:
     system = Model([Ground(), body, stroke]).build()
     n, p = system.numeric, system.parameter_values
     q = np.array([1.2, 0.0, np.pi / 2])  # the point is at (0.7, 0)
-    assert n.violation(0.0, q, p)[0] == pytest.approx(-0.6, abs=1e-15)
-    assert n.g(0.0, q, p)[0] == pytest.approx((0.49 - 1.69) / 2.6, abs=1e-15)
-    assert n.W_g(0.0, q, p)[0].ravel() == pytest.approx(np.array([0.7, 0.0, 0.0]) / 1.3, abs=1e-15)
+    x = 1.2 - system.parameters["stroke.at_b_y"]
+    assert x == pytest.approx(0.7, rel=1e-13)
+    assert n.violation(0.0, q, p)[0] == pytest.approx(x - 1.3, abs=1e-15)
+    assert n.g(0.0, q, p)[0] == pytest.approx((x**2 - 1.69) / 2.6, abs=1e-15)
+    assert n.W_g(0.0, q, p)[0].ravel() == pytest.approx(np.array([x, 0.0, 0.0]) / 1.3, abs=1e-15)
     with pytest.raises(ModelError, match="a distance must be positive, got motion 0.0 m"):
         PrescribedMotion("stroke", "ground", body, coordinate="distance", motion=0.0)
 
@@ -145,10 +147,11 @@ def test_a_revolute_joint_never_has_a_torque() -> None:
 @pytest.mark.parametrize("direction", [0.0, 0.6, -2.0])
 def test_a_slide_reacts_across_its_axis_with_the_moment_of_an_eccentric_weight(direction: float) -> None:
     """The centre of mass lies 0.5 m beside the point that slides; the body slides down the axis and does not turn."""
-    axis, normal = np.array([np.cos(direction), np.sin(direction)]), np.array([-np.sin(direction), np.cos(direction)])
     slide = Prismatic("slide", "ground", "body", direction=direction, at_b=(-0.5, 0.0))
     system = one_body(slide, position=(0.5, 0.0))
     n, p, start = system.numeric, system.parameter_values, system.start
+    c, s = np.cos(system.parameters["slide.direction"]), np.sin(system.parameters["slide.direction"])
+    axis, normal = np.array([c, s]), np.array([-s, c])
     W = n.W_g(0.0, start.q, p)[0]
     lam = np.linalg.solve(W.T @ np.linalg.solve(n.M(start.q, p)[0], W), -W.T @ (0, -G, 0))
     fx, fy, torque = n.reaction(0.0, start.q, p, lam)[0]
@@ -184,7 +187,8 @@ def test_reactions_balance_the_equation_of_motion() -> None:
         q, lam = random.uniform(-3, 3, 6), random.normal(size=3)
         fx, fy, torque = system.numeric.reaction(0.0, q, system.parameter_values, lam)[0]
         c, s = np.cos(q[5]), np.sin(q[5])
-        arm: Array = np.array([c * 0.3 - s * 0.1, s * 0.3 + c * 0.1])
+        x, y = (system.parameters[f"weld.at_b_{axis}"] for axis in "xy")
+        arm: Array = np.array([c * x - s * y, s * x + c * y])
         force = system.numeric.W_g(0.0, q, system.parameter_values)[0] @ lam
         assert force[3:] == pytest.approx([fx, fy, torque + arm[0] * fy - arm[1] * fx], abs=1e-15)
 

@@ -149,6 +149,7 @@ def test_with_axes_held_parallel_one_radial_and_two_axial_gaps_remain() -> None:
 @pytest.mark.parametrize("every_wall", [False, True])
 def test_corners_of_a_slide_are_measured_from_the_walls(every_wall: bool) -> None:
     system = built(SpatialPrismaticClearance, **SLIDE, every_wall=every_wall)
+    length, height, width, above, beside = (system.parameters[f"it.{name}"] for name in SLIDE)
     for position, turn in motions(6, np.full(3, 1e-3), 0.3):
         found = gaps(system, position, turn)
         assert len(found) == (32 if every_wall else 16)
@@ -157,8 +158,8 @@ def test_corners_of_a_slide_are_measured_from_the_walls(every_wall: bool) -> Non
             sigma, at_end, at_side = ({"low": -1, "back": -1}.get(word, 1) for word in (wall, end, side))
             own = -sigma if far else sigma
             y, z = (own, at_side) if direction == "height" else (at_side, own)
-            corner = position + turn.apply([at_end * 0.1, y * 0.04, z * 0.03])
-            room = 0.04 + 1e-3 if direction == "height" else 0.03 + 2e-3
+            corner = position + turn.apply([at_end * length / 2, y * height / 2, z * width / 2])
+            room = height / 2 + above if direction == "height" else width / 2 + beside
             assert gap == pytest.approx(room - sigma * corner[1 if direction == "height" else 2], abs=1e-16)
 
 

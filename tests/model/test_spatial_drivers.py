@@ -117,7 +117,9 @@ def test_a_displacement_is_measured_along_the_axis_of_the_first_body() -> None:
     system = Model([table, tool, drive]).build(assemble=True)
     assert system.constraint_names == ("drive.displacement",)
     q = np.concatenate([np.zeros(3), about(np.pi / 2, np.array([0, 0, 1])), (-0.3, 0.7, 0.2), about(0.3)])
-    assert system.numeric.violation(0.0, q, system.parameter_values)[0] == pytest.approx(0.3 - 0.5, abs=1e-15)
+    assert system.numeric.violation(0.0, q, system.parameter_values)[0] == pytest.approx(
+        0.3 - system.parameters["drive.motion"], abs=1e-15
+    )
 
 
 def test_a_driven_slide_moves_at_the_rate_of_its_motion() -> None:
@@ -153,8 +155,10 @@ def test_a_driver_of_a_distance_pushes_along_its_line() -> None:
     n, p, q = system.numeric, system.parameter_values, system.start.q
     assert n.g_t(0.0, q, p)[0] == pytest.approx(-0.1, abs=1e-15)
     reaction = n.reaction(0.0, q, p, np.array([6.0]))[0]
-    assert reaction == pytest.approx(np.concatenate([6.0 * line / 1.5, np.zeros(3)]), abs=1e-14)
-    assert n.violation(5.0, q, p)[0] == pytest.approx(-0.5, abs=1e-15)
+    line = q[:3] + (0.0, system.parameters["stroke.at_b_y"], -system.parameters["stroke.at_a_z"])
+    assert line == pytest.approx([1.0, 0.5, 1.0], rel=1e-13)
+    assert reaction == pytest.approx(np.concatenate([6.0 * line / np.linalg.norm(line), np.zeros(3)]), abs=1e-14)
+    assert n.violation(5.0, q, p)[0] == pytest.approx(np.linalg.norm(line) - 2.0, abs=1e-15)
 
 
 @pytest.mark.parametrize(("coordinate", "value"), [("x", 0.1), ("y", -0.2), ("z", 0.3)])

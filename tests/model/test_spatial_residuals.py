@@ -27,13 +27,21 @@ from nonsmooth import (
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.joints import Joint
+from nonsmooth.model.system import System
 
 TURNED = (0.8, 0.0, 0.48, -0.36)  # a quaternion of norm 1
 
 
+def on_ground(joint: Any) -> System:
+    return Model([Ground(), SpatialBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)), joint]).build(assemble=True)
+
+
 def placed_on_ground(joint: Any, quaternion: Any) -> tuple[Array, Array]:
     """g and the reported residual of a body at the origin with this orientation."""
-    system = Model([Ground(), SpatialBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0)), joint]).build(assemble=True)
+    return placed(on_ground(joint), quaternion)
+
+
+def placed(system: System, quaternion: Any) -> tuple[Array, Array]:
     q = np.concatenate([np.zeros(3), quaternion])
     p = system.parameter_values
     return system.numeric.g(0.0, q, p)[0], system.numeric.violation(0.0, q, p)[0]
@@ -60,10 +68,12 @@ def test_the_tilt_of_axes_is_reported_in_full(angle: float) -> None:
 @pytest.mark.sampled(3)
 def test_a_turn_is_reported_as_a_rotation_vector(axis: Any, angle: float) -> None:
     """The second roots of sin(phi) n are half turns about any axis."""
-    joint = Fixed("it", "ground", "body", quaternion=TURNED)
-    turned = (Rotation.from_quat(TURNED, scalar_first=True) * Rotation.from_rotvec(
+    system = on_ground(Fixed("it", "ground", "body", quaternion=TURNED))
+    closed = [system.parameters[f"it.quaternion_{part}"] for part in "wxyz"]
+    turned = (Rotation.from_quat(closed, scalar_first=True) * Rotation.from_rotvec(
         angle * np.asarray(axis) / np.linalg.norm(axis))).as_quat(scalar_first=True)  # fmt: skip
-    g, closure = placed_on_ground(joint, turned)
+    g, closure = placed(system, turned)
+    assert closed == pytest.approx(TURNED, rel=1e-14)
     expected = angle * np.asarray(axis) / np.linalg.norm(axis)
     assert g[3:] == pytest.approx(np.sin(angle) * np.asarray(axis) / np.linalg.norm(axis), abs=1e-15)
     if angle == np.pi and closure[3:] @ expected < 0:  # a half turn has two signs

@@ -71,9 +71,12 @@ def test_mass_friction_and_load_are_inputs_of_the_built_functions() -> None:
     system = slider_rod()
     p = system.parameter_vector({"slider.mass": 4.0, "guide.friction": 0.3, "push.force_x": 10.0})
     q, v = np.zeros(3), np.zeros(3)
-    assert np.diag(system.numeric.M(q, p)[0]).tolist() == [4.0, 4.0, 8e-4]
+    assert np.diag(system.numeric.M(q, p)[0]).tolist() == [4.0, 4.0, system.parameters["slider.inertia"]]
     assert system.numeric.contact_law(p)[1].tolist() == [0.3] * 4
-    assert system.numeric.h(0.0, q, v, p)[0] == pytest.approx([10.0, -4.0 * G, -0.1], rel=1e-15)
+    weight = 4.0 * system.parameters["gravity.acceleration_y"]
+    torque = -10.0 * system.parameters["push.at_y"]
+    assert (weight, torque) == pytest.approx((-4.0 * G, -0.1), rel=1e-14)
+    assert system.numeric.h(0.0, q, v, p)[0] == pytest.approx([10.0, weight, torque], rel=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -77,10 +77,11 @@ def driven_hook() -> Model:
 
 
 MODELS = {"thrown chain": thrown_chain, "driven hook": driven_hook}
+CENTRED = pytest.mark.exact("kept rows begin with journals centred to the bit, where the rate of a gap is zero")
 
 
 @pytest.mark.parametrize("stepper", BALANCED)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [pytest.param("thrown chain", marks=CENTRED), "driven hook"])
 def test_all_columns_are_those_of_another_implementation(name, stepper):
     """Until round-off of 1e-16 has grown by impacts to more than the tolerances; a few of them come before that."""
     run = simulate(MODELS[name]().build(), BALANCED[stepper], t_end=STEPS * DT, dt=DT)

@@ -105,7 +105,8 @@ def test_pendulum(stepper, dt):
 
 def test_batch_and_continued_run_are_the_same_run():
     system, whole = free(), simulate(free(), MoreauJean(), t_end=1.0, dt=1e-3)
-    ends = simulate_batch(system, MoreauJean(), {"b.mass": [1.0, 2.0]}, t_end=1.0, dt=1e-3)
+    masses = [system.parameters["b.mass"], 2.0]
+    ends = simulate_batch(system, MoreauJean(), {"b.mass": masses}, t_end=1.0, dt=1e-3)
     assert ends["v"].values[0].tolist() == whole.v.array[-1].tolist()
     assert ends["v"].values[1, 0] == pytest.approx(0.5, rel=1e-9)
     first = simulate(system, MoreauJean(), t_end=0.3712, dt=1e-3)

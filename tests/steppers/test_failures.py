@@ -206,6 +206,7 @@ def test_a_slider_that_starts_at_the_origin_of_an_oblique_rail(stepper, dt):
     assert run.q["slider.y"][-1] == pytest.approx(1e-3 * speed * slope, abs=1e-17)  # its round-off
 
 
+@pytest.mark.exact("circles of 1e9 m touch where their centres are a radius away, to the bit")
 @pytest.mark.parametrize("radii, least", [((), 5e-4), ((2e-5, 3e-6), 2e-8), ((1e9,), 1e-3)])
 def test_the_least_scale_of_joints_is_a_share_of_the_mechanism(radii, least):
     """Of its largest length or radius of gyration; of 1 m at most, so that no large radius that stands for a plane lets

@@ -50,25 +50,25 @@ def test_angles_count_by_the_radius_of_gyration(space):
 
 
 def test_runs_part_where_a_tenth_of_the_scale_is_passed():
-    systems = [turning(omega, False) for omega in (1.0, 1.001)]
+    systems = [turning(omega, False) for omega in (1.0, 1.0011)]
     runs = [simulate(one, MoreauJean(), t_end=1.0, dt=1e-3) for one in systems]
     radii = systems[0].gyration(systems[0].parameter_values)
     scale = scale_of(systems[0], systems[0].parameter_values, runs[0])
     found = difference(*runs, radii, scale, accuracy=1e-2)
-    # apart by 2e-4 t; sampled at 4000 points
-    assert found.parted == pytest.approx(0.1 * scale.length / 2e-4, abs=1 / 4000)
-    assert found.lost == pytest.approx(0.01 * scale.length / 2e-4, abs=1 / 4000)
+    # apart by 2.2e-4 t; sampled at 4000 points
+    assert found.parted == pytest.approx(0.1 * scale.length / 2.2e-4, abs=1 / 4000)
+    assert found.lost == pytest.approx(0.01 * scale.length / 2.2e-4, abs=1 / 4000)
     assert difference(*runs, radii, scale, accuracy=1e-2, until=found.lost / 2).within(1e-2)
 
 
 def test_runs_agree_to_the_accuracy_until_the_horizon():
-    systems = [turning(omega, False) for omega in (1.0, 1.001)]
+    systems = [turning(omega, False) for omega in (1.0, 1.0011)]
     runs = [simulate(one, MoreauJean(), t_end=1.0, dt=1e-3) for one in systems]
     compare = Agreement(systems[0], systems[0].parameter_values, 1e-2)
     verdict = compare.verdict(*runs, compare.difference(*runs), "", (), sensitive=True)
     assert verdict.kind == "sensitive" and 0.0099 < verdict.position <= 0.01
     assert compare.scale is not None
-    assert verdict.horizon == pytest.approx(0.01 * compare.scale.length / 2e-4, abs=1 / 4000)
+    assert verdict.horizon == pytest.approx(0.01 * compare.scale.length / 2.2e-4, abs=1 / 4000)
 
 
 def bouncing(restitution):
