@@ -37,7 +37,15 @@ from nonsmooth.diagnostics.contacts import (
     largest_mean_force,
     mean_forces,
 )
-from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
+from nonsmooth.diagnostics.long_term import (
+    Exponent,
+    Section,
+    Spectrum,
+    largest_exponent,
+    poincare,
+    spectrum,
+    stroboscope,
+)
 from nonsmooth.diagnostics.modes import (
     Timeline,
     active_sets,
@@ -47,8 +55,6 @@ from nonsmooth.diagnostics.modes import (
     signatures,
 )
 from nonsmooth.diagnostics.motion import Pieces, coordinates, pieces, sampled
-from nonsmooth.diagnostics.poincare import Section, poincare, stroboscope
-from nonsmooth.diagnostics.spectrum import Spectrum, spectrum
 
 __all__ = [
     "Exponent",

@@ -3,10 +3,10 @@
 from nonsmooth.identification.base import BaseParameters, base_parameters, random_states
 from nonsmooth.identification.bee_colony import BeeColony, Colony, bee_colony
 from nonsmooth.identification.consistent import Verdict, body_verdict, is_consistent, least_eigenvalues
+from nonsmooth.identification.drive_motion import Fourier
 from nonsmooth.identification.estimate import Estimate, Forecast, estimate, forecast
 from nonsmooth.identification.excite import Bounds, Excitation, Excite, criteria, excite
 from nonsmooth.identification.fit_motion import FitMotion, MotionFit, Profile, fit_motion
-from nonsmooth.identification.fourier import Fourier
 from nonsmooth.identification.measurement import Measurement, MotionData, predictable_time, simulated
 from nonsmooth.identification.parameters import LinkFrame, Parameter, pseudo_inertia
 from nonsmooth.identification.regressor import Regressor, load_columns, radial_forces, regressor

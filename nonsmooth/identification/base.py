@@ -5,6 +5,8 @@ parameters ``beta = K theta``, each of which is one standard parameter plus mult
 """
 
 import itertools
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +15,28 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
+from nonsmooth.files import plain, write_bytes
 from nonsmooth.identification.regressor import Regressor
+
+
+class Saved:
+    """Base of results that can be written as JSON."""
+
+    def as_dictionary(self) -> dict[str, Any]:
+        """Plain data of the result, for JSON."""
+        raise TypeError(f"{type(self).__name__} has no plain data.")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result as a JSON object; a number that is not finite is null.
+
+        Raises
+        ------
+        NotWritten
+            If the path cannot be written; a file that was there is as it was.
+        """
+        text = json.dumps(plain(self.as_dictionary()), indent=2, allow_nan=False)
+        write_bytes(text.encode() + b"\n", path, "The result")
+
 
 #: singular value of the scaled columns, as a share of the largest, below which it is zero by rounding; coefficient of a
 #: combination below which it is zero by rounding

@@ -16,10 +16,9 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.identification.base import BaseParameters, base_parameters
-from nonsmooth.identification.fourier import Fourier, basis, free_directions
+from nonsmooth.identification.base import BaseParameters, Saved, base_parameters
+from nonsmooth.identification.drive_motion import Fourier, basis, free_directions
 from nonsmooth.identification.regressor import Regressor
-from nonsmooth.identification.results import Saved
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import settings

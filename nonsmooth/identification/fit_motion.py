@@ -25,15 +25,70 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_bytes
-from nonsmooth.identification.levenberg import levenberg_marquardt
+from nonsmooth.identification.base import Saved
 from nonsmooth.identification.measurement import FAILED, MotionData, simulated_columns
-from nonsmooth.identification.results import Saved
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.arguments import in_si
 from nonsmooth.settings import settings
 from nonsmooth.step.control import StepControl, finer, step_control
 from nonsmooth.step.scheme import Stepper
+
+#: steps of differences, in the unit of the unknowns; a motion with impacts has kinks at smaller scales
+STEPS = 2e-3, 2e-4, 2e-5
+#: relative decrease of the sum of squares, and relative change of the unknowns, below which it counts as minimal
+SETTLED, STILL = 1e-5, 1e-6
+
+
+def levenberg_marquardt(
+    residual: Callable[[Array], Array], x: Array, low: Array, high: Array, *, iterations: int, free: Array | None = None
+) -> tuple[Array, float]:
+    """The local minimum of the sum of squares of the residuals near x, and its value.
+
+    Parameters
+    ----------
+    residual : x -> (m,)
+    x : start (n,)
+    low, high : bounds (n,)
+    iterations : at most
+    free : (n,) of bool, which unknowns may move; all where omitted
+    """
+    from scipy.optimize import least_squares
+
+    x = np.clip(np.asarray(x, dtype=float), low, high)
+    moving = np.arange(len(x)) if free is None else np.flatnonzero(free)
+    last: list[Any] = [None, None]
+
+    def of(y: Array) -> Array:
+        """Residuals at the unknowns that move, of the last ones without another evaluation."""
+        if last[0] is None or not np.array_equal(last[0], y):
+            whole = x.copy()
+            whole[moving] = y
+            last[:] = y.copy(), residual(whole)
+        return np.asarray(last[1])
+
+    def slopes(y: Array, step: float) -> Array:
+        """One-sided differences, inwards at bounds."""
+        base, columns = of(y), []
+        for i in range(len(y)):
+            moved = x.copy()
+            moved[moving] = y
+            h = step if y[i] + step <= high[moving[i]] else -step
+            moved[moving[i]] += h
+            columns.append((residual(moved) - base) / h)
+        return np.column_stack(columns)
+
+    y, left = x[moving], iterations
+    cost = float(of(y) @ of(y))
+    for step in STEPS if moving.size else ():
+        found = least_squares(
+            of, y, jac=lambda y, step=step: slopes(y, step), bounds=(low[moving], high[moving]), x_scale="jac",
+            max_nfev=max(left, 2), ftol=SETTLED, xtol=STILL, gtol=1e-12,
+        )  # fmt: skip
+        y, cost, left = found.x, 2.0 * float(found.cost), left - found.nfev + 1
+    x[moving] = y
+    return x, cost
+
 
 #: rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
 RISE = 3.841458820694124

@@ -11,7 +11,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.files.csv_data import read_table
-from nonsmooth.identification.fourier import Fourier
+from nonsmooth.identification.drive_motion import Fourier
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate

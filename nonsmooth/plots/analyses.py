@@ -10,13 +10,23 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import impacts
+from nonsmooth.diagnostics.long_term import Section, Spectrum
 from nonsmooth.diagnostics.modes import CONTACT_MODES, Timeline
 from nonsmooth.diagnostics.motion import pieces, unit_of, window_of
-from nonsmooth.diagnostics.poincare import Section
-from nonsmooth.diagnostics.spectrum import Spectrum
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, mark_failed, own_axes
-from nonsmooth.plots.units import display, quantity, shown_unit
+from nonsmooth.plots.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    SIZE,
+    display,
+    dress,
+    legend,
+    mark_failed,
+    own_axes,
+    quantity,
+    shown_unit,
+)
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

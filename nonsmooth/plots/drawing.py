@@ -26,7 +26,7 @@ from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.plots.units import round_length
+from nonsmooth.plots.style import round_length
 from nonsmooth.trajectory import Trajectory
 
 #: a symbol's size is a share of the picture's, but not of more than so many bodies

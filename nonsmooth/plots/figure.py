@@ -19,6 +19,7 @@ from nonsmooth.plots.curves import Exact
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
 from nonsmooth.plots.orbits import orbit, orbit_names
+from nonsmooth.plots.pages import drawn, fill, write_on
 from nonsmooth.plots.panel import (
     AnyPanel,
     Line,
@@ -31,7 +32,6 @@ from nonsmooth.plots.panel import (
     read_measured,
 )
 from nonsmooth.plots.scene import Scene
-from nonsmooth.plots.sketch import drawn, fill, write_on
 from nonsmooth.plots.style import legend, new_figure
 from nonsmooth.trajectory import Trajectory
 

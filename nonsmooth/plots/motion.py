@@ -11,8 +11,19 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.curves import Exact, View, dense, exact_curve, limits, through_jumps, units_of
 from nonsmooth.plots.panel import AnyPanel, Line, Measured, Panel, as_panel, chosen_panels, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, legend_lines, new_figure
-from nonsmooth.plots.units import quantity, readable, scale
+from nonsmooth.plots.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    SIZE,
+    dress,
+    legend,
+    legend_lines,
+    new_figure,
+    quantity,
+    readable,
+    scale,
+)
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
-from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes
-from nonsmooth.plots.units import display, quantity
+from nonsmooth.plots.style import COLOURS, INK, display, dress, legend, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

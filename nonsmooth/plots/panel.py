@@ -13,7 +13,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files.csv_data import TIMES, conversion, read_table, split_unit
 from nonsmooth.plots.curves import KINDS, columns_of, units_of
-from nonsmooth.plots.units import readable, scale
+from nonsmooth.plots.style import readable, scale
 from nonsmooth.quantities import Wrong, parse_unit
 from nonsmooth.settings import hint
 from nonsmooth.trajectory import Columns, Trajectory

@@ -87,7 +87,7 @@ def explore(
 
 def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Name, ends and value of each parameter, with its display unit."""
-    from nonsmooth.plots.units import display, shown_unit
+    from nonsmooth.plots.style import display, shown_unit
 
     if not isinstance(parameters, Mapping) or not parameters:
         raise InputError(f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1e-3)}}, got {parameters!r}.')

@@ -31,8 +31,8 @@ from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.files import FAILED, FINISHED, UNCHECKED, Outcome, SweepFolder, table
+from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
-from nonsmooth.studies.starts import Starts
 from nonsmooth.studies.workers import cores, outcomes
 
 if TYPE_CHECKING:
