@@ -31,10 +31,8 @@ class Momentum:
 
     Parameters
     ----------
-    bodies
-        Names (nb,).
-    linear
-        m v of each body (n, nb, d) [kg m/s] in d dimensions, global frame.
+    bodies : names (nb,)
+    linear : m v of each body (n, nb, d) [kg m/s] in d dimensions, global frame
     angular
         About the origin of the global frame, J omega + r x m v [kg m^2/s]: (n, nb) in the plane, (n, nb, 3) in space in
         the global frame. Of flexible bodies with their deformation.

@@ -26,12 +26,10 @@ class Section:
 
     Parameters
     ----------
-    t
-        Times (n,) [s].
+    t : times (n,) [s]
     q, v, v_left
         Coordinates, and velocities after and before an impact that happens to be there; elsewhere both are the same.
-    direction
-        +1 where the quantity rises through the value, -1 where it falls (n,); 0 of a stroboscope.
+    direction : +1 where the quantity rises through the value, -1 where it falls (n,); 0 of a stroboscope
     """
 
     t: Array
@@ -65,8 +63,7 @@ def poincare(
 
     Parameters
     ----------
-    name
-        Of a coordinate, velocity, gap or rate of a gap.
+    name : of a coordinate, velocity, gap or rate of a gap
     value : in the quantity's unit
     kind : "q", "v", "gap" or "gap_rate"
     direction : "rising", "falling" or "both"
@@ -213,14 +210,11 @@ class Spectrum:
 
     Parameters
     ----------
-    name, kind, unit
-        Of the quantity.
-    frequency
-        From 0 to half the rate of samples (n,) [Hz].
+    name, kind, unit : of the quantity
+    frequency : from 0 to half the rate of samples (n,) [Hz]
     amplitude
         In `unit` (n,), one-sided. The value at 0 is the absolute mean.
-    window
-        Name of the window, as of `scipy.signal.get_window`.
+    window : name of the window, as of `scipy.signal.get_window`
     spacing : [s]
         Of the samples.
     duration : [s]
@@ -270,11 +264,9 @@ def spectrum(
 
     Parameters
     ----------
-    name
-        Of a coordinate, velocity, gap, contact (``kind="lam_N"``) or reaction.
+    name : of a coordinate, velocity, gap, contact (``kind="lam_N"``) or reaction
     kind : "q", "v", "gap", "gap_rate", "lam_N" or "reaction"
-    window
-        Name known to `scipy.signal.get_window`.
+    window : name known to `scipy.signal.get_window`
     span : (from, to) [s], optional
         Part of the run, for instance without its transient; all of it by default.
     samples : int, optional
@@ -357,14 +349,11 @@ class Exponent:
     error
         Standard error of that mean, from the scatter of the means of consecutive blocks, which admits correlated rates
         within a block. It does not include the effect of a transient.
-    rates
-        Of each interval (n,).
+    rates : of each interval (n,)
     interval : [s]
         Time between two renormalisations.
-    size
-        Distance to which neighbours are rescaled, in the norm used.
-    largest
-        The largest distance that occurred; far below the size of the attractor for a valid result.
+    size : distance to which neighbours are rescaled, in the norm used
+    largest : the largest distance that occurred; far below the size of the attractor for a valid result
     """
 
     value: float
@@ -400,10 +389,8 @@ def largest_exponent(
 
     Parameters
     ----------
-    flow
-        State -> state after one interval.
-    start
-        State on the attractor, or reached after `transient`.
+    flow : state -> state after one interval
+    start : state on the attractor, or reached after `transient`
     neighbour : (state, other, size) -> state
         A state at the distance `size` from the first in the direction of the other; in any direction for None.
     distance : (state, state) -> number

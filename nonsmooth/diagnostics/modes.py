@@ -58,14 +58,10 @@ class Timeline:
 
     Parameters
     ----------
-    name
-        Of the contact, or of the joint.
-    modes
-        All possible modes.
-    start, end
-        Of the intervals (n,) [s].
-    mode
-        Of each interval (n,), an index of `modes`.
+    name : of the contact, or of the joint
+    modes : all possible modes
+    start, end : of the intervals (n,) [s]
+    mode : of each interval (n,), an index of `modes`
     """
 
     name: str
@@ -112,8 +108,7 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
 
     Parameters
     ----------
-    name
-        A contact of the run, ``"guide.left_lower"``, or a `PrismaticClearance`, ``"guide"``.
+    name : a contact of the run, ``"guide.left_lower"``, or a `PrismaticClearance`, ``"guide"``
 
     Raises
     ------
@@ -251,8 +246,7 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
 
     Parameters
     ----------
-    name
-        A `SpatialPrismaticClearance` of the run.
+    name : a `SpatialPrismaticClearance` of the run
 
     Returns
     -------

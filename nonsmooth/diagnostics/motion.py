@@ -31,8 +31,7 @@ def coordinates(trajectory: Trajectory, t: Array) -> Array:
 
     Parameters
     ----------
-    t
-        Times [s]; those outside the run count as its start or end.
+    t : times [s]; those outside the run count as its start or end
     """
     rows = trajectory.t
     if len(rows) < 2:
@@ -119,12 +118,9 @@ class Pieces:
 
     Parameters
     ----------
-    t
-        Rows (n,) [s].
-    coefficients
-        Of 1, s, s^2, s^3 (n - 1, 4).
-    first, last
-        Left limit at the first row, right limit at the last one.
+    t : rows (n,) [s]
+    coefficients : of 1, s, s^2, s^3 (n - 1, 4)
+    first, last : left limit at the first row, right limit at the last one
     """
 
     t: Array

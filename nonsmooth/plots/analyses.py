@@ -59,17 +59,13 @@ def phase_portrait(
 
     Parameters
     ----------
-    trajectory
-        The run.
-    name
-        Of a coordinate, or with ``kind="gap"`` of a contact.
+    trajectory : the run
+    name : of a coordinate, or with ``kind="gap"`` of a contact
     kind : "q" or "gap"
     span : (from, to) [s], optional
         Part of the run, as without its transient.
-    section
-        Points of a section of the same run, drawn on the path; of coordinates only.
-    ax
-        Axes to draw into; a figure of their own where omitted, with a legend.
+    section : points of a section of the same run, drawn on the path; of coordinates only
+    ax : axes to draw into; a figure of their own where omitted, with a legend
 
     Raises
     ------
@@ -131,14 +127,10 @@ def poincare_section(section: Section, name: str, other: str | None = None, *, a
 
     Parameters
     ----------
-    section
-        From `nonsmooth.diagnostics.poincare` or `stroboscope`.
-    name
-        Coordinate of the horizontal axis.
-    other
-        Coordinate of the vertical axis; the velocity of `name` where omitted.
-    ax
-        Axes to draw into; a figure of their own where omitted.
+    section : from `nonsmooth.diagnostics.poincare` or `stroboscope`
+    name : coordinate of the horizontal axis
+    other : coordinate of the vertical axis; the velocity of `name` where omitted
+    ax : axes to draw into; a figure of their own where omitted
 
     Raises
     ------
@@ -181,14 +173,12 @@ def amplitudes(
 
     Parameters
     ----------
-    found
-        From `nonsmooth.diagnostics.spectrum`.
+    found : from `nonsmooth.diagnostics.spectrum`
     base : [Hz], optional
         A frequency whose multiples are marked, as that of the drive.
     highest : [Hz], optional
         End of the axis; half the rate of samples where omitted.
-    ax
-        Axes to draw into; a figure of their own where omitted.
+    ax : axes to draw into; a figure of their own where omitted
 
     Raises
     ------
@@ -232,10 +222,8 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    found
-        From `nonsmooth.studies.bifurcation`.
-    ax
-        Axes to draw into; a new figure by default.
+    found : from `nonsmooth.studies.bifurcation`
+    ax : axes to draw into; a new figure by default
 
     Raises
     ------
@@ -277,10 +265,8 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
 
     Parameters
     ----------
-    timelines
-        From `nonsmooth.diagnostics.mode_timeline`: all of contacts, or all of sliders in guides.
-    ax
-        Axes to draw into; a figure of their own where omitted.
+    timelines : from `nonsmooth.diagnostics.mode_timeline`: all of contacts, or all of sliders in guides
+    ax : axes to draw into; a figure of their own where omitted
 
     Raises
     ------
@@ -344,16 +330,13 @@ def impact_table(
 
     Parameters
     ----------
-    trajectory
-        The run, of rigid or of compliant contact.
+    trajectory : the run, of rigid or of compliant contact
     rows : int
         At most.
     slowest : [m/s], optional
         Slower approaches are omitted.
-    contacts
-        Only of these.
-    ax
-        Axes to draw into; a new figure by default.
+    contacts : only of these
+    ax : axes to draw into; a new figure by default
 
     Raises
     ------

@@ -381,8 +381,7 @@ def law_card(card: LawCard) -> Figure:
 
     Parameters
     ----------
-    card
-        From `nonsmooth.studies.law_card`.
+    card : from `nonsmooth.studies.law_card`
     """
     law, impact = card.law, card.impact
     columns = _columns(card)

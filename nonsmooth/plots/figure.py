@@ -75,8 +75,7 @@ def figure(
 
     Parameters
     ----------
-    trajectory
-        The run, or one that was loaded.
+    trajectory : the run, or one that was loaded
     what : str or Panel
         Names of quantities, ``"slider.x"``; with their kind if several have the name, ``"v:slider.x"``,
         ``"lam_N:pin"``; several in one panel with commas between; all of a body or an element by its name alone,
@@ -87,8 +86,7 @@ def figure(
     measured
         Measured data drawn over the run, or the name of a CSV file for `read_measured`; quantities without a panel get
         one.
-    exact
-        The exact solution, see `panels`.
+    exact : the exact solution, see `panels`
     window : (from, to) [s], optional
         Part of the run that panels over time and orbits show.
 

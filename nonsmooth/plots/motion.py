@@ -62,10 +62,8 @@ def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | No
 
     Parameters
     ----------
-    trajectory
-        The run.
-    panels
-        `Panel` objects or plain tuples ``(title, unit, series)``.
+    trajectory : the run
+    panels : `Panel` objects or plain tuples ``(title, unit, series)``
     exact
         The exact solution of the same problem, drawn as a thin dashed line over the run: an object with
         ``sample(t, side)``, which gives quantities under the trajectory's names, and ``events``, the times of its
@@ -320,12 +318,9 @@ def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None,
 
     Parameters
     ----------
-    trajectory
-        The run.
-    contacts
-        Names of contacts, or one; all of them by default.
-    exact
-        The exact solution, as for `nonsmooth.plots.panels`.
+    trajectory : the run
+    contacts : names of contacts, or one; all of them by default
+    exact : the exact solution, as for `nonsmooth.plots.panels`
 
     Raises
     ------

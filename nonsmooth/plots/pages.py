@@ -230,10 +230,8 @@ def sketch(
 
     Parameters
     ----------
-    system
-        What ``Model.build()`` returned.
-    state
-        What is drawn; the start by default.
+    system : what ``Model.build()`` returned
+    state : what is drawn; the start by default
     view : (elevation, azimuth) [deg], optional
         Where a mechanism in space is seen from; where it shows well, if omitted.
     deformation : [-], optional
@@ -265,12 +263,9 @@ class Animation:
 
     Parameters
     ----------
-    figure, axes
-        What is drawn into.
-    t
-        Times of the frames (n,) [s].
-    fps
-        Frames per second.
+    figure, axes : what is drawn into
+    t : times of the frames (n,) [s]
+    fps : frames per second
     magnification, deformation
         Factors by which clearances and motions within them, and deflections of flexible bodies, are magnified; a
         deformation of 0 where nothing is deformed.
@@ -380,8 +375,7 @@ def animation(
 
     Parameters
     ----------
-    trajectory
-        The run, or one that was loaded.
+    trajectory : the run, or one that was loaded
     frames : int
         Number of frames, at equal distances in time.
     fps : int [1/s]

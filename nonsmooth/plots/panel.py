@@ -27,10 +27,8 @@ class Panel:
 
     Parameters
     ----------
-    title
-        Heading.
-    unit
-        Display unit: an SI unit, with a prefix (``"um"``, ``"mm/s"``), or ``"deg"``; ``""`` picks a readable one.
+    title : heading
+    unit : display unit: an SI unit, with a prefix (``"um"``, ``"mm/s"``), or ``"deg"``; ``""`` picks a readable one
     series
         Lines as ``(kind, name, label)`` with a kind of `q`, `v`, `gap`, `lam_N`, `impulse` (of a contact since the
         start), `reaction`, `energy`; or as ``(function, label)``, where the function receives an object with these as
@@ -131,10 +129,8 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
 
     Parameters
     ----------
-    word
-        ``name`` or ``kind:name`` with a kind of `Panel`.
-    unit
-        A unit that the columns must have; it also chooses between coordinates and velocities.
+    word : ``name`` or ``kind:name`` with a kind of `Panel`
+    unit : a unit that the columns must have; it also chooses between coordinates and velocities
 
     Raises
     ------
@@ -309,12 +305,10 @@ class Measured:
 
     Parameters
     ----------
-    t
-        Times (n,) [s].
+    t : times (n,) [s]
     columns
         By kind and name of the run's quantities, as ``("q", "slider.x")``, values (n,); NaN where nothing was measured.
-    source
-        Origin of the data.
+    source : origin of the data
     """
 
     t: Array

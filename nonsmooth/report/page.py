@@ -192,17 +192,13 @@ def page(
 
     Parameters
     ----------
-    runs
-        The run, or runs by label.
-    title
-        Heading; the mechanism's name where omitted.
+    runs : the run, or runs by label
+    title : heading; the mechanism's name where omitted
     rows
         Number of rows of each run above which rows are omitted; fewer if the page would exceed about 5 MB. Rows of
         impacts, of jumps and of changes of contact modes are always kept.
-    light
-        Without tables and with fewer rows, as within a notebook.
-    more
-        Paragraphs, tables and pictures that stand below the runs.
+    light : without tables and with fewer rows, as within a notebook
+    more : paragraphs, tables and pictures that stand below the runs
 
     Raises
     ------

@@ -41,8 +41,7 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
 
     Parameters
     ----------
-    drawing
-        The mechanism at the rows that are shown.
+    drawing : the mechanism at the rows that are shown
     coordinates, gaps
         Their names, to which bodies and contacts refer by index; frames are referred to by index as well.
     """

@@ -39,18 +39,12 @@ class Bifurcation(Result):
 
     Parameters
     ----------
-    parameter, unit
-        What was varied.
-    quantity, quantity_unit
-        The quantity of the points.
-    values
-        Of the parameter (n,).
-    points
-        For each value an array of points; empty where the run failed.
-    failures
-        Message of each value that failed.
-    seconds
-        Computing time of each value (n,) [s]; `wall_seconds` is that of all together.
+    parameter, unit : what was varied
+    quantity, quantity_unit : the quantity of the points
+    values : of the parameter (n,)
+    points : for each value an array of points; empty where the run failed
+    failures : message of each value that failed
+    seconds : computing time of each value (n,) [s]; `wall_seconds` is that of all together
     """
 
     parameter: str
@@ -76,8 +70,7 @@ class Bifurcation(Result):
         Parameters
         ----------
         tolerance : in `quantity_unit`
-        most
-            Longest period considered; a quarter of the points by default.
+        most : longest period considered; a quarter of the points by default
         """
         found = np.zeros(len(self.values), int)
         for i, points in enumerate(self.points):
@@ -120,10 +113,8 @@ def bifurcation(
     section
         Value -> points (k,) of one quantity after the transient: builds or changes the mechanism, runs it, and takes a
         section, for instance by `periodic_section`.
-    values
-        Of the parameter.
-    parameter, unit, quantity, quantity_unit
-        Names and units of values and points, for files and figures.
+    values : of the parameter
+    parameter, unit, quantity, quantity_unit : names and units of values and points, for files and figures
     workers : int, optional, number of processes; 1 for this process only, one per core by default
     scheduler : str, optional, address of a Dask scheduler, instead of local processes
     progress : callable (share), or True for words on one line, optional
@@ -185,8 +176,7 @@ def periodic_section(
         are interpolated between rows.
     transient : int, number of omitted periods
     points : int, number of recorded periods
-    state, parameters
-        As of `nonsmooth.simulate`.
+    state, parameters : as of `nonsmooth.simulate`
     """
     if not (is_number(period) and period > 0.0):
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
@@ -278,10 +268,8 @@ class Crossings:
 
     Parameters
     ----------
-    name, kind, value, direction, turn
-        As of `nonsmooth.diagnostics.poincare`, where `turn` is the period.
-    t_end, dt
-        As of `simulate`.
+    name, kind, value, direction, turn : as of `nonsmooth.diagnostics.poincare`, where `turn` is the period
+    t_end, dt : as of `simulate`
     after : [s]
         Earlier crossings are omitted.
     """
@@ -317,18 +305,12 @@ class LongRun:
 
     Parameters
     ----------
-    mechanism
-        A system, a model, or a function that returns a model.
-    varied
-        A parameter, ``"pin.clearance"``, for which nothing is rebuilt, or an argument of the function.
-    quantity
-        A coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``.
-    stepper
-        As of `simulate`.
-    section
-        `PerPeriod` or `Crossings`.
-    parameters, arguments
-        Constant parameters of the system, and arguments of the function.
+    mechanism : a system, a model, or a function that returns a model
+    varied : a parameter, ``"pin.clearance"``, for which nothing is rebuilt, or an argument of the function
+    quantity : a coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``
+    stepper : as of `simulate`
+    section : `PerPeriod` or `Crossings`
+    parameters, arguments : constant parameters of the system, and arguments of the function
 
     >>> import numpy as np
     >>> from nonsmooth import MoreauJean
@@ -434,8 +416,7 @@ def lyapunov(
 
     Parameters
     ----------
-    system, stepper, state, parameters
-        As of `nonsmooth.simulate`.
+    system, stepper, state, parameters : as of `nonsmooth.simulate`
     interval : [s]
         Between two renormalisations; a period of the drive, if there is one.
     intervals : int, at least 32

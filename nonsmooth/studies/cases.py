@@ -68,8 +68,7 @@ class Case(metaclass=Called):
 
     Parameters
     ----------
-    label
-        Its name in tables and figures.
+    label : its name in tables and figures
     contact : Rigid or Compliant
     stepper : a stepper that takes this contact
     dt : [s]
@@ -172,12 +171,9 @@ class Accurate:
 
     Parameters
     ----------
-    trial
-        Of the case.
-    motion
-        The exact solution if there is one, else that of the run.
-    run
-        A run with tolerances near round-off, by another method.
+    trial : of the case
+    motion : the exact solution if there is one, else that of the run
+    run : a run with tolerances near round-off, by another method
     parted : [s]
         Time at which this and a run with coarser tolerances differ by a tenth of the clearance: later motion depends on
         round-off. Infinite if they never do.

@@ -77,22 +77,17 @@ class Comparison(Result):
 
     Parameters
     ----------
-    cases
-        As given.
+    cases : as given
     table
         ``table[label][metric]``: a number, or a mapping from contacts, coordinates or causes to numbers; see `METRICS`.
-    runs
-        The trajectories, by label.
-    reference, truth
-        Label of the reference case, and its accurate solution, with which the cases are compared.
+    runs : the trajectories, by label
+    reference, truth : label of the reference case, and its accurate solution, with which the cases are compared
     between, modes
         Distances of the runs to each other [-], and shares of time in which their contact modes agree [-]; both
         (cases, cases).
-    edges, forces
-        Bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts).
+    edges, forces : bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts)
     settings : end, target, windows, thresholds, and the origin of the accurate solutions
-    failed
-        Cases left out because their run, or their accurate solution, ended early, with the reason.
+    failed : cases left out because their run, or their accurate solution, ended early, with the reason
     """
 
     cases: tuple[Case, ...]
@@ -255,8 +250,7 @@ def compare(
     build
         A function of the contact law that returns a model or a system: ``model.with_contact``, or
         ``lambda contact: slider_rod(case=2, contact=contact)``.
-    cases
-        The cases, at least one, with different labels.
+    cases : the cases, at least one, with different labels
     t_end : [s]
     rigid
         Further schemes of the first rigid case, by name with solver, as ``["gauss-mpcc:ipopt-mpcc", "gauss-qp:osqp"]``,
@@ -264,14 +258,12 @@ def compare(
     reference : label, optional
         The case whose reference solution is used for all; the first one by default. It is the exact solution if the
         case has one, otherwise that of the same contact law with tolerances near round-off.
-    windows
-        Number of equal windows of time over which forces are averaged.
+    windows : number of equal windows of time over which forces are averaged
     target : [-]
         Own error of a case, by the same distance, at which costs are compared; 0 omits this comparison.
     slowest : [-]
         Contacts are impacts if their approach velocity exceeds this share of the largest one in the reference case.
-    repeats
-        Number of repetitions of fast runs, the fastest of which is the cost.
+    repeats : number of repetitions of fast runs, the fastest of which is the cost
     patience : [s]
         A setting is not refined further if a run takes longer.
     progress : callable (what, share), or True for words on one line, optional

@@ -25,14 +25,10 @@ class Design:
 
     Parameters
     ----------
-    names
-        ``element.parameter``, or an argument of the function that builds the model (k,).
-    values
-        In SI units (n, k).
-    axes
-        Of a grid, the values of each name; empty otherwise.
-    how
-        How the values were chosen, in words.
+    names : ``element.parameter``, or an argument of the function that builds the model (k,)
+    values : in SI units (n, k)
+    axes : of a grid, the values of each name; empty otherwise
+    how : how the values were chosen, in words
     """
 
     names: tuple[str, ...]
@@ -95,13 +91,11 @@ def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", s
         By parameter: ``(low, high)`` for a uniform distribution, ``(low, high, "log")`` for a log-uniform one, or an
         object with a quantile function ``ppf``, such as the frozen distributions of `scipy.stats`, `Fit` and
         `Toleranced`.
-    n
-        Number of runs; a power of two keeps a Sobol sequence balanced.
+    n : number of runs; a power of two keeps a Sobol sequence balanced
     method
         "sobol", "halton" or "latin" fill the space evenly (`scipy.stats.qmc`): fewer runs for a mean or a sensitivity.
         "random" draws independently, as confidence bounds assume.
-    seed
-        The same seed gives the same design.
+    seed : the same seed gives the same design
 
     >>> design = sample({"slider.mass": (4.0, 6.0), "guide.clearance": (1e-6, 1e-4, "log")}, 1024)
     >>> design.values.shape, design.values[:, 0].mean().round(2)

@@ -52,14 +52,10 @@ class Failure:
 
     Parameters
     ----------
-    method
-        One of `METHODS`.
-    probability, low, high
-        [-], and its bounds with confidence; equal to it for `form`, which has no bounds.
-    beta
-        Reliability index -Phi^-1(probability) [-].
-    evaluations
-        Of products.
+    method : one of `METHODS`
+    probability, low, high : [-], and its bounds with confidence; equal to it for `form`, which has no bounds
+    beta : reliability index -Phi^-1(probability) [-]
+    evaluations : of products
     """
 
     method: str
@@ -101,20 +97,13 @@ def failure_probability(
     output
         Function of inputs (n, k), in the order of `distributions`, that gives (n,), or (n, m) of which none may exceed
         the limit; NaN counts as a failure. For `form` and `importance` it must be smooth: at the kinematic level.
-    distributions
-        Of the inputs, as for `sample`, fits and toleranced dimensions among them.
-    limit
-        Largest accepted output.
-    method
-        One of `METHODS`.
-    two_sided
-        Whether outputs are signed, and their magnitude must not exceed the limit.
-    runs
-        Products of `monte-carlo`; of each subset of `subset`; at most of `importance`.
-    confidence
-        Of the bounds.
-    seed
-        The same seed gives the same result.
+    distributions : of the inputs, as for `sample`, fits and toleranced dimensions among them
+    limit : largest accepted output
+    method : one of `METHODS`
+    two_sided : whether outputs are signed, and their magnitude must not exceed the limit
+    runs : products of `monte-carlo`; of each subset of `subset`; at most of `importance`
+    confidence : of the bounds
+    seed : the same seed gives the same result
 
     Raises
     ------

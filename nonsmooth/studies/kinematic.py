@@ -126,8 +126,7 @@ class Kinematics:
     ----------
     mechanism : System or Model
         Planar or spatial, of rigid bodies.
-    coordinate
-        Such as ``"slider.x"``.
+    coordinate : such as ``"slider.x"``
     pose
         Coordinates that are held, with one value each or several for several poses; as many as the mechanism without
         its drivers has degrees of freedom, ``{"crank.angle": 0.785}``. Drivers are then left out.
@@ -136,16 +135,14 @@ class Kinematics:
     directions
         By joint: ``"load"`` (from the static loads at each pose, the default), ``"any"`` (random), or in the plane an
         angle [rad] in the ground frame, in space a vector, from the centre of the bearing to that of the journal.
-    parameters
-        Changes of parameters by name, fits among them.
+    parameters : changes of parameters by name, fits among them
 
     Attributes
     ----------
     inputs
         Distributions of what scatters in the model, by name: fits, toleranced dimensions, and of each clearance with a
         random direction standard normal components ``"pin.direction_1"``, ..., which are divided by their length.
-    nominal
-        The coordinate at each pose without clearance (poses,).
+    nominal : the coordinate at each pose without clearance (poses,)
 
     Raises
     ------
@@ -208,10 +205,8 @@ class Kinematics:
 
         Parameters
         ----------
-        names
-            The inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model.
-        values
-            One row per product (n, len(names)).
+        names : the inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model
+        values : one row per product (n, len(names))
 
         Returns
         -------

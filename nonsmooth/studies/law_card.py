@@ -26,8 +26,7 @@ class FreeImpact:
 
     Parameters
     ----------
-    t, depth, rate, force
-        Course of the contact [s], [m], [m/s], [N].
+    t, depth, rate, force : course of the contact [s], [m], [m/s], [N]
     restitution : [-]
         Ratio of separation to approach velocity; 0 if the surfaces do not separate.
     penetration_number : [-]
@@ -76,12 +75,10 @@ class LawCard:
     law
     speed : of approach [m/s]
     mass : effective mass [kg]
-    impact
-        With the law's own restitution.
+    impact : with the law's own restitution
     requested, delivered, penetration_number : [-]
         For each requested restitution; empty for a law without restitution.
-    validity
-        The law's limits, compared with this impact.
+    validity : the law's limits, compared with this impact
     """
 
     law: NormalLaw
@@ -124,8 +121,7 @@ def free_impact(
         > 0.
     mass : [kg]
         > 0, effective mass of the contact.
-    geometry
-        Geometric quantities that the law requires, by name [m]: ``{"clearance": 0.5e-3, ...}``.
+    geometry : geometric quantities that the law requires, by name [m]: ``{"clearance": 0.5e-3, ...}``
 
     Raises
     ------
@@ -154,8 +150,7 @@ def law_card(
 
     Parameters
     ----------
-    requested
-        Restitutions, 0 < e <= 1; unused for a law that has none.
+    requested : restitutions, 0 < e <= 1; unused for a law that has none
 
     Examples
     --------

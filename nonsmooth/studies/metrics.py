@@ -79,14 +79,10 @@ class Named:
     Parameters
     ----------
     about : the word after the colon: "coordinate" or velocity, "contact" (all if omitted), or "" for none
-    unit
-        Its unit, "" for that of the coordinate.
-    meaning
-        In words.
-    function
-        Function of the trajectory and of each selected column or contact.
-    batch
-        The metric of a batch, if available.
+    unit : its unit, "" for that of the coordinate
+    meaning : in words
+    function : function of the trajectory and of each selected column or contact
+    batch : the metric of a batch, if available
     """
 
     about: str

@@ -21,16 +21,11 @@ class Motion:
 
     Parameters
     ----------
-    names, units
-        Of the coordinates (nq,).
-    contacts
-        Names of the contacts (nc,).
-    rows
-        Times [s] of rows and jumps.
-    positions
-        t -> (len(t), nq) [m] or [rad].
-    impulses
-        t -> (len(t), nc) [N s] since the start, impacts at t included.
+    names, units : of the coordinates (nq,)
+    contacts : names of the contacts (nc,)
+    rows : times [s] of rows and jumps
+    positions : t -> (len(t), nq) [m] or [rad]
+    impulses : t -> (len(t), nc) [N s] since the start, impacts at t included
     """
 
     names: tuple[str, ...]

@@ -202,16 +202,11 @@ def sensitivity(
 
     Parameters
     ----------
-    mechanism, stepper, t_end, dt, parameters, arguments, output, workers, scheduler, progress
-        As for `sweep`.
-    metric
-        A name or a function of a trajectory that gives one number, as for `tolerance`.
-    distributions
-        Of at least two independent inputs, as for `sample`.
-    base
-        A power of two; ``base (k + 2)`` runs for k inputs.
-    seed
-        The same seed gives the same runs.
+    mechanism, stepper, t_end, dt, parameters, arguments, output, workers, scheduler, progress : as for `sweep`
+    metric : a name or a function of a trajectory that gives one number, as for `tolerance`
+    distributions : of at least two independent inputs, as for `sample`
+    base : a power of two; ``base (k + 2)`` runs for k inputs
+    seed : the same seed gives the same runs
 
     Returns
     -------

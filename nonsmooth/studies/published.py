@@ -144,8 +144,7 @@ def window_means(
         ``("a", velocity)``: changes of the velocity over the window, impacts included, divided by it;
         ``("F", name)``: normal impulses of the contact or clearance of this name, impacts included, divided by it; not
         numbers where the run has none.
-    of
-        The run, its twin or their difference; forces are of the run.
+    of : the run, its twin or their difference; forces are of the run
 
     Raises
     ------
@@ -179,21 +178,15 @@ class PublishedRuns(Result):
 
     Parameters
     ----------
-    problem
-        Name, with the arguments common to all cases.
+    problem : name, with the arguments common to all cases
     table
         Measured numbers ``table[case][contact][measure]`` in the units of `units`; in addition to those of the source,
         `FACTS`.
-    printed
-        The source's numbers ``printed[case][measure]``.
-    units
-        Unit of each measure.
-    runs, twins
-        Trajectories by (case, kind of contact), each with its verdict; ideal twins by case.
-    panels
-        Panels, as in `nonsmooth.model.registry.Published`.
-    settings
-        Steppers, steps, and sampling rates of the measures.
+    printed : the source's numbers ``printed[case][measure]``
+    units : unit of each measure
+    runs, twins : trajectories by (case, kind of contact), each with its verdict; ideal twins by case
+    panels : panels, as in `nonsmooth.model.registry.Published`
+    settings : steppers, steps, and sampling rates of the measures
     facts
         For each known number ``measured``, ``expected``, ``tolerance``, ``unit``, ``note`` and whether it ``agrees``,
         by its name.
@@ -314,10 +307,8 @@ def published(
 
     Parameters
     ----------
-    problem
-        With `published` data.
-    cases
-        Names of cases; by default all, or none of a problem with facts.
+    problem : with `published` data
+    cases : names of cases; by default all, or none of a problem with facts
     kinds
         Stepper and step of each kind of contact, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant by default.
     measures
@@ -325,8 +316,7 @@ def published(
         the solution of a complementarity problem at each row.
     progress : callable (what, share), or True for words on one line, optional
         Called before each run.
-    arguments
-        Arguments of the problem, instead of those of the published data.
+    arguments : arguments of the problem, instead of those of the published data
 
     Raises
     ------

@@ -51,24 +51,15 @@ class RigidLimit(Result):
 
     Parameters
     ----------
-    stiffness
-        K [N/m^n] (k,).
-    distance
-        Of the compliant run to the rigid truth [-], the norm of `compare`.
-    first_impulse
-        Impulse of the first contact [N s]; not a number if the surfaces do not separate again.
-    rigid_impulse
-        That of the rigid run [N s].
-    penetration
-        Deepest overlap [m].
-    wall, steps, evaluations
-        Cost of each run [s], [-], [-].
-    own_error
-        Distance of each run to an accurate solution with its own stiffness [-], the same norm.
-    verdicts
-        Of each run, by that solution; and `rigid_verdict` of the rigid one.
-    failed
-        Stiffnesses left out because their run, or their accurate solution, ended early, with the reason.
+    stiffness : K [N/m^n] (k,)
+    distance : of the compliant run to the rigid truth [-], the norm of `compare`
+    first_impulse : impulse of the first contact [N s]; not a number if the surfaces do not separate again
+    rigid_impulse : that of the rigid run [N s]
+    penetration : deepest overlap [m]
+    wall, steps, evaluations : cost of each run [s], [-], [-]
+    own_error : distance of each run to an accurate solution with its own stiffness [-], the same norm
+    verdicts : of each run, by that solution; and `rigid_verdict` of the rigid one
+    failed : stiffnesses left out because their run, or their accurate solution, ended early, with the reason
     needed
         requested ``depth`` [m], ``stiffness`` interpolated for it, ``found`` [m] in a run with this stiffness; empty
         where no depth was requested.
@@ -142,19 +133,16 @@ def rigid_limit(
 
     Parameters
     ----------
-    build
-        A function of the contact law that returns a model or a system, such as ``model.with_contact``.
+    build : a function of the contact law that returns a model or a system, such as ``model.with_contact``
     rigid
         The rigid case, with any stepper and solver. Its exact or accurate solution is the reference of the compliant
         runs.
-    law
-        A function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``.
+    law : a function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``
     stiffness : [N/m^n]
         At least two increasing values, for instance powers of ten.
     t_end : [s]
     stepper : optional, ``CompliantDae()`` by default
-    dt
-        Tolerances of the compliant runs.
+    dt : tolerances of the compliant runs
     depth : [m], optional
         Penetration for which the stiffness is computed: interpolated between the runs, and verified by a further run.
     progress : callable (what, share), or True for words on one line, optional

@@ -66,24 +66,15 @@ class Series:
 
     Parameters
     ----------
-    label
-        Of the case.
-    kind
-        "constant", "landing" or "tolerance".
-    dt
-        Shortest step of each level [s]: the constant one, ``dt_max`` of `Landing`; of an error control the mean step.
-    setting
-        The fixed bound ``dt_min`` [s] of `Landing`, or the relative tolerance of each level; empty otherwise.
-    measures
-        Each (levels,), see `MEASURES`.
-    seconds, steps
-        Of the run with the shortest step of each level [s]; for fast runs the least of some repetitions.
-    failed
-        Number of failed jittered runs per level; they are not included in the measures.
-    reference
-        Reference of the errors.
-    verdicts
-        Of each level, that of its worst run: `KINDS`.
+    label : of the case
+    kind : "constant", "landing" or "tolerance"
+    dt : shortest step of each level [s]: the constant one, ``dt_max`` of `Landing`; of an error control the mean step
+    setting : the fixed bound ``dt_min`` [s] of `Landing`, or the relative tolerance of each level; empty otherwise
+    measures : each (levels,), see `MEASURES`
+    seconds, steps : of the run with the shortest step of each level [s]; for fast runs the least of some repetitions
+    failed : number of failed jittered runs per level; they are not included in the measures
+    reference : reference of the errors
+    verdicts : of each level, that of its worst run: `KINDS`
     """
 
     label: str
@@ -209,8 +200,7 @@ def step_size(
         The cases, with different labels. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
         `Landing`, which levels halve, or tolerances of `ErrorControl`, which they divide by ten.
     t_end : [s]
-    levels
-        Number of levels; 5 are four halvings.
+    levels : number of levels; 5 are four halvings
     jitter
         Runs per level of a constant step, with steps between one and nearly two times the shortest; the largest measure
         is taken. Steps that locate the impacts are not jittered.
@@ -221,8 +211,7 @@ def step_size(
     bounds
         Values of ``dt_min`` and of ``dt_max`` [s], each rising, all combinations of which are run for the first case
         with `Landing`.
-    repeats
-        Runs of which the quickest is the cost, as long as they are quick.
+    repeats : runs of which the quickest is the cost, as long as they are quick
     workers
         Number of processes, None for one per core. Fast runs are timed afterwards, one by one.
     progress : callable (what, share), or True for words on one line, optional

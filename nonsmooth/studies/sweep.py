@@ -54,20 +54,13 @@ class Runs:
 
     Parameters
     ----------
-    mechanism
-        A system, a model, or a function that returns a model: a ready problem, or one of your own.
-    names
-        Varied parameters and arguments of that function.
-    stepper, dt, t_end, parameters
-        As for `simulate`; `parameters` are constant.
-    arguments
-        Constant arguments of the function.
-    metrics
-        See `metrics_of`.
-    halved
-        Whether each run is made a second time with half the step.
-    check
-        Whether each run is repeated with finer steps for its verdict.
+    mechanism : a system, a model, or a function that returns a model: a ready problem, or one of your own
+    names : varied parameters and arguments of that function
+    stepper, dt, t_end, parameters : as for `simulate`; `parameters` are constant
+    arguments : constant arguments of the function
+    metrics : see `metrics_of`
+    halved : whether each run is made a second time with half the step
+    check : whether each run is repeated with finer steps for its verdict
     """
 
     mechanism: Mechanism
@@ -260,8 +253,7 @@ def sweep(
     stepper, t_end, dt
         As for `simulate`; None for a stepper and a step that are chosen automatically, with the error given by the
         metrics ``position-error``, ``force-error`` and ``horizon``.
-    design
-        From `grid`, `points` or `sample`.
+    design : from `grid`, `points` or `sample`
     metrics
         Names such as ``"peak-impulse"`` or ``"final:crank.angle"``, see `nonsmooth.studies.metrics.NAMED`; functions of
         a `Trajectory` that give a number, some numbers or a mapping from names to these; or a mapping from own names to
@@ -269,10 +261,8 @@ def sweep(
     halved
         Whether each run is made a second time with half the step, which shows its error; metrics of it have ``-half``
         added to their names. If one of the two fails, its metrics are NaN; the run failed if both do.
-    parameters, arguments
-        What does not vary: of the system, of the function.
-    check
-        Repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then.
+    parameters, arguments : what does not vary: of the system, of the function
+    check : repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then
     output : path, optional
         NetCDF file to write. Runs are kept next to it, in a folder with ``.runs`` added, in blocks as they finish:
         the same call resumes after an interruption, even SIGKILL, and repeats only blocks that were not finished. The

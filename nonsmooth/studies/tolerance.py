@@ -73,48 +73,33 @@ class Tolerance(Result):
 
     Parameters
     ----------
-    metric, unit
-        Of the output.
-    limit
-        Largest accepted output.
-    coverage, confidence
-        p and gamma [-].
-    names
-        Inputs: scaled clearances, then others (m,).
-    scaled
-        The names of the clearances.
-    factors
-        Scales, rising (k,).
-    widest
-        Upper end of each clearance at each scale [m] (k, clearances).
-    inputs, outputs
-        Of each run (k, n, m) and (k, n); infinite for a failed run.
+    metric, unit : of the output
+    limit : largest accepted output
+    coverage, confidence : p and gamma [-]
+    names : inputs: scaled clearances, then others (m,)
+    scaled : the names of the clearances
+    factors : scales, rising (k,)
+    widest : upper end of each clearance at each scale [m] (k, clearances)
+    inputs, outputs : of each run (k, n, m) and (k, n); infinite for a failed run
     share, share_bound
         Share of the runs within the limit, of those that did not fail, and its lower bound with confidence, in which
         failed runs count as beyond the limit, at each scale (k,) [-].
     bound
         Upper bound of the output's p-quantile with confidence (k,), whatever the outputs of failed runs; infinite if
         there are too few others.
-    passed
-        Number of accepted scales, from the smallest.
-    how
-        The distributions, in words.
-    level
-        "dynamic" or "kinematic".
+    passed : number of accepted scales, from the smallest
+    how : the distributions, in words
+    level : "dynamic" or "kinematic"
     doubtful, coarse
         Which products are not accurate (k, n), and their outputs with the whole step; `outputs` are those with half of
         it. None without verdict.
-    accuracy
-        Largest accepted difference of the two, as a share of the limit.
-    shares
-        Indices of Sobol', see `sensitivity`; None unless requested.
-    failures
-        Probabilities of failure at the last scale, by the requested methods.
+    accuracy : largest accepted difference of the two, as a share of the limit
+    shares : indices of Sobol', see `sensitivity`; None unless requested
+    failures : probabilities of failure at the last scale, by the requested methods
     bands
         At the kinematic level half widths of the deviation to first order: root sum of squares ("rss"), worst case
         ("worst").
-    failed, reason
-        Which runs failed, or products cannot be assembled (k, n); why the first of them did.
+    failed, reason : which runs failed, or products cannot be assembled (k, n); why the first of them did
     """
 
     metric: str
@@ -384,36 +369,27 @@ def tolerance(
         The output: a name or a function of a trajectory that gives one number. ``"deviation:slider.x"`` is the distance
         of a coordinate, at the end of the run or at the poses, from that of the mechanism without clearance and with
         nominal dimensions; the kinematic level takes this metric only.
-    limit
-        The most that is accepted of it.
+    limit : the most that is accepted of it
     clearances
         Distribution of each at scale 1, as for `sample`, a fit, or its text ``"20 H7/g6"``. If neither these nor `others`
         are given: the fits and toleranced dimensions of the model.
-    others
-        Distributions of parameters that are not scaled: dimensions, friction, restitution, masses.
+    others : distributions of parameters that are not scaled: dimensions, friction, restitution, masses
     factors
         Scales s of the clearances, increasing; s times a draw is used. By default 0.1 to 1, and 1 alone for fits.
     runs
         Independent products per scale. If none is beyond the limit, a share of 0.95 with confidence 0.95 requires 59.
-    coverage, confidence
-        p and gamma of the statement, see the module's documentation.
-    seed
-        The same seed gives the same runs.
+    coverage, confidence : p and gamma of the statement, see the module's documentation
+    seed : the same seed gives the same runs
     t_end : [s]
         End of the runs; at the kinematic level the time at which drivers are evaluated.
-    level
-        "dynamic", or "kinematic": contact without motion, in milliseconds.
-    pose, directions
-        At the kinematic level, see `Kinematics`.
+    level : "dynamic", or "kinematic": contact without motion, in milliseconds
+    pose, directions : at the kinematic level, see `Kinematics`
     verdict
         Whether products that are not accurate count as bounds: with given steps by a second run with half the step,
         with chosen ones by the runs that they are compared with anyway.
-    accuracy
-        Largest accepted difference of the two runs, as a share of the limit.
-    sensitivity
-        Whether shares of the output's variance are computed, see `sensitivity`.
-    failure
-        At the kinematic level, methods of `failure_probability`, at the last scale.
+    accuracy : largest accepted difference of the two runs, as a share of the limit
+    sensitivity : whether shares of the output's variance are computed, see `sensitivity`
+    failure : at the kinematic level, methods of `failure_probability`, at the last scale
     output : path, optional, the sweep's dataset, which makes the study resumable
 
     Raises

@@ -38,12 +38,9 @@ def outcomes(
     work
         A function, of a script or notebook too, or a method. Each other process reads it once, so that what its
         object builds for one task is there for the next.
-    tasks
-        Its arguments.
-    workers
-        Number of processes; 1 for this process only, None for one per core.
-    scheduler
-        Address of a Dask scheduler, ``"tcp://host:8786"``, instead of local processes.
+    tasks : its arguments
+    workers : number of processes; 1 for this process only, None for one per core
+    scheduler : address of a Dask scheduler, ``"tcp://host:8786"``, instead of local processes
 
     Raises
     ------
