@@ -231,7 +231,6 @@ def closed_steps(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
 
 
 def _persistent_contacts(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:
-    """Persistent contacts, as rows of `contact_intervals`."""
     closed = np.concatenate([[0], closed_steps(trajectory, contact).astype(int), [0]])
     first, last = np.flatnonzero(np.diff(closed) == 1), np.flatnonzero(np.diff(closed) == -1)
     t, force = trajectory.t, trajectory.lam_N[contact]

@@ -179,7 +179,6 @@ def _crossings_at_jumps(course: Pieces, value: float, period: float | None) -> l
 
 
 def _levels(low: float, high: float, value: float, period: float | None) -> list[float]:
-    """The values between two bounds."""
     if period is None:
         return [value] if low <= value <= high else []
     first, last = int(np.ceil((low - value) / period)), int(np.floor((high - value) / period))

@@ -142,7 +142,6 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
 
 
 def _contact_steps(trajectory: Trajectory, contact: str) -> NDArray[np.intp]:
-    """Mode of a contact in each step (n - 1,)."""
     rows = trajectory.mode[contact].astype(int)
     known, other = (rows[:-1], rows[1:]) if trajectory.modes_follow else (rows[1:], rows[:-1])
     known = np.where(np.isin(known, (STICKING, SLIPPING)), known, other)  # row 0 does not know its mode
@@ -151,7 +150,6 @@ def _contact_steps(trajectory: Trajectory, contact: str) -> NDArray[np.intp]:
 
 
 def _slider_steps(trajectory: Trajectory, joint: str) -> NDArray[np.intp]:
-    """Mode of a slider in each step (n - 1,)."""
     closed = np.array([closed_steps(trajectory, f"{joint}.{corner}") for corner in CORNERS])
     count = closed.sum(axis=0)
     crosswise, face = (

@@ -168,8 +168,7 @@ def _matrix(theta: Any, places: list[int], scale: Array) -> Any:
     size = 3 if len(places) == 4 else 4
     parts = [pseudo_inertia(np.eye(len(places))[k]) for k in range(len(places))]
     whole = sum(theta[place] * part for place, part in zip(places, parts, strict=True))
-    moment, mass = scale[places[0]], scale[places[-1]]
-    D = np.diag([1 / np.sqrt(moment)] * (size - 1) + [1 / np.sqrt(mass)])
+    D = np.diag([1 / np.sqrt(scale[places[0]])] * (size - 1) + [1 / np.sqrt(scale[places[-1]])])
     scaled = D @ whole @ D
     return (scaled + scaled.T) / 2 if isinstance(scaled, cvxpy.Expression) else scaled
 

@@ -373,10 +373,6 @@ class _Fit:
         measured = np.array([cut.columns[name] / cut.noise[name] for name in cut.columns])
         return (found - measured).ravel()
 
-    def _beginning(self, x: Array) -> float:
-        """Sum of squares over the first part of the motion."""
-        return float(np.sum(self.residual(x, PARTS[0]) ** 2))
-
     def _improve(self, x: Array) -> list[float]:
         """Cost and x of the minimum next to a start, over increasing parts of the motion."""
         for part in PARTS[:-1]:
@@ -393,17 +389,19 @@ class _Fit:
     def result(self) -> MotionFit:
         from scipy.stats import qmc
 
+        def beginning(x: Array) -> float:
+            return float(np.sum(self.residual(x, PARTS[0]) ** 2))
+
         points = qmc.LatinHypercube(len(self.names), rng=self.chosen.seed).random(self.chosen.starts)
         starts = []
         for k, x in enumerate(self.low + points * (self.high - self.low)):
-            cost = self._once(f"start {k}", partial(self._beginning, x))
+            cost = self._once(f"start {k}", partial(beginning, x))
             starts.append([cost, *x.tolist()])
             self._say(f"start {k + 1} of {self.chosen.starts}", 0.4 * (k + 1) / self.chosen.starts)
         left = [np.array(x) for _, *x in sorted(starts)]
         minima: list[list[float]] = []
-        samples = len(self.data.t) * len(self.data.columns)
         tried: list[Array] = []
-        count = min(self.chosen.improved, len(left))
+        samples, count = len(self.data.t) * len(self.data.columns), min(self.chosen.improved, len(left))
         for k in range(count):
             chosen = 0
             if minima and not _explained(min(minima)[0], samples):
@@ -417,8 +415,7 @@ class _Fit:
             lowest = min(minima)[0]
             if _explained(lowest, samples) and sum(one[0] <= lowest + SAME for one in minima) >= AGREE:
                 break
-        best, *others = sorted(minima)
-        rounds = 0
+        (best, *others), rounds = sorted(minima), 0
         while (better := self._profiles(best, rounds)) is not None:
             best, rounds = better, rounds + 1
         least = np.array(best[1:])
@@ -485,8 +482,7 @@ class _Fit:
                     refined += 1
                 first = np.clip(x + along * (value - x[k]), self.low, self.high)
                 expected = least + NEAR * ((value - x[k]) / width) ** 2
-                beside = np.array(points[inner][1:])
-                compute = partial(self._constrained, value, k, first, beside, expected)
+                compute = partial(self._constrained, value, k, first, np.array(points[inner][1:]), expected)
                 points[value] = self._once(f"{key} {side:g} {i}", compute)
                 if points[value][0] < least - SAME:
                     return None, points[value]
@@ -505,9 +501,8 @@ class _Fit:
                 continue
             i, j = own[inside], own[inside + 1]
             ends.append(_crossing(float(values[i]), float(rise[i]), float(values[j]), float(rise[j])))
-        known = ends[0] > self.low[k] and ends[1] < self.high[k]
-        interval = float(np.exp(ends[0])), float(np.exp(ends[1]))
-        return Profile(np.exp(values), rise, interval, bool(known)), None
+        known = bool(ends[0] > self.low[k] and ends[1] < self.high[k])
+        return Profile(np.exp(values), rise, (float(np.exp(ends[0])), float(np.exp(ends[1]))), known), None
 
     def _constrained(self, value: float, k: int, first: Array, beside: Array, expected: float) -> list[float]:
         """Cost and x of the minimum at a value of parameter k: from the linearised valley, and if it is higher than

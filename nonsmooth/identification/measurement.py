@@ -170,14 +170,6 @@ class Measurement:
             if table.shape != (n, nd):
                 raise InputError(f"Measurement: {name} must be {n} rows of {nd} drive(s), got shape {table.shape}.")
             object.__setattr__(self, name, table)
-        self._check_times()
-        signals = {"coordinate": self.q, "force": self.force, "velocity": self.v, "acceleration": self.a}
-        for what, signal in signals.items():
-            if signal is not None:
-                for name, column in zip(self.drives, signal.T, strict=True):
-                    check_signal(f'The {what} of "{name}"', self.t, column, what in ("coordinate", "force"))
-
-    def _check_times(self) -> None:
         check_samples("measurement", self.t)
         if not np.all(np.isfinite(self.t)):
             raise InputError(f"The time of sample {int(np.argmin(np.isfinite(self.t)))} is not a number; repair it.")
@@ -190,6 +182,11 @@ class Measurement:
                 f"The times have a gap or are not equidistant: {self.t[k]:.9g} s is followed by {self.t[k + 1]:.9g} s, "
                 f"the other intervals are {median:.6g} s; cut the measurement there or resample it."
             )
+        signals = {"coordinate": self.q, "force": self.force, "velocity": self.v, "acceleration": self.a}
+        for what, signal in signals.items():
+            if signal is not None:
+                for name, column in zip(self.drives, signal.T, strict=True):
+                    check_signal(f'The {what} of "{name}"', self.t, column, what in ("coordinate", "force"))
 
     def check(self, Y: Regressor) -> None:
         """Raise InputError unless it goes with the mechanism: drives, number of samples, units."""
@@ -205,14 +202,11 @@ class Measurement:
                 raise InputError(
                     f'The angle of "{self.drives[d]}" reaches {largest:.4g}, which looks like degrees; convert to rad.'
                 )
-        if self.v is not None:
-            self._check_rates(self.v)
-
-    def _check_rates(self, v: Array) -> None:
-        """Velocities against differences of the coordinates: their units may differ."""
-        slopes = np.gradient(self.q, self.t, axis=0)
+        if self.v is None:
+            return
+        slopes = np.gradient(self.q, self.t, axis=0)  # whose units may be others
         for d, name in enumerate(self.drives):
-            ratio = float(np.linalg.norm(v[:, d])) / max(float(np.linalg.norm(slopes[:, d])), 1e-300)
+            ratio = float(np.linalg.norm(self.v[:, d])) / max(float(np.linalg.norm(slopes[:, d])), 1e-300)
             if not 0.2 < ratio < 5.0:
                 raise InputError(
                     f'The velocity of "{name}" is {ratio:.3g} times the derivative of its coordinate; check the units '

@@ -267,7 +267,6 @@ class Regressor:
         )
 
     def _at(self, q: Any, v: Any, a: Any) -> _State:
-        """The mechanism at rows of the drives' motion."""
         u, w, dw = rows = [np.atleast_2d(np.asarray(one, dtype=float)) for one in (q, v, a)]
         nd = len(self.drives)
         if any(one.shape != (len(u), nd) for one in rows):
@@ -307,21 +306,18 @@ class Regressor:
 
 
 class _State(NamedTuple):
-    """The mechanism at rows of the drives' motion."""
+    """The mechanism at rows of the drives' motion u, with velocities w and accelerations dw of the drives."""
 
     q: Array
-    #: coordinates, velocities and accelerations of the drives
     u: Array
     w: Array
     dw: Array
-    #: Jacobians of the rows of joints and drives, and the motions S that they admit
-    K: Array
+    K: Array  # Jacobians of the rows of joints and drives, and the motions S that they admit
     G_u: Array
     S: Array
     v: Array
     a: Array
-    #: forces of bodies and loads per parameter, and of known loads
-    columns: Array
+    columns: Array  # forces of bodies and loads per parameter, and of known loads
     known: Array
 
 
@@ -337,7 +333,6 @@ def _spatial_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, t
 
 
 def _planar_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Force and moment in the plane."""
     s = ca.SX(np.array(frame.origin))
     at = pull + alpha * ca.vertcat(-s[1], s[0]) - omega**2 * s
     inertia, h, m = theta[0], theta[1:3], theta[3]

@@ -114,8 +114,8 @@ def phase_portrait(
         _points(axis, section.q[name] / x_scale, section.v[name] / y_scale, label="section", ms=3.5)
     from matplotlib.ticker import MaxNLocator
 
-    word = WORD[kind]
-    dress(axis, f"Phase portrait, {word}{name}", quantity(f"{word}{name}", x_unit), quantity("its velocity", y_unit))
+    label = f"{WORD[kind]}{name}"
+    dress(axis, f"Phase portrait, {label}", quantity(label, x_unit), quantity("its velocity", y_unit))
     axis.xaxis.set_major_locator(MaxNLocator(5))
     if ax is None and (jump.size or section is not None):
         legend(axis, loc="upper right", bbox_to_anchor=(1.0, 1.09), ncols=3)
@@ -140,11 +140,8 @@ def poincare_section(section: Section, name: str, other: str | None = None, *, a
     if not len(section):
         raise InputError("The section has no points; choose another value, or a longer run.")
     axis = own_axes(ax, 4.2, 3.6)
-    if other is None:
-        y, unit, label = section.v[name], section.v.units(name), "its velocity"
-    else:
-        y, unit, label = section.q[other], section.q.units(other), other
-    x = section.q[name]
+    columns, of, label = (section.v, name, "its velocity") if other is None else (section.q, other, other)
+    x, y, unit = section.q[name], columns[of], columns.units(of)
     (x_unit, x_scale), (y_unit, y_scale) = display(section.q.units(name), _peak(x)), display(unit, _peak(y))
     _points(axis, x / x_scale, y / y_scale, ms=3.0 if len(section) < 500 else 1.6)
     axis.margins(0.08)
@@ -198,13 +195,9 @@ def amplitudes(
     axis.set_ylim(LOWEST * A.max(), 2.5 * A.max())
     shown = A[f <= end]
     axis.set_ylim(bottom=max(LOWEST * A.max(), float(shown.min()) / 2))
-    dress(
-        axis,
-        f"Spectrum, {WORDS.get(found.kind, '')}{found.name}",
-        quantity("frequency", "Hz"),
-        quantity("amplitude", found.unit),
-        above=1,  # for a note, which has no room beside the title in a narrow panel
-    )
+    title = f"Spectrum, {WORDS.get(found.kind, '')}{found.name}"
+    # with room above for a note, which has none beside the title in a narrow panel
+    dress(axis, title, quantity("frequency", "Hz"), quantity("amplitude", found.unit), above=1)
     window = "no window" if found.window == "boxcar" else f"{found.window} window"
     note = f"{window}, lines {1 / found.duration:.3g} Hz apart"
     if base is not None:
@@ -290,11 +283,10 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
             of = line.mode == mode
             bars = np.column_stack([line.start[of], (line.end - line.start)[of]]) / factor
             axis.broken_barh(bars.tolist(), (place - 0.36, 0.72), **_look(mode))
-    first = lines[0]
+    first, shares = lines[0], lines[0].shares()
     labels = {mode: modes[mode] for mode in used}
-    if len(lines) == 1:
-        for mode, share in ((mode, first.shares()[modes[mode]]) for mode in used):
-            labels[mode] += f" {100 * share:.0f} %" if share >= 0.01 else " < 1 %"
+    for mode in used if len(lines) == 1 else ():
+        labels[mode] += f" {100 * shares[modes[mode]]:.0f} %" if shares[modes[mode]] >= 0.01 else " < 1 %"
     handles = [Patch(label=label, **_look(mode)) for mode, label in labels.items()]
     axis.set_xlim(first.start[0] / factor, first.end[-1] / factor)
     axis.set_ylim(-0.6, len(lines) - 0.4)

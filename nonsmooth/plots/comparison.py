@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from nonsmooth.studies.law_card import LawCard
     from nonsmooth.studies.published import PublishedRuns
     from nonsmooth.studies.rigid_limit import RigidLimit
-    from nonsmooth.studies.step_size import Bounds, Series, StepSizes
+    from nonsmooth.studies.step_size import Bounds, StepSizes
 
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 #: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
@@ -204,7 +204,6 @@ def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:
 
 
 def _over_time(axis: Axes, title: str, meaning: str, unit: str, found: Comparison) -> None:
-    """Title, labels and limits of a panel over time."""
     time_unit, second = display("s", float(found.edges[-1] - found.edges[0]))
     dress(axis, title, quantity("time", time_unit), quantity(meaning, unit))
     axis.set_xlim(found.edges[0] / second, found.edges[-1] / second)
@@ -321,7 +320,15 @@ def step_size(found: StepSizes) -> Figure:
         axes[5].remove()
     else:
         _map(axes[5], found.bounds)
-    handles = [axes[4].plot([], [], label=_label(one), **_style(k))[0] for k, one in enumerate(found.series)]
+    labels = []
+    for one in found.series:
+        order = one.orders["error"]
+        if np.isnan(order):
+            said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
+        else:
+            said = f"order {order:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
+        labels.append(f"{one.label}: {said}")
+    handles = [axes[4].plot([], [], label=label, **_style(k))[0] for k, label in enumerate(labels)]
     figure.legend(
         handles=handles, loc="outside upper center", ncols=min(len(handles), 2), frameon=False, fontsize=SIZE - 0.5,
         labelcolor=INK, handlelength=2.0, columnspacing=1.2,
@@ -332,15 +339,6 @@ def step_size(found: StepSizes) -> Figure:
 
 def _style(k: int) -> dict[str, Any]:
     return {"color": COLOURS[ORDER[k % len(ORDER)]], "marker": MARKERS[k % len(MARKERS)], "ms": 3.8, "lw": 1.2}
-
-
-def _label(one: Series) -> str:
-    order = one.orders["error"]
-    if np.isnan(order):
-        said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
-    else:
-        said = f"order {order:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
-    return f"{one.label}: {said}"
 
 
 def _curves(axis: Axes, curves: Sequence[tuple[Array, Array] | None], lowest: float) -> None:
@@ -400,9 +398,20 @@ def law_card(card: LawCard) -> Figure:
     if card.requested.size:
         _restitution(axes[1], axes[2], card)
     else:
-        _course(axes[1], card, "depth", "Penetration", "m")
-        _course(axes[2], card, "force", "Force", "N")
-    _table(figure.add_subplot(grid[1, :]), columns)
+        time_unit, second = display("s", impact.duration)
+        for axis, name, title, unit in ((axes[1], "depth", "Penetration", "m"), (axes[2], "force", "Force", "N")):
+            shown, factor = display(unit, float(np.max(getattr(impact, name))))
+            axis.plot(impact.t / second, getattr(impact, name) / factor, color=COLOURS[0], lw=1.6)
+            dress(axis, title, quantity("time", time_unit), quantity(name, shown))
+    axis = figure.add_subplot(grid[1, :])
+    axis.axis("off")
+    count = 1 + max(map(len, columns.values()))
+    for left, (heading, lines) in zip((0.0, 0.34, 0.64), columns.items(), strict=True):
+        for i, text in enumerate([heading, *lines]):
+            axis.text(
+                left, 1 - (i + 0.5) / count, text, fontsize=SIZE, va="center", transform=axis.transAxes,
+                color=COLOURS[1] if text.startswith("OUTSIDE") else INK, fontweight="normal" if i else "bold",
+            )  # fmt: skip
     inner = getattr(law, "stiffness", None)
     over = f" over {type(inner).__name__}" if inner is not None and not isinstance(inner, (int, float)) else ""
     heading = f"{type(law).__name__}{over}{', calibrated' if getattr(law, 'calibrated', False) else ''}"
@@ -425,15 +434,6 @@ def _restitution(left: Axes, right: Axes, card: LawCard) -> None:
     dress(right, "Peak penetration", "requested restitution [-]", r"elastic energy / $m v^2$ [-]")
 
 
-def _course(axis: Axes, card: LawCard, name: str, title: str, unit: str) -> None:
-    impact = card.impact
-    time_unit, second = display("s", impact.duration)
-    values = getattr(impact, name)
-    shown, factor = display(unit, float(np.max(values)))
-    axis.plot(impact.t / second, values / factor, color=COLOURS[0], lw=1.6)
-    dress(axis, title, quantity("time", time_unit), quantity(name, shown))
-
-
 def _columns(card: LawCard) -> dict[str, list[str]]:
     """The table: the impact, the law's numbers, and its limits with the values that the impact has."""
     law, impact = card.law, card.impact
@@ -453,17 +453,6 @@ def _columns(card: LawCard) -> dict[str, list[str]]:
         "Law": [f"{name} = {value:.6g}{_unit(law.quantity(name).unit)}" for name, value in law.numbers().items()],
         "Range": limits or ["no limit declared"],
     }
-
-
-def _table(axis: Axes, columns: dict[str, list[str]]) -> None:
-    axis.axis("off")
-    count = 1 + max(map(len, columns.values()))
-    for x, (heading, lines) in zip((0.0, 0.34, 0.64), columns.items(), strict=True):
-        for i, text in enumerate([heading, *lines]):
-            axis.text(
-                x, 1 - (i + 0.5) / count, text, fontsize=SIZE, va="center", transform=axis.transAxes,
-                color=COLOURS[1] if text.startswith("OUTSIDE") else INK, fontweight="normal" if i else "bold",
-            )  # fmt: skip
 
 
 def _unit(unit: str) -> str:

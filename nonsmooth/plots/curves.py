@@ -149,5 +149,4 @@ def units_of(trajectory: Trajectory, kind: str, name: str) -> str:
 
 def columns_of(trajectory: Trajectory, kind: str) -> Columns:
     """The trajectory's columns of a kind; impulses have the names and units of `P_N`."""
-    columns: Columns = trajectory.P_N if kind == "impulse" else getattr(trajectory, kind)
-    return columns
+    return trajectory.P_N if kind == "impulse" else getattr(trajectory, kind)

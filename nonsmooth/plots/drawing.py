@@ -319,9 +319,9 @@ def drawing_of_run(trajectory: Trajectory, t: Array) -> Drawing:
     classes = {cls.__name__: cls for cls in element_kinds().values()}
     for one in described:
         if one["kind"] not in classes:
+            what = f'"{one["name"]}" of the kind {one["kind"]}'
             raise InputError(
-                f'The run has an element "{one["name"]}" of the kind {one["kind"]}, which is not known here; import '
-                "the module that defines it first."
+                f"The run has an element {what}, which is not known here; import the module that defines it first."
             )
     elements = [classes[one["kind"]].restored(one) for one in described]
     numbers = {name: float(entry["value"]) for name, entry in trajectory.manifest["parameters"].items()}
@@ -361,9 +361,7 @@ def _reach(one: Any) -> float:
 
 def enlarged(most: float) -> float:
     """The largest of 1, 2, 5 times a power of ten up to `most`; 1 without a limit, or below 1."""
-    if not np.isfinite(most) or most <= 1.0:
-        return 1.0
-    return round_length(most)
+    return round_length(most) if np.isfinite(most) and most > 1.0 else 1.0
 
 
 def magnified(clearance: float, deformation: float) -> str:

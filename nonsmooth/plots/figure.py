@@ -128,15 +128,12 @@ def width_of(width: str | float | None) -> float | None:
     except (TypeError, ValueError):
         value = np.nan
     if not 50.0 <= value <= 1000.0:
-        raise InputError(
-            f"The width of a figure is single (90 mm), double (190 mm) or a number of millimetres from 50 to 1000, "
-            f"got {width!r}."
-        )
+        known = "single (90 mm), double (190 mm) or a number of millimetres from 50 to 1000"
+        raise InputError(f"The width of a figure is {known}, got {width!r}.")
     return value / INCH
 
 
 def _cells(trajectory: Trajectory, word: str) -> list[Panel | Cell]:
-    """Panels and drawings that a word requests."""
     kind, _, name = word.strip().partition(":")
     if kind == "overview":
         spatial = trajectory.P_T.array.ndim == 3

@@ -115,10 +115,8 @@ def draw_panels(
     if not panels:
         raise InputError("There is nothing to draw: give at least one Panel.")
     if exact is not None and not (hasattr(exact, "sample") and hasattr(exact, "events")):
-        raise InputError(
-            f"exact must be a solution with sample(t, side) and events, got {type(exact).__name__}; "
-            "call the problem's `exact` with the problem's arguments."
-        )
+        wrong = f"exact must be a solution with sample(t, side) and events, got {type(exact).__name__}"
+        raise InputError(f"{wrong}; call the problem's `exact` with the problem's arguments.")
     count = columns or column_count(len(panels), width)
     wide = width or (page.bbox.width / page.dpi if page is not None else 5.0 if count == 1 else 3.6 * count)
     above = _legend_rows(panels, count, wide)
@@ -327,9 +325,8 @@ def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None,
     InputError
         For a run without contacts, or an unknown name.
     """
-    if isinstance(contacts, str):
-        contacts = (contacts,)
-    names = tuple(trajectory.gap.names if contacts is None else contacts)
+    given = trajectory.gap.names if contacts is None else contacts
+    names = (given,) if isinstance(given, str) else tuple(given)
     if not names:
         raise InputError("There is no contact to draw.")
     _, right = limits(trajectory)

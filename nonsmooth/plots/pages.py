@@ -134,9 +134,8 @@ def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Se
     from matplotlib.transforms import Bbox
 
     renderer = FigureCanvasAgg(figure).get_renderer()
-    inch = figure.dpi / 72
+    inch, ink = figure.dpi / 72, _ink(axes, strokes)
     page = axes.bbox.padded(-2 * inch)
-    ink = _ink(axes, strokes)
     taken: list[Bbox] = [text.get_window_extent(renderer) for text in axes.texts]
     anchors = [axes.transData.transform(label.at) for label in labels]
     for label, anchor in zip(labels, anchors, strict=True):
@@ -314,11 +313,8 @@ class Animation:
                     say(f"{path.name}, writing it")
                 os.replace(unfinished, path)
         except subprocess.CalledProcessError as error:
-            tool = program["animation.ffmpeg_path"]
-            raise InputError(
-                f"{path} cannot be written ({tool} ended with {error.returncode}); install another ffmpeg, or write a "
-                ".gif."
-            ) from error
+            ended = f"{program['animation.ffmpeg_path']} ended with {error.returncode}"
+            raise InputError(f"{path} cannot be written ({ended}); install another ffmpeg, or write a .gif.") from error
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise InputError(f"{path} cannot be written ({reason}); give a file in a writable folder.") from error
@@ -340,13 +336,13 @@ def ffmpeg() -> str | None:
     """The program that writes an MP4: matplotlib's setting or PATH, else the one in the package imageio-ffmpeg."""
     import matplotlib
 
-    found = shutil.which(matplotlib.rcParams["animation.ffmpeg_path"])
-    if found is None:
-        with contextlib.suppress(ImportError, RuntimeError):  # the package may come without a program
-            from imageio_ffmpeg import get_ffmpeg_exe
+    if found := shutil.which(matplotlib.rcParams["animation.ffmpeg_path"]):
+        return found
+    with contextlib.suppress(ImportError, RuntimeError):  # the package may come without a program
+        from imageio_ffmpeg import get_ffmpeg_exe
 
-            found = str(get_ffmpeg_exe())
-    return found
+        return str(get_ffmpeg_exe())
+    return None
 
 
 def animation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -149,7 +150,11 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
     for one in (kind,) if kind else ORDER:
         names = columns_of(trajectory, one).names
         found = [name] if name in names else [known for known in names if known.startswith(f"{name}.")]
-        fitting = [known for known in found if _in_unit(unit, units_of(trajectory, one, known))]
+        fitting = []
+        for known in found:
+            with contextlib.suppress(Wrong):
+                conversion(unit, units_of(trajectory, one, known))
+                fitting.append(known)
         if fitting:
             return [(one, known) for known in fitting]
         if found and kind:
@@ -157,14 +162,6 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
             raise InputError(f"{word!r} is in {own}, which cannot be shown in {unit}.")
     every = dict.fromkeys(known for one in ((kind,) if kind else KINDS) for known in columns_of(trajectory, one).names)
     raise InputError(f"The run has no quantity {word!r}.{hint(name, every)} There are: {', '.join(every) or 'none'}.")
-
-
-def _in_unit(unit: str, base: str) -> bool:
-    try:
-        conversion(unit, base)
-    except Wrong:
-        return False
-    return True
 
 
 def panel_of(trajectory: Trajectory, word: str) -> Panel:
@@ -265,11 +262,10 @@ def _forces(trajectory: Trajectory) -> list[Panel]:
         joint: float(np.max(np.hypot.reduce([reaction[name] for name in names]), initial=0.0))
         for joint, names in joints.items()
     }
-
-    def magnitude(names: Sequence[str]) -> Callable[[Any], Array]:
-        return lambda run: np.sqrt(sum(run.reaction[name] ** 2 for name in names))
-
-    series: list[Series] = [(magnitude(joints[joint]), joint) for joint in _largest(peaks)]
+    series: list[Series] = [
+        (lambda run, names=joints[joint]: np.sqrt(sum(run.reaction[name] ** 2 for name in names)), joint)
+        for joint in _largest(peaks)
+    ]
     if series:
         panels.append(_panel("Joint forces", readable("N", max(peaks.values())), series))
     return panels

@@ -258,7 +258,6 @@ def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
 
 
 def _shares(axis: Axes, indices: xarray.Dataset) -> Words:
-    """Indices of Sobol' as bars."""
     names = [str(name) for name in indices["input"].values]
     y = np.arange(len(names))[::-1]
     for k, (kind, label) in enumerate((("first", "alone"), ("total", "with others"))):
@@ -275,11 +274,11 @@ def _shares(axis: Axes, indices: xarray.Dataset) -> Words:
 def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     """Share of the mechanisms whose output is at most x."""
     chosen = sorted({0, max(found.passed - 1, 0), len(found.factors) - 1})
-    length, metre = _clearance(found)
+    length, metre = display("m", float(found.widest[:, 0].max()))
     for k, i in enumerate(chosen):
         values = np.sort(found.outputs[i]) / factor
         x, y = np.concatenate([[values[0]], values]), np.arange(len(values) + 1) / len(values)
-        name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {length}"
+        name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {shown_unit(length)}"
         name += _failed(found, i)
         axis.step(x, y, where="post", color=COLOURS[k], lw=1.3, label=name)
     axis.axvline(found.limit / factor, **LIMIT, label="limit")
@@ -292,12 +291,11 @@ def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Wor
 
 
 def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
-    length, metre = _clearance(found)
+    unit_of_length, metre = display("m", float(found.widest[:, 0].max()))
+    length = shown_unit(unit_of_length)
     x = found.widest[:, 0] / metre
-    known = [
-        values[~lost] if not lost.all() else np.array([np.nan])
-        for values, lost in zip(found.outputs, found.lost, strict=True)
-    ]
+    pairs = zip(found.outputs, found.lost, strict=True)
+    known = [np.array([np.nan]) if lost.all() else values[~lost] for values, lost in pairs]
     low, middle, high = np.array([np.quantile(one, (0.05, 0.5, 0.95), method="higher") for one in known]).T / factor
     ended = " that did not fail" if found.lost.any() else ""
     axis.fill_between(x, low, high, color=COLOURS[0], alpha=0.2, lw=0, label=f"90 % of the runs{ended}")
@@ -305,10 +303,13 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     said = f"{100 * found.coverage:g} % quantile, {100 * found.confidence:g} % bound"
     axis.plot(x, found.bound / factor, color=COLOURS[1], marker="o", ms=3.5, lw=1.0, label=said)
     if found.lost.any():
-        said = "the same, had failed runs kept the limit"
-        axis.plot(
-            x, found.bound_best / factor, color=COLOURS[1], marker="o", mfc="none", ms=3.5, lw=0.7, ls=":", label=said
-        )
+        dotted: dict[str, Any] = {
+            "mfc": "none",
+            "lw": 0.7,
+            "ls": ":",
+            "label": "the same, had failed runs kept the limit",
+        }
+        axis.plot(x, found.bound_best / factor, color=COLOURS[1], marker="o", ms=3.5, **dotted)
     for place, count in zip(x[found.failures_at > 0], found.failures_at[found.failures_at > 0], strict=True):
         axis.text(place, 0.01, f"{count} failed", transform=axis.get_xaxis_transform(), ha="center", va="bottom",
                   rotation=90, fontsize=SIZE - 1, color=INK)  # fmt: skip
@@ -325,11 +326,6 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
         )  # fmt: skip
     clearance, output = f"{found.scaled[0]} up to [{length}]", quantity(found.metric, unit or "-")
     return Words("Output over the clearance", clearance, output)
-
-
-def _clearance(found: Tolerance) -> tuple[str, float]:
-    unit, factor = display("m", float(found.widest[:, 0].max()))
-    return shown_unit(unit), factor
 
 
 #: largest rise of the sum of squares that is shown, and points of its curve
@@ -367,8 +363,7 @@ def excited(motion: Fourier, bounds: Bounds, drives: Sequence[str], units: Seque
                     axis.axhline(sign * limit, color=INK, lw=0.7, ls="--")
                 axis.set_ylim(-1.15 * max(limit, largest), 1.15 * max(limit, largest))
             else:
-                word = f"bound {limit:g} outside"
-                axis.set_title(word, loc="right", fontsize=SIZE - 1, color=INK)
+                axis.set_title(f"bound {limit:g} outside", loc="right", fontsize=SIZE - 1, color=INK)
             dress(axis, f"{kinds[k]}, {drive}", "t [s]" if k == 2 else "", f"[{unit}]")
     return figure
 
@@ -379,10 +374,9 @@ def identified(found: Estimate) -> Figure:
     places, names = np.arange(len(found.names)), list(found.names)
     low, high = found.intervals().T
     size = np.maximum(np.abs(found.values), 1e-300)
-    axis = axes[0, 0]
-    width = (high - low) / 2 / size
-    told = width <= 1.0
-    axis.barh(places, np.clip(width, 1e-6, 1e3), color=[COLOURS[0] if one else FAINT for one in told], height=0.6)
+    axis, width = axes[0, 0], (high - low) / 2 / size
+    told = [COLOURS[0] if one else FAINT for one in width <= 1.0]
+    axis.barh(places, np.clip(width, 1e-6, 1e3), color=told, height=0.6)
     axis.set_xscale("log")
     axis.axvline(1.0, color=INK, lw=0.7, ls="--")
     dress(axis, "Half width of the 95 % interval", "share of the value; grey: not distinguishable from zero", "")
@@ -403,8 +397,7 @@ def identified(found: Estimate) -> Figure:
     axis.grid(False)
     axis.set_xticks(places, [str(i + 1) for i in places])
     axis.set_yticks(places, [f"{name} {i + 1}" for i, name in enumerate(names)], fontsize=SIZE - 1.5)
-    bar = figure.colorbar(image, ax=axis, shrink=0.8)
-    bar.ax.tick_params(labelsize=SIZE - 1, colors=INK)
+    figure.colorbar(image, ax=axis, shrink=0.8).ax.tick_params(labelsize=SIZE - 1, colors=INK)
     return figure
 
 

@@ -170,7 +170,6 @@ def _kind() -> Any:
 
 
 def _checked(values: Mapping[str, Any], sliders: list[dict[str, Any]]) -> dict[str, float]:
-    """Numbers between the ends of the sliders."""
     ends = {one["name"]: (one["low"], one["high"]) for one in sliders}
     for name, value in values.items():
         if name not in ends:

@@ -327,7 +327,6 @@ def _details(runs: Mapping[str, Trajectory]) -> str:
 
 
 def _text(name: str) -> str:
-    """A file of the page."""
     text = (files("nonsmooth.report") / "assets" / name).read_text(encoding="utf-8").replace("\r\n", "\n")
     if name.endswith(".js") and ("</script" in text.lower() or "<!--" in text):
         raise ValueError(f"{name} would end its own script element.")

@@ -75,7 +75,6 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
 
 
 def _frame(one: Frame) -> dict[str, Any]:
-    """A frame: its kind and its fields."""
     values = {field.name: getattr(one, field.name) for field in dataclasses.fields(one)}
     spots = {name: {"body": value.body, "at": value.at} for name, value in values.items() if isinstance(value, Spot)}
     frames = {name: _frame(value) for name, value in values.items() if isinstance(value, Frame)}
@@ -241,7 +240,6 @@ def _forces(run: Trajectory, places: list[Touching], keep: RowIndices) -> Array:
 
 
 def _in_space(vectors: Array) -> Array:
-    """Vectors (n, k, 2) or (n, k, 3) as rows (n, 3 k)."""
     return np.pad(vectors, ((0, 0), (0, 0), (0, 3 - vectors.shape[2]))).reshape(len(vectors), -1)
 
 

@@ -195,7 +195,6 @@ class _Problem:
         return np.sqrt(variance), shift
 
     def expected(self, shift: float, sd: float) -> float:
-        """Yield of a normal deviation."""
         from scipy.stats import norm
 
         if sd == 0.0:
@@ -287,7 +286,6 @@ def _power(name: str, one: Any) -> tuple[float, float]:
 
 
 def _choices(name: str, offered: Mapping[str, Any], nominal: float) -> list[tuple[Scatter, float]]:
-    """Tolerances or fits with their costs."""
     found: list[tuple[Scatter, float]] = []
     for text, amount in offered.items():
         if not (is_number(amount) and amount >= 0.0):

@@ -165,8 +165,8 @@ class Comparison(Result):
         rows: list[dict[str, Any]] = [{"case": label} for label in self.labels]
         for row in rows:
             for name, value in self.table[row["case"]].items():
-                parts = {f"{name}.{key}": part for key, part in value.items()} if isinstance(value, Mapping) else None
-                row |= {name: value} if parts is None else parts
+                mapped = isinstance(value, Mapping)
+                row |= {f"{name}.{key}": part for key, part in value.items()} if mapped else {name: value}
         return rows
 
     def to_dataset(self) -> xarray.Dataset:
@@ -184,10 +184,11 @@ class Comparison(Result):
             "coordinate": first.q.names, "contact": first.gap.names, "cause": list(self.table[self.labels[0]]["loss"]),
         }  # fmt: skip
         coordinates: dict[str, Any] = {name: (name, texts(values)) for name, values in names.items()}
-        coordinates["unit"] = variable("coordinate", first.q.unit_list)
-        coordinates["time"] = variable("time", t, "s")
-        coordinates["window_start"] = variable("window", self.edges[:-1], "s")
-        coordinates["window_end"] = variable("window", self.edges[1:], "s")
+        coordinates |= {
+            "unit": variable("coordinate", first.q.unit_list), "time": variable("time", t, "s"),
+            "window_start": variable("window", self.edges[:-1], "s"),
+            "window_end": variable("window", self.edges[1:], "s"),
+        }  # fmt: skip
         data: dict[str, Any] = {}
         for metric, (unit, meaning) in METRICS.items():
             values = [self.table[label][metric] for label in self.labels]
@@ -320,23 +321,14 @@ def compare(
         if not low <= value < float("inf"):
             raise InputError(f"{name} must be a number >= {low:g}, got {value!r}.")
     check_build(build)
-    return _compare(build, cases, t_end, reference or labels[0], windows, target, slowest, repeats, patience, progress)
-
-
-def _compare(
-    build: Callable[[Any], Model | System], cases: tuple[Case, ...], t_end: float, reference: str, windows: int,
-    target: float, slowest: float, repeats: int, patience: float, progress: Progress,
-) -> Comparison:  # fmt: skip
-    """The comparison of checked cases."""
+    reference = reference or labels[0]
     tell = whom(progress)
     trials = {case.label: Trial.of(build, case, t_end) for case in cases}
     first = trials[cases[0].label].system
     for label, trial in trials.items():
         if trial.system.contact_names != first.contact_names or trial.system.q_names != first.q_names:
-            raise InputError(
-                f'Cases "{cases[0].label}" and "{label}" are different mechanisms: '
-                "their coordinates or contacts differ."
-            )
+            which = f'"{cases[0].label}" and "{label}"'
+            raise InputError(f"Cases {which} are different mechanisms: their coordinates or contacts differ.")
     parts = 3 * len(cases)
     runs: dict[str, Trajectory] = {}
     failed: dict[str, str] = {}
@@ -384,26 +376,18 @@ def _compare(
         table[case.label] = {name: numbers[name] for name in METRICS}
     tell("done", 1.0)
     motions = [Motion.of_run(runs[case.label]) for case in cases]
+    settings = {
+        "t_end [s]": float(t_end), "target of the own error [-]": float(target), "windows": int(windows),
+        "slowest impact [m/s]": threshold,
+        "scale of coordinates [m or rad]": dict(zip(truth.names, scale.tolist(), strict=True)),
+        "truth": {case.label: "exact" if case.exact is not None else "converged" for case in cases},
+    }  # fmt: skip
     return Comparison(
-        cases=cases,
-        table=table,
-        runs=runs,
-        reference=reference,
-        truth=truth,
+        cases=cases, table=table, runs=runs, reference=reference, truth=truth,
         between=np.array([[scaled_distance(a, b, motion_times(grid, a, b), scale) for b in motions] for a in motions]),
-        modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]),
-        edges=edges,
-        forces=np.stack([mean_forces(run, edges) for run in runs.values()]),
-        settings={
-            "t_end [s]": float(t_end),
-            "target of the own error [-]": float(target),
-            "windows": int(windows),
-            "slowest impact [m/s]": threshold,
-            "scale of coordinates [m or rad]": dict(zip(truth.names, scale.tolist(), strict=True)),
-            "truth": {case.label: "exact" if case.exact is not None else "converged" for case in cases},
-        },
-        failed=failed,
-    )
+        modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]), edges=edges,
+        forces=np.stack([mean_forces(run, edges) for run in runs.values()]), settings=settings, failed=failed,
+    )  # fmt: skip
 
 
 def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float) -> dict[str, Any]:

@@ -475,7 +475,6 @@ def _poses(held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
 
 
 def _vector(name: str, wanted: Any, dimension: int) -> Array:
-    """A direction in the ground frame."""
     if dimension == 2 and is_number(wanted):
         return np.array([math.cos(wanted), math.sin(wanted)])
     if not isinstance(wanted, str) and np.shape(wanted) == (dimension,) and all(is_number(x) for x in wanted):

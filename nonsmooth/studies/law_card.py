@@ -179,7 +179,6 @@ def law_card(
 
 
 def _checked(law: NormalLaw, speed: float, mass: float, geometry: Mapping[str, float]) -> dict[str, float]:
-    """The law's numbers and the geometry, together."""
     if not isinstance(law, NormalLaw):
         raise InputError(f"law must be a normal law, as Flores(stiffness=1e10, restitution=0.8), got {law!r}.")
     for name, value in (("speed", speed), ("mass", mass), *geometry.items()):

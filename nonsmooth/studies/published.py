@@ -437,7 +437,6 @@ def smooth(entry: Any) -> bool:
 
 
 def _facts(run: Trajectory, t_end: float) -> dict[str, float]:
-    """`FACTS` of a run."""
     touches = contact_intervals(run)
     touches = touches[touches["approach"] > 0.0]
     short = touches["end"] - touches["start"] < SHORT * t_end

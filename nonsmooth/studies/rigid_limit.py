@@ -97,10 +97,11 @@ class RigidLimit(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per stiffness."""
-        names = ("stiffness", *(name for name in COLUMNS if name != "first_impulse"))
-        kinds = {name: int if name in COUNTS else float for name in names}
-        rows = [{name: kind(getattr(self, name)[i]) for name, kind in kinds.items()} for i in range(len(self.verdicts))]
-        return [row | {"verdict": verdict.kind} for row, verdict in zip(rows, self.verdicts, strict=True)]
+        kinds = {name: int if name in COUNTS else float for name in ("stiffness", *COLUMNS) if name != "first_impulse"}
+        return [
+            {name: kind(getattr(self, name)[i]) for name, kind in kinds.items()} | {"verdict": verdict.kind}
+            for i, verdict in enumerate(self.verdicts)
+        ]
 
     def to_dataset(self) -> xarray.Dataset:
         """An `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
@@ -108,11 +109,11 @@ class RigidLimit(Result):
 
         data = {name: variable("stiffness", getattr(self, name), *about) for name, about in COLUMNS.items()}
         data["verdict"] = variable("stiffness", [verdict.kind for verdict in self.verdicts], "-", "of the run")
-        facts: dict[str, Any] = {"title": "compliant contact towards the rigid limit"}
-        facts["rigid_verdict"] = str(self.rigid_verdict)
-        facts |= {f"order_{name}": value for name, value in self.orders.items()}
-        facts |= {f"needed_{name}": value for name, value in self.needed.items()}
-        facts["rigid_impulse"] = self.rigid_impulse
+        facts: dict[str, Any] = {
+            "title": "compliant contact towards the rigid limit", "rigid_verdict": str(self.rigid_verdict),
+            **{f"order_{name}": value for name, value in self.orders.items()},
+            **{f"needed_{name}": value for name, value in self.needed.items()}, "rigid_impulse": self.rigid_impulse,
+        }  # fmt: skip
         return xarray.Dataset(data, {"stiffness": variable("stiffness", self.stiffness, "N/m^n")}, facts)
 
 

@@ -150,7 +150,7 @@ class StepSizes(Result):
         }  # fmt: skip
         data: dict[str, Any] = {}
         for name, (unit, meaning) in (columns | MEASURES).items():
-            rows = [one.measures[name] if name in MEASURES else getattr(one, name) for one in self.series]
+            rows = [one.measures.get(name, getattr(one, name, None)) for one in self.series]
             data[name] = variable(level, np.array(rows, float), unit, meaning)
         data["verdict"] = variable(level, [one.verdicts for one in self.series], "-", "of the worst run of the level")
         empty = np.full(len(self.series[0].dt), np.nan)
@@ -160,15 +160,11 @@ class StepSizes(Result):
             orders = [one.orders[name] for one in self.series]
             data[f"{name}_order"] = variable("case", orders, "-", f"fitted order of {name}")
         if self.bounds is not None:
-            b = self.bounds
-            over = ("bound_dt_min", "bound_dt_max")
-            data |= {
-                "bounds_error": variable(over, b.error, "-", MEASURES["error"][1]),
-                "bounds_violation": variable(over, b.violation, "m", MEASURES["violation"][1]),
-                "bounds_steps": variable(over, b.steps, "-"),
-                over[0]: variable(over[0], b.dt_min, "s"),
-                over[1]: variable(over[1], b.dt_max, "s"),
-            }
+            b, over = self.bounds, ("bound_dt_min", "bound_dt_max")
+            for name in ("error", "violation"):
+                data[f"bounds_{name}"] = variable(over, getattr(b, name), *MEASURES[name])
+            data["bounds_steps"] = variable(over, b.steps, "-")
+            data |= {f"bound_{name}": variable(f"bound_{name}", getattr(b, name), "s") for name in ("dt_min", "dt_max")}
         about = {"case": "label", "kind": "kind", "reference": "reference"}
         coordinates = {name: variable("case", [getattr(one, of) for one in self.series]) for name, of in about.items()}
         facts = {name: str(value) for name, value in self.settings.items()}
@@ -344,16 +340,11 @@ class _Study:
             clearance = trial.system.numeric.contact_law(values)[3]
             gap_error = float(np.max(time_mean(np.abs(gaps[0] - gaps[1]), t) / clearance))
         return {
-            "error": moved if gap_error is None else gap_error,
-            "motion_error": moved,
+            "error": moved if gap_error is None else gap_error, "motion_error": moved,
             "impulse_error": float(np.max(mean_impulse_error(motion, truth, t), initial=0.0)),
-            "violation": c.gap_violation,
-            "complementarity": c.complementarity,
-            "energy": abs(c.energy.remainder),
-            "steps": float(len(run.t) - 1),
-            "seconds": run.wall_seconds,
-            "verdict": accurate.verdict(run).kind,
-        }
+            "violation": c.gap_violation, "complementarity": c.complementarity, "energy": abs(c.energy.remainder),
+            "steps": float(len(run.t) - 1), "seconds": run.wall_seconds, "verdict": accurate.verdict(run).kind,
+        }  # fmt: skip
 
 
 def _setting(dt: StepControl, level: int, factor: float) -> StepControl:

@@ -369,7 +369,6 @@ def _answers(
 
 
 def _said(error: BaseException | None) -> str:
-    """An error as the message of its run."""
     return f"{type(error).__name__}: {error}"
 
 

@@ -145,9 +145,9 @@ class Tolerance(Result):
 
     @property
     def lost(self) -> NDArray[np.bool_]:
-        """Runs that failed: their outputs are not known (k, n)."""
-        none = self.failed is None or self.level != "dynamic"
-        return np.zeros(self.outputs.shape, dtype=bool) if none else np.asarray(self.failed)
+        """Runs that failed, whose outputs are not known (k, n)."""
+        known = self.failed if self.level == "dynamic" else None
+        return np.zeros(self.outputs.shape, dtype=bool) if known is None else known
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
@@ -182,8 +182,7 @@ class Tolerance(Result):
     @property
     def medians(self) -> tuple[Array, Array]:
         """Median of the outputs at each scale (k,), with failed runs below all others, and above them."""
-        least = np.where(self.lost, -np.inf, self.outputs)
-        return np.median(least, axis=1), np.median(self.outputs, axis=1)
+        return np.median(np.where(self.lost, -np.inf, self.outputs), axis=1), np.median(self.outputs, axis=1)
 
     def yield_at(self, scale: int = -1) -> tuple[float, float, float]:
         """Share of products within the limit at a scale, the last by default, and its bounds with the confidence.
@@ -402,13 +401,16 @@ def tolerance(
         raise InputError(f"level must be one of {', '.join(LEVELS)}, got {shown(level)}.")
     _check_numbers(limit, runs, coverage, confidence, accuracy)
     kinematic = level == "kinematic"
-    clearances, others = _given(mapping("clearances", clearances)), _given(mapping("others", others))
+    clearances, others = (
+        {k: stated(one) if isinstance(one, str) and looks_stated(one) else one for k, one in given.items()}
+        for given in (mapping("clearances", clearances), mapping("others", others))
+    )
     if not clearances and not others:
         found = system_of(mechanism, mapping("arguments", arguments)).toleranced(parameters)
         clearances = {name: one for name, one in found.items() if isinstance(one, Fit)}
         others = {name: one for name, one in found.items() if not isinstance(one, Fit)}
-    drawn = all(isinstance(one, Scatter) for one in clearances.values())
-    scales = numbers("factors", (AS_DRAWN if drawn else FACTORS) if factors is None else factors)
+    usual = AS_DRAWN if all(isinstance(one, Scatter) for one in clearances.values()) else FACTORS
+    scales = numbers("factors", usual if factors is None else factors)
     if not (len(scales) and np.all(np.diff(scales) > 0) and scales[0] > 0):
         raise InputError(f"factors must be positive numbers that rise, got {scales.tolist()}.")
     if not clearances and not others:
@@ -439,7 +441,10 @@ def tolerance(
         check_sensitivity(distributions)
     names, size = tuple(distributions), len(clearances)
     stretch = np.where(np.arange(len(names)) < size, scales[:, None], 1.0)
-    inputs = np.stack([draws(distributions, runs, (seed, i)) * row for i, row in enumerate(stretch)])
+    inputs = np.stack([
+        drawn(distributions, np.random.default_rng((seed, i)).random((runs, len(names)))) * row
+        for i, row in enumerate(stretch)
+    ])  # fmt: skip
     how = words(distributions)
     made = products.outputs(names, inputs.reshape(-1, len(names)), f"tolerance study, seed {seed}: {how}")
     failed = np.isnan(made.values).reshape(len(scales), runs)
@@ -451,19 +456,14 @@ def tolerance(
                      for name, one in clearances.items()])  # fmt: skip
     last = {name: _Scaled(one, scales[-1]) if name in clearances and scales[-1] != 1.0 else one
             for name, one in distributions.items()}  # fmt: skip
-    what, sizes = name_of(metric), None
-    if sensitivity:
-        sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
+    what = name_of(metric)
+    sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed) if sensitivity else None
     failures, bands = [], {}
     if isinstance(products, KinematicLevel):
         bands = products.kinematics.bands(distributions)
+        options: dict[str, Any] = {"two_sided": True, "confidence": confidence, "seed": seed}
         signed = partial(products.kinematics.deviations, names)
-        for method in failure:
-            failures.append(
-                failure_probability(
-                    signed, last, limit, method=method, two_sided=True, confidence=confidence, seed=seed
-                )
-            )
+        failures = [failure_probability(signed, last, limit, method=method, **options) for method in failure]
     return Tolerance(
         metric=what, unit=made.unit, limit=float(limit), coverage=float(coverage), confidence=float(confidence),
         names=names, scaled=tuple(clearances), factors=scales, widest=scales[:, None] * ends, inputs=inputs,
@@ -478,18 +478,11 @@ def tolerance(
 
 @dataclass(frozen=True)
 class _Scaled:
-    """A distribution times a factor."""
-
     one: Any
     factor: float
 
     def ppf(self, q: Any) -> Array:
         return self.factor * quantiles("", self.one, q)
-
-
-def _given(distributions: dict[str, Any]) -> dict[str, Any]:
-    """Distributions with the texts of fits and toleranced dimensions read."""
-    return {k: stated(one) if isinstance(one, str) and looks_stated(one) else one for k, one in distributions.items()}
 
 
 def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accuracy: Any) -> None:
@@ -512,11 +505,6 @@ def _shares_within(within: NDArray[np.bool_], lost: NDArray[np.bool_]) -> Array:
     """Shares of the runs within the limit, of those that did not fail; NaN where all did."""
     known = (~lost).sum(axis=-1)
     return np.where(known, within.sum(axis=-1) / np.maximum(known, 1), np.nan)
-
-
-def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:
-    """`n` independent draws of each distribution (n, len(distributions))."""
-    return drawn(distributions, np.random.default_rng(seed).random((n, len(distributions))))
 
 
 def share_bound(within: int, runs: int, confidence: float) -> float:

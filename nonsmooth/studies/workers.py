@@ -67,7 +67,6 @@ def outcomes(
 
 
 def _done(parcel: bytes, *task: Any) -> Any:
-    """Run a task in another process."""
     return _unpacked(parcel)(*task)
 
 
