@@ -47,15 +47,9 @@ class Section:
 
 
 def poincare(
-    trajectory: Trajectory,
-    name: str,
-    value: float = 0.0,
-    *,
-    kind: str = "q",
-    direction: str = "both",
-    period: float | None = None,
-    after: float | None = None,
-) -> Section:
+    trajectory: Trajectory, name: str, value: float = 0.0, *, kind: str = "q", direction: str = "both",
+    period: float | None = None, after: float | None = None,
+) -> Section:  # fmt: skip
     """States where a quantity crosses a value.
 
     Between rows the quantity follows `pieces`: cubic Hermite interpolants of coordinates and gaps. A velocity or gap
@@ -247,14 +241,9 @@ class Spectrum:
 
 
 def spectrum(
-    trajectory: Trajectory,
-    name: str,
-    *,
-    kind: str = "q",
-    window: str = "hann",
-    span: tuple[float, float] | None = None,
-    samples: int | None = None,
-) -> Spectrum:
+    trajectory: Trajectory, name: str, *, kind: str = "q", window: str = "hann",
+    span: tuple[float, float] | None = None, samples: int | None = None,
+) -> Spectrum:  # fmt: skip
     """Amplitude spectrum of a quantity, resampled on a uniform grid.
 
     Coordinates, velocities and gaps are sampled from `pieces`, forces as means over the sampling interval including the
@@ -308,16 +297,10 @@ def spectrum(
     amplitude[0] = abs(mean)
     duration = last - first
     return Spectrum(
-        name=name,
-        kind=kind,
-        unit=known.units(name),
-        frequency=np.arange(len(lines)) / duration,
-        amplitude=amplitude,
-        window=window,
-        spacing=duration / n,
-        duration=duration,
+        name=name, kind=kind, unit=known.units(name), frequency=np.arange(len(lines)) / duration, amplitude=amplitude,
+        window=window, spacing=duration / n, duration=duration,
         bandwidth=float(n * np.sum(weights**2) / weights.sum() ** 2 / duration),
-    )
+    )  # fmt: skip
 
 
 def _mean_reactions(trajectory: Trajectory, edges: Array) -> Array:
@@ -372,16 +355,9 @@ class Exponent:
 
 
 def largest_exponent(
-    flow: Callable[[S], S],
-    start: S,
-    neighbour: Callable[[S, S | None, float], S],
-    distance: Callable[[S, S], float],
-    *,
-    interval: float,
-    intervals: int,
-    size: float,
-    transient: int = 0,
-) -> Exponent:
+    flow: Callable[[S], S], start: S, neighbour: Callable[[S, S | None, float], S], distance: Callable[[S, S], float],
+    *, interval: float, intervals: int, size: float, transient: int = 0,
+) -> Exponent:  # fmt: skip
     """Benettin's method with two trajectories: after each interval the distance of the neighbour is rescaled.
 
     ``lambda = 1/(n tau) sum ln(d_k / d_0)``.

@@ -136,15 +136,9 @@ class BaseParameters:
 
 
 def base_parameters(
-    Y: Regressor | Array,
-    states: tuple[Array, Array, Array] | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    units: tuple[str, ...] = (),
-    bounds: float = 1.0,
-    samples: int = 200,
-    seed: int = 0,
-) -> BaseParameters:
+    Y: Regressor | Array, states: tuple[Array, Array, Array] | None = None, *, names: tuple[str, ...] = (),
+    units: tuple[str, ...] = (), bounds: float = 1.0, samples: int = 200, seed: int = 0,
+) -> BaseParameters:  # fmt: skip
     """Find the identifiable combinations of the parameters.
 
     The rank is that of the columns scaled to norm 1, by their singular values. In the order of the parameters, a

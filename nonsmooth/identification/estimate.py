@@ -169,16 +169,10 @@ class Estimate(Saved):
 
 
 def estimate(
-    Y: Regressor,
-    measured: Measurement,
-    *,
-    method: Method = "weighted",
-    base: BaseParameters | None = None,
-    prior: Array | None = None,
-    joints: Mapping[str, str] | None = None,
-    slowest: float = 0.0,
+    Y: Regressor, measured: Measurement, *, method: Method = "weighted", base: BaseParameters | None = None,
+    prior: Array | None = None, joints: Mapping[str, str] | None = None, slowest: float = 0.0,
     motion_noise: tuple[float, float, float] | None = None,
-) -> Estimate:
+) -> Estimate:  # fmt: skip
     """Estimate the base parameters from measured motion and forces.
 
     Parameters

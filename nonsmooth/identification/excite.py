@@ -159,15 +159,9 @@ def criteria(W: Array) -> dict[str, float]:
 
 @telling
 def excite(
-    Y: Regressor,
-    bounds: Bounds,
-    omega: float,
-    *,
-    settings: Excite | None = None,
-    base: BaseParameters | None = None,
-    workers: int | None = None,
-    progress: Progress = None,
-) -> Excitation:
+    Y: Regressor, bounds: Bounds, omega: float, *, settings: Excite | None = None, base: BaseParameters | None = None,
+    workers: int | None = None, progress: Progress = None,
+) -> Excitation:  # fmt: skip
     """Find the periodic motion of the drives from which the base parameters are estimated with the best accuracy.
 
     Each start is a random series, scaled to its bounds, improved by IPOPT. The best one is scaled such that every bound

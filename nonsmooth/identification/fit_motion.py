@@ -276,17 +276,10 @@ class MotionFit(Saved):
 
 @telling
 def fit_motion(
-    system: System,
-    stepper: Stepper,
-    data: MotionData,
-    parameters: Mapping[str, tuple[float, float]],
-    *,
-    dt: float | StepControl,
-    settings: FitMotion | None = None,
-    until: float | None = None,
-    resume: str | os.PathLike[str] | None = None,
-    progress: Progress = None,
-) -> MotionFit:
+    system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, tuple[float, float]], *,
+    dt: float | StepControl, settings: FitMotion | None = None, until: float | None = None,
+    resume: str | os.PathLike[str] | None = None, progress: Progress = None,
+) -> MotionFit:  # fmt: skip
     """Fit parameters of a mechanism, such as clearance, friction and restitution of a joint, to its measured motion.
 
     Parameters

@@ -90,14 +90,9 @@ class MotionData:
 
 
 def predictable_time(
-    system: System,
-    stepper: Stepper,
-    data: MotionData,
-    parameters: Mapping[str, float],
-    *,
-    dt: float | StepControl,
+    system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, float], *, dt: float | StepControl,
     change: float = 1e-6,
-) -> float:
+) -> float:  # fmt: skip
     """Time [s] up to which a relative `change` of each parameter moves every column by less than its noise.
 
     Beyond it a motion with impacts cannot be fitted: parameters would have to be known to more digits than they have.

@@ -38,13 +38,9 @@ FRICTION = {"viscous": "s", "coulomb": "", "offset": "", "rotor": "s^2"}
 
 
 def regressor(
-    system: System,
-    drives: Sequence[str],
-    *,
-    frames: Mapping[str, LinkFrame] | None = None,
-    friction: Sequence[str] = (),
-    loads: Sequence[str] = (),
-) -> Regressor:
+    system: System, drives: Sequence[str], *, frames: Mapping[str, LinkFrame] | None = None,
+    friction: Sequence[str] = (), loads: Sequence[str] = (),
+) -> Regressor:  # fmt: skip
     """The regressor of a mechanism with ideal joints, a tree or with closed loops, in the plane or in space.
 
     Parameters

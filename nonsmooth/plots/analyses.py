@@ -45,14 +45,9 @@ WORD = {"q": "", "gap": "gap, "}
 
 
 def phase_portrait(
-    trajectory: Trajectory,
-    name: str,
-    *,
-    kind: str = "q",
-    span: tuple[float, float] | None = None,
-    section: Section | None = None,
-    ax: Axes | None = None,
-) -> Axes:
+    trajectory: Trajectory, name: str, *, kind: str = "q", span: tuple[float, float] | None = None,
+    section: Section | None = None, ax: Axes | None = None,
+) -> Axes:  # fmt: skip
     """The path of a coordinate, or of a gap, and its velocity.
 
     Between rows both follow `nonsmooth.diagnostics.pieces`. The rate's jumps at impacts are dashed lines.
@@ -311,13 +306,9 @@ SPACE, SMALLEST = 1.2, 4.0
 
 
 def impact_table(
-    trajectory: Trajectory,
-    *,
-    rows: int = 12,
-    slowest: float | None = None,
-    contacts: Iterable[str] | None = None,
+    trajectory: Trajectory, *, rows: int = 12, slowest: float | None = None, contacts: Iterable[str] | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """The impacts of a run as a table, in order of time; only those with the largest impulses if there are many.
 
     Parameters

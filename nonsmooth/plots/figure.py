@@ -64,13 +64,10 @@ class Cell(NamedTuple):
 
 
 def figure(
-    trajectory: Trajectory,
-    *what: str | AnyPanel,
-    width: str | float | None = None,
-    measured: Measured | str | os.PathLike[str] | None = None,
-    exact: Exact | None = None,
+    trajectory: Trajectory, *what: str | AnyPanel, width: str | float | None = None,
+    measured: Measured | str | os.PathLike[str] | None = None, exact: Exact | None = None,
     window: tuple[float, float] | None = None,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw the requested panels in the order in which they are given.
 
     Parameters

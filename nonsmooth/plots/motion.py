@@ -94,17 +94,10 @@ def energy_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
 
 
 def draw_panels(
-    trajectory: Trajectory,
-    chosen: Sequence[AnyPanel],
-    exact: Exact | None,
-    *,
-    columns: int = 0,
-    share: bool = False,
-    measured: Measured | None = None,
-    width: float | None = None,
-    window: tuple[float, float] | None = None,
+    trajectory: Trajectory, chosen: Sequence[AnyPanel], exact: Exact | None, *, columns: int = 0, share: bool = False,
+    measured: Measured | None = None, width: float | None = None, window: tuple[float, float] | None = None,
     page: SubFigure | None = None,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Lay the panels out in columns, filled row by row, in a figure of a width [inch] or in a part of one.
 
     With `share` a column has one vertical scale; a window (from, to) [s] shows a part of the run.

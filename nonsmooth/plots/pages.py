@@ -211,12 +211,9 @@ def draw_scale(axes: Axes, metre: float, note: str) -> None:
 
 
 def sketch(
-    system: System,
-    state: State | None = None,
-    *,
-    view: tuple[float, float] | None = None,
+    system: System, state: State | None = None, *, view: tuple[float, float] | None = None,
     deformation: float | None = None,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw a mechanism, each element as its `drawing` says.
 
     A body is a bar or a plate between its joints, in space lines from its mass centre to them with the faces between
@@ -346,16 +343,10 @@ def ffmpeg() -> str | None:
 
 
 def animation(
-    trajectory: Trajectory,
-    *,
-    frames: int = 120,
-    fps: int = 20,
-    span: tuple[float, float] | None = None,
-    magnify: float | None = None,
-    deformation: float | None = None,
-    forces: bool = True,
+    trajectory: Trajectory, *, frames: int = 120, fps: int = 20, span: tuple[float, float] | None = None,
+    magnify: float | None = None, deformation: float | None = None, forces: bool = True,
     view: tuple[float, float] | None = None,
-) -> Animation:
+) -> Animation:  # fmt: skip
     """Draw bodies, joints and contacts of a run as an animation, each element as its `drawing` says.
 
     A body is drawn by its shapes, or without any as the convex hull of its joints, a slider as a block, a journal as a

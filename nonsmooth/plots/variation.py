@@ -304,11 +304,8 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     axis.plot(x, found.bound / factor, color=COLOURS[1], marker="o", ms=3.5, lw=1.0, label=said)
     if found.lost.any():
         dotted: dict[str, Any] = {
-            "mfc": "none",
-            "lw": 0.7,
-            "ls": ":",
-            "label": "the same, had failed runs kept the limit",
-        }
+            "mfc": "none", "lw": 0.7, "ls": ":", "label": "the same, had failed runs kept the limit",
+        }  # fmt: skip
         axis.plot(x, found.bound_best / factor, color=COLOURS[1], marker="o", ms=3.5, **dotted)
     for place, count in zip(x[found.failures_at > 0], found.failures_at[found.failures_at > 0], strict=True):
         axis.text(place, 0.01, f"{count} failed", transform=axis.get_xaxis_transform(), ha="center", va="bottom",

@@ -34,15 +34,10 @@ HEIGHT = 560
 
 
 def explore(
-    system: System | Model,
-    stepper: Stepper | None = None,
-    *,
-    parameters: Mapping[str, tuple[float | str, float | str]],
-    t_end: float | str,
-    dt: float | str | StepControl | None = None,
-    state: State | None = None,
-    show: str | Sequence[str] = "page",
-) -> AnyWidget:
+    system: System | Model, stepper: Stepper | None = None, *,
+    parameters: Mapping[str, tuple[float | str, float | str]], t_end: float | str,
+    dt: float | str | StepControl | None = None, state: State | None = None, show: str | Sequence[str] = "page",
+) -> AnyWidget:  # fmt: skip
     """A widget for notebooks: a slider for each of some parameters, and the run with their values.
 
     When a slider is released, `simulate` runs the mechanism with the new values, without compiling anything anew, and

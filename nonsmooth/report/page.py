@@ -181,13 +181,9 @@ SCRIPTS = (
 
 
 def page(
-    runs: Trajectory | Mapping[str, Trajectory],
-    *,
-    title: str = "",
-    rows: int = ROWS,
-    light: bool = False,
+    runs: Trajectory | Mapping[str, Trajectory], *, title: str = "", rows: int = ROWS, light: bool = False,
     more: Iterable[Part] = (),
-) -> str:
+) -> str:  # fmt: skip
     """A complete HTML document of a run, or of several by label, two of which are shown side by side.
 
     Parameters
@@ -251,13 +247,9 @@ def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "
 
 
 def write(
-    runs: Trajectory | Mapping[str, Trajectory],
-    path: str | os.PathLike[str],
-    *,
-    title: str = "",
-    rows: int = ROWS,
+    runs: Trajectory | Mapping[str, Trajectory], path: str | os.PathLike[str], *, title: str = "", rows: int = ROWS,
     more: Iterable[Part] = (),
-) -> None:
+) -> None:  # fmt: skip
     """Write `page` to a file.
 
     Raises

@@ -75,22 +75,11 @@ class Allocation:
 
 @telling
 def allocate(
-    mechanism: Mechanism,
-    limit: float,
-    *,
-    metric: str,
-    cost: Mapping[str, Any],
-    target: float = 0.9973,
-    pose: Mapping[str, Any] | None = None,
-    t_end: float | None = None,
-    directions: Mapping[str, Any] | None = None,
-    runs: int = 10_000,
-    confidence: float = 0.95,
-    seed: int = 0,
-    parameters: Mapping[str, Any] | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    progress: Progress = None,
-) -> Allocation:
+    mechanism: Mechanism, limit: float, *, metric: str, cost: Mapping[str, Any], target: float = 0.9973,
+    pose: Mapping[str, Any] | None = None, t_end: float | None = None, directions: Mapping[str, Any] | None = None,
+    runs: int = 10_000, confidence: float = 0.95, seed: int = 0, parameters: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Any] | None = None, progress: Progress = None,
+) -> Allocation:  # fmt: skip
     """Tolerances that keep a deviation within its limit for a share of the products, at the least cost.
 
     Parameters

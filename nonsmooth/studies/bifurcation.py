@@ -95,17 +95,9 @@ class Bifurcation(Result):
 
 @telling
 def bifurcation(
-    section: Callable[[float], Array],
-    values: Sequence[float] | Array,
-    *,
-    parameter: str,
-    unit: str,
-    quantity: str,
-    quantity_unit: str,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    progress: Progress = None,
-) -> Bifurcation:
+    section: Callable[[float], Array], values: Sequence[float] | Array, *, parameter: str, unit: str, quantity: str,
+    quantity_unit: str, workers: int | None = None, scheduler: str | None = None, progress: Progress = None,
+) -> Bifurcation:  # fmt: skip
     """Collect the points of `section` for each value of a parameter.
 
     Parameters
@@ -155,16 +147,9 @@ def bifurcation(
 
 
 def periodic_section(
-    system: System,
-    stepper: Stepper,
-    *,
-    period: float,
-    steps: int | StepControl,
-    transient: int,
-    points: int,
-    state: State | None = None,
-    parameters: Mapping[str, float] | None = None,
-) -> Section:
+    system: System, stepper: Stepper, *, period: float, steps: int | StepControl, transient: int, points: int,
+    state: State | None = None, parameters: Mapping[str, float] | None = None,
+) -> Section:  # fmt: skip
     """States once per period of the drive after a transient.
 
     Parameters
@@ -391,19 +376,10 @@ class LongRun:
 
 @telling
 def lyapunov(
-    system: System,
-    stepper: Stepper,
-    *,
-    interval: float,
-    intervals: int,
-    dt: StepControl,
-    size: float = 1e-7,
-    transient: int = 0,
-    state: State | None = None,
-    parameters: Mapping[str, float] | None = None,
-    seed: int = 0,
+    system: System, stepper: Stepper, *, interval: float, intervals: int, dt: StepControl, size: float = 1e-7,
+    transient: int = 0, state: State | None = None, parameters: Mapping[str, float] | None = None, seed: int = 0,
     progress: Progress = None,
-) -> Exponent:
+) -> Exponent:  # fmt: skip
     """Largest Lyapunov exponent [1/s] from two neighbouring runs; see `nonsmooth.diagnostics.largest_exponent`.
 
     The distance of two states is ``sqrt(dv' M dv + (2 pi / interval)^2 du' M du)`` divided by the same for unit

@@ -226,19 +226,10 @@ class Comparison(Result):
 
 @telling
 def compare(
-    build: Callable[[Any], Model | System],
-    cases: Sequence[Case],
-    *,
-    t_end: float,
-    rigid: Sequence[Any] = (),
-    reference: str | None = None,
-    windows: int = 20,
-    target: float = 1e-4,
-    slowest: float = 0.01,
-    repeats: int = 3,
-    patience: float = 10.0,
-    progress: Progress = None,
-) -> Comparison:
+    build: Callable[[Any], Model | System], cases: Sequence[Case], *, t_end: float, rigid: Sequence[Any] = (),
+    reference: str | None = None, windows: int = 20, target: float = 1e-4, slowest: float = 0.01, repeats: int = 3,
+    patience: float = 10.0, progress: Progress = None,
+) -> Comparison:  # fmt: skip
     """Run one mechanism with several contact laws and steppers, and evaluate the same metrics.
 
     The distance of two motions is the time mean of the absolute difference of a coordinate, divided by its range in the
@@ -413,13 +404,8 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
         "impulse": dict(zip(contacts, run.P_N.array.sum(axis=0).tolist(), strict=True)),
         "peak_force": dict(zip(contacts, peaks.tolist(), strict=True)),
         "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),
-        "impacts": len(impacts(run, threshold)),
-        "first_impact": of_first("start"),
-        "first_impulse": of_first("impulse"),
-        "first_approach": of_first("approach"),
-        "first_separation": of_first("separation"),
-        "contact_share": contact_share(run),
-        "loss": dissipated(run),
-        "steps": len(run.t) - 1,
-        "evaluations": evaluations(run),
-    }
+        "impacts": len(impacts(run, threshold)), "first_impact": of_first("start"),
+        "first_impulse": of_first("impulse"), "first_approach": of_first("approach"),
+        "first_separation": of_first("separation"), "contact_share": contact_share(run), "loss": dissipated(run),
+        "steps": len(run.t) - 1, "evaluations": evaluations(run),
+    }  # fmt: skip

@@ -80,16 +80,9 @@ class Failure:
 
 
 def failure_probability(
-    output: Output,
-    distributions: Mapping[str, Any],
-    limit: float,
-    *,
-    method: str = "monte-carlo",
-    two_sided: bool = False,
-    runs: int = 100_000,
-    confidence: float = 0.99,
-    seed: int = 0,
-) -> Failure:
+    output: Output, distributions: Mapping[str, Any], limit: float, *, method: str = "monte-carlo",
+    two_sided: bool = False, runs: int = 100_000, confidence: float = 0.99, seed: int = 0,
+) -> Failure:  # fmt: skip
     """Probability that an output exceeds its limit.
 
     Parameters

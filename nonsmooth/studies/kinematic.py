@@ -151,15 +151,10 @@ class Kinematics:
     """
 
     def __init__(
-        self,
-        mechanism: System | Model,
-        coordinate: str,
-        *,
-        pose: Mapping[str, Any] | None = None,
-        t: float | Sequence[float] | Array | None = None,
-        directions: Mapping[str, Any] | None = None,
+        self, mechanism: System | Model, coordinate: str, *, pose: Mapping[str, Any] | None = None,
+        t: float | Sequence[float] | Array | None = None, directions: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         own = mechanism.build() if isinstance(mechanism, Model) else mechanism
         if any(isinstance(element, FlexibleBody) for element in own.elements):
             raise InputError("The kinematic level is for rigid bodies; deformation depends on the dynamics.")

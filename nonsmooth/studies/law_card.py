@@ -137,13 +137,9 @@ def free_impact(
 
 
 def law_card(
-    law: NormalLaw,
-    *,
-    speed: float,
-    mass: float,
-    geometry: Mapping[str, float] | None = None,
+    law: NormalLaw, *, speed: float, mass: float, geometry: Mapping[str, float] | None = None,
     requested: tuple[float, ...] = REQUESTED,
-) -> LawCard:
+) -> LawCard:  # fmt: skip
     """Simulate free impacts: with the law as given, and with the requested restitutions.
 
     See `free_impact` for the other parameters.

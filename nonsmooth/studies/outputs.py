@@ -182,22 +182,12 @@ class DynamicLevel:
 
 @telling
 def sensitivity(
-    mechanism: Mechanism,
-    stepper: Stepper | None,
-    metric: str | Callable[[Any], float],
-    distributions: Mapping[str, Any],
-    *,
-    t_end: float,
-    dt: float | StepControl | None = None,
-    base: int = 64,
-    seed: int = 0,
-    parameters: Mapping[str, float] | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    output: str | os.PathLike[str] | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
+    mechanism: Mechanism, stepper: Stepper | None, metric: str | Callable[[Any], float],
+    distributions: Mapping[str, Any], *, t_end: float, dt: float | StepControl | None = None, base: int = 64,
+    seed: int = 0, parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None, workers: int | None = None, scheduler: str | None = None,
     progress: Progress = None,
-) -> xarray.Dataset:
+) -> xarray.Dataset:  # fmt: skip
     """Fraction of an output's variance due to each input, alone and including interactions.
 
     Parameters

@@ -289,14 +289,9 @@ class PublishedRuns(Result):
 
 @telling
 def published(
-    problem: Problem,
-    cases: Iterable[str] | None = None,
-    *,
-    kinds: Mapping[str, Setting] | None = None,
-    measures: Iterable[str] | None = None,
-    progress: Progress = None,
-    **arguments: Any,
-) -> PublishedRuns:
+    problem: Problem, cases: Iterable[str] | None = None, *, kinds: Mapping[str, Setting] | None = None,
+    measures: Iterable[str] | None = None, progress: Progress = None, **arguments: Any
+) -> PublishedRuns:  # fmt: skip
     """Measure the known facts of a problem, run the cases of its source, and measure the quantities printed there.
 
     Errors are relative to the mechanism with ideal joints (ideal twin) at the same times. Without a sampling rate the

@@ -119,17 +119,10 @@ class RigidLimit(Result):
 
 @telling
 def rigid_limit(
-    build: Callable[[Any], Model | System],
-    rigid: Case,
-    law: Callable[[float], Compliant],
-    stiffness: Sequence[float],
-    *,
-    t_end: float,
-    stepper: Stepper | None = None,
-    dt: ErrorControl = CONTROL,
-    depth: float | None = None,
+    build: Callable[[Any], Model | System], rigid: Case, law: Callable[[float], Compliant], stiffness: Sequence[float],
+    *, t_end: float, stepper: Stepper | None = None, dt: ErrorControl = CONTROL, depth: float | None = None,
     progress: Progress = None,
-) -> RigidLimit:
+) -> RigidLimit:  # fmt: skip
     """Compare runs of a mechanism with contacts of increasing stiffness with a run with rigid contact.
 
     Parameters

@@ -173,18 +173,10 @@ class StepSizes(Result):
 
 @telling
 def step_size(
-    build: Callable[[Any], Model | System],
-    cases: Sequence[Case],
-    *,
-    t_end: float,
-    levels: int = 5,
-    jitter: int = 8,
-    reference: str = "best",
-    bounds: tuple[Sequence[float], Sequence[float]] | None = None,
-    repeats: int = 3,
-    workers: int | None = 1,
-    progress: Progress = None,
-) -> StepSizes:
+    build: Callable[[Any], Model | System], cases: Sequence[Case], *, t_end: float, levels: int = 5, jitter: int = 8,
+    reference: str = "best", bounds: tuple[Sequence[float], Sequence[float]] | None = None, repeats: int = 3,
+    workers: int | None = 1, progress: Progress = None,
+) -> StepSizes:  # fmt: skip
     """Run steppers with ever shorter steps and measure errors, violations and cost.
 
     Parameters

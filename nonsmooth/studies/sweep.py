@@ -226,23 +226,12 @@ class Runs:
 
 @telling
 def sweep(
-    mechanism: Mechanism,
-    stepper: Stepper | None,
-    design: Design,
-    *,
-    t_end: float,
-    dt: float | StepControl | None = None,
-    metrics: Metrics,
-    halved: bool = False,
-    parameters: Mapping[str, float] | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    check: bool = False,
-    output: str | os.PathLike[str] | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    piece: int | None = None,
-    progress: Progress = None,
-) -> xarray.Dataset:
+    mechanism: Mechanism, stepper: Stepper | None, design: Design, *, t_end: float,
+    dt: float | StepControl | None = None, metrics: Metrics, halved: bool = False,
+    parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None, check: bool = False,
+    output: str | os.PathLike[str] | None = None, workers: int | None = None, scheduler: str | None = None,
+    piece: int | None = None, progress: Progress = None,
+) -> xarray.Dataset:  # fmt: skip
     """Run a mechanism once for each row of a design, and return the metrics of every run.
 
     Parameters

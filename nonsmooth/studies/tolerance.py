@@ -330,34 +330,16 @@ class Tolerance(Result):
 
 @telling
 def tolerance(
-    mechanism: Mechanism,
-    stepper: Stepper | None,
-    metric: str | Callable[[Any], float],
-    *,
-    limit: float,
-    clearances: Mapping[str, Any] | None = None,
-    others: Mapping[str, Any] | None = None,
-    factors: Sequence[float] | Array | None = None,
-    runs: int = 400,
-    coverage: float = 0.95,
-    confidence: float = 0.95,
-    seed: int = 0,
-    t_end: float | None = None,
-    dt: float | StepControl | None = None,
-    level: str = "dynamic",
-    pose: Mapping[str, Any] | None = None,
-    directions: Mapping[str, Any] | None = None,
-    verdict: bool = False,
-    accuracy: float = 0.01,
-    sensitivity: bool = False,
-    failure: Sequence[str] = (),
-    parameters: Mapping[str, float] | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    output: str | os.PathLike[str] | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
+    mechanism: Mechanism, stepper: Stepper | None, metric: str | Callable[[Any], float], *, limit: float,
+    clearances: Mapping[str, Any] | None = None, others: Mapping[str, Any] | None = None,
+    factors: Sequence[float] | Array | None = None, runs: int = 400, coverage: float = 0.95, confidence: float = 0.95,
+    seed: int = 0, t_end: float | None = None, dt: float | StepControl | None = None, level: str = "dynamic",
+    pose: Mapping[str, Any] | None = None, directions: Mapping[str, Any] | None = None, verdict: bool = False,
+    accuracy: float = 0.01, sensitivity: bool = False, failure: Sequence[str] = (),
+    parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None, workers: int | None = None, scheduler: str | None = None,
     progress: Progress = None,
-) -> Tolerance:
+) -> Tolerance:  # fmt: skip
     """Distribution of an output from those of clearances and dimensions: yield, and the largest clearances within a limit.
 
     Parameters
