@@ -423,10 +423,7 @@ def tolerance(
         check_sensitivity(distributions)
     names, size = tuple(distributions), len(clearances)
     stretch = np.where(np.arange(len(names)) < size, scales[:, None], 1.0)
-    inputs = np.stack([
-        drawn(distributions, np.random.default_rng((seed, i)).random((runs, len(names)))) * row
-        for i, row in enumerate(stretch)
-    ])  # fmt: skip
+    inputs = np.stack([draws(distributions, runs, (seed, i)) * row for i, row in enumerate(stretch)])
     how = words(distributions)
     made = products.outputs(names, inputs.reshape(-1, len(names)), f"tolerance study, seed {seed}: {how}")
     failed = np.isnan(made.values).reshape(len(scales), runs)
@@ -487,6 +484,11 @@ def _shares_within(within: NDArray[np.bool_], lost: NDArray[np.bool_]) -> Array:
     """Shares of the runs within the limit, of those that did not fail; NaN where all did."""
     known = (~lost).sum(axis=-1)
     return np.where(known, within.sum(axis=-1) / np.maximum(known, 1), np.nan)
+
+
+def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:
+    """`n` independent draws of each distribution (n, len(distributions))."""
+    return drawn(distributions, np.random.default_rng(seed).random((n, len(distributions))))
 
 
 def share_bound(within: int, runs: int, confidence: float) -> float:
