@@ -123,9 +123,8 @@ def allocate(
     if count > MOST:
         raise InputError(f"The choices have {count} combinations, more than {MOST}; offer fewer.")
     # any tolerance and fit makes a name scatter, so that sensitivities are known for all
-    trial = {name: Toleranced(values[name], 1e-9) for name in smooth} | {
-        name: one[0][0] for name, one in choices.items()
-    }
+    trial: dict[str, Scatter] = {name: Toleranced(values[name], 1e-9) for name in smooth}
+    trial |= {name: one[0][0] for name, one in choices.items()}
     kinematics = Kinematics(
         system, coordinate, pose=pose, t=None if pose else t_end, directions=directions,
         parameters={**mapping("parameters", parameters), **trial},
@@ -261,9 +260,8 @@ def _lagrange(a: Array, k: Array, s: Array, left: Array) -> Array:
 def _power(name: str, one: Any) -> tuple[float, float]:
     """a and k of the costs a / t^k."""
     if name.endswith(".clearance"):
-        raise InputError(
-            f'cost: "{name}" is a clearance, which takes costs of fits, as {{"20 H7/g6": 5.0}}, got {shown(one)}.'
-        )
+        wanted = 'is a clearance, which takes costs of fits, as {"20 H7/g6": 5.0}'
+        raise InputError(f'cost: "{name}" {wanted}, got {shown(one)}.')
     pair = isinstance(one, tuple | list) and len(one) == 2
     a, k = (one, 1.0) if is_number(one) else tuple(one) if pair else (math.nan, math.nan)
     if not (is_number(a) and is_number(k) and a > 0.0 and 0.0 < k <= STEEP):

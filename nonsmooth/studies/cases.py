@@ -88,9 +88,8 @@ class Case(metaclass=Called):
         if not isinstance(self.label, str) or not self.label:
             raise InputError("A case needs a label, its name in tables and figures.")
         if not isinstance(self.contact, Rigid | Compliant):
-            raise InputError(
-                f'Case "{self.label}": contact must be Rigid(...) or Compliant(...), got {self.contact!r}.'
-            )
+            wanted = "contact must be Rigid(...) or Compliant(...)"
+            raise InputError(f'Case "{self.label}": {wanted}, got {self.contact!r}.')
         step_control(self.dt)
         check_stepper(self.stepper)
 
@@ -147,15 +146,11 @@ class Trial:
         dt_min = DT_MIN if isinstance(control, ConstantStep) else control.dt_min
         longest = max((self.t_end - start) / ROWS, dt_min)
         stepper = CompliantDae() if isinstance(self.case.contact, Compliant) else EventDriven(order="dop853")
-
-        def converged(looser: float) -> Trajectory:
-            steps = ErrorControl(looser * RTOL, looser * ATOL, dt_min, longest)
-            return simulate(self.system, stepper, t_end=self.t_end, dt=steps, parameters=parameters)
-
-        fine = converged(1.0)
+        steps = [ErrorControl(looser * RTOL, looser * ATOL, dt_min, longest) for looser in (1.0, COARSER)]
+        fine = simulate(self.system, stepper, t_end=self.t_end, dt=steps[0], parameters=parameters)
         values = self.system.parameter_vector(parameters)
         try:
-            coarse = converged(COARSER)
+            coarse = simulate(self.system, stepper, t_end=self.t_end, dt=steps[1], parameters=parameters)
         except SimulationFailed as failure:
             parted = float(failure.trajectory.t[-1])
         else:

@@ -210,11 +210,9 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
     turning = np.array([".direction_" in name for name in states.distributions])
     tried = np.where(turning, np.random.default_rng(0).standard_normal((TRIED if turning.any() else 1, inputs)), 0.0)
     solver = ot.AbdoRackwitz()
-    solver.setMaximumIterationNumber(200)
-    solver.setMaximumAbsoluteError(1e-8)
-    solver.setMaximumRelativeError(1e-8)
-    solver.setMaximumResidualError(1e-8)
-    solver.setMaximumConstraintError(1e-9)
+    limits = {"IterationNumber": 200, "AbsoluteError": 1e-8, "RelativeError": 1e-8, "ResidualError": 1e-8}
+    for name, value in (limits | {"ConstraintError": 1e-9}).items():
+        getattr(solver, f"setMaximum{name}")(value)
     found, free = [], int((~turning).sum())
     for i, worst in enumerate(tried[np.argmax(states(tried), axis=0)]):
 
@@ -237,10 +235,8 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
                     found[-1][~turning] = point
                 break
     if not found:
-        raise InputError(
-            "No product was found beyond the limit by the search for the nearest points; check the limit, or take the "
-            "method subset or monte-carlo."
-        )
+        what = "No product was found beyond the limit by the search for the nearest points"
+        raise InputError(f"{what}; check the limit, or take the method subset or monte-carlo.")
     return found
 
 

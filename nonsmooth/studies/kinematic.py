@@ -25,7 +25,6 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
-from nonsmooth.model.elements import Element
 from nonsmooth.model.fits import Fit, Scatter
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
@@ -54,8 +53,7 @@ def ideal_name(system: System, known: Mapping[str, float], name: str) -> str | N
 class Starts:
     """Initial states of a system with other parameters: joints closed, and clearances centred.
 
-    Bodies move by the least change from the initial state of the system until its joints, and ideal joints in place of
-    its clearances, are closed.
+    Bodies move least from the start of the system until joints, and ideal ones in place of clearances, are closed.
     """
 
     def __init__(self, system: System) -> None:
@@ -186,7 +184,12 @@ class Kinematics:
         self.inputs: dict[str, Any] = {
             k: x for k, x in stated.items() if self._is_clearance(k) or self._place(k) is not None
         } | self.random_directions
-        self._first = [self._sensitivities(*pose) for pose in self._poses]
+        self._first = []  # derivatives of the coordinate by every parameter of the ideal mechanism
+        for time, values, q in self._poses:
+            slopes, output, _ = (np.asarray(x) for x in self._slopes(time, q, self.parameters))
+            rows = np.asarray(self._solve(time, q, self.parameters, values)[1])
+            padded = np.vstack([slopes, np.zeros((len(self._held), slopes.shape[1]))])
+            self._first.append(np.asarray(-(output @ np.linalg.lstsq(rows, padded, rcond=None)[0])).ravel())
 
     @property
     def random_directions(self) -> dict[str, Any]:
@@ -363,15 +366,15 @@ class Kinematics:
             for t, held, q in self._poses:
                 if loaded:
                     vector = -self._pull(t, held, q, columns)
-                else:
-                    vector = self._turned(element, _vector(name, direction, d), q)
+                else:  # turned into the frame of the first body
+                    equations = self.system.equations
+                    own = equations.placements[element.body_names()[0]].unrotate(ca.SX(_vector(name, direction, d)))
+                    vector = np.asarray(ca.Function("turned", [equations.q], [own])(q)).ravel()
                 along = basis.T @ vector
                 if not np.linalg.norm(along) > 0.0:
                     why = "the static load in it vanishes" if loaded else f"{shown(direction)} is along its axis"
-                    example = "an angle in rad" if d == 2 else "a vector"
-                    raise InputError(
-                        f'"{name}" has no direction, since {why}: give {example}, or "{ANY}" for a random one.'
-                    )
+                    give = f'give {"an angle in rad" if d == 2 else "a vector"}, or "{ANY}" for a random one'
+                    raise InputError(f'"{name}" has no direction, since {why}: {give}.')
                 towards.append(basis @ along / np.linalg.norm(along))
             found.append(_Slack(name, columns, basis, towards))
         return found
@@ -395,19 +398,6 @@ class Kinematics:
         pull = np.asarray(slopes[:, columns].T @ multipliers)
         return pull if np.max(np.abs(pull)) > VANISHING * np.max(every, initial=0.0) else np.zeros(len(columns))
 
-    def _turned(self, element: Element, vector: Array, q: Array) -> Array:
-        """A vector of the ground frame in the frame of the element's first body."""
-        equations = self.system.equations
-        local = equations.placements[element.body_names()[0]].unrotate(ca.SX(vector))
-        return np.asarray(ca.Function("turned", [equations.q], [local])(q)).ravel()
-
-    def _sensitivities(self, t: float, held: Array, q: Array) -> Array:
-        """Derivative of the coordinate by every parameter of the ideal mechanism."""
-        slopes, output, _ = (np.asarray(x) for x in self._slopes(t, q, self.parameters))
-        rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
-        padded = np.vstack([slopes, np.zeros((len(self._held), slopes.shape[1]))])
-        return np.asarray(-(output @ np.linalg.lstsq(rows, padded, rcond=None)[0])).ravel()
-
     def _changes(self, names: list[str], values: Array, k: int) -> Array:
         """Changes of the ideal mechanism's parameters (n, parameters) at pose k."""
         changes = np.zeros((len(values), len(self._names)))
@@ -419,9 +409,8 @@ class Kinematics:
             place = self._place(name)
             if place is None:
                 known = ", ".join([*self.inputs][:20]) or "none"
-                raise InputError(
-                    f'"{name}" has no effect on positions at the kinematic level; what scatters is {known}.'
-                )
+                effect = f'"{name}" has no effect on positions at the kinematic level'
+                raise InputError(f"{effect}; what scatters is {known}.")
             changes[:, place] += column - self.parameters[place]
         for slack in self._slacks:
             c = given.get(f"{slack.name}.clearance", np.full(len(values), self._values[f"{slack.name}.clearance"]))

@@ -100,11 +100,6 @@ def _ends_of_batch(ends: xarray.Dataset, name: str) -> Any:
     return ends["q"].sel(coordinate=name) if name in ends["coordinate"] else ends["v"].sel(velocity=name)
 
 
-def _added_impulses(ends: xarray.Dataset, *contacts: str) -> Any:
-    """Added up step by step in the same order as for a trajectory, so that results are bitwise identical."""
-    return sum(ends["impulse"].sel(contact=name).values for name in contacts)
-
-
 #: with a duration behind it
 OVER = "force-over-"
 #: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
@@ -119,7 +114,8 @@ NAMED: dict[str, Named] = {
     "impulse": Named(
         "contact", "N s", "normal impulse, of all contacts together",
         lambda run, *names: float(sum(np.cumsum(run.P_N[name])[-1] for name in names)),
-        Batch(("impulse",), _added_impulses),
+        # in the same order as for a trajectory, so that results are bitwise identical
+        Batch(("impulse",), lambda ends, *names: sum(ends["impulse"].sel(contact=name).values for name in names)),
     ),
     "peak-force": Named(
         "contact", "N", "largest mean force of a step, without impacts: it may fall where impacts grow, see force-over",

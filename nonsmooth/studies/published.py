@@ -89,7 +89,7 @@ class Twin:
         self.run, self.parameters = run, parameters
         self._splines: dict[str, Callable[[Array], Array]] = {}
 
-    def _values(self, kind: str, t: Array) -> Array:
+    def values(self, kind: str, t: Array) -> Array:
         """Columns of a kind, "q", "v" or "acceleration", by cubic splines through the rows."""
         from scipy.interpolate import CubicSpline
 
@@ -98,21 +98,14 @@ class Twin:
         return self._splines[kind](t)
 
     def at(self, t: Array) -> View:
-        """At the times."""
-
         def named(kind: str) -> dict[str, Array]:
-            return dict(zip(getattr(self.run, kind).names, self._values(kind, t).T, strict=True))
+            return dict(zip(getattr(self.run, kind).names, self.values(kind, t).T, strict=True))
 
         return View(t, named("q"), named("v"), lambda: named("acceleration"), self.parameters, ())
 
     def between(self, rows: Array) -> View:
         """At both ends of each step."""
         return self.at(ends(rows))
-
-    def mean_acceleration(self, name: str, edges: Array) -> Array:
-        """Mean acceleration of a velocity between edges of equal windows [s]."""
-        values = self._values("v", edges)[:, self.run.v.names.index(name)]
-        return np.asarray(np.diff(values) / np.diff(edges))
 
 
 def ends(first: Array, last: Array | None = None) -> Array:
@@ -169,7 +162,10 @@ def window_means(
         k = np.clip(np.searchsorted(run.t, edges * (1 + 1e-12), side="right") - 1, 0, len(run.t) - 2)
         right, left = run.v[name][k], run.left.v[name][k + 1]
         ours = np.diff(right + (left - right) * (edges - run.t[k]) / (run.t[k + 1] - run.t[k])) / window
-    return ours if of == "run" else twin.mean_acceleration(name, edges) * (-1.0 if of == "error" else 1.0) + ours
+    if of == "run":
+        return ours
+    v = twin.values("v", edges)[:, twin.run.v.names.index(name)]
+    return np.asarray(np.diff(v) / np.diff(edges)) * (-1.0 if of == "error" else 1.0) + ours
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,10 +245,8 @@ class PublishedRuns(Result):
         if not self.runs:
             return "\n".join(lines)
         lines += [""] if lines else []
-        lines += [
-            f"| case | measure | unit | published | {' | '.join(self.kinds)} |",
-            "|---" * (4 + len(self.kinds)) + "|",
-        ]
+        lines += [f"| case | measure | unit | published | {' | '.join(self.kinds)} |"]
+        lines += ["|---" * (4 + len(self.kinds)) + "|"]
         lines += [f"| {' | '.join(cells)} |" for cells in self.cells()]
         return "\n".join([*lines, "", *self.remarks()]).rstrip()
 
@@ -261,9 +255,8 @@ class PublishedRuns(Result):
         import xarray
 
         cases, kinds, measures = list(self.table), self.kinds, list(self.units)
-        missing = float("nan")
-        found: Any = [[[self.table[case][kind].get(m, missing) for m in measures] for kind in kinds] for case in cases]
-        printed: Any = [[self.printed[case].get(m, missing) for m in measures] for case in cases]
+        found: Any = [[[self.table[case][kind].get(m, np.nan) for m in measures] for kind in kinds] for case in cases]
+        printed: Any = [[self.printed[case].get(m, np.nan) for m in measures] for case in cases]
         verdicts = texts(self.verdict(case, kind) for case in cases for kind in kinds)
         shape = len(cases), len(kinds), len(measures)  # also where no case was run
         over = ("case", "contact", "measure")
@@ -279,9 +272,7 @@ class PublishedRuns(Result):
         if self.facts:
             facts = self.facts.values()
             coordinates |= {"fact": list(self.facts), "fact_unit": ("fact", [one["unit"] for one in facts])}
-            for name, meaning in (
-                ("measured", "measured"), ("expected", "known"), ("tolerance", "of the agreement")
-            ):  # fmt: skip
+            for name, meaning in {"measured": "measured", "expected": "known", "tolerance": "of the agreement"}.items():
                 data[f"fact_{name}"] = variable("fact", [float(one[name]) for one in facts], meaning=meaning)
         settings = {name: str(value) for name, value in self.settings.items()}
         return xarray.Dataset(data, coordinates, {"title": self.problem} | settings)
@@ -373,22 +364,15 @@ def published(
             runs[case, kind] = run
             table[case][kind] = _measured(data, case, run, twins[case], t_end)
     whom(progress)("done", 1.0)
-    units = {measure.name: measure.unit for measure in data.measures} | FACTS
+    settings = {
+        "t_end [s]": t_end, "steppers": {kind: f"{stepper!r}, {dt!r}" for kind, (stepper, dt) in kinds.items()},
+        "samples per second": {one.name: one.rate for one in data.measures if one.rate is not None},
+    }  # fmt: skip
     return PublishedRuns(
-        problem=" ".join([problem.name, *(f"{name}={value}" for name, value in common.items())]),
-        table=table,
-        printed={case: data.figures[case] for case in chosen},
-        units=units,
-        runs=runs,
-        twins=twins,
-        panels=data.panels,
-        settings={
-            "t_end [s]": t_end,
-            "steppers": {kind: f"{stepper!r}, {dt!r}" for kind, (stepper, dt) in kinds.items()},
-            "samples per second": {one.name: one.rate for one in data.measures if one.rate is not None},
-        },
-        facts=facts,
-    )
+        " ".join([problem.name, *(f"{name}={value}" for name, value in common.items())]), table,
+        {case: data.figures[case] for case in chosen}, {one.name: one.unit for one in data.measures} | FACTS, runs,
+        twins, data.panels, settings, facts,
+    )  # fmt: skip
 
 
 def _measured_facts(data: Published, progress: Progress) -> dict[str, dict[str, Any]]:
@@ -423,26 +407,20 @@ def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: fl
                 values = np.interp(np.arange(0.0, t_end + 0.5 / measure.rate, 1.0 / measure.rate), view.t, values)
         statistic = np.max if measure.statistic == "peak" else np.mean
         found[measure.name] = float(statistic(np.abs(values))) / SIZES.get(measure.unit, 1.0)
-    return found | _facts(run, t_end)
+    touches = contact_intervals(run)
+    touches = touches[touches["approach"] > 0.0]
+    short = touches["end"] - touches["start"] < SHORT * t_end
+    hits = run.impacts["P_N"] if len(run.impacts) else touches["impulse"][short]
+    facts = {
+        "first contact": float(touches["start"][0]) if len(touches) else np.nan,
+        "first impulse": float(touches["impulse"][0]) if len(touches) else np.nan,
+        "largest impulse": float(np.max(hits)) if len(hits) else np.nan,
+        "contact share": float(np.mean(list(contact_share(run).values()))) if run.gap.names else 0.0,
+        "own error of positions, of c": run.verdict.position, "own error of peak forces": run.verdict.force,
+    }  # fmt: skip
+    return found | {name: value / SIZES.get(FACTS[name], 1.0) for name, value in facts.items()}
 
 
 def smooth(entry: Any) -> bool:
     """Whether a series has finite values at impacts: coordinates and velocities; functions count as forces."""
     return not callable(entry) and entry[0] in ("q", "v")
-
-
-def _facts(run: Trajectory, t_end: float) -> dict[str, float]:
-    touches = contact_intervals(run)
-    touches = touches[touches["approach"] > 0.0]
-    short = touches["end"] - touches["start"] < SHORT * t_end
-    hits = run.impacts["P_N"] if len(run.impacts) else touches["impulse"][short]
-    nothing = float("nan")
-    facts = {
-        "first contact": float(touches["start"][0]) if len(touches) else nothing,
-        "first impulse": float(touches["impulse"][0]) if len(touches) else nothing,
-        "largest impulse": float(np.max(hits)) if len(hits) else nothing,
-        "contact share": float(np.mean(list(contact_share(run).values()))) if run.gap.names else 0.0,
-        "own error of positions, of c": run.verdict.position,
-        "own error of peak forces": run.verdict.force,
-    }
-    return {name: value / SIZES.get(FACTS[name], 1.0) for name, value in facts.items()}

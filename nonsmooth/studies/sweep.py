@@ -123,8 +123,7 @@ class Runs:
             state = None if self._starts is None else self._starts.of(changed)
         except Exception as error:
             return Outcome(message=_said(error))
-        values: dict[str, NDArray[np.float64]] = {}
-        messages, verdicts = [], []
+        values, messages, verdicts = dict[str, NDArray[np.float64]](), [], []
         for suffix, dt in self.steps.items():
             try:
                 run = simulate(
@@ -147,13 +146,10 @@ class Runs:
 
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
         """Outcomes of rows from `simulate_batches`; None if it does not support these runs."""
-        if (
-            self.check
-            or self.stepper is None
-            or not isinstance(self.dt, float | int | ConstantStep | Landing)
-            or not all("." in name for name in self.names)
-        ):
+        stated = self.stepper is not None and isinstance(self.dt, float | int | ConstantStep | Landing)
+        if self.check or not stated or not all("." in name for name in self.names):
             return None
+        assert self.stepper is not None
         try:
             system, metrics = self.built(rows[0])
             known = [metric.batch for metric in metrics if metric.batch is not None]
@@ -173,11 +169,9 @@ class Runs:
             )  # fmt: skip
         except NonsmoothError:
             return None
+        pairs = list(zip((metric.name for metric in metrics), known, strict=True))
         values = [
-            {
-                f"{metric.name}{suffix}": np.asarray(batch.function(ends, *batch.about), float)
-                for metric, batch in zip(metrics, known, strict=True)
-            }
+            {f"{name}{suffix}": np.asarray(batch.function(ends, *batch.about), float) for name, batch in pairs}
             for suffix, ends in zip(self.steps, found, strict=True)
         ]
         made = {i: Outcome(message=message) for i, message in lost.items()}
@@ -207,21 +201,15 @@ class Runs:
         system, metrics = self.built(design.values[0])
         model = json.dumps([system.description, dict(system.parameters)], sort_keys=True, default=str)
         return {
-            "mechanism": system.name,
-            "model": hashlib.sha256(model.encode()).hexdigest(),
-            "design": design.how,
+            "mechanism": system.name, "model": hashlib.sha256(model.encode()).hexdigest(), "design": design.how,
             "names": list(self.names),
-            "values": hashlib.sha256(np.ascontiguousarray(design.values).tobytes()).hexdigest(),
-            "runs": len(design),
-            "stepper": repr(self.stepper),
-            "dt": repr(self.dt),
-            "t_end": float(self.t_end),
+            "values": hashlib.sha256(np.ascontiguousarray(design.values).tobytes()).hexdigest(), "runs": len(design),
+            "stepper": repr(self.stepper), "dt": repr(self.dt), "t_end": float(self.t_end),
             "parameters": {name: float(value) for name, value in self.parameters.items()},
             "arguments": {name: repr(value) for name, value in self.arguments.items()},
-            "metrics": [metric.fingerprint for metric in metrics],
-            "check": self.check,
+            "metrics": [metric.fingerprint for metric in metrics], "check": self.check,
             "version": importlib.metadata.version("nonsmooth"),
-        } | ({"halved": True} if self.halved else {})
+        } | ({"halved": True} if self.halved else {})  # fmt: skip
 
 
 @telling

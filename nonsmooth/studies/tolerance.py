@@ -396,10 +396,8 @@ def tolerance(
     if not (len(scales) and np.all(np.diff(scales) > 0) and scales[0] > 0):
         raise InputError(f"factors must be positive numbers that rise, got {scales.tolist()}.")
     if not clearances and not others:
-        raise InputError(
-            "A tolerance study needs the distribution of at least one clearance, or a fit or a toleranced dimension in "
-            'the model, as clearance="20 H7/g6".'
-        )
+        needed = "the distribution of at least one clearance, or a fit or a toleranced dimension in the model"
+        raise InputError(f'A tolerance study needs {needed}, as clearance="20 H7/g6".')
     for name, one in clearances.items():
         if not isinstance(one, Scatter) and hasattr(one, "support") and not np.isfinite(one.support()[1]):
             raise InputError(f'The distribution of "{name}" has no upper end; cut it, as by scipy.stats.truncnorm.')

@@ -58,10 +58,8 @@ def outcomes(
     try:
         parcel = bytes(cloudpickle.dumps(work))
     except Exception as error:  # CasADi raises a bare Exception
-        raise InputError(
-            f"The study cannot be sent to other processes ({error}). "
-            "Give a function that builds the model, or workers=1."
-        ) from error
+        advice = "Give a function that builds the model, or workers=1."
+        raise InputError(f"The study cannot be sent to other processes ({error}). {advice}") from error
     sent = {number: (parcel, *task) for number, task in known.items()}
     return _in_processes(sent, count) if scheduler is None else _on_dask(sent, scheduler)
 
@@ -126,9 +124,8 @@ def _on_dask(tasks: dict[int, tuple[Any, ...]], scheduler: str) -> Iterator[tupl
     try:
         from distributed import Client, as_completed
     except ImportError as error:
-        raise InputError(
-            f'A Dask scheduler needs the extra "dask", pip install "nonsmooth[dask]" ({error}).'
-        ) from error
+        needs = 'A Dask scheduler needs the extra "dask", pip install "nonsmooth[dask]"'
+        raise InputError(f"{needs} ({error}).") from error
     try:
         client = Client(scheduler, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
