@@ -61,10 +61,8 @@ def poincare(
     value : in the quantity's unit
     kind : "q", "v", "gap" or "gap_rate"
     direction : "rising", "falling" or "both"
-    period : in the quantity's unit, optional
-        The value is repeated with this period: ``2 * pi`` for a rotating crank.
-    after : [s], optional
-        Omit earlier crossings, such as those of a transient.
+    period : in the quantity's unit, optional, the value is repeated with this period: ``2 * pi`` for a rotating crank
+    after : [s], optional, omit earlier crossings, such as those of a transient
 
     Raises
     ------
@@ -102,10 +100,8 @@ def stroboscope(trajectory: Trajectory, period: float, *, phase: float = 0.0, af
     Parameters
     ----------
     period : [s]
-    phase : [-]
-        In periods.
-    after : [s], optional
-        Omit earlier times, such as those of a transient.
+    phase : [-], in periods
+    after : [s], optional, omit earlier times, such as those of a transient
 
     Raises
     ------
@@ -208,12 +204,9 @@ class Spectrum:
     amplitude
         In `unit` (n,), one-sided. The value at 0 is the absolute mean.
     window : name of the window, as of `scipy.signal.get_window`
-    spacing : [s]
-        Of the samples.
-    duration : [s]
-        Length of the sampled interval: lines are 1/duration apart.
-    bandwidth : [Hz]
-        Noise bandwidth of the window: lines closer than about this are not resolved.
+    spacing : [s], of the samples
+    duration : [s], length of the sampled interval: lines are 1/duration apart
+    bandwidth : [Hz], noise bandwidth of the window: lines closer than about this are not resolved
     """
 
     name: str
@@ -255,10 +248,8 @@ def spectrum(
     name : of a coordinate, velocity, gap, contact (``kind="lam_N"``) or reaction
     kind : "q", "v", "gap", "gap_rate", "lam_N" or "reaction"
     window : name known to `scipy.signal.get_window`
-    span : (from, to) [s], optional
-        Part of the run, for instance without its transient; all of it by default.
-    samples : int, optional
-        At least 4; by default the number of rows in the span.
+    span : (from, to) [s], optional, part of the run, for instance without its transient; all of it by default
+    samples : int, optional, at least 4; by default the number of rows in the span
 
     Raises
     ------
@@ -326,14 +317,12 @@ class Exponent:
 
     Parameters
     ----------
-    value : [1/s], or per unit of what `interval` counts
-        Mean rate of growth of the distance of two neighbours.
+    value : [1/s], or per unit of what `interval` counts, mean rate of growth of the distance of two neighbours
     error
         Standard error of that mean, from the scatter of the means of consecutive blocks, which admits correlated rates
         within a block. It does not include the effect of a transient.
     rates : of each interval (n,)
-    interval : [s]
-        Time between two renormalisations.
+    interval : [s], time between two renormalisations
     size : distance to which neighbours are rescaled, in the norm used
     largest : the largest distance that occurred; far below the size of the attractor for a valid result
     """
@@ -369,14 +358,11 @@ def largest_exponent(
     neighbour : (state, other, size) -> state
         A state at the distance `size` from the first in the direction of the other; in any direction for None.
     distance : (state, state) -> number
-    interval : [s], > 0
-        Time of one interval; 1 for a map.
-    intervals : int
-        At least 32, after the transient.
+    interval : [s], > 0, time of one interval; 1 for a map
+    intervals : int, at least 32, after the transient
     size : > 0
         Small against the attractor, large against round-off: the square root of round-off times the attractor's size.
-    transient : int
-        Initial intervals with renormalisation that are not counted.
+    transient : int, initial intervals with renormalisation that are not counted
 
     Raises
     ------

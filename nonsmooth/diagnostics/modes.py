@@ -165,8 +165,7 @@ def signature(touching: Corners) -> str:
 
     Parameters
     ----------
-    touching : (16,) bool
-        By gap, in the order of a `SpatialPrismaticClearance`.
+    touching : (16,) bool, by gap, in the order of a `SpatialPrismaticClearance`
 
     >>> corners = np.zeros(16, dtype=bool)
     >>> corners[[0, 2, 7]] = True  # both ends of the lower height wall, one end of the upper one
@@ -191,8 +190,7 @@ def active_sets(*, height: float, width: float, clearance: float, side_clearance
 
     Parameters
     ----------
-    height, width : h, w [m], > 0
-        Of the slide.
+    height, width : h, w [m], > 0, of the slide
     clearance, side_clearance : c_h, c_w [m], > 0
         Across the height and across the width; `clearance` for both where omitted.
 

@@ -80,8 +80,7 @@ class Excite:
 
     Parameters
     ----------
-    criterion : "D", "A", "E" or "condition"
-        D does not depend on the units of the parameters; the others do.
+    criterion : "D", "A", "E" or "condition", D does not depend on the units of the parameters; the others do
     harmonics : N
     samples : equidistant, over one period, at which forces are measured and bounds are imposed
     starts : number of random starts

@@ -289,8 +289,7 @@ def fit_motion(
     data : the measured motion
     parameters : name -> range (low, high), low > 0; searched on a logarithmic scale
     settings : `FitMotion`
-    until : [s]
-        End of the part of the motion that is used; all of it by default, see `predictable_time`.
+    until : [s], end of the part of the motion that is used; all of it by default, see `predictable_time`
     resume : file (.json) with finished starts, improvements and profiles, from which an interrupted search is continued
     progress : callable (what, share), or True for words on one line, optional
 

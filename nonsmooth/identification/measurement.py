@@ -138,8 +138,7 @@ class Measurement:
     t : (n,) [s]
     q : (n, drives) [rad] or [m]
     force : (n, drives) [N m] or [N]
-    v, a : (n, drives), optional
-        Velocities and accelerations; without them `filtered` differentiates.
+    v, a : (n, drives), optional, velocities and accelerations; without them `filtered` differentiates
 
     Raises
     ------
@@ -248,8 +247,7 @@ class Measurement:
 
         Parameters
         ----------
-        cutoff : [Hz]
-            Below half the sampling frequency.
+        cutoff : [Hz], below half the sampling frequency
         order : of the filter, which acts twice
 
         Raises

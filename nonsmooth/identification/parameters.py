@@ -42,8 +42,7 @@ class LinkFrame:
 
     Parameters
     ----------
-    origin : [m]
-        In the frame of the body, whose origin is the centre of mass.
+    origin : [m], in the frame of the body, whose origin is the centre of mass
     axes : (3, 3)
         Unit vectors of the axes, row by row, in the frame of the body; its own where omitted. In space only.
 

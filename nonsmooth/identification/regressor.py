@@ -50,8 +50,7 @@ def regressor(
     frames : body -> frame of its parameters, optional
         By default the origin is where the body is carried: point `at_b` of the first joint of which it is the second
         body. The axes are those of the body.
-    friction : of "viscous" (u'), "coulomb" (sign of u'), "offset" (1), "rotor" (u'')
-        Columns of each drive.
+    friction : of "viscous" (u'), "coulomb" (sign of u'), "offset" (1), "rotor" (u''), columns of each drive
     loads : ``"spring.stiffness"``
         Parameters of springs, dampers and other loads that are identified, too; the forces must be linear in them.
         Loads that are not named are known, with their built values.

@@ -57,8 +57,7 @@ def phase_portrait(
     trajectory : the run
     name : of a coordinate, or with ``kind="gap"`` of a contact
     kind : "q" or "gap"
-    span : (from, to) [s], optional
-        Part of the run, as without its transient.
+    span : (from, to) [s], optional, part of the run, as without its transient
     section : points of a section of the same run, drawn on the path; of coordinates only
     ax : axes to draw into; a figure of their own where omitted, with a legend
 
@@ -166,10 +165,8 @@ def amplitudes(
     Parameters
     ----------
     found : from `nonsmooth.diagnostics.spectrum`
-    base : [Hz], optional
-        A frequency whose multiples are marked, as that of the drive.
-    highest : [Hz], optional
-        End of the axis; half the rate of samples where omitted.
+    base : [Hz], optional, a frequency whose multiples are marked, as that of the drive
+    highest : [Hz], optional, end of the axis; half the rate of samples where omitted
     ax : axes to draw into; a figure of their own where omitted
 
     Raises
@@ -314,10 +311,8 @@ def impact_table(
     Parameters
     ----------
     trajectory : the run, of rigid or of compliant contact
-    rows : int
-        At most.
-    slowest : [m/s], optional
-        Slower approaches are omitted.
+    rows : int, at most
+    slowest : [m/s], optional, slower approaches are omitted
     contacts : only of these
     ax : axes to draw into; a new figure by default
 

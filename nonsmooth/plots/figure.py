@@ -84,8 +84,7 @@ def figure(
         Measured data drawn over the run, or the name of a CSV file for `read_measured`; quantities without a panel get
         one.
     exact : the exact solution, see `panels`
-    window : (from, to) [s], optional
-        Part of the run that panels over time and orbits show.
+    window : (from, to) [s], optional, part of the run that panels over time and orbits show
 
     Raises
     ------

@@ -143,8 +143,7 @@ def orbit(
     joint
         Name of a joint with clearance about a journal or a ball. In space a journal has a path at each end, called as
         its gap, ``"pin.radial_back"``, and a ball its projections, ``"ball.xy"``, ``"ball.yz"``, ``"ball.xz"``.
-    window : (from, to) [s], optional
-        Only this part of the run, for instance its last revolutions.
+    window : (from, to) [s], optional, only this part of the run, for instance its last revolutions
     ax
         Axes to draw into, without a legend (use ``ax.legend()``). By default axes of a new figure, ``axes.figure``,
         with a legend.

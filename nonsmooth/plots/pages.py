@@ -363,21 +363,15 @@ def animation(
     Parameters
     ----------
     trajectory : the run, or one that was loaded
-    frames : int
-        Number of frames, at equal distances in time.
-    fps : int [1/s]
-        Frames per second.
-    span : (from, to) [s], optional
-        Part of the run.
-    magnify : [-], optional
-        Magnification of clearances; chosen automatically by default.
+    frames : int, number of frames, at equal distances in time
+    fps : int [1/s], frames per second
+    span : (from, to) [s], optional, part of the run
+    magnify : [-], optional, magnification of clearances; chosen automatically by default
     deformation : [-], optional
         How many times too large deflections of flexible bodies are drawn; where omitted a readable one, with which the
         largest is 8 % of its body at most.
-    forces : bool
-        Whether to draw arrows.
-    view : (elevation, azimuth) [deg], optional
-        Viewpoint for a mechanism in space; chosen automatically by default.
+    forces : bool, whether to draw arrows
+    view : (elevation, azimuth) [deg], optional, viewpoint for a mechanism in space; chosen automatically by default
 
     Raises
     ------

@@ -46,8 +46,7 @@ def explore(
 
     Parameters
     ----------
-    system : System or Model
-        A model is built first.
+    system : System or Model, a model is built first
     stepper, t_end, dt, state
         As of `simulate`; without stepper or `dt` several runs are made for each position of the sliders.
     parameters : name -> (lowest, highest)

@@ -154,8 +154,7 @@ def periodic_section(
 
     Parameters
     ----------
-    period : [s]
-        Of the drive.
+    period : [s], of the drive
     steps : int, or Landing or ErrorControl
         Constant steps per period: rows coincide with whole periods, and only those are kept; with other steps points
         are interpolated between rows.
@@ -255,8 +254,7 @@ class Crossings:
     ----------
     name, kind, value, direction, turn : as of `nonsmooth.diagnostics.poincare`, where `turn` is the period
     t_end, dt : as of `simulate`
-    after : [s]
-        Earlier crossings are omitted.
+    after : [s], earlier crossings are omitted
     """
 
     name: str
@@ -393,12 +391,10 @@ def lyapunov(
     Parameters
     ----------
     system, stepper, state, parameters : as of `nonsmooth.simulate`
-    interval : [s]
-        Between two renormalisations; a period of the drive, if there is one.
+    interval : [s], between two renormalisations; a period of the drive, if there is one
     intervals : int, at least 32
     dt : Landing or ErrorControl
-    size : [-]
-        > 0, distance of the neighbours: m and rad and, with the mass's weight, m/s.
+    size : [-], > 0, distance of the neighbours: m and rad and, with the mass's weight, m/s
     transient : int, number of omitted initial intervals
     seed : int, of the first direction
     progress : callable (share), or True for words on one line, optional

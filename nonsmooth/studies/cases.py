@@ -71,8 +71,7 @@ class Case(metaclass=Called):
     label : its name in tables and figures
     contact : Rigid or Compliant
     stepper : a stepper that takes this contact
-    dt : [s]
-        Landing or ErrorControl.
+    dt : [s], Landing or ErrorControl
     parameters : mapping, optional, parameters to change, by name
     exact : optional, the exact solution of this case, an object with ``sample(t, side)`` and ``events``
     """

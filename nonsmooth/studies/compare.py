@@ -251,15 +251,12 @@ def compare(
         The case whose reference solution is used for all; the first one by default. It is the exact solution if the
         case has one, otherwise that of the same contact law with tolerances near round-off.
     windows : number of equal windows of time over which forces are averaged
-    target : [-]
-        Own error of a case, by the same distance, at which costs are compared; 0 omits this comparison.
+    target : [-], own error of a case, by the same distance, at which costs are compared; 0 omits this comparison
     slowest : [-]
         Contacts are impacts if their approach velocity exceeds this share of the largest one in the reference case.
     repeats : number of repetitions of fast runs, the fastest of which is the cost
-    patience : [s]
-        A setting is not refined further if a run takes longer.
-    progress : callable (what, share), or True for words on one line, optional
-        Called before each part of the work.
+    patience : [s], a setting is not refined further if a run takes longer
+    progress : callable (what, share), or True for words on one line, optional, called before each part of the work
 
     Notes
     -----

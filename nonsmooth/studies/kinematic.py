@@ -122,14 +122,12 @@ class Kinematics:
 
     Parameters
     ----------
-    mechanism : System or Model
-        Planar or spatial, of rigid bodies.
+    mechanism : System or Model, planar or spatial, of rigid bodies
     coordinate : such as ``"slider.x"``
     pose
         Coordinates that are held, with one value each or several for several poses; as many as the mechanism without
         its drivers has degrees of freedom, ``{"crank.angle": 0.785}``. Drivers are then left out.
-    t : [s]
-        Without a pose: the time, or times, at which drivers are evaluated; 0 by default.
+    t : [s], without a pose: the time, or times, at which drivers are evaluated; 0 by default
     directions
         By joint: ``"load"`` (from the static loads at each pose, the default), ``"any"`` (random), or in the plane an
         angle [rad] in the ground frame, in space a vector, from the centre of the bearing to that of the journal.

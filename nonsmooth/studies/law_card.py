@@ -27,8 +27,7 @@ class FreeImpact:
     Parameters
     ----------
     t, depth, rate, force : course of the contact [s], [m], [m/s], [N]
-    restitution : [-]
-        Ratio of separation to approach velocity; 0 if the surfaces do not separate.
+    restitution : [-], ratio of separation to approach velocity; 0 if the surfaces do not separate
     penetration_number : [-]
         Elastic energy at the largest depth divided by m times speed squared, 1/2 without damping. For ``F_el = K
         delta^n`` it is ``K delta_max^(n+1) / ((n+1) m v^2)``.
@@ -76,8 +75,7 @@ class LawCard:
     speed : of approach [m/s]
     mass : effective mass [kg]
     impact : with the law's own restitution
-    requested, delivered, penetration_number : [-]
-        For each requested restitution; empty for a law without restitution.
+    requested, delivered, penetration_number : [-], for each requested restitution; empty for a law without restitution
     validity : the law's limits, compared with this impact
     """
 
@@ -117,10 +115,8 @@ def free_impact(
     Parameters
     ----------
     law : NormalLaw
-    speed : [m/s]
-        > 0.
-    mass : [kg]
-        > 0, effective mass of the contact.
+    speed : [m/s], > 0
+    mass : [kg], > 0, effective mass of the contact
     geometry : geometric quantities that the law requires, by name [m]: ``{"clearance": 0.5e-3, ...}``
 
     Raises

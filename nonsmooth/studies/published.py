@@ -300,8 +300,7 @@ def published(
     measures
         Names of measures to evaluate; all by default. Accelerations may take longer than the run, since they require
         the solution of a complementarity problem at each row.
-    progress : callable (what, share), or True for words on one line, optional
-        Called before each run.
+    progress : callable (what, share), or True for words on one line, optional, called before each run
     arguments : arguments of the problem, instead of those of the published data
 
     Raises

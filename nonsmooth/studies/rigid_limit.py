@@ -132,8 +132,7 @@ def rigid_limit(
         The rigid case, with any stepper and solver. Its exact or accurate solution is the reference of the compliant
         runs.
     law : a function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``
-    stiffness : [N/m^n]
-        At least two increasing values, for instance powers of ten.
+    stiffness : [N/m^n], at least two increasing values, for instance powers of ten
     t_end : [s]
     stepper : optional, ``CompliantDae()`` by default
     dt : tolerances of the compliant runs

@@ -361,8 +361,7 @@ def tolerance(
         Independent products per scale. If none is beyond the limit, a share of 0.95 with confidence 0.95 requires 59.
     coverage, confidence : p and gamma of the statement, see the module's documentation
     seed : the same seed gives the same runs
-    t_end : [s]
-        End of the runs; at the kinematic level the time at which drivers are evaluated.
+    t_end : [s], end of the runs; at the kinematic level the time at which drivers are evaluated
     level : "dynamic", or "kinematic": contact without motion, in milliseconds
     pose, directions : at the kinematic level, see `Kinematics`
     verdict
