@@ -6,8 +6,6 @@ Functions of several panels return a `matplotlib.figure.Figure`. Those of one, `
 ``axes.figure``. `animation` makes an animation.
 """
 
-from __future__ import annotations
-
 from nonsmooth.plots.analyses import (
     amplitudes,
     bifurcation_diagram,

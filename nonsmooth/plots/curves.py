@@ -1,7 +1,5 @@
 """A run or an exact solution as curves in time with both limits at every jump."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol

@@ -4,8 +4,6 @@ A sketch, an animation and a page draw the same pieces. Each stands in a frame, 
 is moved by its frame alone. In the plane and in space they are made alike, but for what faces the viewer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 One scene serves a sketch, which is its first picture with names, and an animation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

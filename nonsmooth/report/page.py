@@ -1,7 +1,5 @@
 """The page: facts, numbers, tables, styles and scripts in one HTML text. Nothing from a run is ever markup or code."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import hashlib

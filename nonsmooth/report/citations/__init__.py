@@ -6,8 +6,6 @@ enough. A class that is named in `CITED` with no entry has nothing to cite beyon
 there, the section References of its docstring is quoted.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
