@@ -121,43 +121,31 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
     >>> mode_timeline(run, "guide")
     <Timeline of guide: 2 intervals; free 7.14 %, face 92.9 %>
     """
-    modes: tuple[str, ...]
     if name in trajectory.gap:
-        steps, modes = _contact_steps(trajectory, name), CONTACT_MODES
-    elif all(f"{name}.{corner}" in trajectory.gap for corner in CORNERS):
-        steps, modes = _slider_steps(trajectory, name), SLIDER_MODES
-    else:
-        joints = sorted({known.rpartition(".")[0] for known in trajectory.gap if known.endswith(CORNERS)})
-        slides = {known.rpartition(".")[0] for known in trajectory.gap if known.endswith("height_low_back_low")}
-        if name in slides:
-            raise InputError(
-                f"{name!r} is a rectangular slide in space; signature_timeline says which of its points, lines and "
-                "planes touch, mode_timeline how one of its corners does."
-            )
-        raise InputError(
-            f"There is no contact and no slider in a guide {name!r}. "
-            f"There are: {', '.join((*joints, *trajectory.gap.names)) or 'none'}."
+        rows = trajectory.mode[name].astype(int)
+        known, other = (rows[:-1], rows[1:]) if trajectory.modes_follow else (rows[1:], rows[:-1])
+        known = np.where(np.isin(known, (STICKING, SLIPPING)), known, other)  # row 0 does not know its mode
+        friction = np.isin(known, (STICKING, SLIPPING))
+        steps = np.where(closed_steps(trajectory, name), np.where(friction, known, 1), 0)
+        return Timeline.of_steps(trajectory, name, CONTACT_MODES, steps)
+    if all(f"{name}.{corner}" in trajectory.gap for corner in CORNERS):
+        closed = np.array([closed_steps(trajectory, f"{name}.{corner}") for corner in CORNERS])
+        count = closed.sum(axis=0)
+        crosswise, face = (
+            (count == 2) & np.any([closed[i] & closed[j] for i, j in pairs], axis=0) for pairs in (CROSSWISE, FACE)
         )
-    return Timeline.of_steps(trajectory, name, modes, steps)
-
-
-def _contact_steps(trajectory: Trajectory, contact: str) -> NDArray[np.intp]:
-    rows = trajectory.mode[contact].astype(int)
-    known, other = (rows[:-1], rows[1:]) if trajectory.modes_follow else (rows[1:], rows[:-1])
-    known = np.where(np.isin(known, (STICKING, SLIPPING)), known, other)  # row 0 does not know its mode
-    friction = np.isin(known, (STICKING, SLIPPING))
-    return np.where(closed_steps(trajectory, contact), np.where(friction, known, 1), 0)
-
-
-def _slider_steps(trajectory: Trajectory, joint: str) -> NDArray[np.intp]:
-    closed = np.array([closed_steps(trajectory, f"{joint}.{corner}") for corner in CORNERS])
-    count = closed.sum(axis=0)
-    crosswise, face = (
-        (count == 2) & np.any([closed[i] & closed[j] for i, j in pairs], axis=0) for pairs in (CROSSWISE, FACE)
-    )
-    # in the order of `SLIDER_MODES`, of which the last one is any other
-    known = [count == 0, count == 1, crosswise, face]
-    return np.select(known, range(len(known)), default=len(known)).astype(np.intp)
+        # in the order of `SLIDER_MODES`, of which the last one is any other
+        kinds = [count == 0, count == 1, crosswise, face]
+        steps = np.select(kinds, range(len(kinds)), default=len(kinds)).astype(np.intp)
+        return Timeline.of_steps(trajectory, name, SLIDER_MODES, steps)
+    joints = sorted({known.rpartition(".")[0] for known in trajectory.gap if known.endswith(CORNERS)})
+    if name in {known.rpartition(".")[0] for known in trajectory.gap if known.endswith("height_low_back_low")}:
+        raise InputError(
+            f"{name!r} is a rectangular slide in space; signature_timeline says which of its points, lines and "
+            "planes touch, mode_timeline how one of its corners does."
+        )
+    there = ", ".join((*joints, *trajectory.gap.names)) or "none"
+    raise InputError(f"There is no contact and no slider in a guide {name!r}. There are: {there}.")
 
 
 def signature(touching: Corners) -> str:
@@ -258,19 +246,15 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
         first = f".{LABELS[0]}"
         known = sorted(gap.removesuffix(first) for gap in trajectory.gap if gap.endswith(first))
         raise InputError(f"There is no slide in a rectangular guide {name!r}. There are: {', '.join(known) or 'none'}.")
-    steps = np.column_stack([_closed_corner(trajectory, name, label) for label in LABELS])
-    words = [signature(step) for step in steps]
+    parameters, columns = trajectory.manifest["parameters"], []
+    for label in LABELS:
+        own = f"{name}.side_clearance" if label.startswith("width") else f"{name}.clearance"
+        clearance = parameters.get(own, parameters[f"{name}.clearance"])["value"]
+        near = np.abs(trajectory.gap[f"{name}.{label}"]) <= CLOSED * clearance
+        columns.append(closed_steps(trajectory, f"{name}.{label}") | (near[:-1] & near[1:]))
+    words = [signature(step) for step in np.column_stack(columns)]
     modes = tuple(dict.fromkeys((FREE, *words)))
     return Timeline.of_steps(trajectory, name, modes, np.array([modes.index(word) for word in words], dtype=np.intp))
-
-
-def _closed_corner(trajectory: Trajectory, name: str, label: str) -> Corners:
-    """Whether a corner touches in each step (n - 1,)."""
-    parameters = trajectory.manifest["parameters"]
-    own = f"{name}.side_clearance" if label.startswith("width") else f"{name}.clearance"
-    clearance = parameters.get(own, parameters[f"{name}.clearance"])["value"]
-    near: Corners = np.less_equal(np.abs(trajectory.gap[f"{name}.{label}"]), CLOSED * clearance)
-    return np.asarray(closed_steps(trajectory, f"{name}.{label}") | (near[:-1] & near[1:]))
 
 
 def _feasible(twist: int, walls: tuple[tuple[int, int] | None, ...], limits: tuple[float, float]) -> bool:

@@ -83,8 +83,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def verdict(run: Trajectory) -> tuple[str, str, str, str]:
     """Look (good, open or bad), one word, one line on what the run can be trusted for, and the certificate in short."""
-    certified = run.certificate
-    said = run.verdict
+    certified, said = run.certificate, run.verdict
     summary = (
         f"gaps violated by {certified.gap_violation:.2g} m, joints by {certified.joint_violation:.2g}, "
         f"complementarity {certified.complementarity:.2g}, motion residual {certified.motion_residual:.2g}, "
@@ -108,8 +107,8 @@ def certificate(run: Trajectory) -> str:
     judged += [("sign of error", sign, "") for sign in said.signs]
     worst = dataclasses.asdict(run.certificate)
     ledger = worst.pop("energy")
-    flat = [(name, value) for name, value in worst.items() if isinstance(value, float | int | str)]
-    rows = [(name.replace("_", " "), value, UNITS.get(name, "")) for name, value in flat]
+    flat = {name: value for name, value in worst.items() if isinstance(value, float | int | str)}
+    rows = [(name.replace("_", " "), value, UNITS.get(name, "")) for name, value in flat.items()]
     energies = [(name.replace("_", " "), value) for name, value in ledger.items()]
     counted = [(name, value) for name, value in run.counts.items() if isinstance(value, float | int | str)]
     return (
@@ -205,8 +204,7 @@ def page(
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InputError(f"rows must be an integer >= 1, the rows that are shown, got {rows!r}.")
     made = [_fitting(run, label, min(rows, LIGHT_ROWS) if light else rows, len(given)) for label, run in given.items()]
-    first = next(iter(given.values()))
-    heading = title or name_of(first)
+    heading = title or name_of(next(iter(given.values())))
     details = "" if light else _section(more) + _details(given)
     contents = {"title": escaped(heading), "verdicts": _verdicts(given), "details": details}
     body = _text("page.html")
@@ -229,8 +227,13 @@ def study_page(title: str, given: Iterable[Part]) -> str:
 def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "") -> str:
     """A document with the page's style, whose policy forbids every request and every script but these."""
     style, scripts = _text("page.css"), list(scripts)
+
+    def hashes(texts: list[str]) -> str:
+        digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
+        return " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+
     policy = (
-        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes([style])}; img-src data: blob:; "
+        f"default-src 'none'; script-src {hashes(scripts)}; style-src {hashes([style])}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
     code = "".join(f"<script>{script}</script>\n" for script in scripts)
@@ -321,8 +324,3 @@ def _text(name: str) -> str:
     if name.endswith(".js") and ("</script" in text.lower() or "<!--" in text):
         raise ValueError(f"{name} would end its own script element.")
     return text
-
-
-def _hashes(texts: Iterable[str]) -> str:
-    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
-    return " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"

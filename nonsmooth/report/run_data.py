@@ -153,7 +153,14 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
         numbers.add(f"mode_start_{k}", line.start, "f8")
         numbers.add(f"mode_{k}", line.mode, "u1")
     drawn, fault = _scene(numbers, run, keep)
-    orbits = _orbits(numbers, run, most) if drawn else []
+    paths = journal_paths(run) if drawn else []
+    for k, path in enumerate(paths):  # points are left out where there are many
+        finite, changes = np.nan_to_num(path.e), np.flatnonzero(np.diff(path.pressing)) + 1
+        shown_points = kept_rows(path.t, finite, changes, min(most, ORBIT_POINTS // len(paths)))
+        numbers.add(f"orbit_t_{k}", path.t[shown_points], "i4")
+        numbers.add(f"orbit_{k}", finite[shown_points], "i2")
+        numbers.add(f"orbit_pressing_{k}", path.pressing[shown_points[:-1]], "u1")
+    orbits = [{"name": one.name, "gap": one.gap, "axes": one.axes, "clearance": one.clearance} for one in paths]
     found = {
         "label": label, "rows": len(run.t), "shown": len(keep), "unusable": len(run.t) - len(usable),
         "error": reading_error(run.t, np.nan_to_num(run.q.array), keep), "impacts": len(run.impacts),
@@ -193,19 +200,6 @@ def _pack_tables(numbers: Packer, run: Trajectory, keep: RowIndices) -> None:
     for one in columns:
         one[abs(one) < ROUND_OFF * np.max(abs(one), initial=0.0)] = 0.0
     numbers.add("impacts", np.concatenate(columns).T, "f4")
-
-
-def _orbits(numbers: Packer, run: Trajectory, most: int) -> list[dict[str, Any]]:
-    """Paths of journals and balls in their clearances, of which points are left out where there are many."""
-    paths = journal_paths(run)
-    for k, path in enumerate(paths):
-        finite = np.nan_to_num(path.e)
-        changes = np.flatnonzero(np.diff(path.pressing)) + 1
-        keep = kept_rows(path.t, finite, changes, min(most, ORBIT_POINTS // len(paths)))
-        numbers.add(f"orbit_t_{k}", path.t[keep], "i4")
-        numbers.add(f"orbit_{k}", finite[keep], "i2")
-        numbers.add(f"orbit_pressing_{k}", path.pressing[keep[:-1]], "u1")
-    return [{"name": one.name, "gap": one.gap, "axes": one.axes, "clearance": one.clearance} for one in paths]
 
 
 def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str, Any] | None, str]:

@@ -1,7 +1,8 @@
 """Cases: contact law, stepper and steps on a mechanism, the accurate solution of a case, and its cost at equal error.
 
 The accurate solution is the exact one of the case, or its own contact law computed by another method with tolerances
-near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant contact.
+near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant contact. `Motion`
+is a common interface to a run and to an exact solution.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from nonsmooth import solvers, steppers
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
@@ -34,10 +36,114 @@ from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import built
-from nonsmooth.studies.motions import Motion, scaled_distance, scales
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.verdict import ADVICE
 from nonsmooth.trust import difference, scale_of, verdict_against
+
+#: range of a coordinate, relative to the largest of the same unit, below which it is regarded as fixed
+FIXED = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Coordinates and impulses as functions of time.
+
+    Parameters
+    ----------
+    names, units : of the coordinates (nq,)
+    contacts : names of the contacts (nc,)
+    rows : times [s] of rows and jumps
+    positions : t -> (len(t), nq) [m] or [rad]
+    impulses : t -> (len(t), nc) [N s] since the start, impacts at t included
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    contacts: tuple[str, ...]
+    rows: Array
+    positions: Callable[[Array], Array]
+    impulses: Callable[[Array], Array]
+
+    @classmethod
+    def of_run(cls, run: Trajectory) -> Self:
+        """Interpolated between rows by `coordinates` and `impulses` of the diagnostics."""
+        return cls(
+            run.q.names, run.q.unit_list, run.gap.names, run.t,
+            lambda t: coordinates(run, t), lambda t: impulses(run, t),
+        )  # fmt: skip
+
+    @classmethod
+    def of_exact(cls, exact: Any, like: Trajectory) -> Self:
+        """An exact solution with ``sample(t, side)`` and ``events``, in the order of a run's names.
+
+        Raises
+        ------
+        InputError
+            If it does not give all coordinates and impulses of the run.
+        """
+        start = np.array([like.t[0]])
+        if not (hasattr(exact, "sample") and hasattr(exact, "events")):
+            raise InputError(
+                f"An exact solution has sample(t, side) and events, got {type(exact).__name__}; "
+                "call the problem's `exact` with the problem's arguments."
+            )
+        sample = exact.sample(start)
+        missing = [name for name in like.q.names if name not in sample.q]
+        missing += [name for name in like.gap.names if name not in sample.impulse]
+        if missing:
+            raise InputError(f"The exact solution does not give {', '.join(missing)}; leave it out.")
+
+        def table(kind: str, names: tuple[str, ...], t: Array) -> Array:
+            values = getattr(exact.sample(np.asarray(t, float)), kind)
+            return np.array([values[name] for name in names]).reshape(len(names), len(t)).T
+
+        return cls(
+            like.q.names, like.q.unit_list, like.gap.names, np.asarray(exact.events, float),
+            lambda t: table("q", like.q.names, t), lambda t: table("impulse", like.gap.names, t),
+        )  # fmt: skip
+
+
+def motion_times(grid: Array, *motions: Motion) -> Array:
+    """The grid and the rows of all motions within it."""
+    t = np.unique(np.concatenate([grid, *(motion.rows for motion in motions)]))
+    return np.asarray(t[(t >= grid[0]) & (t <= grid[-1])])
+
+
+def time_mean(values: Array, t: Array) -> Array:
+    """``1/T int values dt`` of each column, by the trapezoid over the times t."""
+    return np.asarray(np.diff(t) @ (values[1:] + values[:-1]) / 2 / (t[-1] - t[0]))
+
+
+def mean_impulse_error(a: Motion, b: Motion, t: Array) -> Array:
+    """``1/T int |P_a - P_b| dt`` of the normal impulse since the start, of each contact (nc,) [N s].
+
+    By the value in the middle between two times t, among which are those of all jumps: a jump that is shifted by dt
+    contributes its height times dt / T. At such a time itself one impulse may have jumped and the other not.
+    """
+    middle = (t[1:] + t[:-1]) / 2
+    return np.asarray(np.diff(t) @ np.abs(a.impulses(middle) - b.impulses(middle)) / (t[-1] - t[0]))
+
+
+def mean_deviation(a: Motion, b: Motion, t: Array) -> Array:
+    """``1/T int |q_a - q_b| dt`` of each coordinate (nq,) [m] or [rad], by the trapezoid over the times t."""
+    return time_mean(np.abs(a.positions(t) - b.positions(t)), t)
+
+
+def scales(motion: Motion, t: Array) -> Array:
+    """Range of each coordinate (nq,) [m] or [rad]; infinite if it does not move, so that it is ignored."""
+    positions = motion.positions(t)
+    extent = np.asarray(positions.max(axis=0) - positions.min(axis=0))
+    for unit in set(motion.units):
+        same = np.array([one == unit for one in motion.units])
+        largest = float(extent[same].max())
+        extent[same & ((extent <= FIXED * largest) | (largest < FIXED**2))] = np.inf
+    return extent
+
+
+def scaled_distance(a: Motion, b: Motion, t: Array, scale: Array) -> float:
+    """The largest mean deviation of a coordinate over its scale [-]."""
+    return float(np.max(mean_deviation(a, b, t) / scale, initial=0.0))
+
 
 #: points of the time grid on which motions are compared, in addition to their rows
 GRID = 2000

@@ -29,16 +29,19 @@ from nonsmooth.studies.cases import (
     Accurate,
     Case,
     Cost,
+    Motion,
     Trial,
     checked_cases,
     coarsest,
     cost_of,
     early_end,
     evaluations,
+    mean_deviation,
+    motion_times,
     rigid_cases,
+    scaled_distance,
 )
 from nonsmooth.studies.files import Result, doubts, texts, variable
-from nonsmooth.studies.motions import Motion, mean_deviation, motion_times, scaled_distance
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -224,12 +224,9 @@ class _Wall:
         def parts(_: float, y: Array) -> float:
             return float(y[0])
 
-        def turns(_: float, y: Array) -> float:
-            return float(y[1])
-
         parts.terminal, parts.direction = True, -1.0  # type: ignore[attr-defined]
         found = solve_ivp(
-            motion, (0.0, LONGEST), (0.0, 1.0, 0.0), "DOP853", dense_output=True, events=(parts, turns),
+            motion, (0.0, LONGEST), (0.0, 1.0, 0.0), "DOP853", dense_output=True, events=(parts, lambda _, y: y[1]),
             rtol=RELATIVE, atol=ABSOLUTE,
         )  # fmt: skip
         parted = bool(found.t_events[0].size)

@@ -22,9 +22,21 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.studies.arguments import check_build, check_count
-from nonsmooth.studies.cases import RTOL, Accurate, Case, Trial, checked_cases, cost_of
+from nonsmooth.studies.cases import (
+    RTOL,
+    Accurate,
+    Case,
+    Motion,
+    Trial,
+    checked_cases,
+    cost_of,
+    mean_deviation,
+    mean_impulse_error,
+    motion_times,
+    scales,
+    time_mean,
+)
 from nonsmooth.studies.files import Result, variable
-from nonsmooth.studies.motions import Motion, mean_deviation, mean_impulse_error, motion_times, scales, time_mean
 from nonsmooth.studies.workers import outcomes
 
 if TYPE_CHECKING:
