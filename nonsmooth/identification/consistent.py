@@ -79,16 +79,8 @@ def is_consistent(Y: Regressor, theta: Array) -> bool:
 def consistent_parameters(Y: Regressor, base: BaseParameters, beta: Array, R: Array, prior: Array) -> Array:
     """Standard parameters (np,) of the consistent estimate.
 
-    Parameters
-    ----------
-    beta : estimate of least squares
-    R : (rank, rank), factor of the weighted regressor
-    prior : standard parameters of bodies, by which the unknowns are scaled, too
-
-    Raises
-    ------
-    NonsmoothError
-        If the solver does not find the minimum.
+    `beta` is the estimate of least squares, R (rank, rank) the factor of the weighted regressor. By the prior, standard
+    parameters of bodies, the unknowns are scaled, too.
     """
     scale = _scales(Y, prior)
     first, slack = _program(Y, base, beta, R, prior, scale, None)

@@ -43,15 +43,9 @@ SETTLED, STILL = 1e-5, 1e-6
 def levenberg_marquardt(
     residual: Callable[[Array], Array], x: Array, low: Array, high: Array, *, iterations: int, free: Array | None = None
 ) -> tuple[Array, float]:
-    """The local minimum of the sum of squares of the residuals near x, and its value.
+    """The local minimum of the sum of squares of the residuals near x, within bounds (n,), and its value.
 
-    Parameters
-    ----------
-    residual : x -> (m,)
-    x : start (n,)
-    low, high : bounds (n,)
-    iterations : at most
-    free : (n,) of bool, which unknowns may move; all where omitted
+    Unknowns that are not free (n,) keep their values; all are where omitted.
     """
     from scipy.optimize import least_squares
 

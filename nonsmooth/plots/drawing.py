@@ -306,13 +306,7 @@ def drawing_of_state(system: System, state: State | None) -> Drawing:
 
 
 def drawing_of_run(trajectory: Trajectory, t: Array) -> Drawing:
-    """Drawing of a run at times t (n,) [s].
-
-    Raises
-    ------
-    InputError
-        For a run without a description of its mechanism, or with elements of a class that is not known here.
-    """
+    """Drawing of a run at times t (n,) [s]; InputError for one whose mechanism is not described, or not known here."""
     described = trajectory.manifest.get("model", {}).get("elements")
     if not described:
         raise InputError("The run has no description of its mechanism, so it cannot be drawn.")

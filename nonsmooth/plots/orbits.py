@@ -49,11 +49,7 @@ class JournalPath:
 
 
 def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = None) -> list[JournalPath]:
-    """Paths of all joints of a run with clearance about a journal or a ball.
-
-    Rows and the window's ends are among the points; between rows they follow
-    `nonsmooth.diagnostics.motion.coordinates`.
-    """
+    """Paths of all joints with clearance about a journal or a ball; rows and the window's ends are among the points."""
     first, last = window_of(trajectory, window)
     inside = trajectory.t[(trajectory.t > first) & (trajectory.t < last)]
     rows = np.unique(np.concatenate([[first], inside, [last]]))

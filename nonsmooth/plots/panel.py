@@ -126,17 +126,9 @@ def quantities(trajectory: Trajectory) -> list[tuple[str, str, str]]:
 
 
 def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, str]]:
-    """Kind and name of each column that a word stands for: one of that name, or all of an element or a body.
+    """Kind and name of each column that ``name`` or ``kind:name`` stands for: one, or all of an element or a body.
 
-    Parameters
-    ----------
-    word : ``name`` or ``kind:name`` with a kind of `Panel`
-    unit : a unit that the columns must have; it also chooses between coordinates and velocities
-
-    Raises
-    ------
-    InputError
-        If there is nothing of that name, with names that are like it.
+    The columns must have the unit, which also chooses between coordinates and velocities.
     """
     kind, colon, name = word.partition(":")
     if not colon:
@@ -165,13 +157,7 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
 
 
 def panel_of(trajectory: Trajectory, word: str) -> Panel:
-    """A panel of one quantity, or of several with commas between: ``"lam_N:guide.left_lower,guide.right_lower [kN]"``.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, or quantities of different units.
-    """
+    """A panel of one quantity, or of several with commas between: ``"lam_N:guide.left_lower,guide.right_lower [kN]"``."""
     text, unit = split_unit(word)
     kind, colon, names = text.partition(":")
     prefix, names = (f"{kind}:", names) if colon else ("", text)

@@ -37,14 +37,7 @@ USUAL = {field.name: field.default for field in dataclasses.fields(Piece) if fie
 
 
 def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...]) -> dict[str, Any]:
-    """Bodies, frames, pieces, contacts, extents and how they are seen.
-
-    Parameters
-    ----------
-    drawing : the mechanism at the rows that are shown
-    coordinates, gaps
-        Their names, to which bodies and contacts refer by index; frames are referred to by index as well.
-    """
+    """Bodies, frames, pieces, contacts, extents and how they are seen; coordinates, gaps and frames are given by index."""
     low, high = drawing.cloud.min(axis=0), drawing.cloud.max(axis=0)
     index, vertical = {name: i for i, name in enumerate(gaps)}, drawing.vertical
     known: dict[Frame, int] = {}

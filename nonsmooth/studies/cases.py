@@ -46,23 +46,14 @@ FIXED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Coordinates and impulses as functions of time.
-
-    Parameters
-    ----------
-    names, units : of the coordinates (nq,)
-    contacts : names of the contacts (nc,)
-    rows : times [s] of rows and jumps
-    positions : t -> (len(t), nq) [m] or [rad]
-    impulses : t -> (len(t), nc) [N s] since the start, impacts at t included
-    """
+    """Coordinates and impulses as functions of time."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
     contacts: tuple[str, ...]
-    rows: Array
-    positions: Callable[[Array], Array]
-    impulses: Callable[[Array], Array]
+    rows: Array  # times [s] of rows and jumps
+    positions: Callable[[Array], Array]  # t -> (len(t), nq) [m] or [rad]
+    impulses: Callable[[Array], Array]  # t -> (len(t), nc) [N s] since the start, impacts at t included
 
     @classmethod
     def of_run(cls, run: Trajectory) -> Self:
@@ -74,13 +65,7 @@ class Motion:
 
     @classmethod
     def of_exact(cls, exact: Any, like: Trajectory) -> Self:
-        """An exact solution with ``sample(t, side)`` and ``events``, in the order of a run's names.
-
-        Raises
-        ------
-        InputError
-            If it does not give all coordinates and impulses of the run.
-        """
+        """An exact solution with ``sample(t, side)`` and ``events``, which must give all columns of a run, in its order."""
         start = np.array([like.t[0]])
         if not (hasattr(exact, "sample") and hasattr(exact, "events")):
             raise InputError(
@@ -239,13 +224,7 @@ class Trial:
         return simulate(self.system, self.case.stepper, t_end=self.t_end, dt=dt, parameters=self.case.parameters)
 
     def accurate(self) -> Accurate:
-        """The exact solution of the case, or its own contact law with tolerances near round-off.
-
-        Raises
-        ------
-        SimulationFailed
-            If the accurate run fails.
-        """
+        """The exact solution of the case, or its own contact law with tolerances near round-off."""
         start, parameters, parted = self.system.start.t, self.case.parameters, math.inf
         control = step_control(self.case.dt, (start, self.t_end))
         dt_min = DT_MIN if isinstance(control, ConstantStep) else control.dt_min
@@ -269,19 +248,13 @@ class Trial:
 class Accurate:
     """The exact or accurate solution of a case, and of all cases alike.
 
-    Parameters
-    ----------
-    trial : of the case
-    motion : the exact solution if there is one, else that of the run
-    run : a run with tolerances near round-off, by another method
-    parted : [s]
-        Time at which this and a run with coarser tolerances differ by a tenth of the clearance: later motion depends on
-        round-off. Infinite if they never do.
+    At the time `parted` [s] the run and one with coarser tolerances differ by a tenth of the clearance: later motion
+    depends on round-off.
     """
 
     trial: Trial
-    motion: Motion
-    run: Trajectory
+    motion: Motion  # the exact solution if there is one, else that of the run
+    run: Trajectory  # with tolerances near round-off, by another method
     parted: float = math.inf
 
     @cached_property
@@ -408,11 +381,6 @@ def coarsest(trial: Trial, accurate: Accurate, target: float, patience: float) -
 def scheme(word: str) -> Any:
     """The rigid stepper of ``STEPPER`` or ``STEPPER:SOLVER``, names as on the command line.
 
-    Raises
-    ------
-    InputError
-        For an unknown stepper or solver, or a stepper of compliant contact.
-
     >>> scheme("gauss-qp:osqp")
     GaussQP(solver=Osqp(eps=1e-10, max_iterations=20000, polish=True), fallback=True, cone='coulomb')
     """
@@ -438,12 +406,7 @@ def rigid_cases(like: Case, rigid: Iterable[Any]) -> list[Case]:
     """A rigid case computed by other schemes: names, as ``"gauss-qp:osqp"``, or steppers.
 
     Schemes have event-locating steps between the bounds of the case if they take them, its tolerances if they control
-    their error, else constant steps, a tenth of its longest.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, for a case that is not rigid, or has no tolerances from which steps could be derived.
+    their error, else constant steps, a tenth of its longest. InputError for a case without tolerances, or not rigid.
     """
     if isinstance(rigid, str) or not isinstance(rigid, Iterable):
         raise InputError(f'rigid must be a list of schemes, as ["gauss-mpcc:ipopt-mpcc"], got {shown(rigid)}.')
@@ -470,11 +433,6 @@ def landing_case(build: Callable[[Any], Any], like: Case, t_end: float) -> Case:
 
     Speeds are those of a run of the case itself, whose longest step is not exceeded. Steps are not shorter than those
     of which `MOST` make the run.
-
-    Raises
-    ------
-    SimulationFailed
-        If that run fails.
     """
     (case,) = rigid_cases(like, [GaussQP()])
     trial = Trial.of(build, like, t_end)

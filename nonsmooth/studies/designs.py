@@ -132,13 +132,7 @@ def words(distributions: Mapping[str, Any]) -> str:
 
 
 def quantiles(name: str, distribution: Any, share: Any) -> Array:
-    """Values of a distribution at shares between 0 and 1.
-
-    Raises
-    ------
-    InputError
-        If it is not a distribution.
-    """
+    """Values of a distribution at shares between 0 and 1."""
     share = np.clip(np.asarray(share, float), EDGE, 1.0 - EDGE)
     if hasattr(distribution, "ppf"):
         return np.asarray(distribution.ppf(share), float)

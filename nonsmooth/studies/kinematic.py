@@ -72,13 +72,7 @@ class Starts:
         return any(name is not None and name.partition(".")[0] in joints for name in mapped)
 
     def of(self, parameters: Mapping[str, float]) -> State:
-        """The initial state for changed parameters.
-
-        Raises
-        ------
-        ModelError
-            If the joints cannot be closed.
-        """
+        """The initial state for changed parameters; ModelError if the joints cannot be closed."""
         known = self.ideal.parameters
         mapped = {ideal_name(self.system, known, name): value for name, value in parameters.items()}
         values = self.ideal.parameter_vector({name: x for name, x in mapped.items() if name is not None})

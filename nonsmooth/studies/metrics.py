@@ -74,21 +74,12 @@ class Metric:
 
 @dataclass(frozen=True)
 class Named:
-    """A metric that is available by name.
+    """A metric that is available by name."""
 
-    Parameters
-    ----------
-    about : the word after the colon: "coordinate" or velocity, "contact" (all if omitted), or "" for none
-    unit : its unit, "" for that of the coordinate
-    meaning : in words
-    function : function of the trajectory and of each selected column or contact
-    batch : the metric of a batch, if available
-    """
-
-    about: str
-    unit: str
+    about: str  # the word after the colon: "coordinate" or velocity, "contact" (all if omitted), or "" for none
+    unit: str  # "" for that of the coordinate
     meaning: str
-    function: Callable[..., float]
+    function: Callable[..., float]  # of the trajectory and of each selected column or contact
     batch: Batch | None = None
 
 
@@ -171,16 +162,8 @@ NAMED: dict[str, Named] = {
 def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
     """The requested metrics, checked against the names of the system.
 
-    Parameters
-    ----------
-    given
-        Names from `NAMED`, such as ``"peak-impulse"`` or ``"final:crank.angle"``, functions of a `Trajectory`, or a
-        mapping from own names to these. A function may carry a text ``unit``.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, with near matches.
+    They are names from `NAMED`, such as ``"peak-impulse"`` or ``"final:crank.angle"``, functions of a `Trajectory`,
+    which may carry a text ``unit``, or a mapping from own names to these.
     """
     if isinstance(given, str) or callable(given):
         given = [given]

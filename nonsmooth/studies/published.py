@@ -131,22 +131,9 @@ def window_means(
 ) -> Array:
     """Mean of a series in each whole window [s] of a run: finite numbers, whether contact is rigid or compliant.
 
-    Parameters
-    ----------
-    series
-        ``("a", velocity)``: changes of the velocity over the window, impacts included, divided by it;
-        ``("F", name)``: normal impulses of the contact or clearance of this name, impacts included, divided by it; not
-        numbers where the run has none.
-    of : the run, its twin or their difference; forces are of the run
-
-    Raises
-    ------
-    InputError
-        For another series, or if the run is shorter than the window.
-
-    Notes
-    -----
-    An impact at a row that is the edge of two windows belongs to the first one.
+    ``("a", velocity)`` are changes of the velocity over the window, ``("F", name)`` of the run normal impulses of the
+    contact or clearance of this name, NaN where there is none, both divided by the window and with impacts. An impact
+    at a row that is the edge of two windows belongs to the first one.
     """
     kind, name = series if not callable(series) else ("", "")
     if kind not in ("a", "F") or (kind == "F" and of != "run"):

@@ -50,18 +50,7 @@ Mechanism = System | Model | Callable[..., Model]
 
 @dataclass(eq=False)
 class Runs:
-    """Runs of the rows of a design.
-
-    Parameters
-    ----------
-    mechanism : a system, a model, or a function that returns a model: a ready problem, or one of your own
-    names : varied parameters and arguments of that function
-    stepper, dt, t_end, parameters : as for `simulate`; `parameters` are constant
-    arguments : constant arguments of the function
-    metrics : see `metrics_of`
-    halved : whether each run is made a second time with half the step
-    check : whether each run is repeated with finer steps for its verdict
-    """
+    """Runs of the rows of a design, whose `names` are varied parameters and arguments; the rest is as for `sweep`."""
 
     mechanism: Mechanism
     names: tuple[str, ...]
@@ -94,13 +83,7 @@ class Runs:
         return self.__dict__ | {"_built": None, "_starts": None}
 
     def built(self, row: Array) -> tuple[System, tuple[Metric, ...]]:
-        """The system of a row and its metrics; rebuilt if an argument differs from that of the previous row.
-
-        Raises
-        ------
-        InputError
-            For a parameter, an argument or a metric that does not exist.
-        """
+        """The system of a row and its metrics; rebuilt if an argument differs from that of the previous row."""
         varied = {name: float(x) for name, x in zip(self.names, row, strict=True) if "." not in name}
         key = tuple(varied.values())
         if self._built is None or self._built[0] != key:

@@ -31,21 +31,11 @@ def cores() -> int:
 def outcomes(
     work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, workers: int | None, scheduler: str | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """Number and outcome of each task, as they finish.
+    """Number and outcome of each task, which are arguments of `work`, as they finish.
 
-    Parameters
-    ----------
-    work
-        A function, of a script or notebook too, or a method. Each other process reads it once, so that what its
-        object builds for one task is there for the next.
-    tasks : its arguments
-    workers : number of processes; 1 for this process only, None for one per core
-    scheduler : address of a Dask scheduler, ``"tcp://host:8786"``, instead of local processes
-
-    Raises
-    ------
-    InputError
-        For a number of workers that is none, or work that cannot be pickled.
+    `work` is a function, of a script or notebook too, or a method. Each other process reads it once, so that what its
+    object builds for one task is there for the next. There is one process per core, or as many as `workers`, or those
+    of a Dask scheduler, ``"tcp://host:8786"``.
     """
     known = dict(enumerate(tasks))
     if workers is not None:
