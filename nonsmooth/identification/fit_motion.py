@@ -359,6 +359,9 @@ class _Fit:
         measured = np.array([cut.columns[name] / cut.noise[name] for name in cut.columns])
         return (found - measured).ravel()
 
+    def _beginning(self, x: Array) -> float:
+        return float(np.sum(self.residual(x, PARTS[0]) ** 2))
+
     def _improve(self, x: Array) -> list[float]:
         """Cost and x of the minimum next to a start, over increasing parts of the motion."""
         for part in PARTS[:-1]:
@@ -375,13 +378,10 @@ class _Fit:
     def result(self) -> MotionFit:
         from scipy.stats import qmc
 
-        def beginning(x: Array) -> float:
-            return float(np.sum(self.residual(x, PARTS[0]) ** 2))
-
         points = qmc.LatinHypercube(len(self.names), rng=self.chosen.seed).random(self.chosen.starts)
         starts = []
         for k, x in enumerate(self.low + points * (self.high - self.low)):
-            cost = self._once(f"start {k}", partial(beginning, x))
+            cost = self._once(f"start {k}", partial(self._beginning, x))
             starts.append([cost, *x.tolist()])
             self._say(f"start {k + 1} of {self.chosen.starts}", 0.4 * (k + 1) / self.chosen.starts)
         left = [np.array(x) for _, *x in sorted(starts)]

@@ -157,7 +157,7 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
 
 
 def panel_of(trajectory: Trajectory, word: str) -> Panel:
-    """A panel of one quantity, or of several with commas between: ``"lam_N:guide.left_lower,guide.right_lower [kN]"``."""
+    """A panel of one quantity, or of several with commas between: ``"lam_N:guide.left_lower,pin [kN]"``."""
     text, unit = split_unit(word)
     kind, colon, names = text.partition(":")
     prefix, names = (f"{kind}:", names) if colon else ("", text)

@@ -46,7 +46,7 @@ class Label:
 
 
 class Scene:
-    """Artists of a drawing on axes of its dimension, with moves to the picture k; omitted factors and views are chosen."""
+    """Artists of a drawing on axes of its dimension, with moves to the picture k; omitted factors are chosen."""
 
     def __init__(
         self, drawing: Drawing, axes: Any, magnify: float | None = None, deformation: float | None = None,

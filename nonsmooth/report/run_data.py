@@ -37,7 +37,7 @@ USUAL = {field.name: field.default for field in dataclasses.fields(Piece) if fie
 
 
 def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...]) -> dict[str, Any]:
-    """Bodies, frames, pieces, contacts, extents and how they are seen; coordinates, gaps and frames are given by index."""
+    """Bodies, frames, pieces, contacts, extents and how they are seen; coordinates, gaps, frames by index."""
     low, high = drawing.cloud.min(axis=0), drawing.cloud.max(axis=0)
     index, vertical = {name: i for i, name in enumerate(gaps)}, drawing.vertical
     known: dict[Frame, int] = {}

@@ -65,7 +65,7 @@ class Motion:
 
     @classmethod
     def of_exact(cls, exact: Any, like: Trajectory) -> Self:
-        """An exact solution with ``sample(t, side)`` and ``events``, which must give all columns of a run, in its order."""
+        """An exact solution with ``sample(t, side)`` and ``events``, with all columns of a run, in its order."""
         start = np.array([like.t[0]])
         if not (hasattr(exact, "sample") and hasattr(exact, "events")):
             raise InputError(

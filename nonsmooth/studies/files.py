@@ -28,7 +28,7 @@ UNCHECKED, INCOMPLETE = "not checked", "incomplete"
 
 
 def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a NetCDF file with a checksum, under a temporary name, then rename it, so that the named file is complete."""
+    """Write a NetCDF file with a checksum under a temporary name, then rename it, so that a named file is complete."""
     write_dataset(dataset, path, "The study")
 
 
