@@ -11,8 +11,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.flexible_bodies import FlexibleBody, restored_flexible
 from nonsmooth.trajectory import Trajectory
 
-#: kinds of bodies
-PLANAR, SPATIAL = ("PlanarBody", "PlanarFlexibleBody"), ("SpatialBody", "SpatialFlexibleBody")
+PLANAR, SPATIAL = ("PlanarBody", "PlanarFlexibleBody"), ("SpatialBody", "SpatialFlexibleBody")  # kinds of bodies
 LOSSES = ("impacts", "contact", "friction", "damping")
 
 

@@ -24,8 +24,7 @@ INTERVALS = {
 #: share of the fastest approach below which an impact is not counted: a sequence of bounces that ends has infinitely
 #: many, and how many of the last are resolved depends on steps and units
 COUNTED = 0.01
-#: mean force, as a share of the run's largest, that is regarded as zero
-NO_FORCE = 1e-12
+NO_FORCE = 1e-12  # mean force, as a share of the run's largest, that is regarded as zero
 
 
 def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = None) -> NDArray[np.void]:

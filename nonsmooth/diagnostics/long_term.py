@@ -14,10 +14,8 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
 
 DIRECTIONS = ("rising", "falling", "both")
-#: share of a step within which a crossing is at the step's row
-AT_ROW = 1e-9
-#: share of a period within which a time is identified with a row
-SAME = 1e-9
+AT_ROW = 1e-9  # share of a step within which a crossing is at the step's row
+SAME = 1e-9  # share of a period within which a time is identified with a row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,8 +187,7 @@ def _root(coefficients: Array, wanted: float, start: float, end: float) -> float
     return float(brentq(excess, start, end, xtol=1e-15))
 
 
-#: forces, which are taken as means over the spacing of the samples
-FORCES = ("lam_N", "reaction")
+FORCES = ("lam_N", "reaction")  # forces, which are taken as means over the spacing of the samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -307,8 +304,7 @@ def _mean_reactions(trajectory: Trajectory, edges: Array) -> Array:
 
 
 S = TypeVar("S")
-#: blocks for the error estimate
-BLOCKS = 16
+BLOCKS = 16  # blocks for the error estimate
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -37,8 +37,7 @@ SLIDER_MODES = ("free", "one-sided", "crosswise", "face", "other")
 CORNERS = ("left_lower", "left_upper", "right_lower", "right_upper")
 CROSSWISE = ((0, 3), (1, 2))
 FACE = ((0, 2), (1, 3))
-#: values of a trajectory's modes with friction
-STICKING, SLIPPING = 2, 3
+STICKING, SLIPPING = 2, 3  # values of a trajectory's modes with friction
 
 Corners = NDArray[np.bool_]
 FREE = "free"
@@ -48,8 +47,7 @@ LABELS = tuple(
 )
 KINDS = ("plane", "line", "point")
 SIGNS = (-1, 0, 1)
-#: share of its clearance within which a gap is regarded as closed
-CLOSED = 1e-8
+CLOSED = 1e-8  # share of its clearance within which a gap is regarded as closed
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,12 +11,9 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
 
-#: kinds of quantities that have pieces
-KINDS = ("q", "v", "gap", "gap_rate")
-#: by kind of a rate the kind of the quantity
-RATES = {"v": "q", "gap_rate": "gap"}
-#: relative difference of a chord's slope from the mean of the rates that is regarded as zero
-ABOUT, LAST = 5e-3, 1e-9
+KINDS = ("q", "v", "gap", "gap_rate")  # kinds of quantities that have pieces
+RATES = {"v": "q", "gap_rate": "gap"}  # by kind of a rate the kind of the quantity
+ABOUT, LAST = 5e-3, 1e-9  # relative difference of a chord's slope from the mean of the rates that is regarded as zero
 ALL = slice(None)
 QUATERNION = ("qw", "qx", "qy", "qz")
 

@@ -22,8 +22,7 @@ from nonsmooth.identification.base import BaseParameters
 from nonsmooth.identification.parameters import inertia_matrix, pseudo_inertia
 from nonsmooth.identification.regressor import Regressor
 
-#: negative eigenvalue of a scaled pseudo-inertia that counts as rounding
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # negative eigenvalue of a scaled pseudo-inertia that counts as rounding
 
 
 @dataclass(frozen=True)

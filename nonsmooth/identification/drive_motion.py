@@ -126,8 +126,7 @@ def free_directions(harmonics: int) -> Array:
 STAGE, ITERATIONS = 0.25, 12
 #: constraint residual [m or rad] at which a position is closed, and up to which it counts as found
 CLOSED, FOUND = 1e-14, 1e-10
-#: share of the largest singular value below which a row depends on others
-DEPENDENT = 1e-9
+DEPENDENT = 1e-9  # share of the largest singular value below which a row depends on others
 
 
 class DriveMotion:

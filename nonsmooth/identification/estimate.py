@@ -21,12 +21,9 @@ from nonsmooth.identification.regressor import Regressor, load_columns
 
 Method = Literal["least squares", "weighted", "huber", "total", "consistent"]
 METHODS: tuple[Method, ...] = ("least squares", "weighted", "huber", "total", "consistent")
-#: of Huber's function, in standard deviations: 95 % efficiency for normal errors
-HUBER = 1.345
-#: iterations of weights at most, and relative change of estimates at which they end
-ITERATIONS, SETTLED = 50, 1e-10
-#: standard deviation as a share of the value from which a parameter is not identifiable
-HOPELESS = 1.0
+HUBER = 1.345  # of Huber's function, in standard deviations: 95 % efficiency for normal errors
+ITERATIONS, SETTLED = 50, 1e-10  # iterations of weights at most, and relative change of estimates at which they end
+HOPELESS = 1.0  # standard deviation as a share of the value from which a parameter is not identifiable
 
 
 @dataclass(frozen=True, eq=False)

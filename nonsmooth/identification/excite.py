@@ -25,14 +25,12 @@ from nonsmooth.settings import settings
 
 #: what is minimised: -log det W'W, trace of its inverse, -log of its least eigenvalue, log of the condition number of W
 CRITERIA = ("D", "A", "E", "condition")
-#: points of the period at which bounds are checked in the end
-FINE = 20_000
+FINE = 20_000  # points of the period at which bounds are checked in the end
 #: points per harmonic at which the criterion is evaluated, bounds are imposed, and extremes are searched
 RESOLVED, COARSE, FINE_SEARCH = 24, 6, 100
 #: share of a bound from which an extreme is imposed; number of searches for extremes; admissible excess
 NEAR, EXCHANGES, EXCESS = 0.9, 3, 5e-3
-#: of IPOPT's conditions of optimality; step of central differences
-TOLERANCE, STEP = 1e-3, 1e-6
+TOLERANCE, STEP = 1e-3, 1e-6  # of IPOPT's conditions of optimality; step of central differences
 
 
 @dataclass(frozen=True)

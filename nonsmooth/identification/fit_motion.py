@@ -84,28 +84,20 @@ def levenberg_marquardt(
     return x, cost
 
 
-#: rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
-RISE = 3.841458820694124
+RISE = 3.841458820694124  # rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
 #: shares of the predictable part over which starts are improved one after the other: the width of the valley of the
 #: minimum decreases with the length, and over each part the minimum of the one before must lie in it
 PARTS = (0.15, 0.2, 0.27, 0.36, 0.48, 0.64, 0.8, 1.0)
-#: iterations over each of them but the last
-GROWING = 4
-#: number of starts with the same minimum, which explains the data, after which no others are improved
-AGREE = 3
-#: difference of sums of squares that counts as none, small beside the rise of an interval
-SAME = 0.01
-#: how much more than expected a rise may be, at an end of an interval and of a parabola
-NEAR = 1.2
-#: evaluations at an end of an interval once it is enclosed
-REFINED = 3
+GROWING = 4  # iterations over each of them but the last
+AGREE = 3  # number of starts with the same minimum, which explains the data, after which no others are improved
+SAME = 0.01  # difference of sums of squares that counts as none, small beside the rise of an interval
+NEAR = 1.2  # how much more than expected a rise may be, at an end of an interval and of a parabola
+REFINED = 3  # evaluations at an end of an interval once it is enclosed
 #: change of an estimate by shorter steps, in its deviations, from which it is remarked, and from which no interval is
 #: stated
 MOVED, FAR = 0.5, 1.0
-#: how a remark begins that takes the intervals back
-NONE = "No 95 % interval is stated, since"
-#: deviations of the mean square residual of noise above which it is none
-UNLIKELY = 5.0
+NONE = "No 95 % interval is stated, since"  # how a remark begins that takes the intervals back
+UNLIKELY = 5.0  # deviations of the mean square residual of noise above which it is none
 
 
 @settings

@@ -18,14 +18,10 @@ from nonsmooth.run.simulate import simulate
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
 
-#: samples of measured data
-LEAST = 20
-#: residual in standard deviations of a run that failed
-FAILED = 1e6
-#: largest relative deviation of a sampling interval from their median
-UNEVEN = 1e-3
-#: magnitude of an angle [rad] from which on it is taken for degrees: seven turns
-TURNS = 44.0
+LEAST = 20  # samples of measured data
+FAILED = 1e6  # residual in standard deviations of a run that failed
+UNEVEN = 1e-3  # largest relative deviation of a sampling interval from their median
+TURNS = 44.0  # magnitude of an angle [rad] from which on it is taken for degrees: seven turns
 #: units of the columns of a drive
 UNITS = {"q": "rad or m", "force": "N m or N", "v": "rad/s or m/s", "a": "rad/s^2 or m/s^2"}
 

@@ -35,12 +35,9 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.bifurcation import Bifurcation
 
-#: points of a path in all, as far as rows are fewer, and at most in one step
-POINTS, PER_STEP = 6000, 20
-#: share of the largest rate by which both limits differ though there is no impact
-ROUND_OFF = 1e-9
-#: how the rate of a quantity is called
-RATE = {"q": "v", "gap": "gap_rate"}
+POINTS, PER_STEP = 6000, 20  # points of a path in all, as far as rows are fewer, and at most in one step
+ROUND_OFF = 1e-9  # share of the largest rate by which both limits differ though there is no impact
+RATE = {"q": "v", "gap": "gap_rate"}  # how the rate of a quantity is called
 WORD = {"q": "", "gap": "gap, "}
 
 
@@ -151,8 +148,7 @@ def _peak(values: Array) -> float:
     return float(np.max(np.abs(values)))
 
 
-#: shares of the highest line below which lines are not shown
-LOWEST = 1e-6
+LOWEST = 1e-6  # shares of the highest line below which lines are not shown
 #: what stands before the name of a quantity of a kind
 WORDS = {"v": "velocity of ", "gap": "gap of ", "gap_rate": "rate of the gap of ", "lam_N": "normal force of "}
 
@@ -198,8 +194,7 @@ def amplitudes(
     return axis
 
 
-#: points from which they are drawn as small and as faint as they get
-MANY = 20_000
+MANY = 20_000  # points from which they are drawn as small and as faint as they get
 
 
 def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
@@ -234,8 +229,7 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
 
 #: of open or free, and of the modes after it
 FILLS = ("#E8E8E8", COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])
-#: narrow, so that fills are told apart without colour as well
-HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")
+HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")  # narrow, so that fills are told apart without colour as well
 
 
 def _look(mode: int) -> dict[str, Any]:
@@ -298,8 +292,7 @@ COLUMNS = (
     ("start", "time", "s"), ("contact", "contact", ""), ("approach", "approach", "m/s"),
     ("separation", "separation", "m/s"), ("impulse", "impulse", "N s"),
 )  # fmt: skip
-#: space between two columns, in type sizes, and the smallest type [pt]
-SPACE, SMALLEST = 1.2, 4.0
+SPACE, SMALLEST = 1.2, 4.0  # space between two columns, in type sizes, and the smallest type [pt]
 
 
 def impact_table(

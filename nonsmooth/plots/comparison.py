@@ -41,8 +41,7 @@ REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 #: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
 LOWEST = {"penetration": 1e-15, "distance": 1e-9, "own_error": 1e-9}
 POINTS = 3000
-#: share of its range below which differences of a coordinate are drawn instead of itself
-SMALL = 0.05
+SMALL = 0.05  # share of its range below which differences of a coordinate are drawn instead of itself
 
 
 def comparison(found: Comparison) -> Figure:
@@ -280,12 +279,10 @@ def _draw(
                 axis.plot(ideal.t[keep], (ideal.series(which) / size)[keep], **IDEAL)
 
 
-#: of the colours, so that neighbours in the legend differ most
-ORDER = (0, 1, 2, 3, 5, 4)
+ORDER = (0, 1, 2, 3, 5, 4)  # of the colours, so that neighbours in the legend differ most
 #: values below which a measure is round-off and stands at the edge
 ROUND_OFF = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
-#: overlap [m] that counts as none
-NONE = 1e-12
+NONE = 1e-12  # overlap [m] that counts as none
 
 
 def step_size(found: StepSizes) -> Figure:

@@ -29,17 +29,13 @@ from nonsmooth.model.system import System
 from nonsmooth.plots.style import round_length
 from nonsmooth.trajectory import Trajectory
 
-#: a symbol's size is a share of the picture's, but not of more than so many bodies
-BODIES_ACROSS = 6.0
-#: radius of a bearing and half height of a block without one, in symbol units
-BEARING, BLOCK = 6.0, 3.0
+BODIES_ACROSS = 6.0  # a symbol's size is a share of the picture's, but not of more than so many bodies
+BEARING, BLOCK = 6.0, 3.0  # radius of a bearing and half height of a block without one, in symbol units
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-#: share of the bearing's radius, or of the block's half height, that the largest clearance is magnified to
-PLAY = 0.45
+PLAY = 0.45  # share of the bearing's radius, or of the block's half height, that the largest clearance is magnified to
 #: share of a flexible body's extent that its largest deflection is magnified to; a smaller one is round-off
 BENT, ROUND_OFF = 0.08, 1e-9
-#: times at which the path of a mass centre is drawn, at least
-PATH = 400
+PATH = 400  # times at which the path of a mass centre is drawn, at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +57,7 @@ class Drawing:
 
     parts: tuple[Drawn, ...]
     placed: Placed
-    #: the bodies at many times, for the paths of their mass centres
-    between: Placed | None = None
+    between: Placed | None = None  # the bodies at many times, for the paths of their mass centres
 
     @property
     def dimension(self) -> int:
@@ -235,12 +230,9 @@ class Placed:
         self.count = len(q)
         self.dimension = bodies[0].dimensions[0] if bodies else 2
         self.bodies = [body.name for body in bodies]
-        #: placements z (n, 4) or (n, 12), by body and node
-        self.frames: dict[str, Array] = {}
-        #: of the modes of flexible bodies (n, m)
-        self.amplitudes: dict[str, Array] = {}
-        #: by node its body and its place there, undeformed
-        self.carried: dict[str, tuple[str, Array]] = {}
+        self.frames: dict[str, Array] = {}  # placements z (n, 4) or (n, 12), by body and node
+        self.amplitudes: dict[str, Array] = {}  # of the modes of flexible bodies (n, m)
+        self.carried: dict[str, tuple[str, Array]] = {}  # by node its body and its place there, undeformed
         index = {name: i for i, name in enumerate(names)}
         functions: dict[tuple[type[Body], int], ca.Function] = {}
         for body in bodies:
@@ -367,8 +359,7 @@ def magnified(clearance: float, deformation: float) -> str:
     return larger[0] if larger else "drawn to scale" if drawn else ""
 
 
-#: points of a curve between two nodes
-BETWEEN = 6
+BETWEEN = 6  # points of a curve between two nodes
 
 
 class Deformed:

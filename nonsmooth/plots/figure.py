@@ -39,11 +39,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: widths of a journal's columns [mm]
-WIDTHS = {"single": 90.0, "double": 190.0}
+WIDTHS = {"single": 90.0, "double": 190.0}  # widths of a journal's columns [mm]
 INCH = 25.4
-#: height of a row with drawings [inch], dots per inch of those that are pictures
-TALL, FINE = 2.7, 400
+TALL, FINE = 2.7, 400  # height of a row with drawings [inch], dots per inch of those that are pictures
 #: words in addition to quantities, with their drawings
 WORDS = {
     "overview": "sketch, orbits, motion, forces and gaps; the same as no word",

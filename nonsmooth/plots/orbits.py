@@ -20,14 +20,10 @@ from nonsmooth.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: points of the path in all, as far as rows are fewer, and at most in one step
-POINTS, PER_STEP = 6000, 40
-#: share of the largest force below which a contact is regarded as unloaded
-PRESSING = 1e-9
-#: points of the clearance circle
-ROUND = 361
-#: planes in which the path of a ball is shown
-PLANES = ("xy", "yz", "xz")
+POINTS, PER_STEP = 6000, 40  # points of the path in all, as far as rows are fewer, and at most in one step
+PRESSING = 1e-9  # share of the largest force below which a contact is regarded as unloaded
+ROUND = 361  # points of the clearance circle
+PLANES = ("xy", "yz", "xz")  # planes in which the path of a ball is shown
 
 
 @dataclass(frozen=True, eq=False)

@@ -121,8 +121,7 @@ SEATS = tuple(
     for reach in (9.0, 15.0, 23.0, 33.0, 45.0, 60.0)
     for turn in (45, 135, -45, -135, 0, 180, 90, -90, 20, 160, -20, -160, 70, 110, -70, -110)
 )
-#: cost of a name that stands nearer to what another one is of, in points of lines that it covers
-ASTRAY = 5.0
+ASTRAY = 5.0  # cost of a name that stands nearer to what another one is of, in points of lines that it covers
 
 
 def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Sequence[Array]) -> None:
@@ -249,8 +248,7 @@ def drawn(drawing: Drawing, view: tuple[float, float] | None = None, deformation
     return scene.axes.figure
 
 
-#: formats of files
-FORMATS = (".gif", ".mp4")
+FORMATS = (".gif", ".mp4")  # formats of files
 
 
 @dataclass(eq=False)

@@ -179,10 +179,8 @@ def panel_of(trajectory: Trajectory, word: str) -> Panel:
     return Panel(title, unit, tuple((*one, label) for one, label in zip(found, labels, strict=True)))
 
 
-#: largest number of lines in a panel, and of joints whose gaps are drawn
-LINES, JOINTS = 4, 2
-#: extents of lines that share a panel differ by no more than this factor
-SPREAD = 10.0
+LINES, JOINTS = 4, 2  # largest number of lines in a panel, and of joints whose gaps are drawn
+SPREAD = 10.0  # extents of lines that share a panel differ by no more than this factor
 #: shares of the largest motion of the unit, and of the largest force, below which a line is omitted
 STILL, IDLE = 1e-6, 1e-6
 

@@ -31,13 +31,11 @@ from nonsmooth.plots.frames import (
 )
 
 Shape = Literal["line", "faces", "solid", "ball", "mark", "arrow", "curve"]
-#: what stands between polylines that are one piece
-GAP = np.full((1, 3), np.nan)
+GAP = np.full((1, 3), np.nan)  # what stands between polylines that are one piece
 SIGNS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, -1).T
 #: a path along all edges of a block, whose corners are numbered with the last axis fastest
 EDGES = (0, 1, 3, 2, 0, 4, 5, 7, 6, 4, 5, 1, 3, 7, 6, 2)
-#: corners of a circle
-ROUND = 24
+ROUND = 24  # corners of a circle
 #: colours of what is of no body; no body has such a name
 INK, FAINT, GROUND, LOOSE, PAPER = "*ink", "*faint", "*ground", "*loose", "*paper"
 DASHES = (8.0, 2.0, 1.0, 2.0)
@@ -100,8 +98,7 @@ class _Maker:
         self.flat, self.unit = drawing.dimension == 2, drawing.grain / 100
         self.pieces: list[Piece] = []
         self.names: list[Named] = []
-        #: what is drawn, and the colour of its name
-        self.of = self.named = ""
+        self.of = self.named = ""  # what is drawn, and the colour of its name
         self.bare = False
 
     # ------------------------------------------------------------------------------------------------------- pieces

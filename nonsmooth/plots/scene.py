@@ -26,8 +26,7 @@ FORCE = COLOURS[1]
 BODIES = (COLOURS[0], COLOURS[2], COLOURS[4], COLOURS[3], COLOURS[5])
 ROLES = {"*ink": INK, "*faint": FAINT, "*ground": "#B0B0B0", "*loose": LOOSE, "*paper": "white"}
 MARKERS = {"pin": "o", "ball": "o", "weld": "s", "joint": "D", "dot": "o", "centre": "+"}
-#: above all pieces, which have layers from -9 to 9
-FRONT = 20.0
+FRONT = 20.0  # above all pieces, which have layers from -9 to 9
 #: the views of space that are tried, the first of which is taken unless another one shows clearly more
 VIEWS = ((22.0, -60.0), (22.0, -30.0), (22.0, -120.0), (22.0, -150.0), (50.0, -60.0))
 CLEARLY = 1.35

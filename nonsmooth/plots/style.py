@@ -100,8 +100,7 @@ INK, FAINT = "#222222", "#8A8A8A"
 #: of contacts and clearances
 LOOSE = "#B00020"
 MARKERS = ("o", "s", "^", "D", "v", "P")
-#: of the type [pt]
-SIZE = 8.0
+SIZE = 8.0  # of the type [pt]
 
 
 def new_figure(width: float, height: float, **pads: float) -> Figure:

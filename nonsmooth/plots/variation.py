@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
 #: ratio of the largest to the least value from which an axis is logarithmic, and that of a geometric grid
 WIDE, GEOMETRIC = 20.0, 5.0
-#: most panels of one figure
-MOST = 12
+MOST = 12  # most panels of one figure
 
 
 def sweep(found: xarray.Dataset) -> Figure:
@@ -151,14 +150,11 @@ def _shown(found: xarray.Dataset, name: str) -> tuple[Array, str, str]:
     return values / factor, shown, quantity(name, shown) if shown else name
 
 
-#: of a panel [inch]
-WIDTH = 3.6
+WIDTH = 3.6  # of a panel [inch]
 BINS = 50
 LIMIT: dict[str, Any] = {"color": INK, "lw": 0.9, "ls": (0, (4, 2.5))}
-#: most points on probability paper
-POINTS = 400
-#: shares at the ticks of probability paper [%]
-TICKS = (0.01, 0.1, 1, 10, 50, 90, 99, 99.9, 99.99)
+POINTS = 400  # most points on probability paper
+TICKS = (0.01, 0.1, 1, 10, 50, 90, 99, 99.9, 99.99)  # shares at the ticks of probability paper [%]
 
 
 class Words(NamedTuple):
@@ -325,8 +321,7 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     return Words("Output over the clearance", clearance, output)
 
 
-#: largest rise of the sum of squares that is shown, and points of its curve
-TALLEST, DENSE = 12.0, 200
+TALLEST, DENSE = 12.0, 200  # largest rise of the sum of squares that is shown, and points of its curve
 
 
 def _figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure, Any]:

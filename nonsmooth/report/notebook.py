@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["explore"]
 
-#: ratio of its ends from which a slider is logarithmic
-DECADE = 10.0
-#: height of what is shown [pixel]
-HEIGHT = 560
+DECADE = 10.0  # ratio of its ends from which a slider is logarithmic
+HEIGHT = 560  # height of what is shown [pixel]
 
 
 def explore(

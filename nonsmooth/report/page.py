@@ -168,8 +168,7 @@ def _readable(text: str) -> str:
 
 #: bytes of a page's numbers beyond which rows are left out, and rows beyond which they are in any case
 SIZE, ROWS = 4_500_000, 20_000
-#: rows of a page within a notebook, and its height [pixel]
-LIGHT_ROWS, LIGHT_HEIGHT = 1500, 560
+LIGHT_ROWS, LIGHT_HEIGHT = 1500, 560  # rows of a page within a notebook, and its height [pixel]
 #: scripts, in the order in which they need each other
 SCRIPTS = (
     "data.js", "clock.js", "view.js", "parts.js", "stage.js", "chart_tools.js", "chart.js",

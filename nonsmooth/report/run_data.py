@@ -115,16 +115,13 @@ def _padded(point: Sequence[float] | Array) -> list[float]:
     return [*map(float, point), 0.0][:3]
 
 
-#: tables of a run that have charts
-CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")
+CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")  # tables of a run that have charts
 #: what a manifest that was changed by hand may raise where its elements are made again
 FAULTS = (NonsmoothError, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError)
-#: share of the largest contact force below which no arrow is drawn
-NO_FORCE = 1e-6
+NO_FORCE = 1e-6  # share of the largest contact force below which no arrow is drawn
 #: share of the largest impulse, and of the largest velocity at an impact, below which these are round-off
 ROUND_OFF = 1e-12
-#: points of the paths of all journals, as far as their contacts leave a choice
-ORBIT_POINTS = 30_000
+ORBIT_POINTS = 30_000  # points of the paths of all journals, as far as their contacts leave a choice
 
 
 def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:

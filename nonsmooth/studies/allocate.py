@@ -34,13 +34,10 @@ from nonsmooth.studies.outputs import deviating
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.tolerance import Tolerance, tolerance
 
-#: most combinations of choices
-MOST = 200_000
+MOST = 200_000  # most combinations of choices
 GRADE = re.compile(r"IT\s*(\d+)")
-#: verifications with ever smaller shares of failures per pose, which several poses together need
-TRIALS = 6
-#: largest exponent of costs a / t^k
-STEEP = 8.0
+TRIALS = 6  # verifications with ever smaller shares of failures per pose, which several poses together need
+STEEP = 8.0  # largest exponent of costs a / t^k
 
 
 @dataclass(frozen=True)
@@ -159,8 +156,7 @@ class _Problem:
     kinematics: Kinematics
     limit: float
     target: float
-    #: a and k of the costs a / t^k
-    smooth: Mapping[str, tuple[float, float]]
+    smooth: Mapping[str, tuple[float, float]]  # a and k of the costs a / t^k
     priced: set[str]
 
     def inputs(self, chosen: Mapping[str, Scatter]) -> dict[str, Scatter]:

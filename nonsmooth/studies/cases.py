@@ -40,8 +40,7 @@ from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.verdict import ADVICE
 from nonsmooth.trust import difference, scale_of, verdict_against
 
-#: range of a coordinate, relative to the largest of the same unit, below which it is regarded as fixed
-FIXED = 1e-9
+FIXED = 1e-9  # range of a coordinate, relative to the largest of the same unit, below which it is regarded as fixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,24 +129,20 @@ def scaled_distance(a: Motion, b: Motion, t: Array, scale: Array) -> float:
     return float(np.max(mean_deviation(a, b, t) / scale, initial=0.0))
 
 
-#: points of the time grid on which motions are compared, in addition to their rows
-GRID = 2000
+GRID = 2000  # points of the time grid on which motions are compared, in addition to their rows
 #: positions relative to the smallest clearance, peak forces to the largest, as `simulate` has by default
 ACCURACY = 1e-2
 #: tolerances of an accurate run, and its least number of rows; tolerances of a second one over those of the first
 RTOL, ATOL, ROWS, COARSER = 1e-11, 1e-13, 400, 100.0
-#: simultaneity window and shortest flight [s] of an accurate rigid run whose case states none
-DT_MIN = 1e-6
+DT_MIN = 1e-6  # simultaneity window and shortest flight [s] of an accurate rigid run whose case states none
 #: what to do where the steps of a case are too long, as the commands say it too
 SHORTEN = "give shorter steps as dt of the case, or of all by --dt-max"
-#: factors of tolerances and of steps from one refinement to the next
-TENTH, HALF = 0.1, 0.5
+TENTH, HALF = 0.1, 0.5  # factors of tolerances and of steps from one refinement to the next
 #: coarsest relative tolerance, shortest step as a share of the run, and how often a setting is changed
 COARSEST, SHORTEST, CHANGES = 1e-2, 1e-8, 24
 #: time [s] of runs beyond which none is repeated, and of the first beyond which it is not even repeated once
 REPEATED, COMPILING = 1.0, 10.0
-#: constant steps per longest event-locating step: their order is one, and impacts are not located
-SHORTER = 10
+SHORTER = 10  # constant steps per longest event-locating step: their order is one, and impacts are not located
 #: of the shortest passage of a clearance, in a step that ends at impacts: errors are some 0.1 % of the clearance; and
 #: number of steps beyond which they are not shortened
 QUARTER, MOST = 0.25, 100_000

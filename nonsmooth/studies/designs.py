@@ -15,8 +15,7 @@ from nonsmooth.studies.arguments import check_count, mapping
 
 #: generators of `sample`: classes of `scipy.stats.qmc`, and independent random numbers
 METHODS = {"sobol": "Sobol", "halton": "Halton", "latin": "LatinHypercube", "random": None}
-#: shares at which the quantile of a distribution may be infinite and is not evaluated
-EDGE = 2.0**-53
+EDGE = 2.0**-53  # shares at which the quantile of a distribution may be infinite and is not evaluated
 
 
 @dataclass(frozen=True, eq=False)

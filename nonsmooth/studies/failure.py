@@ -30,18 +30,14 @@ from nonsmooth.studies.arguments import check_count, check_share
 from nonsmooth.studies.designs import drawn
 
 METHODS = ("monte-carlo", "form", "importance", "subset")
-#: products that are evaluated together
-BLOCK = 1000
-#: coefficient of variation at which importance sampling ends
-PRECISION = 0.01
+BLOCK = 1000  # products that are evaluated together
+PRECISION = 0.01  # coefficient of variation at which importance sampling ends
 #: shares at which the search for nearest points starts, in each input; the median first
 STARTS = (0.5, 0.1, 0.35, 0.65, 0.9)
-#: random directions among which the worst is taken
-TRIED = 4000
+TRIED = 4000  # random directions among which the worst is taken
 #: limit state, as a share of the limit, within which a search has reached it; that of a product that cannot be made
 REACHED, FAILED = 1e-3, 1e300
-#: largest distance of a nearest point that counts: of a probability of 1e-15
-FARTHEST = 8.0
+FARTHEST = 8.0  # largest distance of a nearest point that counts: of a probability of 1e-15
 
 Output = Callable[[Array], Array]
 

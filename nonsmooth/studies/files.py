@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import xarray
 
 FINISHED, FAILED = "finished", "failed"
-#: variables of a sweep besides its metrics
-FACTS = ("status", "message", "verdict")
+FACTS = ("status", "message", "verdict")  # variables of a sweep besides its metrics
 #: verdict of runs that were not repeated with finer steps, and of those that failed
 UNCHECKED, INCOMPLETE = "not checked", "incomplete"
 

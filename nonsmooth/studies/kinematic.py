@@ -86,12 +86,9 @@ LOAD, ANY = "load", "any"
 STRIDE, MOMENTS = 0.05, 32
 #: residual [m or rad] at which joints are closed: round-off of lengths of the order of 1 m; Newton steps to get there
 CLOSED, ITERATIONS = 1e-13, 20
-#: residual up to which round-off of large mechanisms is admitted
-ADMITTED = 1e-10
-#: products that are solved together
-TOGETHER = 20_000
-#: static load in a joint, as a share of the largest, below which it has no direction
-VANISHING = 1e-9
+ADMITTED = 1e-10  # residual up to which round-off of large mechanisms is admitted
+TOGETHER = 20_000  # products that are solved together
+VANISHING = 1e-9  # static load in a joint, as a share of the largest, below which it has no direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +97,8 @@ class _Slack:
 
     name: str
     columns: list[int]
-    #: orthonormal (dimension, freedoms), in the frame of the first body
-    basis: Array
-    #: at each pose the unit vector in the frame of the first body; None if random
-    towards: list[Array] | None
+    basis: Array  # orthonormal (dimension, freedoms), in the frame of the first body
+    towards: list[Array] | None  # at each pose the unit vector in the frame of the first body; None if random
 
     @property
     def labels(self) -> list[str]:

@@ -48,8 +48,7 @@ class Metric:
     meaning: str
     function: Function
     batch: Batch | None = None
-    #: of the numbers of a mapping, where they differ
-    units: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)  # of the numbers of a mapping, where they differ
 
     def of(self, run: Trajectory) -> dict[str, NDArray[np.float64]]:
         """Its numbers, by name; names of a mapping are prefixed with the metric's name."""
@@ -91,8 +90,7 @@ def _ends_of_batch(ends: xarray.Dataset, name: str) -> Any:
     return ends["q"].sel(coordinate=name) if name in ends["coordinate"] else ends["v"].sel(velocity=name)
 
 
-#: with a duration behind it
-OVER = "force-over-"
+OVER = "force-over-"  # with a duration behind it
 #: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
 NAMED: dict[str, Named] = {
     "final": Named(

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     import xarray
 
 LEVELS = ("dynamic", "kinematic")
-#: the metric of both levels, followed by a coordinate
-DEVIATION = "deviation:"
+DEVIATION = "deviation:"  # the metric of both levels, followed by a coordinate
 
 
 def name_of(metric: Any) -> str:

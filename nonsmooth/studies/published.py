@@ -34,10 +34,8 @@ KINDS: dict[str, Setting] = {
     "rigid": (EventDriven(), ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)),
     "compliant": (CompliantDae(), ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)),
 }
-#: points of the ideal twin over the run
-POINTS = 600
-#: points at which the largest magnitude of the ideal twin is sought
-FINE = 20000
+POINTS = 600  # points of the ideal twin over the run
+FINE = 20000  # points at which the largest magnitude of the ideal twin is sought
 #: compliant contacts shorter than this share of the run are impacts, whose impulses compare with rigid ones
 SHORT = 0.01
 #: additional numbers of each run, with units; its errors are those of its verdict, from a run with finer steps

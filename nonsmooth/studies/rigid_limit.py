@@ -39,10 +39,8 @@ COLUMNS = {
     "evaluations": ("-", "evaluations of the equations of motion"),
     "own_error": ("-", "distance to an accurate solution with the same stiffness"),
 }
-#: those of the numbers that are counts
-COUNTS = ("steps", "evaluations")
-#: points, from the stiffest down, through which orders are fitted
-FITTED = 3
+COUNTS = ("steps", "evaluations")  # those of the numbers that are counts
+FITTED = 3  # points, from the stiffest down, through which orders are fitted
 
 
 @dataclass(frozen=True, eq=False)

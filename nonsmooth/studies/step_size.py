@@ -51,25 +51,19 @@ MEASURES = {
     "complementarity": ("-", "worst natural map of gaps and impulses"),
     "energy": ("J", "magnitude of what the balance of energy leaves"),
 }
-#: measures that have an order
-ERRORS = ("error", "motion_error", "impulse_error")
+ERRORS = ("error", "motion_error", "impulse_error")  # measures that have an order
 #: kinds of verdicts, from the best to the worst
 KINDS = ("accurate", "sensitive", "not checked", "methods disagree", "not accurate", "incomplete")
-#: error below which no order is fitted: round-off, and the error of the reference
-FLOOR = 1e-9
+FLOOR = 1e-9  # error below which no order is fitted: round-off, and the error of the reference
 REFERENCES = ("best", "exact", "event-driven", "self")
-#: points in time, in addition to the rows, over which errors are averaged
-GRID = 1000
-#: the longest step of a level over its shortest, less than the factor 2 between levels
-SPREAD = 2.0**0.9
-#: time [s] of a run from which it is not repeated for its cost
-SLOW = 0.1
+GRID = 1000  # points in time, in addition to the rows, over which errors are averaged
+SPREAD = 2.0**0.9  # the longest step of a level over its shortest, less than the factor 2 between levels
+SLOW = 0.1  # time [s] of a run from which it is not repeated for its cost
 #: what a `Series` calls a step control, and the field that it keeps of each level
 KINDS_OF_STEPS: dict[type, tuple[str, str]] = {
     ConstantStep: ("constant", ""), Landing: ("landing", "dt_min"), ErrorControl: ("tolerance", "rtol"),
 }  # fmt: skip
-#: refinement of the last level for a reference by the same stepper
-FINER = 16
+FINER = 16  # refinement of the last level for a reference by the same stepper
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,8 +38,7 @@ from nonsmooth.studies.workers import cores, outcomes
 if TYPE_CHECKING:
     import xarray
 
-#: added to the names of metrics of runs with half the step
-HALF = "-half"
+HALF = "-half"  # added to the names of metrics of runs with half the step
 
 #: number of blocks of runs per worker, the largest number of runs in a block, and in one of a batch; seconds that a
 #: block of a batch takes before blocks grow no more

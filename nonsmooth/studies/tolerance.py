@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 #: default scales; that of fits and tolerances, which are what drawings say
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 AS_DRAWN = (1.0,)
-#: quantiles that commands print
-QUANTILES = (0.5, 0.95, 0.99)
+QUANTILES = (0.5, 0.95, 0.99)  # quantiles that commands print
 #: what helps where runs failed, or are not accurate
 SHORTER = "Shorten the steps, or leave them out to have them chosen for each run."
 #: reason of a run that gives no number without an error of its own

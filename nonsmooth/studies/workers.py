@@ -11,12 +11,9 @@ from typing import Any
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.studies.arguments import check_count
 
-#: seconds between two checks of a worker whether its parent process exists
-WATCH = 1.0
-#: number of times that terminated workers are replaced without a finished task in between
-PATIENCE = 3
-#: number of times that a Dask scheduler passes a task to another worker after a failure
-RETRIES = 10
+WATCH = 1.0  # seconds between two checks of a worker whether its parent process exists
+PATIENCE = 3  # number of times that terminated workers are replaced without a finished task in between
+RETRIES = 10  # number of times that a Dask scheduler passes a task to another worker after a failure
 
 
 class WorkersLost(NonsmoothError, RuntimeError):
