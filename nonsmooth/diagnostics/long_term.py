@@ -273,8 +273,16 @@ def spectrum(
     elif kind in FORCES:
         known = getattr(trajectory, kind)
         known[name]  # raises the error for an unknown name
-        table = mean_forces(trajectory, edges) if kind == "lam_N" else _mean_reactions(trajectory, edges)
-        values = table[:, known.names.index(name)]
+        if kind == "lam_N":
+            means = mean_forces(trajectory, edges)
+        else:  # reactions between rows are constant; impacts are included
+            steps = known.array[1:] * np.diff(trajectory.t)[:, None] + trajectory.reaction_impact.array[1:]
+            total = np.vstack([np.zeros((1, len(known))), np.cumsum(steps, axis=0)])
+            k = np.clip(np.searchsorted(trajectory.t, edges, side="right") - 1, 0, len(trajectory.t) - 2)
+            impulse = total[k] + known.array[k + 1] * (edges - trajectory.t[k])[:, None]
+            impulse[edges >= trajectory.t[-1]] = total[-1]
+            means = np.diff(impulse, axis=0) / np.diff(edges)[:, None]
+        values = means[:, known.names.index(name)]
     else:
         raise InputError(f"There is no spectrum of the kind {kind!r}; take one of {', '.join((*KINDS, *FORCES))}.")
     mean = float(values.mean())
@@ -289,18 +297,6 @@ def spectrum(
         window=window, spacing=duration / n, duration=duration,
         bandwidth=float(n * np.sum(weights**2) / weights.sum() ** 2 / duration),
     )  # fmt: skip
-
-
-def _mean_reactions(trajectory: Trajectory, edges: Array) -> Array:
-    """Mean reactions (len(edges) - 1, nr) between edges, impacts included; between rows they are constant."""
-    rows, known = trajectory.t, trajectory.reaction
-    steps = known.array[1:] * np.diff(rows)[:, None] + trajectory.reaction_impact.array[1:]
-    total = np.vstack([np.zeros((1, len(known))), np.cumsum(steps, axis=0)])
-    k = np.clip(np.searchsorted(rows, edges, side="right") - 1, 0, len(rows) - 2)
-    passed = (edges - rows[k])[:, None]
-    impulse = total[k] + known.array[k + 1] * passed
-    impulse[edges >= rows[-1]] = total[-1]
-    return np.asarray(np.diff(impulse, axis=0) / np.diff(edges)[:, None])
 
 
 S = TypeVar("S")

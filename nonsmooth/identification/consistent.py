@@ -90,7 +90,19 @@ def consistent_parameters(Y: Regressor, base: BaseParameters, beta: Array, R: Ar
     # the solver's error in the base parameters is removed along them, unless this violates consistency
     K = base.combination * scale
     exact = nearest + scale * (np.linalg.pinv(K) @ (wanted - base.values(nearest)))
-    return exact if is_consistent(Y, exact) else _repaired(Y, nearest)
+    if is_consistent(Y, exact):
+        return exact
+    repaired = nearest.copy()  # eigenvalues that are negative by the solver's rounding are shifted to zero
+    for places in _bodies(Y).values():
+        P = pseudo_inertia(repaired[places])
+        low = float(np.linalg.eigvalsh(P)[0])
+        if -1e-6 * float(np.trace(P)) < low < 0:
+            moments = [places[0], places[3], places[5]] if len(places) == 10 else [places[0]]
+            repaired[moments] += -2 * low if len(places) == 10 else -low
+            repaired[places[-1]] += -low
+    others = _nonnegative(Y)
+    repaired[others] = np.maximum(repaired[others], 0.0)
+    return repaired
 
 
 def _program(
@@ -162,20 +174,3 @@ def _matrix(theta: Any, places: list[int], scale: Array) -> Any:
     D = np.diag([1 / np.sqrt(scale[places[0]])] * (size - 1) + [1 / np.sqrt(scale[places[-1]])])
     scaled = D @ whole @ D
     return (scaled + scaled.T) / 2 if isinstance(scaled, cvxpy.Expression) else scaled
-
-
-def _repaired(Y: Regressor, theta: Array) -> Array:
-    """Pseudo-inertias whose eigenvalues are negative by the solver's rounding are shifted to zero."""
-    theta = theta.copy()
-    for places in _bodies(Y).values():
-        P = pseudo_inertia(theta[places])
-        low = float(np.linalg.eigvalsh(P)[0])
-        if -1e-6 * float(np.trace(P)) < low < 0:
-            if len(places) == 10:
-                theta[[places[0], places[3], places[5]]] += -2 * low
-            else:
-                theta[places[0]] += -low
-            theta[places[-1]] += -low
-    others = _nonnegative(Y)
-    theta[others] = np.maximum(theta[others], 0.0)
-    return theta

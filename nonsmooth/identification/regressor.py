@@ -201,12 +201,7 @@ class Regressor:
             force, moment = wrench(self.frames[body.name], pull, *turning, theta)
             columns.append(ca.jacobian(ca.vertcat(placement.rotate(force), moment), theta))
         empty = ca.SX(system.nv, len(self.drives) * len(self.friction))
-        known, slopes = self._of_loads(q, v)
-        return ca.Function("bodies", [q, u, v, a], [ca.densify(ca.horzcat(ca.diagcat(*columns), empty, slopes)), known])
-
-    def _of_loads(self, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Minus the forces of loads: of the known ones (nv,), and per identified parameter (nv, loads)."""
-        system = self.system
+        # minus the forces of loads: of the known ones (nv,), and per identified parameter (nv, loads)
         names, x = list(system.parameters), ca.SX.sym("x", len(self.loads))
         p = ca.SX(system.parameter_values)
         for i, name in enumerate(names):
@@ -221,7 +216,8 @@ class Regressor:
             if any(ca.depends_on(slopes[:, j], x[k]) for j in range(len(self.loads))):
                 raise InputError(f'The forces are not linear in "{name}"; identify it with fit_motion.')
         free = ca.substitute(forces, x, ca.SX.zeros(len(self.loads))) if self.loads else forces
-        return -free, -slopes
+        whole = ca.densify(ca.horzcat(ca.diagcat(*columns), empty, -slopes))
+        return ca.Function("bodies", [q, u, v, a], [whole, -free])
 
     @cached_property
     def _rest(self) -> ca.Function:

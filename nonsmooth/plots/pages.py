@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,7 +133,16 @@ def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Se
     from matplotlib.transforms import Bbox
 
     renderer = FigureCanvasAgg(figure).get_renderer()
-    inch, ink = figure.dpi / 72, _ink(axes, strokes)
+    inch, points = figure.dpi / 72, []  # of every line, arrow and outline, in pixels
+    paths = [line.get_transform().transform(np.column_stack(line.get_data())) for line in axes.lines]
+    for data in [*paths, *(axes.transData.transform(stroke) for stroke in strokes)]:
+        share = np.linspace(0.0, 1.0, 24)[:, None]
+        points += [a + share * (b - a) for a, b in zip(data[:-1], data[1:], strict=True)] or [data]
+    for patch in axes.patches:
+        if not patch.get_fill() or tuple(patch.get_facecolor())[-1] == 0.0:
+            points.append(patch.get_transform().transform(patch.get_path().interpolated(8).vertices))
+    ink = np.vstack(points)
+    ink = ink[np.all(np.isfinite(ink), axis=1)]
     page = axes.bbox.padded(-2 * inch)
     taken: list[Bbox] = [text.get_window_extent(renderer) for text in axes.texts]
     anchors = [axes.transData.transform(label.at) for label in labels]
@@ -168,20 +177,6 @@ def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Se
 def _distance(box: Bbox, point: Array) -> float:
     """From a box to a point [pixel]; 0 inside."""
     return float(np.linalg.norm(np.clip(point, box.min, box.max) - point))
-
-
-def _ink(axes: Axes, strokes: Iterable[Array]) -> Array:
-    """Points on every line, arrow and outline, in pixels."""
-    points = []
-    paths = [line.get_transform().transform(np.column_stack(line.get_data())) for line in axes.lines]
-    for data in [*paths, *(axes.transData.transform(stroke) for stroke in strokes)]:
-        share = np.linspace(0.0, 1.0, 24)[:, None]
-        points += [a + share * (b - a) for a, b in zip(data[:-1], data[1:], strict=True)] or [data]
-    for patch in axes.patches:
-        if not patch.get_fill() or tuple(patch.get_facecolor())[-1] == 0.0:
-            points.append(patch.get_transform().transform(patch.get_path().interpolated(8).vertices))
-    found = np.vstack(points)
-    return np.asarray(found[np.all(np.isfinite(found), axis=1)])
 
 
 #: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
@@ -388,15 +383,9 @@ def animation(
     if forces and trajectory.gap.names:
         scene.arrows(trajectory, t)
     fit(scene, notes=True)
-    film = Animation(scene.axes.figure, scene.axes, t, fps, scene.factor, scene.bent, scene.moves)
-    _notes(film, scene)
-    film.draw(0)
-    return film
-
-
-def _notes(film: Animation, scene: Scene) -> None:
-    """Time above; what is magnified and what arrows mean below."""
-    figure, t = film.figure, film.t
+    figure: Figure = scene.axes.figure
+    film = Animation(figure, scene.axes, t, fps, scene.factor, scene.bent, scene.moves)
+    # time above; what is magnified and what arrows mean below
     unit, factor = display("s", float(np.max(np.abs(t))))
     decimals = int(np.clip(np.ceil(-np.log10((t[1] - t[0]) / factor)), 0, 6))
     top = 1.0 - 0.17 / figure.get_figheight()
@@ -416,3 +405,5 @@ def _notes(film: Animation, scene: Scene) -> None:
         second.append("no contact force in this span")
     text = "\n".join(["; ".join(lines), *second])
     figure.text(0.03, 0.05 / figure.get_figheight(), text, va="bottom", fontsize=SIZE, color=INK, linespacing=1.3)
+    film.draw(0)
+    return film

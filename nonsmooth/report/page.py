@@ -205,7 +205,14 @@ def page(
     made = [_fitting(run, label, min(rows, LIGHT_ROWS) if light else rows, len(given)) for label, run in given.items()]
     heading = title or name_of(next(iter(given.values())))
     details = "" if light else _section(more) + _details(given)
-    contents = {"title": escaped(heading), "verdicts": _verdicts(given), "details": details}
+    verdicts = ""
+    for k, (label, run) in enumerate(given.items()):
+        look, word, line, summary = verdict(run)
+        name = f"<b>{escaped(label)}</b> " if label else ""
+        badge = f'<span class="badge {look}">{escaped(word)}</span>'
+        certified = f'<span class="certified">{escaped(summary)}</span>'
+        verdicts += f'<p class="verdict" data-run="{k}">{badge} {name}{escaped(line)}{certified}</p>'
+    contents = {"title": escaped(heading), "verdicts": verdicts, "details": details}
     body = _text("page.html")
     for name, text in contents.items():
         body = body.replace(f"<!-- {name} -->", text)
@@ -284,17 +291,6 @@ def _fitting(run: Trajectory, label: str, most: int, runs: int) -> tuple[dict[st
         most = max(int(0.9 * min(most, found["shown"]) * room / len(text)), 50)
         found, text = facts(run, label, most)
     return found, text
-
-
-def _verdicts(runs: Mapping[str, Trajectory]) -> str:
-    lines = []
-    for k, (label, run) in enumerate(runs.items()):
-        look, word, line, summary = verdict(run)
-        name = f"<b>{escaped(label)}</b> " if label else ""
-        badge = f'<span class="badge {look}">{escaped(word)}</span>'
-        certified = f'<span class="certified">{escaped(summary)}</span>'
-        lines.append(f'<p class="verdict" data-run="{k}">{badge} {name}{escaped(line)}{certified}</p>')
-    return "".join(lines)
 
 
 def _details(runs: Mapping[str, Trajectory]) -> str:

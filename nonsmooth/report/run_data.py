@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics.modes import CORNERS, Timeline, mode_timeline
+from nonsmooth.diagnostics.modes import CORNERS, mode_timeline
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.files import plain
 from nonsmooth.model.bodies import Body
@@ -135,7 +135,12 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
     lines = [mode_timeline(run, name) for name in (*sliders, *names)]
     usable = np.flatnonzero(np.isfinite(run.q.array).all(axis=1) & np.isfinite(run.t))
     shown = np.column_stack([run.q.array, run.lam_N.array, run.gap.array])[usable]
-    marked = np.flatnonzero(np.isin(usable, marked_rows(run, lines)))
+    # always kept: jumps of a velocity, impacts, changes of a contact mode
+    starts = [line.start for line in lines]
+    changes = np.searchsorted(run.t, np.unique(np.concatenate(starts))) if starts else np.zeros(0, int)
+    jumps = np.flatnonzero(np.any(run.left.v.array != run.v.array, axis=1))
+    hits = np.clip(np.searchsorted(run.t, np.unique(run.impacts["t"])), 0, len(run.t) - 1)
+    marked = np.flatnonzero(np.isin(usable, np.concatenate([changes, jumps, hits])))
     keep: RowIndices = usable[kept_rows(run.t[usable], np.nan_to_num(shown), marked, most)]
     numbers = Packer()
     _pack_tables(numbers, run, keep)
@@ -228,15 +233,6 @@ def _in_space(vectors: Array) -> Array:
 
 
 RowIndices = NDArray[np.intp]
-
-
-def marked_rows(run: Trajectory, timelines: list[Timeline]) -> RowIndices:
-    """Rows that are always kept: jumps of a velocity, impacts, changes of a contact mode."""
-    starts = [line.start for line in timelines]
-    changes = np.searchsorted(run.t, np.unique(np.concatenate(starts))) if starts else np.zeros(0, int)
-    jumps = np.flatnonzero(np.any(run.left.v.array != run.v.array, axis=1))
-    hits = np.searchsorted(run.t, np.unique(run.impacts["t"]))
-    return np.unique(np.concatenate([changes, jumps, np.clip(hits, 0, len(run.t) - 1)]).astype(np.intp))
 
 
 def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowIndices:

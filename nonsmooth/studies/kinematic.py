@@ -351,8 +351,13 @@ class Kinematics:
                 continue
             loaded = isinstance(direction, str) and direction == LOAD
             for t, held, q in self._poses:
-                if loaded:
-                    vector = -self._pull(t, held, q, columns)
+                if loaded:  # minus the derivative of the potential energy of the loads by the point's displacement
+                    slopes, _, h = (np.asarray(x) for x in self._slopes(t, q, self.parameters))
+                    rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
+                    multipliers = np.linalg.lstsq(rows.T, h.ravel(), rcond=None)[0][: self.system.ng]
+                    least = VANISHING * np.max(np.abs(slopes.T @ multipliers), initial=0.0)
+                    vector = -np.asarray(slopes[:, columns].T @ multipliers)
+                    vector = vector if np.max(np.abs(vector)) > least else np.zeros(len(columns))
                 else:  # turned into the frame of the first body
                     equations = self.system.equations
                     own = equations.placements[element.body_names()[0]].unrotate(ca.SX(_vector(name, direction, d)))
@@ -375,15 +380,6 @@ class Kinematics:
             return np.eye(d)
         axis = np.array([p[f"{name}.axis_a_{label}"] for label in "xyz"])
         return np.linalg.svd(axis[None])[2][1:].T
-
-    def _pull(self, t: float, held: Array, q: Array, columns: list[int]) -> Array:
-        """Derivative of the potential energy of the loads by the displacement of a joint's point; 0 without load."""
-        slopes, _, h = (np.asarray(x) for x in self._slopes(t, q, self.parameters))
-        rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
-        multipliers = np.linalg.lstsq(rows.T, h.ravel(), rcond=None)[0][: self.system.ng]
-        every = np.abs(slopes.T @ multipliers)
-        pull = np.asarray(slopes[:, columns].T @ multipliers)
-        return pull if np.max(np.abs(pull)) > VANISHING * np.max(every, initial=0.0) else np.zeros(len(columns))
 
     def _changes(self, names: list[str], values: Array, k: int) -> Array:
         """Changes of the ideal mechanism's parameters (n, parameters) at pose k."""
