@@ -8,8 +8,15 @@ from nonsmooth.identification.estimate import Estimate, Forecast, estimate, fore
 from nonsmooth.identification.excite import Bounds, Excitation, Excite, criteria, excite
 from nonsmooth.identification.fit_motion import FitMotion, MotionFit, Profile, fit_motion
 from nonsmooth.identification.measurement import Measurement, MotionData, predictable_time, simulated
-from nonsmooth.identification.parameters import LinkFrame, Parameter, pseudo_inertia
-from nonsmooth.identification.regressor import Regressor, load_columns, radial_forces, regressor
+from nonsmooth.identification.regressor import (
+    LinkFrame,
+    Parameter,
+    Regressor,
+    load_columns,
+    pseudo_inertia,
+    radial_forces,
+    regressor,
+)
 
 __all__ = [
     "BaseParameters", "BeeColony", "Bounds", "Colony", "Estimate", "Excitation", "Excite", "FitMotion", "Forecast",

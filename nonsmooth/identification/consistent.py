@@ -19,8 +19,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.identification.base import BaseParameters
-from nonsmooth.identification.parameters import inertia_matrix, pseudo_inertia
-from nonsmooth.identification.regressor import Regressor
+from nonsmooth.identification.regressor import Regressor, inertia_matrix, pseudo_inertia
 
 ROUNDING = 1e-9  # negative eigenvalue of a scaled pseudo-inertia that counts as rounding
 

@@ -15,12 +15,12 @@ from nonsmooth.plots.analyses import (
     poincare_section,
 )
 from nonsmooth.plots.comparison import comparison, law_card, published, rigid_limit, step_size
-from nonsmooth.plots.curves import units_of as unit_of
 from nonsmooth.plots.figure import figure
 from nonsmooth.plots.motion import contact, energy, motion, panels
 from nonsmooth.plots.orbits import orbit
 from nonsmooth.plots.pages import Animation, animation, sketch
 from nonsmooth.plots.panel import Measured, Panel, quantities, read_measured
+from nonsmooth.plots.panel import units_of as unit_of
 from nonsmooth.plots.variation import bees, excitation, excited, fitted, identified, sweep, tolerance
 
 __all__ = [

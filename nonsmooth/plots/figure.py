@@ -15,13 +15,13 @@ from nonsmooth.diagnostics.modes import mode_timeline
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.analyses import draw_table, fit_columns, mode_bars, phase_portrait
-from nonsmooth.plots.curves import Exact
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
 from nonsmooth.plots.orbits import orbit, orbit_names
 from nonsmooth.plots.pages import drawn, fill, write_on
 from nonsmooth.plots.panel import (
     AnyPanel,
+    Exact,
     Line,
     Measured,
     Panel,

@@ -9,8 +9,22 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import Exact, View, dense, exact_curve, limits, through_jumps, units_of
-from nonsmooth.plots.panel import AnyPanel, Line, Measured, Panel, as_panel, chosen_panels, meaning
+from nonsmooth.plots.panel import (
+    AnyPanel,
+    Exact,
+    Line,
+    Measured,
+    Panel,
+    View,
+    as_panel,
+    chosen_panels,
+    dense,
+    exact_curve,
+    limits,
+    meaning,
+    through_jumps,
+    units_of,
+)
 from nonsmooth.plots.style import (
     COLOURS,
     FAINT,

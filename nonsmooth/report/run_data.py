@@ -21,10 +21,10 @@ from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.files import plain
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.drawing import Field, Spot
-from nonsmooth.plots.curves import energies_before
 from nonsmooth.plots.drawing import Deformed, Drawing, drawing_of_run, magnification
 from nonsmooth.plots.frames import Frame, Touching, touches
 from nonsmooth.plots.orbits import journal_paths
+from nonsmooth.plots.panel import energies_before
 from nonsmooth.plots.pieces import Piece, pieces
 from nonsmooth.plots.scene import best_view
 from nonsmooth.trajectory import Trajectory
