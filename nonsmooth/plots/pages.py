@@ -342,16 +342,11 @@ def animation(
 ) -> Animation:  # fmt: skip
     """Draw bodies, joints and contacts of a run as an animation, each element as its `drawing` says.
 
-    A body is drawn by its shapes, or without any as the convex hull of its joints, a slider as a block, a journal as a
-    disc in its bearing. Within a joint with clearance, offset and tilt are magnified about the bearing or the guide, so
-    that gaps read as the same multiple of the true ones; bodies themselves stand where they are, in space with bars to
-    the magnified places of journals and sliders. Flexible bodies are curves through their nodes, and their deflection
-    from the places at which joints hold them is magnified; where nothing holds them, that from their mean frame. Both
-    factors are written in the picture. Arrows are the mean normal forces on the second body of each contact since the
-    previous frame, impacts included.
-
-    Symbols are those of `sketch`; thin lines are the paths of the mass centres. In space arrows are the whole forces,
-    friction included, but without impacts.
+    Symbols are those of `sketch`; thin lines are the paths of the mass centres. Within a joint with clearance, offset
+    and tilt are magnified about the bearing or the guide, so that gaps read as the same multiple of the true ones;
+    bodies stand where they are. Deflections of flexible bodies from the places at which joints hold them are magnified;
+    where nothing holds them, those from their mean frame. Arrows are the mean normal forces on the second body of each
+    contact since the previous frame, impacts included, in space the whole forces without impacts.
 
     Parameters
     ----------

@@ -1,15 +1,11 @@
 """Tolerances, fits and grades that meet a limit at the least cost.
 
-To first order the deviation of a product is ``sum s_i x_i`` with the sensitivities s_i of `Kinematics`, of mean mu (a
-clearance that is loaded one way shifts it) and variance ``sigma^2 = sum (s_i t_i / 3)^2`` for tolerances +-t_i with
-T = 6 sigma. The limit and the yield give the largest sigma. Where costs are a_i / t_i^k with the same k, Lagrange's
-condition gives
+To first order the deviation of a product is ``sum s_i x_i`` with the sensitivities s_i of `Kinematics`, its variance
+``sigma^2 = sum (s_i t_i / 3)^2`` for tolerances +-t_i, and its mean not zero where clearances are loaded one way. Limit
+and yield give the largest sigma; with costs a_i / t_i^k Lagrange's condition is ``t_i ~ (a_i / s_i^2)^(1 / (k + 2))``.
 
-    t_i ~ (a_i / s_i^2)^(1 / (k + 2)).
-
-Choices among grades or fits are tried in all combinations, each with the best continuous tolerances for the rest. The
-answer is verified by closing the joints of many products; if fewer are good than required, since the deviation exceeds
-the limit at several poses in different products, a larger yield is required of each pose.
+Choices among grades or fits are tried in all combinations. The answer is verified by closing the joints of many
+products; if too few are good, since different ones exceed the limit at different poses, each pose gets a larger yield.
 """
 
 import itertools

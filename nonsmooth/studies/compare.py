@@ -263,10 +263,8 @@ def compare(
 
     Notes
     -----
-    The verdict of a run is that of its difference to the accurate solution with its own contact law: *accurate* within
-    1 % of the smallest clearance and of the largest peak force, *sensitive* where it follows that as long as runs with
-    tolerances near round-off follow each other. A case whose run or accurate solution ends early is left out, with the
-    reason in `failed`.
+    The verdict of a run is that of its difference to the accurate solution with its own contact law. A case whose run
+    or accurate solution ends early is left out, with the reason in `failed`.
 
     Raises
     ------

@@ -6,8 +6,7 @@ of the limit states ``value - limit`` is positive, of a two-sided limit also ``-
 - `monte-carlo`: share of failed products, with the bounds of Clopper and Pearson.
 - `form`, first-order reliability method: with the distance beta of a limit state's nearest point from the origin, its
   probability is Phi(-beta), exact if it is plane. Several limit states are united by the upper bound of Ditlevsen.
-  Random directions of clearances are taken at their worst: components of a vector of given length are dependent, which
-  the method cannot represent, and the result is too large.
+  Random directions of clearances are taken at their worst, so that the result is too large.
 - `importance`: sampling from normal distributions around these points, weighted by the ratio of the densities.
 - `subset`: the product of conditional probabilities of growing subsets, estimated by Markov chains, with wide bounds:
   the errors of the subsets are taken as fully dependent.

@@ -272,9 +272,8 @@ def published(
 
     Errors are relative to the mechanism with ideal joints (ideal twin) at the same times. Without a sampling rate the
     maximum of a measure is taken over all rows. Accelerations, and forces derived from them, are instantaneous values
-    on either side of each row. They do not exist at rigid impacts and describe the motion between impacts, while
-    impulses and measures with a window include impacts. Each run is repeated with finer steps, for its verdict; where
-    the published data say so, it is compared with another run of the case instead, if this one is accurate.
+    on either side of each row, without impacts; impulses and measures with a window include these. Each run is repeated
+    with finer steps for its verdict, or compared with another accurate run of the case where the data say so.
 
     Parameters
     ----------

@@ -1,18 +1,15 @@
 """Scatter of an output due to tolerances of parts: yield, quantiles, shares of the inputs, and admissible clearances.
 
 Two levels: *kinematic*, positions of a mechanism whose clearances are vectors (`nonsmooth.studies.kinematic`), and
-*dynamic*, a run of each product. At the dynamic level each product can be run a second time with half the step. Where
-the two outputs differ by more than `accuracy` times the limit, or contacts overlap, the product is not accurate. The
-output of a run that failed is not known either. Both count as beyond the limit in lower bounds, and as within it in
-upper bounds. A product that cannot be assembled, at the kinematic level, is beyond the limit.
+*dynamic*, a run of each product, with half the step as well on request: a product is not accurate where the two outputs
+differ by more than `accuracy` times the limit, or contacts overlap. Such products, and runs that failed, count as
+beyond the limit in lower bounds and as within it in upper ones.
 
 The statement about a scale s of the clearances' distributions is: with a confidence gamma, the output is within its
-limit for at least a fraction p of all mechanisms. Let k of n independent runs be within the limit. The fraction is then
-at least the bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1; exact for
-every n and every distribution. Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r)
->= gamma: it exceeds the p-quantile of the output with confidence gamma. Scales are tested in a fixed order, from the
-smallest, each with its own runs, up to the first that fails. The confidence therefore applies to the largest accepted
-scale, without a correction for the number of scales.
+limit for at least a fraction p of all mechanisms. If k of n independent runs are within it, the fraction is at least the
+bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1, for every distribution.
+Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r) >= gamma. Scales are tested from
+the smallest, each with its own runs, up to the first that fails, so that the confidence applies to the largest accepted.
 """
 
 from __future__ import annotations
