@@ -6,10 +6,10 @@ differ by more than `accuracy` times the limit, or contacts overlap. Such produc
 beyond the limit in lower bounds and as within it in upper ones.
 
 The statement about a scale s of the clearances' distributions is: with a confidence gamma, the output is within its
-limit for at least a fraction p of all mechanisms. If k of n independent runs are within it, the fraction is at least the
-bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1, for every distribution.
-Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r) >= gamma. Scales are tested from
-the smallest, each with its own runs, up to the first that fails, so that the confidence applies to the largest accepted.
+limit for at least a fraction p of all mechanisms. If k of n independent runs are within it, the fraction is at least
+the bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1, whatever the
+distribution. Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r) >= gamma. Scales
+are tested from the smallest, each with its own runs, up to the first that fails: the confidence is that of the largest.
 """
 
 from __future__ import annotations
