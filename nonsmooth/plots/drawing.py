@@ -203,8 +203,9 @@ class Drawing:
         most = np.inf
         for one in self.flexible.values():
             largest = one.largest(self.placed.amplitudes[one.name])
-            if largest > ROUND_OFF * one.extent:
-                most = min(most, BENT * one.extent / largest)
+            extent = float(np.linalg.norm(np.ptp(one.modes.places, axis=0)))
+            if largest > ROUND_OFF * extent:
+                most = min(most, BENT * extent / largest)
         return enlarged(most) if np.isfinite(most) else 0.0
 
     def deform(self, factor: float) -> None:
@@ -403,11 +404,6 @@ class Deformed:
     def largest(self, eta: Array) -> float:
         """The largest deflection [m] at amplitudes (n, m)."""
         return float(np.max(np.linalg.norm(np.einsum("idm,nm->nid", self.nodes_bent, eta), axis=2), initial=0.0))
-
-    @property
-    def extent(self) -> float:
-        """Largest extent of its nodes [m]."""
-        return float(np.linalg.norm(np.ptp(self.modes.places, axis=0)))
 
     def points(self, eta: Array, factor: float) -> Array:
         """Points of its curves (n, k, 3) [m] in its frame, with a gap after each curve."""

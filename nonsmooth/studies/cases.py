@@ -199,11 +199,6 @@ class Trial:
     system: System
     t_end: float
 
-    @classmethod
-    def of(cls, build: Callable[[Any], Any], case: Case, t_end: float) -> Trial:
-        """On what a user's function makes of the contact law."""
-        return cls(case, built(build, case.contact), t_end)
-
     def alike(self, other: Case) -> bool:
         """Whether another case has the same accurate solution."""
         own = self.case
@@ -430,7 +425,7 @@ def landing_case(build: Callable[[Any], Any], like: Case, t_end: float) -> Case:
     of which `MOST` make the run.
     """
     (case,) = rigid_cases(like, [GaussQP()])
-    trial = Trial.of(build, like, t_end)
+    trial = Trial(like, built(build, like.contact), t_end)
     with stage("computing", "the speeds that bound the steps of landing"):
         run = trial.run()
     m = Mechanism(trial.system, trial.system.parameter_vector(like.parameters), 1.0)

@@ -23,7 +23,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step.control import step_control
-from nonsmooth.studies.arguments import check_build
+from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.cases import (
     GRID,
     Accurate,
@@ -312,7 +312,7 @@ def compare(
     check_build(build)
     reference = reference or labels[0]
     tell = whom(progress)
-    trials = {case.label: Trial.of(build, case, t_end) for case in cases}
+    trials = {case.label: Trial(case, built(build, case.contact), t_end) for case in cases}
     first = trials[cases[0].label].system
     for label, trial in trials.items():
         if trial.system.contact_names != first.contact_names or trial.system.q_names != first.q_names:

@@ -17,7 +17,7 @@ from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.arguments import check_build
+from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.cases import Case, Trial, early_end
 from nonsmooth.studies.compare import measured
 from nonsmooth.studies.files import Result, doubts, variable
@@ -167,12 +167,13 @@ def rigid_limit(
     check_build(build)
     tell = whom(progress)
     tell("rigid: accurate solution", 0.0)
-    trial = Trial.of(build, rigid, t_end)
+    trial = Trial(rigid, built(build, rigid.contact), t_end)
     hard = trial.run()
     accurate, edges = trial.accurate(), np.array([hard.t[0], t_end])
 
     def soft(K: float) -> Trial:
-        return Trial.of(build, Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters), t_end)
+        case = Case(f"K = {K:g}", law(K), stepper, dt, rigid.parameters)
+        return Trial(case, built(build, case.contact), t_end)
 
     rows: dict[float, dict[str, Any]] = {}
     verdicts: list[Verdict] = []

@@ -21,7 +21,7 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
-from nonsmooth.studies.arguments import check_build, check_count
+from nonsmooth.studies.arguments import built, check_build, check_count
 from nonsmooth.studies.cases import (
     RTOL,
     Accurate,
@@ -299,7 +299,7 @@ class _Study:
         if i not in self.made:
             case = self.cases[i]
             alike = (one for one in self.made.values() if self.reference != "self" and one[0].alike(case))
-            found = next(alike, None) or self._prepared(Trial.of(self.build, case, self.t_end))
+            found = next(alike, None) or self._prepared(Trial(case, built(self.build, case.contact), self.t_end))
             self.made[i] = (replace(found[0], case=case), *found[1:])
         return self.made[i]
 
