@@ -1,6 +1,5 @@
 """Momentum, deformation and energy losses of a run, from its manifest and its rows."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import casadi as ca
@@ -86,24 +85,19 @@ def momentum(trajectory: Trajectory) -> Momentum:
         for i, body in enumerate(bodies):
             own[:, i : i + 1] = _with_deformation(trajectory, body, own[:, i : i + 1])
         return Momentum(bodies, linear, own + mass * (x * w - y * u))
-    spin = [_spin(trajectory, body, value) for body in bodies]
+    spin = []  # R J omega (n, 3) about the centre of mass in the global frame
+    for body in bodies:
+        labels = ("xx", "yy", "zz", "xy", "xz", "yz")
+        xx, yy, zz, xy, xz, yz = (value.get(f"{body}.inertia_{label}", 0.0) for label in labels)
+        omega = np.column_stack([trajectory.v[f"{body}.w{axis}"] for axis in "xyz"])
+        own = _with_deformation(trajectory, body, omega @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        w = trajectory.q[f"{body}.qw"][:, None]
+        u = np.column_stack([trajectory.q[f"{body}.q{axis}"] for axis in "xyz"])
+        # the rotation of a vector by a quaternion of norm n, over n^2, as a placement has it
+        turned = (w * w - (u * u).sum(axis=1, keepdims=True)) * own + 2 * w * np.cross(u, own)
+        turned += 2 * u * (u * own).sum(axis=1, keepdims=True)
+        spin.append(turned / (w * w + (u * u).sum(axis=1, keepdims=True)))
     return Momentum(bodies, linear, np.stack(spin, axis=1) + np.cross(r, linear))
-
-
-def _spin(trajectory: Trajectory, body: str, value: Mapping[str, float]) -> Array:
-    """R J omega (n, 3) [kg m^2/s], the angular momentum of a spatial body about its centre of mass in the global frame,
-    with the inertia matrix J of its three or six parameters."""
-    labels = ("xx", "yy", "zz", "xy", "xz", "yz")
-    xx, yy, zz, xy, xz, yz = (value.get(f"{body}.inertia_{label}", 0.0) for label in labels)
-    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    omega = np.column_stack([trajectory.v[f"{body}.w{axis}"] for axis in "xyz"])
-    own = _with_deformation(trajectory, body, omega @ inertia)
-    w = trajectory.q[f"{body}.qw"][:, None]
-    u = np.column_stack([trajectory.q[f"{body}.q{axis}"] for axis in "xyz"])
-    # the rotation of a vector by a quaternion of norm n, over n^2, as a placement has it
-    turned = (w * w - (u * u).sum(axis=1, keepdims=True)) * own + 2 * w * np.cross(u, own)
-    turned += 2 * u * (u * own).sum(axis=1, keepdims=True)
-    return np.asarray(turned / (w * w + (u * u).sum(axis=1, keepdims=True)))
 
 
 def _with_deformation(trajectory: Trajectory, body: str, moments: Array) -> Array:

@@ -178,6 +178,8 @@ class DriveMotion:
 
     def _symbols(self) -> None:
         """The rows G, selected so that K is square and regular at the start."""
+        from scipy.linalg import qr
+
         system, nd = self.system, len(self.drives)
         names = list(system.parameters)
         places = [names.index(f"{name}.motion") for name in self.drives]
@@ -189,22 +191,8 @@ class DriveMotion:
         B = system.B(q)
         whole = ca.Function("K", [q, u], [ca.jacobian(rows, q) @ B])
         K = np.array(whole(system.start.q, self.start))
-        chosen = self._independent(K, driven)
-        self.q, self.u = q, u
-        self.rows = rows[chosen]
-        self.row_names = tuple(system.constraint_names[i] for i in chosen)
-        self.B = B
-        self.K, self.G_u = ca.jacobian(self.rows, q) @ B, ca.jacobian(self.rows, u)
-        self._newton = Mapped(ca.Function("rows", [q, u], [self.rows, self.K, self.G_u]))
-        self._violation = Mapped(ca.Function("violation", [q, u], [system.violation(0.0, q, p)]))
-        step = ca.SX.sym("step", system.nv)
-        self._advance = Mapped(ca.Function("advance", [q, step], [system.advance(q, step, 1.0)]))
-
-    def _independent(self, K: Array, driven: list[int]) -> list[int]:
-        """Indices of as many independent rows as there are velocities, drives among them."""
-        from scipy.linalg import qr
-
-        nv, others = self.system.nv, [i for i in range(len(K)) if i not in driven]
+        # as many independent rows as there are velocities, drives among them
+        nv, others = system.nv, [i for i in range(len(K)) if i not in driven]
         scaled = K / np.maximum(np.linalg.norm(K, axis=1), 1e-300)[:, None]
         R, order = qr(scaled[others].T, mode="r", pivoting=True) if others else (np.zeros((nv, 0)), np.zeros(0, int))
         diagonal = np.abs(np.diagonal(R))
@@ -217,7 +205,15 @@ class DriveMotion:
                 f"{'do not determine them' if free == len(driven) else 'must be as many'}; name a drive for each "
                 "motion, and start away from singular positions."
             )
-        return chosen
+        self.q, self.u = q, u
+        self.rows = rows[chosen]
+        self.row_names = tuple(system.constraint_names[i] for i in chosen)
+        self.B = B
+        self.K, self.G_u = ca.jacobian(self.rows, q) @ B, ca.jacobian(self.rows, u)
+        self._newton = Mapped(ca.Function("rows", [q, u], [self.rows, self.K, self.G_u]))
+        self._violation = Mapped(ca.Function("violation", [q, u], [system.violation(0.0, q, p)]))
+        step = ca.SX.sym("step", system.nv)
+        self._advance = Mapped(ca.Function("advance", [q, step], [system.advance(q, step, 1.0)]))
 
     def positions(self, u: Array) -> Array:
         """Coordinates (n, nq) at rows u (n, nd), reached from known ones in stages so that the branch stays.

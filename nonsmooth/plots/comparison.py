@@ -25,6 +25,7 @@ from nonsmooth.plots.style import (
     quantity,
     shown_unit,
 )
+from nonsmooth.studies.cases import motion_times
 from nonsmooth.studies.published import SIZES, smooth
 
 if TYPE_CHECKING:
@@ -104,13 +105,9 @@ def rigid_limit(found: RigidLimit) -> Figure:
     return figure
 
 
-def _times(found: Comparison) -> Array:
-    t = np.unique(np.concatenate([np.linspace(found.edges[0], found.edges[-1], POINTS), found.truth.rows]))
-    return np.asarray(t[(t >= found.edges[0]) & (t <= found.edges[-1])])
-
-
 def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
-    t, i = _times(found), found.truth.names.index(coordinate)
+    t = motion_times(np.linspace(found.edges[0], found.edges[-1], POINTS), found.truth)
+    i = found.truth.names.index(coordinate)
     _, second = display("s", float(found.edges[-1] - found.edges[0]))
     truth = found.truth.positions(t)[:, i]
     curves = []
@@ -132,7 +129,8 @@ def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
 
 def _contact(axes: Sequence[Axes], found: Comparison, contact: str) -> None:
     """Impulse and mean force of a contact, and the overlap of all surfaces."""
-    t, edges, i = _times(found), found.edges, found.truth.contacts.index(contact)
+    edges, i = found.edges, found.truth.contacts.index(contact)
+    t = motion_times(np.linspace(edges[0], edges[-1], POINTS), found.truth)
     time_unit, second = display("s", float(edges[-1] - edges[0]))
     truth, forces = found.truth.impulses(t)[:, i], np.diff(found.truth.impulses(edges)[:, i]) / np.diff(edges)
     peaks = float(np.max(truth)), float(np.max(forces)), max(float(found.table[k]["penetration"]) for k in found.labels)
