@@ -19,7 +19,7 @@ from nonsmooth.model import drawing as primitive
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.drawing import Primitive, Solid, Spot, Turn, Vector
+from nonsmooth.model.drawing import Primitive, Solid, Spot, Vector
 from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Fixed, Joint
@@ -70,16 +70,6 @@ class Drawing:
     def primitives(self) -> Iterable[Primitive]:
         """Primitives of all elements."""
         return (primitive for part in self.parts for primitive in part.primitives)
-
-    def pivot(self, turn: Turn) -> Spot:
-        """Where a driven angle turns: at the joint of the same two bodies, else at its point of the second."""
-        if turn.a is not None:
-            pair = (turn.a.body, turn.b.body)
-            for one in self.primitives():
-                spots = one.spots()
-                if one.outlines and tuple(spot.body for spot in spots) == pair:
-                    return spots[1]
-        return turn.b
 
     def attachments(self) -> dict[str, list[Array]]:
         """For each body, and what is not one, the points at which elements other than loads hold it, in its frame."""
@@ -213,7 +203,7 @@ class Drawing:
         placed, d = self.placed, self.dimension
         for name, one in self.flexible.items():
             for i, node in enumerate(one.modes.names):
-                shift = one.shift(i, placed.amplitudes[name], factor)[:, :d]
+                shift = (factor - 1.0) * np.einsum("dm,nm->nd", one.nodes_bent[i], placed.amplitudes[name])[:, :d]
                 placed.frames[f"{name}.{node}"][:, :d] += np.einsum("nij,nj->ni", placed.rotation(name), shift)
 
     def curves(self, body: str, factor: float) -> Array:
@@ -411,10 +401,6 @@ class Deformed:
             return np.zeros((len(eta), 0, 3))
         found = self.places + np.einsum("kdm,nm->nkd", self.moved + factor * self.bent, eta)
         return np.insert(found, self.ends, np.nan, axis=1)
-
-    def shift(self, node: int, eta: Array, factor: float) -> Array:
-        """By how much (n, 3) [m] a node is drawn off its place, in the frame of the body."""
-        return np.asarray((factor - 1.0) * np.einsum("dm,nm->nd", self.nodes_bent[node], eta))
 
 
 def _rest(modes: Modes, held: Sequence[int], welded: Sequence[bool]) -> tuple[Array, Array]:

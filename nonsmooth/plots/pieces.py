@@ -421,7 +421,10 @@ class _Maker:
         self.name(frame, (1.0, 0.0, 0.0))
 
     def turn(self, one: primitive.Turn) -> None:
-        pivot = self.drawing.pivot(one)
+        # at the joint of the same two bodies, else at its point of the second
+        pair = None if one.a is None else (one.a.body, one.b.body)
+        joints = (part.spots() for part in self.drawing.primitives() if part.outlines)
+        pivot = next((spots[1] for spots in joints if tuple(spot.body for spot in spots) == pair), one.b)
         axis = one.axis if any(one.axis) else (0.0, 0.0, 1.0)
         frame = At(pivot, "" if self.flat or one.a is None else one.a.body)
         _, u, v = basis(axis) if not self.flat else (None, np.eye(3)[0], np.eye(3)[1])
