@@ -180,9 +180,7 @@ def amplitudes(
             axis.axvline(multiple, color=FAINT, lw=0.5, ls=(0, (2, 3)), zorder=1)
     axis.semilogy(f, np.maximum(A, LOWEST * A.max()), color=COLOURS[0], lw=0.8, zorder=3)
     axis.set_xlim(0.0, end)
-    axis.set_ylim(LOWEST * A.max(), 2.5 * A.max())
-    shown = A[f <= end]
-    axis.set_ylim(bottom=max(LOWEST * A.max(), float(shown.min()) / 2))
+    axis.set_ylim(max(LOWEST * A.max(), float(A[f <= end].min()) / 2), 2.5 * A.max())
     title = f"Spectrum, {WORDS.get(found.kind, '')}{found.name}"
     # with room above for a note, which has none beside the title in a narrow panel
     dress(axis, title, quantity("frequency", "Hz"), quantity("amplitude", found.unit), above=1)
@@ -216,9 +214,8 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
     axis = own_axes(ax, 6.4, 3.8)
     x, y = np.repeat(found.values, counts), np.concatenate(found.points)
     share = min(len(x) / MANY, 1.0)
-    axis.plot(
-        x, y, ls="", marker="o", ms=2.2 - 1.5 * share, mew=0.0, color=INK, alpha=0.9 - 0.45 * share, rasterized=True
-    )  # fmt: skip
+    style: dict[str, Any] = {"ms": 2.2 - 1.5 * share, "alpha": 0.9 - 0.45 * share, "color": INK, "rasterized": True}
+    axis.plot(x, y, ls="", marker="o", mew=0.0, **style)
     if found.failures:
         mark_failed(axis, np.array(sorted(found.failures)), loc="upper right", bbox_to_anchor=(1.0, 1.09))
     axis.margins(x=0.01, y=0.05)
