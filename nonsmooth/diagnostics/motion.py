@@ -202,11 +202,6 @@ def sampled(trajectory: Trajectory, kind: str, t: Array, side: Side = "right") -
     return Columns(known.what, known.names, table, known.unit_list)
 
 
-def unit_of(trajectory: Trajectory, kind: str, name: str) -> str:
-    """SI unit of a quantity."""
-    return columns(trajectory, kind).units(name)
-
-
 def columns(trajectory: Trajectory, kind: str) -> Columns:
     """The trajectory's columns of a kind of `KINDS`; InputError for another one."""
     if kind not in KINDS:

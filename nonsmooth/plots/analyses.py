@@ -12,7 +12,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import impacts
 from nonsmooth.diagnostics.long_term import Section, Spectrum
 from nonsmooth.diagnostics.modes import CONTACT_MODES, Timeline
-from nonsmooth.diagnostics.motion import pieces, unit_of, window_of
+from nonsmooth.diagnostics.motion import columns, pieces, window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.style import (
     COLOURS,
@@ -84,8 +84,8 @@ def phase_portrait(
         return np.hstack([course(start.ravel())[:, None], middle, course(end.ravel(), "left")[:, None]])
 
     x, y = along(kind), along(RATE[kind])
-    x_unit, x_scale = display(unit_of(trajectory, kind, name), _peak(x))
-    y_unit, y_scale = display(unit_of(trajectory, RATE[kind], name), _peak(y))
+    x_unit, x_scale = display(columns(trajectory, kind).units(name), _peak(x))
+    y_unit, y_scale = display(columns(trajectory, RATE[kind]).units(name), _peak(y))
     x, y = x / x_scale, y / y_scale
     jump = np.flatnonzero(np.abs(y[:-1, -1] - y[1:, 0]) > ROUND_OFF * np.max(np.abs(y)))
     parted = np.isin(np.arange(len(x)), jump)

@@ -202,7 +202,16 @@ def page(
         raise InputError("A page needs at least one run, got none.")
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InputError(f"rows must be an integer >= 1, the rows that are shown, got {rows!r}.")
-    made = [_fitting(run, label, min(rows, LIGHT_ROWS) if light else rows, len(given)) for label, run in given.items()]
+    made, room = [], SIZE / len(given)
+    for label, run in given.items():  # with as many rows as its share of the page has room for
+        most = min(rows, LIGHT_ROWS) if light else rows
+        found, text = facts(run, label, most)
+        for _ in range(4):
+            if len(text) <= room or found["shown"] > most:  # the latter: rows of impacts alone are more
+                break
+            most = max(int(0.9 * min(most, found["shown"]) * room / len(text)), 50)
+            found, text = facts(run, label, most)
+        made.append((found, text))
     heading = title or name_of(next(iter(given.values())))
     details = "" if light else _section(more) + _details(given)
     verdicts = ""
@@ -279,18 +288,6 @@ def frame(run: Trajectory) -> str:
     document = html.escape(page(run, light=True), quote=True)
     style = f"width:100%;height:{LIGHT_HEIGHT}px;border:0"
     return f'<iframe sandbox="allow-scripts allow-downloads" title="run" style="{style}" srcdoc="{document}"></iframe>'
-
-
-def _fitting(run: Trajectory, label: str, most: int, runs: int) -> tuple[dict[str, Any], str]:
-    """Facts and numbers of a run with as many rows as its share of the page has room for."""
-    room = SIZE / runs
-    found, text = facts(run, label, most)
-    for _ in range(4):
-        if len(text) <= room or found["shown"] > most:  # the latter: rows of impacts alone are more
-            break
-        most = max(int(0.9 * min(most, found["shown"]) * room / len(text)), 50)
-        found, text = facts(run, label, most)
-    return found, text
 
 
 def _details(runs: Mapping[str, Trajectory]) -> str:

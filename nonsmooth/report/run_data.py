@@ -21,7 +21,7 @@ from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.files import plain
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.drawing import Field, Spot
-from nonsmooth.plots.drawing import Deformed, Drawing, drawing_of_run, magnification
+from nonsmooth.plots.drawing import Drawing, drawing_of_run, magnification
 from nonsmooth.plots.frames import Frame, Touching, touches
 from nonsmooth.plots.orbits import journal_paths
 from nonsmooth.plots.panel import energies_before
@@ -84,26 +84,20 @@ def _body(body: Body, coordinates: tuple[str, ...], drawing: Drawing) -> dict[st
     if body.name in drawing.flexible:
         used = {spot.body for one in drawing.primitives() for spot in one.spots()}
         used |= {name for part in drawing.parts for name in part.element.body_names()}
-        found["flexible"] = _flexible(drawing.flexible[body.name], coordinates, used)
+        bent = drawing.flexible[body.name]
+        modes = bent.modes
+        nodes = zip(modes.names, modes.places, bent.nodes_moved, bent.nodes_bent, modes.rotations, strict=True)
+        # displacements are ``moved eta + factor bent eta``, flat with the amplitudes last
+        found["flexible"] = {
+            "eta": [coordinates.index(f"{body.name}.eta{i + 1}") for i in range(modes.count)],
+            "places": bent.places.tolist(), "ends": bent.ends.tolist(),
+            "moved": _digits(bent.moved), "bent": _digits(bent.bent),
+            "nodes": [
+                {"name": name, "at": at.tolist(), "moved": _digits(moved), "bent": _digits(by), "turned": _digits(turn)}
+                for name, at, moved, by, turn in nodes if f"{body.name}.{name}" in used
+            ],
+        }  # fmt: skip
     return found
-
-
-def _flexible(one: Deformed, coordinates: tuple[str, ...], used: set[str]) -> dict[str, Any]:
-    """Columns of its amplitudes, its curves and its used nodes: places, displacements and rotations per amplitude.
-
-    Displacements are ``moved eta + factor bent eta``, flat with the amplitudes last.
-    """
-    modes = one.modes
-    nodes = zip(modes.names, modes.places, one.nodes_moved, one.nodes_bent, modes.rotations, strict=True)
-    return {
-        "eta": [coordinates.index(f"{one.name}.eta{i + 1}") for i in range(modes.count)],
-        "places": one.places.tolist(), "ends": one.ends.tolist(),
-        "moved": _digits(one.moved), "bent": _digits(one.bent),
-        "nodes": [
-            {"name": name, "at": at.tolist(), "moved": _digits(moved), "bent": _digits(bent), "turned": _digits(turned)}
-            for name, at, moved, bent, turned in nodes if f"{one.name}.{name}" in used
-        ],
-    }  # fmt: skip
 
 
 def _digits(values: Array) -> list[float]:
