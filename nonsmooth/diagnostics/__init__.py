@@ -25,7 +25,6 @@
 ====================  =====================================================================================
 """
 
-from nonsmooth.diagnostics.bodies import Momentum, dissipated, momentum, node_positions, stresses
 from nonsmooth.diagnostics.contacts import (
     agreement,
     closed_time,
@@ -54,7 +53,17 @@ from nonsmooth.diagnostics.modes import (
     signature_timeline,
     signatures,
 )
-from nonsmooth.diagnostics.motion import Pieces, coordinates, pieces, sampled
+from nonsmooth.diagnostics.motion import (
+    Momentum,
+    Pieces,
+    coordinates,
+    dissipated,
+    momentum,
+    node_positions,
+    pieces,
+    sampled,
+    stresses,
+)
 
 __all__ = [
     "Exponent", "Momentum", "Pieces", "Section", "Spectrum", "Timeline", "active_sets", "agreement", "closed_time",

@@ -1,8 +1,15 @@
 """Identification: identifiable parameters, exciting motions, estimates, and joints with clearance."""
 
-from nonsmooth.identification.base import BaseParameters, base_parameters, random_states
+from nonsmooth.identification.base import (
+    BaseParameters,
+    Verdict,
+    base_parameters,
+    body_verdict,
+    is_consistent,
+    least_eigenvalues,
+    random_states,
+)
 from nonsmooth.identification.bee_colony import BeeColony, Colony, bee_colony
-from nonsmooth.identification.consistent import Verdict, body_verdict, is_consistent, least_eigenvalues
 from nonsmooth.identification.drive_motion import Fourier
 from nonsmooth.identification.estimate import Estimate, Forecast, estimate, forecast
 from nonsmooth.identification.excite import Bounds, Excitation, Excite, criteria, excite

@@ -13,8 +13,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.identification.base import BaseParameters, Saved, base_parameters
-from nonsmooth.identification.consistent import consistent_parameters
+from nonsmooth.identification.base import BaseParameters, Saved, base_parameters, consistent_parameters
 from nonsmooth.identification.drive_motion import Fourier
 from nonsmooth.identification.measurement import Measurement
 from nonsmooth.identification.regressor import Regressor, load_columns
