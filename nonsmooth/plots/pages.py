@@ -187,19 +187,16 @@ def draw_scale(axes: Axes, metre: float, note: str) -> None:
     """Draw the bar in the lower left corner, for a metre of so many pixels, its length above it and a note behind."""
     from matplotlib.lines import Line2D
 
-    box, point = axes.bbox, axes.figure.dpi / 72
+    box, point, to_axes = axes.bbox, axes.figure.dpi / 72, axes.transAxes.inverted()
     length = round_length(SHARE * box.width / metre)
-    wide = length * metre
-    x, y = box.x0 + CORNER * point, box.y0 + CORNER * point
-    to_axes = axes.transAxes.inverted()
+    wide, x, y = length * metre, box.x0 + CORNER * point, box.y0 + CORNER * point
     ends = [(x, y + END / 2 * point), (x, y), (x + wide, y), (x + wide, y + END / 2 * point)]
     x_line, y_line = zip(*map(to_axes.transform, ends), strict=True)
     axes.add_artist(Line2D(x_line, y_line, color=FAINT, lw=0.8, transform=axes.transAxes, zorder=8))
     unit, factor = display("m", length)
-    text = f"{length / factor:g} {shown_unit(unit)}"
     style: dict[str, Any] = {"fontsize": SIZE - 1, "color": FAINT, "transform": axes.transAxes, "zorder": 8}
     middle, end = to_axes.transform([(x + wide / 2, y + 2 * point), (x + wide + 5 * point, y)]).tolist()
-    axes.text(middle[0], middle[1], text, ha="center", va="bottom", **style)
+    axes.text(middle[0], middle[1], f"{length / factor:g} {shown_unit(unit)}", ha="center", va="bottom", **style)
     if note:
         axes.text(end[0], end[1], note, ha="left", va="baseline", **style)
 

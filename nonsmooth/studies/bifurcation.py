@@ -134,8 +134,7 @@ def bifurcation(
         raise InputError(f"section must be a function, got {shown(section)}.")
     check_processes(workers, scheduler, progress)
     numbers = numbers_of("values", values)
-    clock = time.perf_counter()
-    results: dict[int, tuple[Array, float, str]] = {}
+    clock, results = time.perf_counter(), dict[int, tuple[Array, float, str]]()
     tasks = [(value,) for value in numbers.tolist()]
     for i, result in outcomes(functools.partial(_one, section), tasks, workers=workers, scheduler=scheduler):
         results[i] = result
@@ -166,9 +165,9 @@ def periodic_section(
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
     check_count("points", points)
     check_count("transient", transient, 0)
+    dt: StepControl
     if isinstance(steps, ConstantStep | Landing | ErrorControl):
-        dt: StepControl = steps
-        record = 1
+        dt, record = steps, 1
     else:
         check_count("steps", steps)
         dt, record = ConstantStep(period / steps), steps
