@@ -29,8 +29,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.identification import FitMotion, MotionData, fit_motion
-from nonsmooth.identification.fit_motion import _Fit
-from nonsmooth.identification.levenberg import levenberg_marquardt
+from nonsmooth.identification.fit_motion import _Fit, levenberg_marquardt
 
 GRAVITY = Gravity(acceleration=(0.0, -9.81))
 

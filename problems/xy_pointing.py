@@ -10,7 +10,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.identification.fourier import Fourier
+from nonsmooth.identification.drive_motion import Fourier
 from nonsmooth.laws.compliant import Compliant, FrictionLaw
 from nonsmooth.laws.friction.regularised import SineCosine
 from nonsmooth.laws.normal.elastic import ElasticLaw, Material

@@ -96,7 +96,7 @@ def _excitation() -> dict[str, float]:
 
 def _table() -> dict[str, float]:
     """Table 3."""
-    from nonsmooth.identification.consistent import body_verdict
+    from nonsmooth.identification.base import body_verdict
     from nonsmooth_problems.xy_pointing import TABLE_3
 
     loose, ideal = (body_verdict(tuple(TABLE_3[name][k] for name in INERTIAS)) for k in (1, 2))

@@ -21,7 +21,7 @@ from nonsmooth.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from nonsmooth.plots.curves import Exact
+    from nonsmooth.plots.panel import Exact
 
 
 def usual_figure(trajectory: Trajectory, exact: Any = None, **options: Any) -> Figure:

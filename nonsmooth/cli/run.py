@@ -118,7 +118,7 @@ def _run(
     check_writable("--figure", figure, FIGURE_FORMATS)
     if animation is not None:
         from nonsmooth import plots
-        from nonsmooth.plots.animation import FORMATS, check_format
+        from nonsmooth.plots.pages import FORMATS, check_format
 
         check_format(animation)
         check_writable("--animation", animation, FORMATS)

@@ -25,7 +25,6 @@
 ====================  =====================================================================================
 """
 
-from nonsmooth.diagnostics.bodies import Momentum, dissipated, momentum, node_positions, stresses
 from nonsmooth.diagnostics.contacts import (
     agreement,
     closed_time,
@@ -37,7 +36,15 @@ from nonsmooth.diagnostics.contacts import (
     largest_mean_force,
     mean_forces,
 )
-from nonsmooth.diagnostics.lyapunov import Exponent, largest_exponent
+from nonsmooth.diagnostics.long_term import (
+    Exponent,
+    Section,
+    Spectrum,
+    largest_exponent,
+    poincare,
+    spectrum,
+    stroboscope,
+)
 from nonsmooth.diagnostics.modes import (
     Timeline,
     active_sets,
@@ -46,40 +53,22 @@ from nonsmooth.diagnostics.modes import (
     signature_timeline,
     signatures,
 )
-from nonsmooth.diagnostics.motion import Pieces, coordinates, pieces, sampled
-from nonsmooth.diagnostics.poincare import Section, poincare, stroboscope
-from nonsmooth.diagnostics.spectrum import Spectrum, spectrum
+from nonsmooth.diagnostics.motion import (
+    Momentum,
+    Pieces,
+    coordinates,
+    dissipated,
+    momentum,
+    node_positions,
+    pieces,
+    sampled,
+    stresses,
+)
 
 __all__ = [
-    "Exponent",
-    "Momentum",
-    "Pieces",
-    "Section",
-    "Spectrum",
-    "Timeline",
-    "active_sets",
-    "agreement",
-    "closed_time",
-    "contact_intervals",
-    "contact_share",
-    "contact_table",
-    "coordinates",
-    "dissipated",
-    "impacts",
-    "impulses",
-    "largest_exponent",
-    "largest_mean_force",
-    "mean_forces",
-    "mode_timeline",
-    "momentum",
-    "node_positions",
-    "pieces",
-    "poincare",
-    "sampled",
-    "signature",
-    "signature_timeline",
-    "signatures",
-    "spectrum",
-    "stresses",
+    "Exponent", "Momentum", "Pieces", "Section", "Spectrum", "Timeline", "active_sets", "agreement", "closed_time",
+    "contact_intervals", "contact_share", "contact_table", "coordinates", "dissipated", "impacts", "impulses",
+    "largest_exponent", "largest_mean_force", "mean_forces", "mode_timeline", "momentum", "node_positions",
+    "pieces", "poincare", "sampled", "signature", "signature_timeline", "signatures", "spectrum", "stresses",
     "stroboscope",
-]
+]  # fmt: skip

@@ -24,8 +24,7 @@ INTERVALS = {
 #: share of the fastest approach below which an impact is not counted: a sequence of bounces that ends has infinitely
 #: many, and how many of the last are resolved depends on steps and units
 COUNTED = 0.01
-#: mean force, as a share of the run's largest, that is regarded as zero
-NO_FORCE = 1e-12
+NO_FORCE = 1e-12  # mean force, as a share of the run's largest, that is regarded as zero
 
 
 def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = None) -> NDArray[np.void]:
@@ -231,7 +230,6 @@ def closed_steps(trajectory: Trajectory, contact: str) -> NDArray[np.bool_]:
 
 
 def _persistent_contacts(trajectory: Trajectory, contact: str) -> list[tuple[str | float, ...]]:
-    """Persistent contacts, as rows of `contact_intervals`."""
     closed = np.concatenate([[0], closed_steps(trajectory, contact).astype(int), [0]])
     first, last = np.flatnonzero(np.diff(closed) == 1), np.flatnonzero(np.diff(closed) == -1)
     t, force = trajectory.t, trajectory.lam_N[contact]
@@ -243,18 +241,13 @@ def _persistent_contacts(trajectory: Trajectory, contact: str) -> list[tuple[str
         impulse, largest = float(force[i + 1 : j + 1] @ dt[i:j]), float(force[i + 1 : j + 1].max())
         approach = -before[i] if i > 0 and not lasts[i] else np.nan
         separation = after[j] if j < len(t) - 1 else np.nan
-        depth = _largest_depth(t, trajectory.gap[contact], i, j)
-        rows.append((contact, t[i], t[j], impulse, largest, depth, approach, separation))
+        # max(-gap), with the vertex of the parabola through the deepest row and its neighbours
+        gap = trajectory.gap[contact]
+        k = i + int(np.argmin(gap[i : j + 1]))
+        depth = -float(gap[k])
+        if i < k < j:
+            (a, b), (fa, fb) = (t[k - 1] - t[k], t[k + 1] - t[k]), (gap[k - 1] - gap[k], gap[k + 1] - gap[k])
+            curve, slope = (fb / b - fa / a) / (b - a), (fa * b / a - fb * a / b) / (b - a)
+            depth += float(slope**2 / (4 * curve)) if curve > 0 else 0.0
+        rows.append((contact, t[i], t[j], impulse, largest, max(depth, 0.0), approach, separation))
     return rows
-
-
-def _largest_depth(t: Array, gap: Array, i: int, j: int) -> float:
-    """max(-gap) over rows i to j, with the vertex of the parabola through the deepest row and its neighbours."""
-    k = i + int(np.argmin(gap[i : j + 1]))
-    depth = -float(gap[k])
-    if i < k < j:
-        (a, b), (fa, fb) = (t[k - 1] - t[k], t[k + 1] - t[k]), (gap[k - 1] - gap[k], gap[k + 1] - gap[k])
-        curve, slope = (fb / b - fa / a) / (b - a), (fa * b / a - fb * a / b) / (b - a)
-        if curve > 0:
-            depth += float(slope**2 / (4 * curve))
-    return max(depth, 0.0)

@@ -37,8 +37,7 @@ SLIDER_MODES = ("free", "one-sided", "crosswise", "face", "other")
 CORNERS = ("left_lower", "left_upper", "right_lower", "right_upper")
 CROSSWISE = ((0, 3), (1, 2))
 FACE = ((0, 2), (1, 3))
-#: values of a trajectory's modes with friction
-STICKING, SLIPPING = 2, 3
+STICKING, SLIPPING = 2, 3  # values of a trajectory's modes with friction
 
 Corners = NDArray[np.bool_]
 FREE = "free"
@@ -48,8 +47,7 @@ LABELS = tuple(
 )
 KINDS = ("plane", "line", "point")
 SIGNS = (-1, 0, 1)
-#: share of its clearance within which a gap is regarded as closed
-CLOSED = 1e-8
+CLOSED = 1e-8  # share of its clearance within which a gap is regarded as closed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,14 +56,10 @@ class Timeline:
 
     Parameters
     ----------
-    name
-        Of the contact, or of the joint.
-    modes
-        All possible modes.
-    start, end
-        Of the intervals (n,) [s].
-    mode
-        Of each interval (n,), an index of `modes`.
+    name : of the contact, or of the joint
+    modes : all possible modes
+    start, end : of the intervals (n,) [s]
+    mode : of each interval (n,), an index of `modes`
     """
 
     name: str
@@ -112,8 +106,7 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
 
     Parameters
     ----------
-    name
-        A contact of the run, ``"guide.left_lower"``, or a `PrismaticClearance`, ``"guide"``.
+    name : a contact of the run, ``"guide.left_lower"``, or a `PrismaticClearance`, ``"guide"``
 
     Raises
     ------
@@ -126,45 +119,31 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
     >>> mode_timeline(run, "guide")
     <Timeline of guide: 2 intervals; free 7.14 %, face 92.9 %>
     """
-    modes: tuple[str, ...]
     if name in trajectory.gap:
-        steps, modes = _contact_steps(trajectory, name), CONTACT_MODES
-    elif all(f"{name}.{corner}" in trajectory.gap for corner in CORNERS):
-        steps, modes = _slider_steps(trajectory, name), SLIDER_MODES
-    else:
-        joints = sorted({known.rpartition(".")[0] for known in trajectory.gap if known.endswith(CORNERS)})
-        slides = {known.rpartition(".")[0] for known in trajectory.gap if known.endswith("height_low_back_low")}
-        if name in slides:
-            raise InputError(
-                f"{name!r} is a rectangular slide in space; signature_timeline says which of its points, lines and "
-                "planes touch, mode_timeline how one of its corners does."
-            )
-        raise InputError(
-            f"There is no contact and no slider in a guide {name!r}. "
-            f"There are: {', '.join((*joints, *trajectory.gap.names)) or 'none'}."
+        rows = trajectory.mode[name].astype(int)
+        known, other = (rows[:-1], rows[1:]) if trajectory.modes_follow else (rows[1:], rows[:-1])
+        known = np.where(np.isin(known, (STICKING, SLIPPING)), known, other)  # row 0 does not know its mode
+        friction = np.isin(known, (STICKING, SLIPPING))
+        steps = np.where(closed_steps(trajectory, name), np.where(friction, known, 1), 0)
+        return Timeline.of_steps(trajectory, name, CONTACT_MODES, steps)
+    if all(f"{name}.{corner}" in trajectory.gap for corner in CORNERS):
+        closed = np.array([closed_steps(trajectory, f"{name}.{corner}") for corner in CORNERS])
+        count = closed.sum(axis=0)
+        crosswise, face = (
+            (count == 2) & np.any([closed[i] & closed[j] for i, j in pairs], axis=0) for pairs in (CROSSWISE, FACE)
         )
-    return Timeline.of_steps(trajectory, name, modes, steps)
-
-
-def _contact_steps(trajectory: Trajectory, contact: str) -> NDArray[np.intp]:
-    """Mode of a contact in each step (n - 1,)."""
-    rows = trajectory.mode[contact].astype(int)
-    known, other = (rows[:-1], rows[1:]) if trajectory.modes_follow else (rows[1:], rows[:-1])
-    known = np.where(np.isin(known, (STICKING, SLIPPING)), known, other)  # row 0 does not know its mode
-    friction = np.isin(known, (STICKING, SLIPPING))
-    return np.where(closed_steps(trajectory, contact), np.where(friction, known, 1), 0)
-
-
-def _slider_steps(trajectory: Trajectory, joint: str) -> NDArray[np.intp]:
-    """Mode of a slider in each step (n - 1,)."""
-    closed = np.array([closed_steps(trajectory, f"{joint}.{corner}") for corner in CORNERS])
-    count = closed.sum(axis=0)
-    crosswise, face = (
-        (count == 2) & np.any([closed[i] & closed[j] for i, j in pairs], axis=0) for pairs in (CROSSWISE, FACE)
-    )
-    # in the order of `SLIDER_MODES`, of which the last one is any other
-    known = [count == 0, count == 1, crosswise, face]
-    return np.select(known, range(len(known)), default=len(known)).astype(np.intp)
+        # in the order of `SLIDER_MODES`, of which the last one is any other
+        kinds = [count == 0, count == 1, crosswise, face]
+        steps = np.select(kinds, range(len(kinds)), default=len(kinds)).astype(np.intp)
+        return Timeline.of_steps(trajectory, name, SLIDER_MODES, steps)
+    joints = sorted({known.rpartition(".")[0] for known in trajectory.gap if known.endswith(CORNERS)})
+    if name in {known.rpartition(".")[0] for known in trajectory.gap if known.endswith("height_low_back_low")}:
+        raise InputError(
+            f"{name!r} is a rectangular slide in space; signature_timeline says which of its points, lines and "
+            "planes touch, mode_timeline how one of its corners does."
+        )
+    there = ", ".join((*joints, *trajectory.gap.names)) or "none"
+    raise InputError(f"There is no contact and no slider in a guide {name!r}. There are: {there}.")
 
 
 def signature(touching: Corners) -> str:
@@ -172,8 +151,7 @@ def signature(touching: Corners) -> str:
 
     Parameters
     ----------
-    touching : (16,) bool
-        By gap, in the order of a `SpatialPrismaticClearance`.
+    touching : (16,) bool, by gap, in the order of a `SpatialPrismaticClearance`
 
     >>> corners = np.zeros(16, dtype=bool)
     >>> corners[[0, 2, 7]] = True  # both ends of the lower height wall, one end of the upper one
@@ -198,8 +176,7 @@ def active_sets(*, height: float, width: float, clearance: float, side_clearance
 
     Parameters
     ----------
-    height, width : h, w [m], > 0
-        Of the slide.
+    height, width : h, w [m], > 0, of the slide
     clearance, side_clearance : c_h, c_w [m], > 0
         Across the height and across the width; `clearance` for both where omitted.
 
@@ -251,8 +228,7 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
 
     Parameters
     ----------
-    name
-        A `SpatialPrismaticClearance` of the run.
+    name : a `SpatialPrismaticClearance` of the run
 
     Returns
     -------
@@ -268,19 +244,15 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
         first = f".{LABELS[0]}"
         known = sorted(gap.removesuffix(first) for gap in trajectory.gap if gap.endswith(first))
         raise InputError(f"There is no slide in a rectangular guide {name!r}. There are: {', '.join(known) or 'none'}.")
-    steps = np.column_stack([_closed_corner(trajectory, name, label) for label in LABELS])
-    words = [signature(step) for step in steps]
+    parameters, columns = trajectory.manifest["parameters"], []
+    for label in LABELS:
+        own = f"{name}.side_clearance" if label.startswith("width") else f"{name}.clearance"
+        clearance = parameters.get(own, parameters[f"{name}.clearance"])["value"]
+        near = np.abs(trajectory.gap[f"{name}.{label}"]) <= CLOSED * clearance
+        columns.append(closed_steps(trajectory, f"{name}.{label}") | (near[:-1] & near[1:]))
+    words = [signature(step) for step in np.column_stack(columns)]
     modes = tuple(dict.fromkeys((FREE, *words)))
     return Timeline.of_steps(trajectory, name, modes, np.array([modes.index(word) for word in words], dtype=np.intp))
-
-
-def _closed_corner(trajectory: Trajectory, name: str, label: str) -> Corners:
-    """Whether a corner touches in each step (n - 1,)."""
-    parameters = trajectory.manifest["parameters"]
-    own = f"{name}.side_clearance" if label.startswith("width") else f"{name}.clearance"
-    clearance = parameters.get(own, parameters[f"{name}.clearance"])["value"]
-    near: Corners = np.less_equal(np.abs(trajectory.gap[f"{name}.{label}"]), CLOSED * clearance)
-    return np.asarray(closed_steps(trajectory, f"{name}.{label}") | (near[:-1] & near[1:]))
 
 
 def _feasible(twist: int, walls: tuple[tuple[int, int] | None, ...], limits: tuple[float, float]) -> bool:

@@ -13,21 +13,16 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.identification.base import BaseParameters, base_parameters
-from nonsmooth.identification.consistent import consistent_parameters
-from nonsmooth.identification.fourier import Fourier
+from nonsmooth.identification.base import BaseParameters, Saved, base_parameters, consistent_parameters
+from nonsmooth.identification.drive_motion import Fourier
 from nonsmooth.identification.measurement import Measurement
 from nonsmooth.identification.regressor import Regressor, load_columns
-from nonsmooth.identification.results import Saved
 
 Method = Literal["least squares", "weighted", "huber", "total", "consistent"]
 METHODS: tuple[Method, ...] = ("least squares", "weighted", "huber", "total", "consistent")
-#: of Huber's function, in standard deviations: 95 % efficiency for normal errors
-HUBER = 1.345
-#: iterations of weights at most, and relative change of estimates at which they end
-ITERATIONS, SETTLED = 50, 1e-10
-#: standard deviation as a share of the value from which a parameter is not identifiable
-HOPELESS = 1.0
+HUBER = 1.345  # of Huber's function, in standard deviations: 95 % efficiency for normal errors
+ITERATIONS, SETTLED = 50, 1e-10  # iterations of weights at most, and relative change of estimates at which they end
+HOPELESS = 1.0  # standard deviation as a share of the value from which a parameter is not identifiable
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,16 +165,10 @@ class Estimate(Saved):
 
 
 def estimate(
-    Y: Regressor,
-    measured: Measurement,
-    *,
-    method: Method = "weighted",
-    base: BaseParameters | None = None,
-    prior: Array | None = None,
-    joints: Mapping[str, str] | None = None,
-    slowest: float = 0.0,
+    Y: Regressor, measured: Measurement, *, method: Method = "weighted", base: BaseParameters | None = None,
+    prior: Array | None = None, joints: Mapping[str, str] | None = None, slowest: float = 0.0,
     motion_noise: tuple[float, float, float] | None = None,
-) -> Estimate:
+) -> Estimate:  # fmt: skip
     """Estimate the base parameters from measured motion and forces.
 
     Parameters

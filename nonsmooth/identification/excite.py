@@ -16,24 +16,21 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.identification.base import BaseParameters, base_parameters
-from nonsmooth.identification.fourier import Fourier, basis, free_directions
+from nonsmooth.identification.base import BaseParameters, Saved, base_parameters
+from nonsmooth.identification.drive_motion import Fourier, basis, free_directions
 from nonsmooth.identification.regressor import Regressor
-from nonsmooth.identification.results import Saved
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.settings import settings
 
 #: what is minimised: -log det W'W, trace of its inverse, -log of its least eigenvalue, log of the condition number of W
 CRITERIA = ("D", "A", "E", "condition")
-#: points of the period at which bounds are checked in the end
-FINE = 20_000
+FINE = 20_000  # points of the period at which bounds are checked in the end
 #: points per harmonic at which the criterion is evaluated, bounds are imposed, and extremes are searched
 RESOLVED, COARSE, FINE_SEARCH = 24, 6, 100
 #: share of a bound from which an extreme is imposed; number of searches for extremes; admissible excess
 NEAR, EXCHANGES, EXCESS = 0.9, 3, 5e-3
-#: of IPOPT's conditions of optimality; step of central differences
-TOLERANCE, STEP = 1e-3, 1e-6
+TOLERANCE, STEP = 1e-3, 1e-6  # of IPOPT's conditions of optimality; step of central differences
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,7 @@ class Excite:
 
     Parameters
     ----------
-    criterion : "D", "A", "E" or "condition"
-        D does not depend on the units of the parameters; the others do.
+    criterion : "D", "A", "E" or "condition", D does not depend on the units of the parameters; the others do
     harmonics : N
     samples : equidistant, over one period, at which forces are measured and bounds are imposed
     starts : number of random starts
@@ -160,15 +156,9 @@ def criteria(W: Array) -> dict[str, float]:
 
 @telling
 def excite(
-    Y: Regressor,
-    bounds: Bounds,
-    omega: float,
-    *,
-    settings: Excite | None = None,
-    base: BaseParameters | None = None,
-    workers: int | None = None,
-    progress: Progress = None,
-) -> Excitation:
+    Y: Regressor, bounds: Bounds, omega: float, *, settings: Excite | None = None, base: BaseParameters | None = None,
+    workers: int | None = None, progress: Progress = None,
+) -> Excitation:  # fmt: skip
     """Find the periodic motion of the drives from which the base parameters are estimated with the best accuracy.
 
     Each start is a random series, scaled to its bounds, improved by IPOPT. The best one is scaled such that every bound
@@ -194,9 +184,7 @@ def excite(
     chosen = settings or Excite()
     if bounds.table.shape[1] != len(Y.drives):
         raise InputError(f"Bounds are of {bounds.table.shape[1]} drive(s), the mechanism has {len(Y.drives)}.")
-    begin = time.perf_counter()
-    known = base or base_parameters(Y)
-    found = []
+    begin, known, found = time.perf_counter(), base or base_parameters(Y), []
     search = _Search(Y, known, bounds, omega, chosen)
     for _, one in outcomes(search.run, [(seed,) for seed in range(chosen.starts)], workers=workers):
         found.append(one)
@@ -251,19 +239,15 @@ class _Search:
             Y, slopes = self.Y.with_derivatives(*states)
             W, dW = self.base.reduced(Y), self.base.reduced(slopes)
             value, by_W = _criterion(self.chosen.criterion, W)
-            rows = [(np.array([value]), self._chained(np.einsum("ndp,nkdp->nk", by_W, dW))[None])]
+            by_state, nd = np.einsum("ndp,nkdp->nk", by_W, dW), len(self.Y.drives)
+            gradient = [sum(self.shapes[k].T @ by_state[:, k * nd + d] for k in range(3)) for d in range(nd)]
+            rows = [(np.array([value]), np.concatenate(gradient)[None])]
             if self.bounds.force is not None:
                 rows.append(self._forces(Y, slopes, states))
             if self.bounds.clear is not None:
                 rows.append(self._clearances(self.bounds.clear, states))
             self._last = x.tobytes(), np.concatenate([one for one, _ in rows]), np.vstack([two for _, two in rows])
         return self._last[1], self._last[2]
-
-    def _chained(self, by_state: Array) -> Array:
-        """Gradient by x of a function with these derivatives (n, 3 drives) by coordinates, velocities, ..."""
-        nd = len(self.Y.drives)
-        parts = [sum(self.shapes[k].T @ by_state[:, k * nd + d] for k in range(3)) for d in range(nd)]
-        return np.concatenate(parts)
 
     def _pointwise(self, by_state: Array) -> Array:
         """Jacobian (n, x) of a function of each state with these derivatives (n, 3 drives)."""
@@ -297,9 +281,7 @@ class _Search:
         x = (x / self._largest(x).max(axis=0)[:, None]).ravel() * random.uniform(0.6, 1.0)
         try:
             for _ in range(EXCHANGES):
-                x = minimise(
-                    self.values, x, self._rows(x), iterations=self.chosen.iterations, tolerance=TOLERANCE
-                )  # fmt: skip
+                x = minimise(self.values, x, self._rows(x), iterations=self.chosen.iterations)
                 over = float(self._largest(x).max())
                 if over <= 1.0 + EXCESS:
                     break
@@ -351,37 +333,28 @@ def _within(motion: Fourier, bounds: Bounds, Y: Regressor) -> Fourier:
         if weak and (bounds.clear is None or float(np.min(bounds.clear(scaled(t)))) >= 0):
             return scaled
         scaled = Fourier(scaled.omega, scaled.coefficients * 0.98)
-    raise InputError(
-        "No scaling of the best motion keeps the bounds of forces and collisions; start where it is clear."
-    )
+    what = "the bounds of forces and collisions"
+    raise InputError(f"No scaling of the best motion keeps {what}; start where it is clear.")
 
 
 # ------------------------------------------------------------------------------------ smooth functions in IPOPT
 
 
 def minimise(
-    values: Callable[[Array], tuple[Array, Array]], x: Array, rows: Array, *, iterations: int, tolerance: float
-) -> Array:
+    values: Callable[[Array], tuple[Array, Array]], x: Array, rows: Array, *, iterations: int,
+    tolerance: float = TOLERANCE,
+) -> Array:  # fmt: skip
     """Minimise the first of some functions by IPOPT where the others are at most 1 and ``rows x <= 1``.
 
-    Values and Jacobian are callbacks, curvature is that of quasi-Newton updates.
-
-    Parameters
-    ----------
-    values : x -> functions (m,) and their Jacobian (m, n)
-    x : start (n,)
-    rows : (k, n)
-    iterations : at most; the last iterate is returned then
-    tolerance : of IPOPT's scaled conditions of optimality
+    `values` gives functions (m,) and their Jacobian (m, n), which are callbacks; curvature is that of quasi-Newton
+    updates. After so many iterations the last iterate is returned.
     """
     size, count = len(x), len(values(x)[0])
     slopes = _Dense("slopes", [size, count], (count, size), lambda x, _: values(x)[1])
     callback = _Dense("values", [size], (count, 1), lambda x: values(x)[0], slopes)
     symbol = ca.MX.sym("x", size)
     found = callback(symbol)
-    constraints = ca.DM(rows) @ symbol
-    if count > 1:
-        constraints = ca.vertcat(constraints, found[1:])
+    constraints = ca.vertcat(ca.DM(rows) @ symbol, found[1:]) if count > 1 else ca.DM(rows) @ symbol
     options = {
         "ipopt.hessian_approximation": "limited-memory", "ipopt.max_iter": iterations, "ipopt.tol": tolerance,
         "ipopt.acceptable_tol": 10 * tolerance, "ipopt.acceptable_iter": 5, "ipopt.print_level": 0,
@@ -389,8 +362,7 @@ def minimise(
         "ipopt.bound_relax_factor": 0.0,
     }  # fmt: skip
     solver = ca.nlpsol("excite", "ipopt", {"x": symbol, "f": found[0], "g": constraints}, options)
-    result = solver(x0=x, lbg=-np.inf, ubg=1.0)
-    return np.array(result["x"]).ravel()
+    return np.array(solver(x0=x, lbg=-np.inf, ubg=1.0)["x"]).ravel()
 
 
 class _Dense(ca.Callback):

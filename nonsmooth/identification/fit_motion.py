@@ -25,9 +25,8 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import write_bytes
-from nonsmooth.identification.levenberg import levenberg_marquardt
+from nonsmooth.identification.base import Saved
 from nonsmooth.identification.measurement import FAILED, MotionData, simulated_columns
-from nonsmooth.identification.results import Saved
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.run.arguments import in_si
@@ -35,28 +34,70 @@ from nonsmooth.settings import settings
 from nonsmooth.step.control import StepControl, finer, step_control
 from nonsmooth.step.scheme import Stepper
 
-#: rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
-RISE = 3.841458820694124
+#: steps of differences, in the unit of the unknowns; a motion with impacts has kinks at smaller scales
+STEPS = 2e-3, 2e-4, 2e-5
+#: relative decrease of the sum of squares, and relative change of the unknowns, below which it counts as minimal
+SETTLED, STILL = 1e-5, 1e-6
+
+
+def levenberg_marquardt(
+    residual: Callable[[Array], Array], x: Array, low: Array, high: Array, *, iterations: int, free: Array | None = None
+) -> tuple[Array, float]:
+    """The local minimum of the sum of squares of the residuals near x, within bounds (n,), and its value.
+
+    Unknowns that are not free (n,) keep their values; all are where omitted.
+    """
+    from scipy.optimize import least_squares
+
+    x = np.clip(np.asarray(x, dtype=float), low, high)
+    moving = np.arange(len(x)) if free is None else np.flatnonzero(free)
+    last: list[Any] = [None, None]
+
+    def of(y: Array) -> Array:
+        """Residuals at the unknowns that move, of the last ones without another evaluation."""
+        if last[0] is None or not np.array_equal(last[0], y):
+            whole = x.copy()
+            whole[moving] = y
+            last[:] = y.copy(), residual(whole)
+        return np.asarray(last[1])
+
+    def slopes(y: Array, step: float) -> Array:
+        """One-sided differences, inwards at bounds."""
+        base, columns = of(y), []
+        for i in range(len(y)):
+            moved = x.copy()
+            moved[moving] = y
+            h = step if y[i] + step <= high[moving[i]] else -step
+            moved[moving[i]] += h
+            columns.append((residual(moved) - base) / h)
+        return np.column_stack(columns)
+
+    y, left = x[moving], iterations
+    cost = float(of(y) @ of(y))
+    for step in STEPS if moving.size else ():
+        found = least_squares(
+            of, y, jac=lambda y, step=step: slopes(y, step), bounds=(low[moving], high[moving]), x_scale="jac",
+            max_nfev=max(left, 2), ftol=SETTLED, xtol=STILL, gtol=1e-12,
+        )  # fmt: skip
+        y, cost, left = found.x, 2.0 * float(found.cost), left - found.nfev + 1
+    x[moving] = y
+    return x, cost
+
+
+RISE = 3.841458820694124  # rise of the sum of squares at the ends of a 95 % interval, of one degree of freedom
 #: shares of the predictable part over which starts are improved one after the other: the width of the valley of the
 #: minimum decreases with the length, and over each part the minimum of the one before must lie in it
 PARTS = (0.15, 0.2, 0.27, 0.36, 0.48, 0.64, 0.8, 1.0)
-#: iterations over each of them but the last
-GROWING = 4
-#: number of starts with the same minimum, which explains the data, after which no others are improved
-AGREE = 3
-#: difference of sums of squares that counts as none, small beside the rise of an interval
-SAME = 0.01
-#: how much more than expected a rise may be, at an end of an interval and of a parabola
-NEAR = 1.2
-#: evaluations at an end of an interval once it is enclosed
-REFINED = 3
+GROWING = 4  # iterations over each of them but the last
+AGREE = 3  # number of starts with the same minimum, which explains the data, after which no others are improved
+SAME = 0.01  # difference of sums of squares that counts as none, small beside the rise of an interval
+NEAR = 1.2  # how much more than expected a rise may be, at an end of an interval and of a parabola
+REFINED = 3  # evaluations at an end of an interval once it is enclosed
 #: change of an estimate by shorter steps, in its deviations, from which it is remarked, and from which no interval is
 #: stated
 MOVED, FAR = 0.5, 1.0
-#: how a remark begins that takes the intervals back
-NONE = "No 95 % interval is stated, since"
-#: deviations of the mean square residual of noise above which it is none
-UNLIKELY = 5.0
+NONE = "No 95 % interval is stated, since"  # how a remark begins that takes the intervals back
+UNLIKELY = 5.0  # deviations of the mean square residual of noise above which it is none
 
 
 @settings
@@ -221,17 +262,10 @@ class MotionFit(Saved):
 
 @telling
 def fit_motion(
-    system: System,
-    stepper: Stepper,
-    data: MotionData,
-    parameters: Mapping[str, tuple[float, float]],
-    *,
-    dt: float | StepControl,
-    settings: FitMotion | None = None,
-    until: float | None = None,
-    resume: str | os.PathLike[str] | None = None,
-    progress: Progress = None,
-) -> MotionFit:
+    system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, tuple[float, float]], *,
+    dt: float | StepControl, settings: FitMotion | None = None, until: float | None = None,
+    resume: str | os.PathLike[str] | None = None, progress: Progress = None,
+) -> MotionFit:  # fmt: skip
     """Fit parameters of a mechanism, such as clearance, friction and restitution of a joint, to its measured motion.
 
     Parameters
@@ -241,8 +275,7 @@ def fit_motion(
     data : the measured motion
     parameters : name -> range (low, high), low > 0; searched on a logarithmic scale
     settings : `FitMotion`
-    until : [s]
-        End of the part of the motion that is used; all of it by default, see `predictable_time`.
+    until : [s], end of the part of the motion that is used; all of it by default, see `predictable_time`
     resume : file (.json) with finished starts, improvements and profiles, from which an interrupted search is continued
     progress : callable (what, share), or True for words on one line, optional
 
@@ -319,7 +352,6 @@ class _Fit:
         return (found - measured).ravel()
 
     def _beginning(self, x: Array) -> float:
-        """Sum of squares over the first part of the motion."""
         return float(np.sum(self.residual(x, PARTS[0]) ** 2))
 
     def _improve(self, x: Array) -> list[float]:
@@ -346,9 +378,8 @@ class _Fit:
             self._say(f"start {k + 1} of {self.chosen.starts}", 0.4 * (k + 1) / self.chosen.starts)
         left = [np.array(x) for _, *x in sorted(starts)]
         minima: list[list[float]] = []
-        samples = len(self.data.t) * len(self.data.columns)
         tried: list[Array] = []
-        count = min(self.chosen.improved, len(left))
+        samples, count = len(self.data.t) * len(self.data.columns), min(self.chosen.improved, len(left))
         for k in range(count):
             chosen = 0
             if minima and not _explained(min(minima)[0], samples):
@@ -362,8 +393,7 @@ class _Fit:
             lowest = min(minima)[0]
             if _explained(lowest, samples) and sum(one[0] <= lowest + SAME for one in minima) >= AGREE:
                 break
-        best, *others = sorted(minima)
-        rounds = 0
+        (best, *others), rounds = sorted(minima), 0
         while (better := self._profiles(best, rounds)) is not None:
             best, rounds = better, rounds + 1
         least = np.array(best[1:])
@@ -430,8 +460,7 @@ class _Fit:
                     refined += 1
                 first = np.clip(x + along * (value - x[k]), self.low, self.high)
                 expected = least + NEAR * ((value - x[k]) / width) ** 2
-                beside = np.array(points[inner][1:])
-                compute = partial(self._constrained, value, k, first, beside, expected)
+                compute = partial(self._constrained, value, k, first, np.array(points[inner][1:]), expected)
                 points[value] = self._once(f"{key} {side:g} {i}", compute)
                 if points[value][0] < least - SAME:
                     return None, points[value]
@@ -450,9 +479,8 @@ class _Fit:
                 continue
             i, j = own[inside], own[inside + 1]
             ends.append(_crossing(float(values[i]), float(rise[i]), float(values[j]), float(rise[j])))
-        known = ends[0] > self.low[k] and ends[1] < self.high[k]
-        interval = float(np.exp(ends[0])), float(np.exp(ends[1]))
-        return Profile(np.exp(values), rise, interval, bool(known)), None
+        known = bool(ends[0] > self.low[k] and ends[1] < self.high[k])
+        return Profile(np.exp(values), rise, (float(np.exp(ends[0])), float(np.exp(ends[1]))), known), None
 
     def _constrained(self, value: float, k: int, first: Array, beside: Array, expected: float) -> list[float]:
         """Cost and x of the minimum at a value of parameter k: from the linearised valley, and if it is higher than

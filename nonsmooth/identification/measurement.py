@@ -11,21 +11,17 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.files.csv_data import read_table
-from nonsmooth.identification.fourier import Fourier
+from nonsmooth.identification.drive_motion import Fourier
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.model.system import System
 from nonsmooth.run.simulate import simulate
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.scheme import Stepper
 
-#: samples of measured data
-LEAST = 20
-#: residual in standard deviations of a run that failed
-FAILED = 1e6
-#: largest relative deviation of a sampling interval from their median
-UNEVEN = 1e-3
-#: magnitude of an angle [rad] from which on it is taken for degrees: seven turns
-TURNS = 44.0
+LEAST = 20  # samples of measured data
+FAILED = 1e6  # residual in standard deviations of a run that failed
+UNEVEN = 1e-3  # largest relative deviation of a sampling interval from their median
+TURNS = 44.0  # magnitude of an angle [rad] from which on it is taken for degrees: seven turns
 #: units of the columns of a drive
 UNITS = {"q": "rad or m", "force": "N m or N", "v": "rad/s or m/s", "a": "rad/s^2 or m/s^2"}
 
@@ -90,14 +86,9 @@ class MotionData:
 
 
 def predictable_time(
-    system: System,
-    stepper: Stepper,
-    data: MotionData,
-    parameters: Mapping[str, float],
-    *,
-    dt: float | StepControl,
+    system: System, stepper: Stepper, data: MotionData, parameters: Mapping[str, float], *, dt: float | StepControl,
     change: float = 1e-6,
-) -> float:
+) -> float:  # fmt: skip
     """Time [s] up to which a relative `change` of each parameter moves every column by less than its noise.
 
     Beyond it a motion with impacts cannot be fitted: parameters would have to be known to more digits than they have.
@@ -143,8 +134,7 @@ class Measurement:
     t : (n,) [s]
     q : (n, drives) [rad] or [m]
     force : (n, drives) [N m] or [N]
-    v, a : (n, drives), optional
-        Velocities and accelerations; without them `filtered` differentiates.
+    v, a : (n, drives), optional, velocities and accelerations; without them `filtered` differentiates
 
     Raises
     ------
@@ -170,14 +160,6 @@ class Measurement:
             if table.shape != (n, nd):
                 raise InputError(f"Measurement: {name} must be {n} rows of {nd} drive(s), got shape {table.shape}.")
             object.__setattr__(self, name, table)
-        self._check_times()
-        signals = {"coordinate": self.q, "force": self.force, "velocity": self.v, "acceleration": self.a}
-        for what, signal in signals.items():
-            if signal is not None:
-                for name, column in zip(self.drives, signal.T, strict=True):
-                    check_signal(f'The {what} of "{name}"', self.t, column, what in ("coordinate", "force"))
-
-    def _check_times(self) -> None:
         check_samples("measurement", self.t)
         if not np.all(np.isfinite(self.t)):
             raise InputError(f"The time of sample {int(np.argmin(np.isfinite(self.t)))} is not a number; repair it.")
@@ -190,6 +172,11 @@ class Measurement:
                 f"The times have a gap or are not equidistant: {self.t[k]:.9g} s is followed by {self.t[k + 1]:.9g} s, "
                 f"the other intervals are {median:.6g} s; cut the measurement there or resample it."
             )
+        signals = {"coordinate": self.q, "force": self.force, "velocity": self.v, "acceleration": self.a}
+        for what, signal in signals.items():
+            if signal is not None:
+                for name, column in zip(self.drives, signal.T, strict=True):
+                    check_signal(f'The {what} of "{name}"', self.t, column, what in ("coordinate", "force"))
 
     def check(self, Y: Regressor) -> None:
         """Raise InputError unless it goes with the mechanism: drives, number of samples, units."""
@@ -205,14 +192,11 @@ class Measurement:
                 raise InputError(
                     f'The angle of "{self.drives[d]}" reaches {largest:.4g}, which looks like degrees; convert to rad.'
                 )
-        if self.v is not None:
-            self._check_rates(self.v)
-
-    def _check_rates(self, v: Array) -> None:
-        """Velocities against differences of the coordinates: their units may differ."""
-        slopes = np.gradient(self.q, self.t, axis=0)
+        if self.v is None:
+            return
+        slopes = np.gradient(self.q, self.t, axis=0)  # whose units may be others
         for d, name in enumerate(self.drives):
-            ratio = float(np.linalg.norm(v[:, d])) / max(float(np.linalg.norm(slopes[:, d])), 1e-300)
+            ratio = float(np.linalg.norm(self.v[:, d])) / max(float(np.linalg.norm(slopes[:, d])), 1e-300)
             if not 0.2 < ratio < 5.0:
                 raise InputError(
                     f'The velocity of "{name}" is {ratio:.3g} times the derivative of its coordinate; check the units '
@@ -259,8 +243,7 @@ class Measurement:
 
         Parameters
         ----------
-        cutoff : [Hz]
-            Below half the sampling frequency.
+        cutoff : [Hz], below half the sampling frequency
         order : of the filter, which acts twice
 
         Raises

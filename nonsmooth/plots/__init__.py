@@ -6,8 +6,6 @@ Functions of several panels return a `matplotlib.figure.Figure`. Those of one, `
 ``axes.figure``. `animation` makes an animation.
 """
 
-from __future__ import annotations
-
 from nonsmooth.plots.analyses import (
     amplitudes,
     bifurcation_diagram,
@@ -16,17 +14,14 @@ from nonsmooth.plots.analyses import (
     phase_portrait,
     poincare_section,
 )
-from nonsmooth.plots.animation import Animation, animation
-from nonsmooth.plots.comparison import comparison, published, rigid_limit, step_size
-from nonsmooth.plots.curves import units_of as unit_of
+from nonsmooth.plots.comparison import comparison, law_card, published, rigid_limit, step_size
 from nonsmooth.plots.figure import figure
-from nonsmooth.plots.identification import bees, excitation, excited, fitted, identified
-from nonsmooth.plots.law_card import law_card
 from nonsmooth.plots.motion import contact, energy, motion, panels
 from nonsmooth.plots.orbits import orbit
+from nonsmooth.plots.pages import Animation, animation, sketch
 from nonsmooth.plots.panel import Measured, Panel, quantities, read_measured
-from nonsmooth.plots.sketch import sketch
-from nonsmooth.plots.variation import sweep, tolerance
+from nonsmooth.plots.panel import units_of as unit_of
+from nonsmooth.plots.variation import bees, excitation, excited, fitted, identified, sweep, tolerance
 
 __all__ = [
     "Animation", "Measured", "Panel", "amplitudes", "animation", "bees", "bifurcation_diagram", "comparison", "contact",

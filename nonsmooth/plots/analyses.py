@@ -10,13 +10,23 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import impacts
+from nonsmooth.diagnostics.long_term import Section, Spectrum
 from nonsmooth.diagnostics.modes import CONTACT_MODES, Timeline
-from nonsmooth.diagnostics.motion import pieces, unit_of, window_of
-from nonsmooth.diagnostics.poincare import Section
-from nonsmooth.diagnostics.spectrum import Spectrum
+from nonsmooth.diagnostics.motion import columns, pieces, window_of
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, mark_failed, own_axes
-from nonsmooth.plots.units import display, quantity, shown_unit
+from nonsmooth.plots.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    SIZE,
+    display,
+    dress,
+    legend,
+    mark_failed,
+    own_axes,
+    quantity,
+    shown_unit,
+)
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -25,41 +35,28 @@ if TYPE_CHECKING:
 
     from nonsmooth.studies.bifurcation import Bifurcation
 
-#: points of a path in all, as far as rows are fewer, and at most in one step
-POINTS, PER_STEP = 6000, 20
-#: share of the largest rate by which both limits differ though there is no impact
-ROUND_OFF = 1e-9
-#: how the rate of a quantity is called
-RATE = {"q": "v", "gap": "gap_rate"}
+POINTS, PER_STEP = 6000, 20  # points of a path in all, as far as rows are fewer, and at most in one step
+ROUND_OFF = 1e-9  # share of the largest rate by which both limits differ though there is no impact
+RATE = {"q": "v", "gap": "gap_rate"}  # how the rate of a quantity is called
 WORD = {"q": "", "gap": "gap, "}
 
 
 def phase_portrait(
-    trajectory: Trajectory,
-    name: str,
-    *,
-    kind: str = "q",
-    span: tuple[float, float] | None = None,
-    section: Section | None = None,
-    ax: Axes | None = None,
-) -> Axes:
+    trajectory: Trajectory, name: str, *, kind: str = "q", span: tuple[float, float] | None = None,
+    section: Section | None = None, ax: Axes | None = None,
+) -> Axes:  # fmt: skip
     """The path of a coordinate, or of a gap, and its velocity.
 
     Between rows both follow `nonsmooth.diagnostics.pieces`. The rate's jumps at impacts are dashed lines.
 
     Parameters
     ----------
-    trajectory
-        The run.
-    name
-        Of a coordinate, or with ``kind="gap"`` of a contact.
+    trajectory : the run
+    name : of a coordinate, or with ``kind="gap"`` of a contact
     kind : "q" or "gap"
-    span : (from, to) [s], optional
-        Part of the run, as without its transient.
-    section
-        Points of a section of the same run, drawn on the path; of coordinates only.
-    ax
-        Axes to draw into; a figure of their own where omitted, with a legend.
+    span : (from, to) [s], optional, part of the run, as without its transient
+    section : points of a section of the same run, drawn on the path; of coordinates only
+    ax : axes to draw into; a figure of their own where omitted, with a legend
 
     Raises
     ------
@@ -87,8 +84,8 @@ def phase_portrait(
         return np.hstack([course(start.ravel())[:, None], middle, course(end.ravel(), "left")[:, None]])
 
     x, y = along(kind), along(RATE[kind])
-    x_unit, x_scale = display(unit_of(trajectory, kind, name), _peak(x))
-    y_unit, y_scale = display(unit_of(trajectory, RATE[kind], name), _peak(y))
+    x_unit, x_scale = display(columns(trajectory, kind).units(name), _peak(x))
+    y_unit, y_scale = display(columns(trajectory, RATE[kind]).units(name), _peak(y))
     x, y = x / x_scale, y / y_scale
     jump = np.flatnonzero(np.abs(y[:-1, -1] - y[1:, 0]) > ROUND_OFF * np.max(np.abs(y)))
     parted = np.isin(np.arange(len(x)), jump)
@@ -108,8 +105,8 @@ def phase_portrait(
         _points(axis, section.q[name] / x_scale, section.v[name] / y_scale, label="section", ms=3.5)
     from matplotlib.ticker import MaxNLocator
 
-    word = WORD[kind]
-    dress(axis, f"Phase portrait, {word}{name}", quantity(f"{word}{name}", x_unit), quantity("its velocity", y_unit))
+    label = f"{WORD[kind]}{name}"
+    dress(axis, f"Phase portrait, {label}", quantity(label, x_unit), quantity("its velocity", y_unit))
     axis.xaxis.set_major_locator(MaxNLocator(5))
     if ax is None and (jump.size or section is not None):
         legend(axis, loc="upper right", bbox_to_anchor=(1.0, 1.09), ncols=3)
@@ -121,14 +118,10 @@ def poincare_section(section: Section, name: str, other: str | None = None, *, a
 
     Parameters
     ----------
-    section
-        From `nonsmooth.diagnostics.poincare` or `stroboscope`.
-    name
-        Coordinate of the horizontal axis.
-    other
-        Coordinate of the vertical axis; the velocity of `name` where omitted.
-    ax
-        Axes to draw into; a figure of their own where omitted.
+    section : from `nonsmooth.diagnostics.poincare` or `stroboscope`
+    name : coordinate of the horizontal axis
+    other : coordinate of the vertical axis; the velocity of `name` where omitted
+    ax : axes to draw into; a figure of their own where omitted
 
     Raises
     ------
@@ -138,11 +131,8 @@ def poincare_section(section: Section, name: str, other: str | None = None, *, a
     if not len(section):
         raise InputError("The section has no points; choose another value, or a longer run.")
     axis = own_axes(ax, 4.2, 3.6)
-    if other is None:
-        y, unit, label = section.v[name], section.v.units(name), "its velocity"
-    else:
-        y, unit, label = section.q[other], section.q.units(other), other
-    x = section.q[name]
+    columns, of, label = (section.v, name, "its velocity") if other is None else (section.q, other, other)
+    x, y, unit = section.q[name], columns[of], columns.units(of)
     (x_unit, x_scale), (y_unit, y_scale) = display(section.q.units(name), _peak(x)), display(unit, _peak(y))
     _points(axis, x / x_scale, y / y_scale, ms=3.0 if len(section) < 500 else 1.6)
     axis.margins(0.08)
@@ -158,8 +148,7 @@ def _peak(values: Array) -> float:
     return float(np.max(np.abs(values)))
 
 
-#: shares of the highest line below which lines are not shown
-LOWEST = 1e-6
+LOWEST = 1e-6  # shares of the highest line below which lines are not shown
 #: what stands before the name of a quantity of a kind
 WORDS = {"v": "velocity of ", "gap": "gap of ", "gap_rate": "rate of the gap of ", "lam_N": "normal force of "}
 
@@ -171,14 +160,10 @@ def amplitudes(
 
     Parameters
     ----------
-    found
-        From `nonsmooth.diagnostics.spectrum`.
-    base : [Hz], optional
-        A frequency whose multiples are marked, as that of the drive.
-    highest : [Hz], optional
-        End of the axis; half the rate of samples where omitted.
-    ax
-        Axes to draw into; a figure of their own where omitted.
+    found : from `nonsmooth.diagnostics.spectrum`
+    base : [Hz], optional, a frequency whose multiples are marked, as that of the drive
+    highest : [Hz], optional, end of the axis; half the rate of samples where omitted
+    ax : axes to draw into; a figure of their own where omitted
 
     Raises
     ------
@@ -195,16 +180,10 @@ def amplitudes(
             axis.axvline(multiple, color=FAINT, lw=0.5, ls=(0, (2, 3)), zorder=1)
     axis.semilogy(f, np.maximum(A, LOWEST * A.max()), color=COLOURS[0], lw=0.8, zorder=3)
     axis.set_xlim(0.0, end)
-    axis.set_ylim(LOWEST * A.max(), 2.5 * A.max())
-    shown = A[f <= end]
-    axis.set_ylim(bottom=max(LOWEST * A.max(), float(shown.min()) / 2))
-    dress(
-        axis,
-        f"Spectrum, {WORDS.get(found.kind, '')}{found.name}",
-        quantity("frequency", "Hz"),
-        quantity("amplitude", found.unit),
-        above=1,  # for a note, which has no room beside the title in a narrow panel
-    )
+    axis.set_ylim(max(LOWEST * A.max(), float(A[f <= end].min()) / 2), 2.5 * A.max())
+    title = f"Spectrum, {WORDS.get(found.kind, '')}{found.name}"
+    # with room above for a note, which has none beside the title in a narrow panel
+    dress(axis, title, quantity("frequency", "Hz"), quantity("amplitude", found.unit), above=1)
     window = "no window" if found.window == "boxcar" else f"{found.window} window"
     note = f"{window}, lines {1 / found.duration:.3g} Hz apart"
     if base is not None:
@@ -213,8 +192,7 @@ def amplitudes(
     return axis
 
 
-#: points from which they are drawn as small and as faint as they get
-MANY = 20_000
+MANY = 20_000  # points from which they are drawn as small and as faint as they get
 
 
 def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
@@ -222,10 +200,8 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    found
-        From `nonsmooth.studies.bifurcation`.
-    ax
-        Axes to draw into; a new figure by default.
+    found : from `nonsmooth.studies.bifurcation`
+    ax : axes to draw into; a new figure by default
 
     Raises
     ------
@@ -238,9 +214,8 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
     axis = own_axes(ax, 6.4, 3.8)
     x, y = np.repeat(found.values, counts), np.concatenate(found.points)
     share = min(len(x) / MANY, 1.0)
-    axis.plot(
-        x, y, ls="", marker="o", ms=2.2 - 1.5 * share, mew=0.0, color=INK, alpha=0.9 - 0.45 * share, rasterized=True
-    )  # fmt: skip
+    style: dict[str, Any] = {"ms": 2.2 - 1.5 * share, "alpha": 0.9 - 0.45 * share, "color": INK, "rasterized": True}
+    axis.plot(x, y, ls="", marker="o", mew=0.0, **style)
     if found.failures:
         mark_failed(axis, np.array(sorted(found.failures)), loc="upper right", bbox_to_anchor=(1.0, 1.09))
     axis.margins(x=0.01, y=0.05)
@@ -251,8 +226,7 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
 
 #: of open or free, and of the modes after it
 FILLS = ("#E8E8E8", COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[3])
-#: narrow, so that fills are told apart without colour as well
-HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")
+HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")  # narrow, so that fills are told apart without colour as well
 
 
 def _look(mode: int) -> dict[str, Any]:
@@ -267,10 +241,8 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
 
     Parameters
     ----------
-    timelines
-        From `nonsmooth.diagnostics.mode_timeline`: all of contacts, or all of sliders in guides.
-    ax
-        Axes to draw into; a figure of their own where omitted.
+    timelines : from `nonsmooth.diagnostics.mode_timeline`: all of contacts, or all of sliders in guides
+    ax : axes to draw into; a figure of their own where omitted
 
     Raises
     ------
@@ -294,11 +266,10 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
             of = line.mode == mode
             bars = np.column_stack([line.start[of], (line.end - line.start)[of]]) / factor
             axis.broken_barh(bars.tolist(), (place - 0.36, 0.72), **_look(mode))
-    first = lines[0]
+    first, shares = lines[0], lines[0].shares()
     labels = {mode: modes[mode] for mode in used}
-    if len(lines) == 1:
-        for mode, share in ((mode, first.shares()[modes[mode]]) for mode in used):
-            labels[mode] += f" {100 * share:.0f} %" if share >= 0.01 else " < 1 %"
+    for mode in used if len(lines) == 1 else ():
+        labels[mode] += f" {100 * shares[modes[mode]]:.0f} %" if shares[modes[mode]] >= 0.01 else " < 1 %"
     handles = [Patch(label=label, **_look(mode)) for mode, label in labels.items()]
     axis.set_xlim(first.start[0] / factor, first.end[-1] / factor)
     axis.set_ylim(-0.6, len(lines) - 0.4)
@@ -318,32 +289,22 @@ COLUMNS = (
     ("start", "time", "s"), ("contact", "contact", ""), ("approach", "approach", "m/s"),
     ("separation", "separation", "m/s"), ("impulse", "impulse", "N s"),
 )  # fmt: skip
-#: space between two columns, in type sizes, and the smallest type [pt]
-SPACE, SMALLEST = 1.2, 4.0
+SPACE, SMALLEST = 1.2, 4.0  # space between two columns, in type sizes, and the smallest type [pt]
 
 
 def impact_table(
-    trajectory: Trajectory,
-    *,
-    rows: int = 12,
-    slowest: float | None = None,
-    contacts: Iterable[str] | None = None,
+    trajectory: Trajectory, *, rows: int = 12, slowest: float | None = None, contacts: Iterable[str] | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """The impacts of a run as a table, in order of time; only those with the largest impulses if there are many.
 
     Parameters
     ----------
-    trajectory
-        The run, of rigid or of compliant contact.
-    rows : int
-        At most.
-    slowest : [m/s], optional
-        Slower approaches are omitted.
-    contacts
-        Only of these.
-    ax
-        Axes to draw into; a new figure by default.
+    trajectory : the run, of rigid or of compliant contact
+    rows : int, at most
+    slowest : [m/s], optional, slower approaches are omitted
+    contacts : only of these
+    ax : axes to draw into; a new figure by default
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Figures of comparisons: rigid with compliant contact, a problem with its source, schemes over the step size."""
+"""Figures of comparisons: rigid with compliant contact, a problem with its source, schemes over the step size, laws."""
 
 from __future__ import annotations
 
@@ -10,8 +10,22 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.plots.panel import Line, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, MARKERS, SIZE, decades, dress, legend, new_figure
-from nonsmooth.plots.units import display, power, quantity, shown_unit
+from nonsmooth.plots.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    MARKERS,
+    SIZE,
+    decades,
+    display,
+    dress,
+    legend,
+    new_figure,
+    power,
+    quantity,
+    shown_unit,
+)
+from nonsmooth.studies.cases import motion_times
 from nonsmooth.studies.published import SIZES, smooth
 
 if TYPE_CHECKING:
@@ -19,16 +33,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nonsmooth.studies.compare import Comparison
+    from nonsmooth.studies.compliance import LawCard, RigidLimit
     from nonsmooth.studies.published import PublishedRuns
-    from nonsmooth.studies.rigid_limit import RigidLimit
-    from nonsmooth.studies.step_size import Bounds, Series, StepSizes
+    from nonsmooth.studies.step_size import Bounds, StepSizes
 
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}
 #: depth [m], distance and own error [-] below which a dot stands at the edge: round-off
 LOWEST = {"penetration": 1e-15, "distance": 1e-9, "own_error": 1e-9}
 POINTS = 3000
-#: share of its range below which differences of a coordinate are drawn instead of itself
-SMALL = 0.05
+SMALL = 0.05  # share of its range below which differences of a coordinate are drawn instead of itself
 
 
 def comparison(found: Comparison) -> Figure:
@@ -91,13 +104,9 @@ def rigid_limit(found: RigidLimit) -> Figure:
     return figure
 
 
-def _times(found: Comparison) -> Array:
-    t = np.unique(np.concatenate([np.linspace(found.edges[0], found.edges[-1], POINTS), found.truth.rows]))
-    return np.asarray(t[(t >= found.edges[0]) & (t <= found.edges[-1])])
-
-
 def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
-    t, i = _times(found), found.truth.names.index(coordinate)
+    t = motion_times(np.linspace(found.edges[0], found.edges[-1], POINTS), found.truth)
+    i = found.truth.names.index(coordinate)
     _, second = display("s", float(found.edges[-1] - found.edges[0]))
     truth = found.truth.positions(t)[:, i]
     curves = []
@@ -119,7 +128,8 @@ def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
 
 def _contact(axes: Sequence[Axes], found: Comparison, contact: str) -> None:
     """Impulse and mean force of a contact, and the overlap of all surfaces."""
-    t, edges, i = _times(found), found.edges, found.truth.contacts.index(contact)
+    edges, i = found.edges, found.truth.contacts.index(contact)
+    t = motion_times(np.linspace(edges[0], edges[-1], POINTS), found.truth)
     time_unit, second = display("s", float(edges[-1] - edges[0]))
     truth, forces = found.truth.impulses(t)[:, i], np.diff(found.truth.impulses(edges)[:, i]) / np.diff(edges)
     peaks = float(np.max(truth)), float(np.max(forces)), max(float(found.table[k]["penetration"]) for k in found.labels)
@@ -190,7 +200,6 @@ def _styled(found: Comparison) -> list[tuple[str, Any, dict[str, Any]]]:
 
 
 def _over_time(axis: Axes, title: str, meaning: str, unit: str, found: Comparison) -> None:
-    """Title, labels and limits of a panel over time."""
     time_unit, second = display("s", float(found.edges[-1] - found.edges[0]))
     dress(axis, title, quantity("time", time_unit), quantity(meaning, unit))
     axis.set_xlim(found.edges[0] / second, found.edges[-1] / second)
@@ -267,12 +276,10 @@ def _draw(
                 axis.plot(ideal.t[keep], (ideal.series(which) / size)[keep], **IDEAL)
 
 
-#: of the colours, so that neighbours in the legend differ most
-ORDER = (0, 1, 2, 3, 5, 4)
+ORDER = (0, 1, 2, 3, 5, 4)  # of the colours, so that neighbours in the legend differ most
 #: values below which a measure is round-off and stands at the edge
 ROUND_OFF = {"error": 1e-15, "impulse_error": 1e-12, "violation": 1e-18, "energy": 1e-16}
-#: overlap [m] that counts as none
-NONE = 1e-12
+NONE = 1e-12  # overlap [m] that counts as none
 
 
 def step_size(found: StepSizes) -> Figure:
@@ -307,7 +314,15 @@ def step_size(found: StepSizes) -> Figure:
         axes[5].remove()
     else:
         _map(axes[5], found.bounds)
-    handles = [axes[4].plot([], [], label=_label(one), **_style(k))[0] for k, one in enumerate(found.series)]
+    labels = []
+    for one in found.series:
+        order = one.orders["error"]
+        if np.isnan(order):
+            said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
+        else:
+            said = f"order {order:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
+        labels.append(f"{one.label}: {said}")
+    handles = [axes[4].plot([], [], label=label, **_style(k))[0] for k, label in enumerate(labels)]
     figure.legend(
         handles=handles, loc="outside upper center", ncols=min(len(handles), 2), frameon=False, fontsize=SIZE - 0.5,
         labelcolor=INK, handlelength=2.0, columnspacing=1.2,
@@ -318,15 +333,6 @@ def step_size(found: StepSizes) -> Figure:
 
 def _style(k: int) -> dict[str, Any]:
     return {"color": COLOURS[ORDER[k % len(ORDER)]], "marker": MARKERS[k % len(MARKERS)], "ms": 3.8, "lw": 1.2}
-
-
-def _label(one: Series) -> str:
-    order = one.orders["error"]
-    if np.isnan(order):
-        said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
-    else:
-        said = f"order {order:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
-    return f"{one.label}: {said}"
 
 
 def _curves(axis: Axes, curves: Sequence[tuple[Array, Array] | None], lowest: float) -> None:
@@ -357,3 +363,96 @@ def _map(axis: Axes, bounds: Bounds) -> None:
     axis.set_xticks(np.arange(len(bounds.dt_max)) + 0.5, [power(value) for value in bounds.dt_max])
     axis.set_yticks(np.arange(len(bounds.dt_min)) + 0.5, [power(value) for value in bounds.dt_min])
     axis.tick_params(length=0)
+
+
+def law_card(card: LawCard) -> Figure:
+    """Draw a law's card: figure and table.
+
+    Left, force over penetration of one free impact, whose area is the energy loss. For a law with a restitution,
+    delivered over requested restitution and the penetration number; for another, depth and force in time.
+
+    Parameters
+    ----------
+    card : from `nonsmooth.studies.law_card`
+    """
+    law, impact = card.law, card.impact
+    columns = _columns(card)
+    height = 0.19 * (1 + max(map(len, columns.values())))
+    figure = new_figure(8.2, 2.7 + height)
+    grid = figure.add_gridspec(2, 3, height_ratios=(2.6, height))
+    axes = [figure.add_subplot(grid[0, i]) for i in range(3)]
+    (depth_unit, metre), (force_unit, newton) = display("m", impact.peak_depth), display("N", impact.peak_force)
+    x, y = impact.depth / metre, impact.force / newton
+    turn = int(np.argmax(impact.depth)) + 1
+    axes[0].fill(x, y, color=COLOURS[5], alpha=0.25, lw=0)
+    axes[0].plot(x[:turn], y[:turn], color=COLOURS[0], lw=1.6, label="approaching")
+    axes[0].plot(x[turn - 1 :], y[turn - 1 :], color=COLOURS[1], lw=1.6, label="departing")
+    dress(axes[0], "Force over penetration", quantity("penetration", depth_unit), quantity("force", force_unit))
+    legend(axes[0], loc="best")
+    if card.requested.size:
+        _restitution(axes[1], axes[2], card)
+    else:
+        time_unit, second = display("s", impact.duration)
+        for axis, name, title, unit in ((axes[1], "depth", "Penetration", "m"), (axes[2], "force", "Force", "N")):
+            shown, factor = display(unit, float(np.max(getattr(impact, name))))
+            axis.plot(impact.t / second, getattr(impact, name) / factor, color=COLOURS[0], lw=1.6)
+            dress(axis, title, quantity("time", time_unit), quantity(name, shown))
+    axis = figure.add_subplot(grid[1, :])
+    axis.axis("off")
+    count = 1 + max(map(len, columns.values()))
+    for left, (heading, lines) in zip((0.0, 0.34, 0.64), columns.items(), strict=True):
+        for i, text in enumerate([heading, *lines]):
+            axis.text(
+                left, 1 - (i + 0.5) / count, text, fontsize=SIZE, va="center", transform=axis.transAxes,
+                color=COLOURS[1] if text.startswith("OUTSIDE") else INK, fontweight="normal" if i else "bold",
+            )  # fmt: skip
+    inner = getattr(law, "stiffness", None)
+    over = f" over {type(inner).__name__}" if inner is not None and not isinstance(inner, (int, float)) else ""
+    heading = f"{type(law).__name__}{over}{', calibrated' if getattr(law, 'calibrated', False) else ''}"
+    figure.suptitle(heading, x=0.01, ha="left", fontsize=SIZE + 2, fontweight="bold", color=INK)
+    return figure
+
+
+def _restitution(left: Axes, right: Axes, card: LawCard) -> None:
+    """Delivered restitution and penetration number over the requested one."""
+    curve: dict[str, Any] = {"color": COLOURS[0], "lw": 1.4, "marker": "o", "ms": 3, "clip_on": False}
+    left.plot((0, 1), (0, 1), color="black", lw=0.6, ls=(0, (4, 3)), label="as requested")
+    left.plot(card.requested, card.delivered, label="delivered", **curve)
+    left.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal")
+    dress(left, "Restitution", "requested [-]", "delivered [-]")
+    legend(left, loc="lower right")
+    right.axhline(0.5, color="black", lw=0.6, ls=(0, (4, 3)))
+    right.text(0.02, 0.495, "without loss", fontsize=SIZE - 0.5, color=INK, va="top")
+    right.plot(card.requested, card.penetration_number, **curve)
+    right.set(xlim=(0, 1), ylim=(0, 0.55))
+    dress(right, "Peak penetration", "requested restitution [-]", r"elastic energy / $m v^2$ [-]")
+
+
+def _columns(card: LawCard) -> dict[str, list[str]]:
+    """The table: the impact, the law's numbers, and its limits with the values that the impact has."""
+    law, impact = card.law, card.impact
+    units = {"approach": "m/s", "force": "N", "depth": "m", "clearance": "m"}
+    limits = []
+    for each in card.validity:
+        name = each.limit.quantity
+        unit = units[name] if name in units else law.quantity(name).unit
+        limits.append(f"{'within' if each.kept else 'OUTSIDE'}: {each.limit}{_unit(unit)}, here {each.value:.4g}")
+    return {
+        f"Impact of {card.mass:g} kg at {card.speed:g} m/s": [
+            f"returned restitution {impact.restitution:.4f}",
+            f"peak penetration {_number(impact.peak_depth, 'm')}",
+            f"peak force {_number(impact.peak_force, 'N')}",
+            f"duration {_number(impact.duration, 's')}",
+        ],
+        "Law": [f"{name} = {value:.6g}{_unit(law.quantity(name).unit)}" for name, value in law.numbers().items()],
+        "Range": limits or ["no limit declared"],
+    }
+
+
+def _unit(unit: str) -> str:
+    return "" if unit == "-" else f" {unit}"
+
+
+def _number(value: float, unit: str) -> str:
+    shown, factor = display(unit, abs(value))
+    return f"{value / factor:.4g} {shown_unit(shown)}"

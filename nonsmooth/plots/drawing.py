@@ -19,27 +19,23 @@ from nonsmooth.model import drawing as primitive
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.contacts import Contact
-from nonsmooth.model.drawing import Primitive, Solid, Spot, Turn, Vector
+from nonsmooth.model.drawing import Primitive, Solid, Spot, Vector
 from nonsmooth.model.elements import Element
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Fixed, Joint
 from nonsmooth.model.kinds import element_kinds
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.plots.units import round_length
+from nonsmooth.plots.style import round_length
 from nonsmooth.trajectory import Trajectory
 
-#: a symbol's size is a share of the picture's, but not of more than so many bodies
-BODIES_ACROSS = 6.0
-#: radius of a bearing and half height of a block without one, in symbol units
-BEARING, BLOCK = 6.0, 3.0
+BODIES_ACROSS = 6.0  # a symbol's size is a share of the picture's, but not of more than so many bodies
+BEARING, BLOCK = 6.0, 3.0  # radius of a bearing and half height of a block without one, in symbol units
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-#: share of the bearing's radius, or of the block's half height, that the largest clearance is magnified to
-PLAY = 0.45
+PLAY = 0.45  # share of the bearing's radius, or of the block's half height, that the largest clearance is magnified to
 #: share of a flexible body's extent that its largest deflection is magnified to; a smaller one is round-off
 BENT, ROUND_OFF = 0.08, 1e-9
-#: times at which the path of a mass centre is drawn, at least
-PATH = 400
+PATH = 400  # times at which the path of a mass centre is drawn, at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +57,7 @@ class Drawing:
 
     parts: tuple[Drawn, ...]
     placed: Placed
-    #: the bodies at many times, for the paths of their mass centres
-    between: Placed | None = None
+    between: Placed | None = None  # the bodies at many times, for the paths of their mass centres
 
     @property
     def dimension(self) -> int:
@@ -75,16 +70,6 @@ class Drawing:
     def primitives(self) -> Iterable[Primitive]:
         """Primitives of all elements."""
         return (primitive for part in self.parts for primitive in part.primitives)
-
-    def pivot(self, turn: Turn) -> Spot:
-        """Where a driven angle turns: at the joint of the same two bodies, else at its point of the second."""
-        if turn.a is not None:
-            pair = (turn.a.body, turn.b.body)
-            for one in self.primitives():
-                spots = one.spots()
-                if one.outlines and tuple(spot.body for spot in spots) == pair:
-                    return spots[1]
-        return turn.b
 
     def attachments(self) -> dict[str, list[Array]]:
         """For each body, and what is not one, the points at which elements other than loads hold it, in its frame."""
@@ -208,8 +193,9 @@ class Drawing:
         most = np.inf
         for one in self.flexible.values():
             largest = one.largest(self.placed.amplitudes[one.name])
-            if largest > ROUND_OFF * one.extent:
-                most = min(most, BENT * one.extent / largest)
+            extent = float(np.linalg.norm(np.ptp(one.modes.places, axis=0)))
+            if largest > ROUND_OFF * extent:
+                most = min(most, BENT * extent / largest)
         return enlarged(most) if np.isfinite(most) else 0.0
 
     def deform(self, factor: float) -> None:
@@ -217,7 +203,7 @@ class Drawing:
         placed, d = self.placed, self.dimension
         for name, one in self.flexible.items():
             for i, node in enumerate(one.modes.names):
-                shift = one.shift(i, placed.amplitudes[name], factor)[:, :d]
+                shift = (factor - 1.0) * np.einsum("dm,nm->nd", one.nodes_bent[i], placed.amplitudes[name])[:, :d]
                 placed.frames[f"{name}.{node}"][:, :d] += np.einsum("nij,nj->ni", placed.rotation(name), shift)
 
     def curves(self, body: str, factor: float) -> Array:
@@ -235,12 +221,9 @@ class Placed:
         self.count = len(q)
         self.dimension = bodies[0].dimensions[0] if bodies else 2
         self.bodies = [body.name for body in bodies]
-        #: placements z (n, 4) or (n, 12), by body and node
-        self.frames: dict[str, Array] = {}
-        #: of the modes of flexible bodies (n, m)
-        self.amplitudes: dict[str, Array] = {}
-        #: by node its body and its place there, undeformed
-        self.carried: dict[str, tuple[str, Array]] = {}
+        self.frames: dict[str, Array] = {}  # placements z (n, 4) or (n, 12), by body and node
+        self.amplitudes: dict[str, Array] = {}  # of the modes of flexible bodies (n, m)
+        self.carried: dict[str, tuple[str, Array]] = {}  # by node its body and its place there, undeformed
         index = {name: i for i, name in enumerate(names)}
         functions: dict[tuple[type[Body], int], ca.Function] = {}
         for body in bodies:
@@ -306,22 +289,16 @@ def drawing_of_state(system: System, state: State | None) -> Drawing:
 
 
 def drawing_of_run(trajectory: Trajectory, t: Array) -> Drawing:
-    """Drawing of a run at times t (n,) [s].
-
-    Raises
-    ------
-    InputError
-        For a run without a description of its mechanism, or with elements of a class that is not known here.
-    """
+    """Drawing of a run at times t (n,) [s]; InputError for one whose mechanism is not described, or not known here."""
     described = trajectory.manifest.get("model", {}).get("elements")
     if not described:
         raise InputError("The run has no description of its mechanism, so it cannot be drawn.")
     classes = {cls.__name__: cls for cls in element_kinds().values()}
     for one in described:
         if one["kind"] not in classes:
+            what = f'"{one["name"]}" of the kind {one["kind"]}'
             raise InputError(
-                f'The run has an element "{one["name"]}" of the kind {one["kind"]}, which is not known here; import '
-                "the module that defines it first."
+                f"The run has an element {what}, which is not known here; import the module that defines it first."
             )
     elements = [classes[one["kind"]].restored(one) for one in described]
     numbers = {name: float(entry["value"]) for name, entry in trajectory.manifest["parameters"].items()}
@@ -361,9 +338,7 @@ def _reach(one: Any) -> float:
 
 def enlarged(most: float) -> float:
     """The largest of 1, 2, 5 times a power of ten up to `most`; 1 without a limit, or below 1."""
-    if not np.isfinite(most) or most <= 1.0:
-        return 1.0
-    return round_length(most)
+    return round_length(most) if np.isfinite(most) and most > 1.0 else 1.0
 
 
 def magnified(clearance: float, deformation: float) -> str:
@@ -375,8 +350,7 @@ def magnified(clearance: float, deformation: float) -> str:
     return larger[0] if larger else "drawn to scale" if drawn else ""
 
 
-#: points of a curve between two nodes
-BETWEEN = 6
+BETWEEN = 6  # points of a curve between two nodes
 
 
 class Deformed:
@@ -421,21 +395,12 @@ class Deformed:
         """The largest deflection [m] at amplitudes (n, m)."""
         return float(np.max(np.linalg.norm(np.einsum("idm,nm->nid", self.nodes_bent, eta), axis=2), initial=0.0))
 
-    @property
-    def extent(self) -> float:
-        """Largest extent of its nodes [m]."""
-        return float(np.linalg.norm(np.ptp(self.modes.places, axis=0)))
-
     def points(self, eta: Array, factor: float) -> Array:
         """Points of its curves (n, k, 3) [m] in its frame, with a gap after each curve."""
         if not len(self.places):
             return np.zeros((len(eta), 0, 3))
         found = self.places + np.einsum("kdm,nm->nkd", self.moved + factor * self.bent, eta)
         return np.insert(found, self.ends, np.nan, axis=1)
-
-    def shift(self, node: int, eta: Array, factor: float) -> Array:
-        """By how much (n, 3) [m] a node is drawn off its place, in the frame of the body."""
-        return np.asarray((factor - 1.0) * np.einsum("dm,nm->nd", self.nodes_bent[node], eta))
 
 
 def _rest(modes: Modes, held: Sequence[int], welded: Sequence[bool]) -> tuple[Array, Array]:

@@ -15,12 +15,13 @@ from nonsmooth.diagnostics.modes import mode_timeline
 from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.analyses import draw_table, fit_columns, mode_bars, phase_portrait
-from nonsmooth.plots.curves import Exact
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.motion import NARROW, column_count, draw_panels, energy_panels, panels_height
 from nonsmooth.plots.orbits import orbit, orbit_names
+from nonsmooth.plots.pages import drawn, fill, write_on
 from nonsmooth.plots.panel import (
     AnyPanel,
+    Exact,
     Line,
     Measured,
     Panel,
@@ -31,7 +32,6 @@ from nonsmooth.plots.panel import (
     read_measured,
 )
 from nonsmooth.plots.scene import Scene
-from nonsmooth.plots.sketch import drawn, fill, write_on
 from nonsmooth.plots.style import legend, new_figure
 from nonsmooth.trajectory import Trajectory
 
@@ -39,11 +39,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: widths of a journal's columns [mm]
-WIDTHS = {"single": 90.0, "double": 190.0}
+WIDTHS = {"single": 90.0, "double": 190.0}  # widths of a journal's columns [mm]
 INCH = 25.4
-#: height of a row with drawings [inch], dots per inch of those that are pictures
-TALL, FINE = 2.7, 400
+TALL, FINE = 2.7, 400  # height of a row with drawings [inch], dots per inch of those that are pictures
 #: words in addition to quantities, with their drawings
 WORDS = {
     "overview": "sketch, orbits, motion, forces and gaps; the same as no word",
@@ -64,19 +62,15 @@ class Cell(NamedTuple):
 
 
 def figure(
-    trajectory: Trajectory,
-    *what: str | AnyPanel,
-    width: str | float | None = None,
-    measured: Measured | str | os.PathLike[str] | None = None,
-    exact: Exact | None = None,
+    trajectory: Trajectory, *what: str | AnyPanel, width: str | float | None = None,
+    measured: Measured | str | os.PathLike[str] | None = None, exact: Exact | None = None,
     window: tuple[float, float] | None = None,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw the requested panels in the order in which they are given.
 
     Parameters
     ----------
-    trajectory
-        The run, or one that was loaded.
+    trajectory : the run, or one that was loaded
     what : str or Panel
         Names of quantities, ``"slider.x"``; with their kind if several have the name, ``"v:slider.x"``,
         ``"lam_N:pin"``; several in one panel with commas between; all of a body or an element by its name alone,
@@ -87,10 +81,8 @@ def figure(
     measured
         Measured data drawn over the run, or the name of a CSV file for `read_measured`; quantities without a panel get
         one.
-    exact
-        The exact solution, see `panels`.
-    window : (from, to) [s], optional
-        Part of the run that panels over time and orbits show.
+    exact : the exact solution, see `panels`
+    window : (from, to) [s], optional, part of the run that panels over time and orbits show
 
     Raises
     ------
@@ -130,15 +122,12 @@ def width_of(width: str | float | None) -> float | None:
     except (TypeError, ValueError):
         value = np.nan
     if not 50.0 <= value <= 1000.0:
-        raise InputError(
-            f"The width of a figure is single (90 mm), double (190 mm) or a number of millimetres from 50 to 1000, "
-            f"got {width!r}."
-        )
+        known = "single (90 mm), double (190 mm) or a number of millimetres from 50 to 1000"
+        raise InputError(f"The width of a figure is {known}, got {width!r}.")
     return value / INCH
 
 
 def _cells(trajectory: Trajectory, word: str) -> list[Panel | Cell]:
-    """Panels and drawings that a word requests."""
     kind, _, name = word.strip().partition(":")
     if kind == "overview":
         spatial = trajectory.P_T.array.ndim == 3

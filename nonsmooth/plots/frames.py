@@ -19,8 +19,7 @@ from nonsmooth.plots.drawing import BEARING, BLOCK, Drawing, Drawn, Placed
 if TYPE_CHECKING:
     from matplotlib.path import Path
 
-#: share of the radius of a bearing that its magnified clearance takes at most
-MOST = 0.8
+MOST = 0.8  # share of the radius of a bearing that its magnified clearance takes at most
 
 
 class View(NamedTuple):

@@ -9,10 +9,35 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.plots.curves import Exact, View, dense, exact_curve, limits, through_jumps, units_of
-from nonsmooth.plots.panel import AnyPanel, Line, Measured, Panel, as_panel, chosen_panels, meaning
-from nonsmooth.plots.style import COLOURS, FAINT, INK, SIZE, dress, legend, legend_lines, new_figure
-from nonsmooth.plots.units import quantity, readable, scale
+from nonsmooth.plots.panel import (
+    AnyPanel,
+    Exact,
+    Line,
+    Measured,
+    Panel,
+    View,
+    as_panel,
+    chosen_panels,
+    dense,
+    exact_curve,
+    limits,
+    meaning,
+    through_jumps,
+    units_of,
+)
+from nonsmooth.plots.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    SIZE,
+    dress,
+    legend,
+    legend_lines,
+    new_figure,
+    quantity,
+    readable,
+    scale,
+)
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -51,10 +76,8 @@ def panels(trajectory: Trajectory, panels: Iterable[AnyPanel], exact: Exact | No
 
     Parameters
     ----------
-    trajectory
-        The run.
-    panels
-        `Panel` objects or plain tuples ``(title, unit, series)``.
+    trajectory : the run
+    panels : `Panel` objects or plain tuples ``(title, unit, series)``
     exact
         The exact solution of the same problem, drawn as a thin dashed line over the run: an object with
         ``sample(t, side)``, which gives quantities under the trajectory's names, and ``events``, the times of its
@@ -85,17 +108,10 @@ def energy_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
 
 
 def draw_panels(
-    trajectory: Trajectory,
-    chosen: Sequence[AnyPanel],
-    exact: Exact | None,
-    *,
-    columns: int = 0,
-    share: bool = False,
-    measured: Measured | None = None,
-    width: float | None = None,
-    window: tuple[float, float] | None = None,
+    trajectory: Trajectory, chosen: Sequence[AnyPanel], exact: Exact | None, *, columns: int = 0, share: bool = False,
+    measured: Measured | None = None, width: float | None = None, window: tuple[float, float] | None = None,
     page: SubFigure | None = None,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Lay the panels out in columns, filled row by row, in a figure of a width [inch] or in a part of one.
 
     With `share` a column has one vertical scale; a window (from, to) [s] shows a part of the run.
@@ -106,10 +122,8 @@ def draw_panels(
     if not panels:
         raise InputError("There is nothing to draw: give at least one Panel.")
     if exact is not None and not (hasattr(exact, "sample") and hasattr(exact, "events")):
-        raise InputError(
-            f"exact must be a solution with sample(t, side) and events, got {type(exact).__name__}; "
-            "call the problem's `exact` with the problem's arguments."
-        )
+        wrong = f"exact must be a solution with sample(t, side) and events, got {type(exact).__name__}"
+        raise InputError(f"{wrong}; call the problem's `exact` with the problem's arguments.")
     count = columns or column_count(len(panels), width)
     wide = width or (page.bbox.width / page.dpi if page is not None else 5.0 if count == 1 else 3.6 * count)
     above = _legend_rows(panels, count, wide)
@@ -309,21 +323,17 @@ def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None,
 
     Parameters
     ----------
-    trajectory
-        The run.
-    contacts
-        Names of contacts, or one; all of them by default.
-    exact
-        The exact solution, as for `nonsmooth.plots.panels`.
+    trajectory : the run
+    contacts : names of contacts, or one; all of them by default
+    exact : the exact solution, as for `nonsmooth.plots.panels`
 
     Raises
     ------
     InputError
         For a run without contacts, or an unknown name.
     """
-    if isinstance(contacts, str):
-        contacts = (contacts,)
-    names = tuple(trajectory.gap.names if contacts is None else contacts)
+    given = trajectory.gap.names if contacts is None else contacts
+    names = (given,) if isinstance(given, str) else tuple(given)
     if not names:
         raise InputError("There is no contact to draw.")
     _, right = limits(trajectory)

@@ -14,21 +14,16 @@ from nonsmooth.diagnostics.motion import window_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.drawing import Bearing, Vector
 from nonsmooth.plots.drawing import Drawn, Placed, drawing_of_run
-from nonsmooth.plots.style import COLOURS, INK, dress, legend, own_axes
-from nonsmooth.plots.units import display, quantity
+from nonsmooth.plots.style import COLOURS, INK, display, dress, legend, own_axes, quantity
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: points of the path in all, as far as rows are fewer, and at most in one step
-POINTS, PER_STEP = 6000, 40
-#: share of the largest force below which a contact is regarded as unloaded
-PRESSING = 1e-9
-#: points of the clearance circle
-ROUND = 361
-#: planes in which the path of a ball is shown
-PLANES = ("xy", "yz", "xz")
+POINTS, PER_STEP = 6000, 40  # points of the path in all, as far as rows are fewer, and at most in one step
+PRESSING = 1e-9  # share of the largest force below which a contact is regarded as unloaded
+ROUND = 361  # points of the clearance circle
+PLANES = ("xy", "yz", "xz")  # planes in which the path of a ball is shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +45,13 @@ class JournalPath:
 
 
 def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = None) -> list[JournalPath]:
-    """Paths of all joints of a run with clearance about a journal or a ball.
-
-    Rows and the window's ends are among the points; between rows they follow
-    `nonsmooth.diagnostics.motion.coordinates`.
-    """
+    """Paths of all joints with clearance about a journal or a ball; rows and the window's ends are among the points."""
     first, last = window_of(trajectory, window)
     inside = trajectory.t[(trajectory.t > first) & (trajectory.t < last)]
     rows = np.unique(np.concatenate([[first], inside, [last]]))
     count = int(np.clip(POINTS // max(len(rows) - 1, 1), 1, PER_STEP))
     t = np.append((rows[:-1, None] + np.diff(rows)[:, None] * (np.arange(count) / count)).ravel(), last)
-    drawing = drawing_of_run(trajectory, t)
-    found = []
+    drawing, found = drawing_of_run(trajectory, t), []
     for part, one in _bearings(drawing.parts):
         for (name, gap, axes), e in zip(_names(part, one), _eccentricities(drawing.placed, one), strict=True):
             force = trajectory.lam_N[gap]
@@ -80,15 +70,10 @@ def orbit_names(trajectory: Trajectory) -> dict[str, list[str]]:
 
 
 def _bearings(parts: tuple[Drawn, ...]) -> Iterator[tuple[Drawn, Bearing]]:
-    """Contacts with a bearing."""
-    for part in parts:
-        for one in part.primitives:
-            if isinstance(one, Bearing) and part.gap_names():
-                yield part, one
+    return ((part, one) for part in parts for one in part.primitives if isinstance(one, Bearing) and part.gap_names())
 
 
 def _names(part: Drawn, one: Bearing) -> list[tuple[str, str, tuple[str, str]]]:
-    """Name, gap and axes of each path."""
     gaps = part.gap_names()
     if one.axis_a:
         labels = _across(one.axis_a)[2]
@@ -117,13 +102,9 @@ def _eccentricities(placed: Placed, one: Bearing) -> list[Array]:
     At the ends of a journal in space as the gaps have it: from the axis of the longer part, perpendicular to it, to the
     end of the shorter one.
     """
-    offset = placed.spot(one.b) - placed.spot(one.a)
-
-    def local(e: Array) -> Array:
-        return np.asarray(np.einsum("nji,nj->ni", placed.rotation(one.a.body), e))
-
+    offset, turned = placed.spot(one.b) - placed.spot(one.a), placed.rotation(one.a.body)
     if not one.axis_a:
-        e = local(offset)
+        e = np.asarray(np.einsum("nji,nj->ni", turned, offset))
         return [e] if e.shape[1] == 2 else [e[:, ["xyz".index(axis) for axis in plane]] for plane in PLANES]
     axes = [placed.vectors(spot.body, axis) for spot, axis in ((one.a, one.axis_a), (one.b, one.axis_b))]
     sleeve, journal = (axis / np.linalg.norm(axis, axis=1, keepdims=True) for axis in axes)
@@ -133,7 +114,7 @@ def _eccentricities(placed: Placed, one: Bearing) -> list[Array]:
     for x in one.sections:
         e = offset - x * sleeve if one.of_sleeve else offset + x * journal
         e = e - np.sum(e * along, axis=1, keepdims=True) * along
-        found.append(local(e) @ np.column_stack([first, second]))
+        found.append(np.einsum("nji,nj->ni", turned, e) @ np.column_stack([first, second]))
     return found
 
 
@@ -154,8 +135,7 @@ def orbit(
     joint
         Name of a joint with clearance about a journal or a ball. In space a journal has a path at each end, called as
         its gap, ``"pin.radial_back"``, and a ball its projections, ``"ball.xy"``, ``"ball.yz"``, ``"ball.xz"``.
-    window : (from, to) [s], optional
-        Only this part of the run, for instance its last revolutions.
+    window : (from, to) [s], optional, only this part of the run, for instance its last revolutions
     ax
         Axes to draw into, without a legend (use ``ax.legend()``). By default axes of a new figure, ``axes.figure``,
         with a legend.
@@ -165,6 +145,8 @@ def orbit(
     InputError
         For a joint that has no such path, or several, or a window outside the run.
     """
+    from matplotlib.collections import LineCollection
+
     names = orbit_names(trajectory)
     every = [name for own in names.values() for name in own]
     if joint in names and joint not in every:
@@ -183,7 +165,14 @@ def orbit(
     x, y = clearance * np.cos(turn), clearance * np.sin(turn)
     axis.fill(x, y, color="#F4F4F4", lw=0.0, zorder=0)
     axis.plot(x, y, color="black", lw=0.6, ls=(0, (4, 3)), zorder=4, label="clearance")
-    _draw_path(axis, e, path.pressing)
+    ends = np.concatenate([[0], np.flatnonzero(np.diff(path.pressing)) + 1, [len(path.pressing)]])
+    parts = [(bool(path.pressing[i]), e[i : j + 1]) for i, j in zip(ends[:-1], ends[1:], strict=True)]
+    for touching, colour, width, label in ((False, COLOURS[0], 0.8, "flight"), (True, COLOURS[1], 1.6, "contact")):
+        chosen = [points for loaded, points in parts if loaded == touching]
+        if chosen:
+            style = {"colors": colour, "linewidths": width, "capstyle": "round", "joinstyle": "round"}
+            axis.add_collection(LineCollection(chosen, label=label, zorder=2 + touching, **style))
+    axis.plot(*e[0], ls="", marker="P", ms=5, mfc="white", mec=INK, mew=0.7, label="start", zorder=6)
     reach = float(np.max(np.hypot(*e.T), initial=clearance))
     struck = trajectory.impacts["t"][trajectory.impacts["contact"] == path.gap]
     struck = struck[(struck >= t[0]) & (struck <= t[-1])]
@@ -201,17 +190,3 @@ def orbit(
     if ax is None:
         legend(axis.figure, loc="outside lower center", ncols=5, borderaxespad=0.2)
     return axis
-
-
-def _draw_path(axis: Axes, e: Array, pressing: NDArray[np.bool_]) -> None:
-    """Intervals of contact and of flight, a line each."""
-    from matplotlib.collections import LineCollection
-
-    ends = np.concatenate([[0], np.flatnonzero(np.diff(pressing)) + 1, [len(pressing)]])
-    stretches = [e[i : j + 1] for i, j in zip(ends[:-1], ends[1:], strict=True)]
-    for touching, colour, width, label in ((False, COLOURS[0], 0.8, "flight"), (True, COLOURS[1], 1.6, "contact")):
-        chosen = [one for one, i in zip(stretches, ends[:-1], strict=True) if pressing[i] == touching]
-        if chosen:
-            style = {"colors": colour, "linewidths": width, "capstyle": "round", "joinstyle": "round"}
-            axis.add_collection(LineCollection(chosen, label=label, zorder=2 + touching, **style))
-    axis.plot(*e[0], ls="", marker="P", ms=5, mfc="white", mec=INK, mew=0.7, label="start", zorder=6)

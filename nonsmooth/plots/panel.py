@@ -1,22 +1,162 @@
-"""Panels over time: their lines, quantities of a run by words, default panels, and measured data."""
+"""Panels over time: curves with both limits at jumps, quantities of a run by words, default panels, measured data."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.exceptions import InputError
 from nonsmooth.files.csv_data import TIMES, conversion, read_table, split_unit
-from nonsmooth.plots.curves import KINDS, columns_of, units_of
-from nonsmooth.plots.units import readable, scale
+from nonsmooth.plots.style import readable, scale
 from nonsmooth.quantities import Wrong, parse_unit
 from nonsmooth.settings import hint
 from nonsmooth.trajectory import Columns, Trajectory
+
+GRID = 1500  # points of an exact curve in addition to its jumps, and of an interpolated one in addition to its rows
+ROUND_OFF = 1e-12  # of kinetic energies, as a share of the largest
+
+
+class Exact(Protocol):
+    """An exact solution: samples under the trajectory's names, and the times of its jumps."""
+
+    @property
+    def events(self) -> Array: ...
+
+    def sample(self, t: Array, side: Any = "right") -> Any: ...
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One-sided limits at times t, by kind and name; what a panel's function receives."""
+
+    t: Array
+    q: Mapping[str, Array]
+    v: Mapping[str, Array]
+    gap: Mapping[str, Array]
+    lam_N: Mapping[str, Array]
+    impulse: Mapping[str, Array]
+    reaction: Mapping[str, Array]
+    energy: Mapping[str, Array]
+
+
+KINDS = ("q", "v", "gap", "lam_N", "impulse", "reaction", "energy")
+
+
+def through_jumps(t: Array, left: Array, right: Array) -> tuple[Array, Array]:
+    """Points of a line that runs vertically through jumps: of each time its left and its right limit."""
+    return np.repeat(t, 2), np.column_stack([left, right]).ravel()
+
+
+def limits(trajectory: Trajectory) -> tuple[View, View]:
+    """Left and right limits at the rows. What belongs to a step, such as a mean force, is constant over it."""
+
+    def over_steps(columns: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
+        left = {name: np.concatenate([values[1:2], values[1:]]) for name, values in columns.items()}
+        right = {name: np.concatenate([values[1:], values[-1:]]) for name, values in columns.items()}
+        return left, right
+
+    lam_left, lam_right = over_steps(trajectory.lam_N)
+    reaction_left, reaction_right = over_steps(trajectory.reaction)
+    dt = np.diff(trajectory.t, prepend=trajectory.t[0])
+    total = {name: np.cumsum(values) for name, values in trajectory.P_N.items()}
+    before = {name: total[name] - (trajectory.P_N[name] - trajectory.lam_N[name] * dt) for name in total}
+    t, q, gap, energy = trajectory.t, trajectory.q, trajectory.gap, trajectory.energy
+    energy_left = dict(zip(energy.names, energies_before(trajectory).T, strict=True))
+    return (
+        View(t, q, trajectory.left.v, gap, lam_left, before, reaction_left, energy_left),
+        View(t, q, trajectory.v, gap, lam_right, total, reaction_right, energy),
+    )
+
+
+def energies_before(trajectory: Trajectory) -> Array:
+    """Energies before the impact at each row (n, terms) [J], whose balance is that after it.
+
+    Kinetic energy is that of the velocities before; the difference is lost, or work of drivers. Where the mechanism is
+    not known, it is more by what was lost since the row before, which holds if each row is a step and drivers do no
+    work; with drivers the loss is that since the row before, too.
+    """
+    left, energy, origin = trajectory.energy.array.copy(), trajectory.energy, trajectory.origin
+    lost = np.diff(energy["loss_impacts"], prepend=0.0)
+    kinetic, loss, work = (left[:, energy.names.index(name)] for name in ("kinetic", "loss_impacts", "work_drivers"))
+    if origin is None:
+        loss -= lost
+        kinetic += lost
+        return left
+    rows = np.flatnonzero(np.any(trajectory.left.v.array != trajectory.v.array, axis=1))
+    if rows.size:
+        state = trajectory.t[rows], trajectory.q.array[rows], trajectory.left.v.array[rows]
+        taken = origin.system.energies(*state, origin.parameters)["kinetic"] - energy["kinetic"][rows]
+        # where rows are steps, this is what was lost since the row before: then to the bit, as in a file
+        same = np.abs(taken - lost[rows]) <= ROUND_OFF * np.max(kinetic)
+        taken[same] = lost[rows][same]
+        kinetic[rows] += taken
+        if np.any(work):
+            loss[rows] -= lost[rows]
+            work[rows] -= lost[rows] - taken
+        else:
+            loss[rows] -= taken
+    return left
+
+
+def dense(trajectory: Trajectory) -> tuple[View, View]:
+    """`limits` at the rows and at points between them.
+
+    Coordinates are those of `nonsmooth.diagnostics.motion.coordinates`. All other quantities are straight between the
+    limits; means over a step are constant.
+    """
+    left, right = limits(trajectory)
+    rows = trajectory.t
+    if len(rows) < 2:
+        return left, right
+    t = np.union1d(rows, np.linspace(rows[0], rows[-1], GRID))
+    q = Columns(trajectory.q.what, trajectory.q.names, coordinates(trajectory, t), trajectory.q.unit_list)
+
+    def view(side: Literal["left", "right"]) -> View:
+        k = np.clip(np.searchsorted(rows, t, side=side) - 1, 0, len(rows) - 2)
+        s = (t - rows[k]) / (rows[k + 1] - rows[k])
+
+        def column(kind: str, name: str) -> Array:
+            before, after = getattr(right, kind)[name], getattr(left, kind)[name]
+            values: Array = before[k] + s * (after[k + 1] - before[k])
+            values[0] = getattr(left if side == "left" else right, kind)[name][0]
+            return values
+
+        def table(kind: str) -> Columns:
+            known = columns_of(trajectory, kind)
+            values = np.array([column(kind, name) for name in known]).reshape(len(known), len(t)).T
+            return Columns(known.what, known.names, values, known.unit_list)
+
+        return View(t, q, *map(table, KINDS[1:]))
+
+    return view("left"), view("right")
+
+
+def exact_curve(exact: Exact, t_end: float, value: Callable[[Any], Array | None]) -> tuple[Array, Array] | None:
+    """The exact solution of a quantity over [0, t_end], or None where it does not give it."""
+    events = np.asarray(exact.events, float)
+    t = np.union1d(np.linspace(0.0, t_end, GRID), events[events <= t_end])
+    left, right = value(exact.sample(t, "left")), value(exact.sample(t, "right"))
+    return None if left is None or right is None else through_jumps(t, left, right)
+
+
+def units_of(trajectory: Trajectory, kind: str, name: str) -> str:
+    """SI unit of a quantity of the trajectory."""
+    if kind not in KINDS:
+        raise InputError(f"There is no kind {kind!r} of quantity; a panel draws {', '.join(KINDS)}.")
+    return columns_of(trajectory, kind).units(name)
+
+
+def columns_of(trajectory: Trajectory, kind: str) -> Columns:
+    """The trajectory's columns of a kind; impulses have the names and units of `P_N`."""
+    return trajectory.P_N if kind == "impulse" else getattr(trajectory, kind)
+
 
 Series = tuple[str, str, str] | tuple[Callable[[Any], Array], str]
 
@@ -27,10 +167,8 @@ class Panel:
 
     Parameters
     ----------
-    title
-        Heading.
-    unit
-        Display unit: an SI unit, with a prefix (``"um"``, ``"mm/s"``), or ``"deg"``; ``""`` picks a readable one.
+    title : heading
+    unit : display unit: an SI unit, with a prefix (``"um"``, ``"mm/s"``), or ``"deg"``; ``""`` picks a readable one
     series
         Lines as ``(kind, name, label)`` with a kind of `q`, `v`, `gap`, `lam_N`, `impulse` (of a contact since the
         start), `reaction`, `energy`; or as ``(function, label)``, where the function receives an object with these as
@@ -127,19 +265,9 @@ def quantities(trajectory: Trajectory) -> list[tuple[str, str, str]]:
 
 
 def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, str]]:
-    """Kind and name of each column that a word stands for: one of that name, or all of an element or a body.
+    """Kind and name of each column that ``name`` or ``kind:name`` stands for: one, or all of an element or a body.
 
-    Parameters
-    ----------
-    word
-        ``name`` or ``kind:name`` with a kind of `Panel`.
-    unit
-        A unit that the columns must have; it also chooses between coordinates and velocities.
-
-    Raises
-    ------
-    InputError
-        If there is nothing of that name, with names that are like it.
+    The columns must have the unit, which also chooses between coordinates and velocities.
     """
     kind, colon, name = word.partition(":")
     if not colon:
@@ -153,7 +281,11 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
     for one in (kind,) if kind else ORDER:
         names = columns_of(trajectory, one).names
         found = [name] if name in names else [known for known in names if known.startswith(f"{name}.")]
-        fitting = [known for known in found if _in_unit(unit, units_of(trajectory, one, known))]
+        fitting = []
+        for known in found:
+            with contextlib.suppress(Wrong):
+                conversion(unit, units_of(trajectory, one, known))
+                fitting.append(known)
         if fitting:
             return [(one, known) for known in fitting]
         if found and kind:
@@ -163,22 +295,8 @@ def named(trajectory: Trajectory, word: str, unit: str = "") -> list[tuple[str, 
     raise InputError(f"The run has no quantity {word!r}.{hint(name, every)} There are: {', '.join(every) or 'none'}.")
 
 
-def _in_unit(unit: str, base: str) -> bool:
-    try:
-        conversion(unit, base)
-    except Wrong:
-        return False
-    return True
-
-
 def panel_of(trajectory: Trajectory, word: str) -> Panel:
-    """A panel of one quantity, or of several with commas between: ``"lam_N:guide.left_lower,guide.right_lower [kN]"``.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, or quantities of different units.
-    """
+    """A panel of one quantity, or of several with commas between: ``"lam_N:guide.left_lower,pin [kN]"``."""
     text, unit = split_unit(word)
     kind, colon, names = text.partition(":")
     prefix, names = (f"{kind}:", names) if colon else ("", text)
@@ -200,10 +318,8 @@ def panel_of(trajectory: Trajectory, word: str) -> Panel:
     return Panel(title, unit, tuple((*one, label) for one, label in zip(found, labels, strict=True)))
 
 
-#: largest number of lines in a panel, and of joints whose gaps are drawn
-LINES, JOINTS = 4, 2
-#: extents of lines that share a panel differ by no more than this factor
-SPREAD = 10.0
+LINES, JOINTS = 4, 2  # largest number of lines in a panel, and of joints whose gaps are drawn
+SPREAD = 10.0  # extents of lines that share a panel differ by no more than this factor
 #: shares of the largest motion of the unit, and of the largest force, below which a line is omitted
 STILL, IDLE = 1e-6, 1e-6
 
@@ -269,11 +385,10 @@ def _forces(trajectory: Trajectory) -> list[Panel]:
         joint: float(np.max(np.hypot.reduce([reaction[name] for name in names]), initial=0.0))
         for joint, names in joints.items()
     }
-
-    def magnitude(names: Sequence[str]) -> Callable[[Any], Array]:
-        return lambda run: np.sqrt(sum(run.reaction[name] ** 2 for name in names))
-
-    series: list[Series] = [(magnitude(joints[joint]), joint) for joint in _largest(peaks)]
+    series: list[Series] = [
+        (lambda run, names=joints[joint]: np.sqrt(sum(run.reaction[name] ** 2 for name in names)), joint)
+        for joint in _largest(peaks)
+    ]
     if series:
         panels.append(_panel("Joint forces", readable("N", max(peaks.values())), series))
     return panels
@@ -309,12 +424,10 @@ class Measured:
 
     Parameters
     ----------
-    t
-        Times (n,) [s].
+    t : times (n,) [s]
     columns
         By kind and name of the run's quantities, as ``("q", "slider.x")``, values (n,); NaN where nothing was measured.
-    source
-        Origin of the data.
+    source : origin of the data
     """
 
     t: Array

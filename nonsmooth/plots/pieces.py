@@ -4,8 +4,6 @@ A sketch, an animation and a page draw the same pieces. Each stands in a frame, 
 is moved by its frame alone. In the plane and in space they are made alike, but for what faces the viewer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -33,13 +31,11 @@ from nonsmooth.plots.frames import (
 )
 
 Shape = Literal["line", "faces", "solid", "ball", "mark", "arrow", "curve"]
-#: what stands between polylines that are one piece
-GAP = np.full((1, 3), np.nan)
+GAP = np.full((1, 3), np.nan)  # what stands between polylines that are one piece
 SIGNS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, -1).T
 #: a path along all edges of a block, whose corners are numbered with the last axis fastest
 EDGES = (0, 1, 3, 2, 0, 4, 5, 7, 6, 4, 5, 1, 3, 7, 6, 2)
-#: corners of a circle
-ROUND = 24
+ROUND = 24  # corners of a circle
 #: colours of what is of no body; no body has such a name
 INK, FAINT, GROUND, LOOSE, PAPER = "*ink", "*faint", "*ground", "*loose", "*paper"
 DASHES = (8.0, 2.0, 1.0, 2.0)
@@ -102,8 +98,7 @@ class _Maker:
         self.flat, self.unit = drawing.dimension == 2, drawing.grain / 100
         self.pieces: list[Piece] = []
         self.names: list[Named] = []
-        #: what is drawn, and the colour of its name
-        self.of = self.named = ""
+        self.of = self.named = ""  # what is drawn, and the colour of its name
         self.bare = False
 
     # ------------------------------------------------------------------------------------------------------- pieces
@@ -426,7 +421,10 @@ class _Maker:
         self.name(frame, (1.0, 0.0, 0.0))
 
     def turn(self, one: primitive.Turn) -> None:
-        pivot = self.drawing.pivot(one)
+        # at the joint of the same two bodies, else at its point of the second
+        pair = None if one.a is None else (one.a.body, one.b.body)
+        joints = (part.spots() for part in self.drawing.primitives() if part.outlines)
+        pivot = next((spots[1] for spots in joints if tuple(spot.body for spot in spots) == pair), one.b)
         axis = one.axis if any(one.axis) else (0.0, 0.0, 1.0)
         frame = At(pivot, "" if self.flat or one.a is None else one.a.body)
         _, u, v = basis(axis) if not self.flat else (None, np.eye(3)[0], np.eye(3)[1])

@@ -3,8 +3,6 @@
 One scene serves a sketch, which is its first picture with names, and an animation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +26,7 @@ FORCE = COLOURS[1]
 BODIES = (COLOURS[0], COLOURS[2], COLOURS[4], COLOURS[3], COLOURS[5])
 ROLES = {"*ink": INK, "*faint": FAINT, "*ground": "#B0B0B0", "*loose": LOOSE, "*paper": "white"}
 MARKERS = {"pin": "o", "ball": "o", "weld": "s", "joint": "D", "dot": "o", "centre": "+"}
-#: above all pieces, which have layers from -9 to 9
-FRONT = 20.0
+FRONT = 20.0  # above all pieces, which have layers from -9 to 9
 #: the views of space that are tried, the first of which is taken unless another one shows clearly more
 VIEWS = ((22.0, -60.0), (22.0, -30.0), (22.0, -120.0), (22.0, -150.0), (50.0, -60.0))
 CLEARLY = 1.35
@@ -48,11 +45,7 @@ class Label:
 
 
 class Scene:
-    """Artists of a drawing on axes of its dimension, with moves to the picture k.
-
-    Without factors for clearances and deflections, or without a view (elevation, azimuth) [deg], readable ones are
-    chosen.
-    """
+    """Artists of a drawing on axes of its dimension, with moves to the picture k; omitted factors are chosen."""
 
     def __init__(
         self, drawing: Drawing, axes: Any, magnify: float | None = None, deformation: float | None = None,
@@ -148,7 +141,6 @@ class Scene:
             self._line(course, color=colour, ls="", zorder=style["zorder"], **face, **edge)
 
     def _line(self, course: Array, **style: Any) -> None:
-        """A polyline (n, k, d)."""
         known: dict[str, Any] = {"solid_capstyle": "round", "solid_joinstyle": "round"}
         (artist,) = self.axes.plot(*[[]] * course.shape[2], **(known | style))
         put = artist.set_data if self.flat else artist.set_data_3d
@@ -264,7 +256,13 @@ class Scene:
             normals = np.concatenate([push.normals for push in found if push.normals is not None], axis=1)
             forces = np.vstack([np.zeros((1, len(names))), mean_forces(trajectory, t)])[:, order, None] * normals
         else:
-            forces = _mean_vectors(trajectory, t)[:, order]
+            # mean vectors (n, nc, 3) from picture to picture, of the first zeros; impacts are left out
+            rows = np.stack([trajectory.contact_force[name] for name in names], axis=1)
+            steps = np.cumsum(rows[1:] * np.diff(trajectory.t)[:, None, None], axis=0)
+            flat = np.concatenate([np.zeros((1, *rows.shape[1:])), steps]).reshape(len(rows), -1)
+            total = np.column_stack([np.interp(t, trajectory.t, column) for column in flat.T])
+            means = np.diff(total.reshape(len(t), *rows.shape[1:]), axis=0) / np.diff(t)[:, None, None]
+            forces = np.concatenate([np.zeros((1, *rows.shape[1:])), means])[:, order]
         sizes = np.linalg.norm(forces, axis=2)
         self.longest = float(sizes.max(initial=0.0))
         if self.longest > 0:
@@ -274,20 +272,7 @@ class Scene:
             self.arrow(start, start + vectors, FORCE, 2.0, FRONT)
 
 
-def _mean_vectors(trajectory: Trajectory, t: Array) -> Array:
-    """Mean contact forces (n, nc, 3) [N] from picture to picture, of the first zeros; impacts are left out."""
-    names = trajectory.gap.names
-    rows = np.stack([trajectory.contact_force[name] for name in names], axis=1)
-    impulse = np.concatenate(
-        [np.zeros((1, *rows.shape[1:])), np.cumsum(rows[1:] * np.diff(trajectory.t)[:, None, None], axis=0)]
-    )
-    flat = impulse.reshape(len(impulse), -1)
-    total = np.column_stack([np.interp(t, trajectory.t, column) for column in flat.T]).reshape(len(t), *rows.shape[1:])
-    return np.concatenate([np.zeros((1, *rows.shape[1:])), np.diff(total, axis=0) / np.diff(t)[:, None, None]])
-
-
 def _seen_from(view: tuple[float, float], vertical: int) -> Array:
-    """Unit vector towards the viewer."""
     elevation, azimuth = np.radians(view)
     direction = [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
     return np.roll(direction, vertical - 2)
@@ -299,13 +284,9 @@ def best_view(cloud: Array, vertical: int) -> tuple[float, float]:
     moments = spread.T @ spread
     moments += 1e-6 * np.trace(moments) * np.eye(3)  # so that points on a line are compared by its length
 
-    def shown(view: tuple[float, float]) -> float:
-        """Product of the two principal extents of the projection."""
-        toward = _seen_from(view, vertical)
-        plane = np.linalg.svd(toward[None])[2][1:]
-        return float(np.sqrt(max(np.linalg.det(plane @ moments @ plane.T), 0.0)))
-
-    areas = [shown(view) for view in VIEWS]
+    planes = [np.linalg.svd(_seen_from(view, vertical)[None])[2][1:] for view in VIEWS]
+    # products of the two principal extents of the projections
+    areas = [float(np.sqrt(max(np.linalg.det(plane @ moments @ plane.T), 0.0))) for plane in planes]
     best = int(np.argmax(areas))
     return VIEWS[best] if areas[best] > CLEARLY * areas[0] else VIEWS[0]
 
@@ -317,7 +298,6 @@ def checked_view(view: Any) -> tuple[float, float]:
         if not (np.isfinite(azimuth) and abs(elevation) < 90.0):
             raise ValueError
     except (TypeError, ValueError):
-        raise InputError(
-            f"view must be an elevation between -90 and 90 deg and an azimuth in deg, as (22, -60), got {view!r}."
-        ) from None
+        wanted = "an elevation between -90 and 90 deg and an azimuth in deg, as (22, -60)"
+        raise InputError(f"view must be {wanted}, got {view!r}.") from None
     return elevation, azimuth

@@ -27,22 +27,15 @@ if TYPE_CHECKING:
 
 __all__ = ["explore"]
 
-#: ratio of its ends from which a slider is logarithmic
-DECADE = 10.0
-#: height of what is shown [pixel]
-HEIGHT = 560
+DECADE = 10.0  # ratio of its ends from which a slider is logarithmic
+HEIGHT = 560  # height of what is shown [pixel]
 
 
 def explore(
-    system: System | Model,
-    stepper: Stepper | None = None,
-    *,
-    parameters: Mapping[str, tuple[float | str, float | str]],
-    t_end: float | str,
-    dt: float | str | StepControl | None = None,
-    state: State | None = None,
-    show: str | Sequence[str] = "page",
-) -> AnyWidget:
+    system: System | Model, stepper: Stepper | None = None, *,
+    parameters: Mapping[str, tuple[float | str, float | str]], t_end: float | str,
+    dt: float | str | StepControl | None = None, state: State | None = None, show: str | Sequence[str] = "page",
+) -> AnyWidget:  # fmt: skip
     """A widget for notebooks: a slider for each of some parameters, and the run with their values.
 
     When a slider is released, `simulate` runs the mechanism with the new values, without compiling anything anew, and
@@ -51,8 +44,7 @@ def explore(
 
     Parameters
     ----------
-    system : System or Model
-        A model is built first.
+    system : System or Model, a model is built first
     stepper, t_end, dt, state
         As of `simulate`; without stepper or `dt` several runs are made for each position of the sliders.
     parameters : name -> (lowest, highest)
@@ -87,7 +79,7 @@ def explore(
 
 def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Name, ends and value of each parameter, with its display unit."""
-    from nonsmooth.plots.units import display, shown_unit
+    from nonsmooth.plots.style import display, shown_unit
 
     if not isinstance(parameters, Mapping) or not parameters:
         raise InputError(f'parameters must be ends by name, as {{"pin.clearance": (1e-5, 1e-3)}}, got {parameters!r}.')
@@ -170,7 +162,6 @@ def _kind() -> Any:
 
 
 def _checked(values: Mapping[str, Any], sliders: list[dict[str, Any]]) -> dict[str, float]:
-    """Numbers between the ends of the sliders."""
     ends = {one["name"]: (one["low"], one["high"]) for one in sliders}
     for name, value in values.items():
         if name not in ends:

@@ -1,7 +1,5 @@
 """The page: facts, numbers, tables, styles and scripts in one HTML text. Nothing from a run is ever markup or code."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import hashlib
@@ -85,8 +83,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def verdict(run: Trajectory) -> tuple[str, str, str, str]:
     """Look (good, open or bad), one word, one line on what the run can be trusted for, and the certificate in short."""
-    certified = run.certificate
-    said = run.verdict
+    certified, said = run.certificate, run.verdict
     summary = (
         f"gaps violated by {certified.gap_violation:.2g} m, joints by {certified.joint_violation:.2g}, "
         f"complementarity {certified.complementarity:.2g}, motion residual {certified.motion_residual:.2g}, "
@@ -110,8 +107,8 @@ def certificate(run: Trajectory) -> str:
     judged += [("sign of error", sign, "") for sign in said.signs]
     worst = dataclasses.asdict(run.certificate)
     ledger = worst.pop("energy")
-    flat = [(name, value) for name, value in worst.items() if isinstance(value, float | int | str)]
-    rows = [(name.replace("_", " "), value, UNITS.get(name, "")) for name, value in flat]
+    flat = {name: value for name, value in worst.items() if isinstance(value, float | int | str)}
+    rows = [(name.replace("_", " "), value, UNITS.get(name, "")) for name, value in flat.items()]
     energies = [(name.replace("_", " "), value) for name, value in ledger.items()]
     counted = [(name, value) for name, value in run.counts.items() if isinstance(value, float | int | str)]
     return (
@@ -171,8 +168,7 @@ def _readable(text: str) -> str:
 
 #: bytes of a page's numbers beyond which rows are left out, and rows beyond which they are in any case
 SIZE, ROWS = 4_500_000, 20_000
-#: rows of a page within a notebook, and its height [pixel]
-LIGHT_ROWS, LIGHT_HEIGHT = 1500, 560
+LIGHT_ROWS, LIGHT_HEIGHT = 1500, 560  # rows of a page within a notebook, and its height [pixel]
 #: scripts, in the order in which they need each other
 SCRIPTS = (
     "data.js", "clock.js", "view.js", "parts.js", "stage.js", "chart_tools.js", "chart.js",
@@ -181,28 +177,20 @@ SCRIPTS = (
 
 
 def page(
-    runs: Trajectory | Mapping[str, Trajectory],
-    *,
-    title: str = "",
-    rows: int = ROWS,
-    light: bool = False,
+    runs: Trajectory | Mapping[str, Trajectory], *, title: str = "", rows: int = ROWS, light: bool = False,
     more: Iterable[Part] = (),
-) -> str:
+) -> str:  # fmt: skip
     """A complete HTML document of a run, or of several by label, two of which are shown side by side.
 
     Parameters
     ----------
-    runs
-        The run, or runs by label.
-    title
-        Heading; the mechanism's name where omitted.
+    runs : the run, or runs by label
+    title : heading; the mechanism's name where omitted
     rows
         Number of rows of each run above which rows are omitted; fewer if the page would exceed about 5 MB. Rows of
         impacts, of jumps and of changes of contact modes are always kept.
-    light
-        Without tables and with fewer rows, as within a notebook.
-    more
-        Paragraphs, tables and pictures that stand below the runs.
+    light : without tables and with fewer rows, as within a notebook
+    more : paragraphs, tables and pictures that stand below the runs
 
     Raises
     ------
@@ -214,11 +202,26 @@ def page(
         raise InputError("A page needs at least one run, got none.")
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InputError(f"rows must be an integer >= 1, the rows that are shown, got {rows!r}.")
-    made = [_fitting(run, label, min(rows, LIGHT_ROWS) if light else rows, len(given)) for label, run in given.items()]
-    first = next(iter(given.values()))
-    heading = title or name_of(first)
+    made, room = [], SIZE / len(given)
+    for label, run in given.items():  # with as many rows as its share of the page has room for
+        most = min(rows, LIGHT_ROWS) if light else rows
+        found, text = facts(run, label, most)
+        for _ in range(4):
+            if len(text) <= room or found["shown"] > most:  # the latter: rows of impacts alone are more
+                break
+            most = max(int(0.9 * min(most, found["shown"]) * room / len(text)), 50)
+            found, text = facts(run, label, most)
+        made.append((found, text))
+    heading = title or name_of(next(iter(given.values())))
     details = "" if light else _section(more) + _details(given)
-    contents = {"title": escaped(heading), "verdicts": _verdicts(given), "details": details}
+    verdicts = ""
+    for k, (label, run) in enumerate(given.items()):
+        look, word, line, summary = verdict(run)
+        name = f"<b>{escaped(label)}</b> " if label else ""
+        badge = f'<span class="badge {look}">{escaped(word)}</span>'
+        certified = f'<span class="certified">{escaped(summary)}</span>'
+        verdicts += f'<p class="verdict" data-run="{k}">{badge} {name}{escaped(line)}{certified}</p>'
+    contents = {"title": escaped(heading), "verdicts": verdicts, "details": details}
     body = _text("page.html")
     for name, text in contents.items():
         body = body.replace(f"<!-- {name} -->", text)
@@ -239,8 +242,13 @@ def study_page(title: str, given: Iterable[Part]) -> str:
 def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "") -> str:
     """A document with the page's style, whose policy forbids every request and every script but these."""
     style, scripts = _text("page.css"), list(scripts)
+
+    def hashes(texts: list[str]) -> str:
+        digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
+        return " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+
     policy = (
-        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes([style])}; img-src data: blob:; "
+        f"default-src 'none'; script-src {hashes(scripts)}; style-src {hashes([style])}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
     code = "".join(f"<script>{script}</script>\n" for script in scripts)
@@ -255,13 +263,9 @@ def _assembled(title: str, body: str, scripts: Iterable[str] = (), kind: str = "
 
 
 def write(
-    runs: Trajectory | Mapping[str, Trajectory],
-    path: str | os.PathLike[str],
-    *,
-    title: str = "",
-    rows: int = ROWS,
+    runs: Trajectory | Mapping[str, Trajectory], path: str | os.PathLike[str], *, title: str = "", rows: int = ROWS,
     more: Iterable[Part] = (),
-) -> None:
+) -> None:  # fmt: skip
     """Write `page` to a file.
 
     Raises
@@ -286,29 +290,6 @@ def frame(run: Trajectory) -> str:
     return f'<iframe sandbox="allow-scripts allow-downloads" title="run" style="{style}" srcdoc="{document}"></iframe>'
 
 
-def _fitting(run: Trajectory, label: str, most: int, runs: int) -> tuple[dict[str, Any], str]:
-    """Facts and numbers of a run with as many rows as its share of the page has room for."""
-    room = SIZE / runs
-    found, text = facts(run, label, most)
-    for _ in range(4):
-        if len(text) <= room or found["shown"] > most:  # the latter: rows of impacts alone are more
-            break
-        most = max(int(0.9 * min(most, found["shown"]) * room / len(text)), 50)
-        found, text = facts(run, label, most)
-    return found, text
-
-
-def _verdicts(runs: Mapping[str, Trajectory]) -> str:
-    lines = []
-    for k, (label, run) in enumerate(runs.items()):
-        look, word, line, summary = verdict(run)
-        name = f"<b>{escaped(label)}</b> " if label else ""
-        badge = f'<span class="badge {look}">{escaped(word)}</span>'
-        certified = f'<span class="certified">{escaped(summary)}</span>'
-        lines.append(f'<p class="verdict" data-run="{k}">{badge} {name}{escaped(line)}{certified}</p>')
-    return "".join(lines)
-
-
 def _details(runs: Mapping[str, Trajectory]) -> str:
     """The tables of each run, of which the page shows those of the chosen runs."""
     made = []
@@ -331,13 +312,7 @@ def _details(runs: Mapping[str, Trajectory]) -> str:
 
 
 def _text(name: str) -> str:
-    """A file of the page."""
     text = (files("nonsmooth.report") / "assets" / name).read_text(encoding="utf-8").replace("\r\n", "\n")
     if name.endswith(".js") and ("</script" in text.lower() or "<!--" in text):
         raise ValueError(f"{name} would end its own script element.")
     return text
-
-
-def _hashes(texts: Iterable[str]) -> str:
-    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
-    return " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"

@@ -1,35 +1,121 @@
-"""All that a page shows of one run, as plain values and one text of packed numbers."""
+"""All that a page shows of one run, as plain values and one text of packed numbers.
+
+Of the mechanism these are bodies, pieces with their frames, as of sketches and animations, and extents. The page
+computes poses from the coordinates, so that it can draw any time and any magnification.
+"""
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics.modes import CORNERS, Timeline, mode_timeline
-from nonsmooth.exceptions import NonsmoothError
+from nonsmooth.diagnostics.modes import CORNERS, mode_timeline
+from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.files import plain
-from nonsmooth.plots.curves import energies_before
-from nonsmooth.plots.drawing import drawing_of_run
-from nonsmooth.plots.frames import Touching, touches
+from nonsmooth.model.bodies import Body
+from nonsmooth.model.drawing import Field, Spot
+from nonsmooth.plots.drawing import Drawing, drawing_of_run, magnification
+from nonsmooth.plots.frames import Frame, Touching, touches
 from nonsmooth.plots.orbits import journal_paths
-from nonsmooth.report.scene import scene
+from nonsmooth.plots.panel import energies_before
+from nonsmooth.plots.pieces import Piece, pieces
+from nonsmooth.plots.scene import best_view
 from nonsmooth.trajectory import Trajectory
 
-#: tables of a run that have charts
-CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")
+#: coordinates of bodies and of point masses, from which the page knows places and axes
+KNOWN = {frozenset(labels) for labels in (("x", "y"), ("x", "y", "angle"), ("x", "y", "z"))}
+KNOWN.add(frozenset(("x", "y", "z", "qw", "qx", "qy", "qz")))
+#: what a piece is if it does not say so
+USUAL = {field.name: field.default for field in dataclasses.fields(Piece) if field.name not in ("frame", "points")}
+
+
+def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...]) -> dict[str, Any]:
+    """Bodies, frames, pieces, contacts, extents and how they are seen; coordinates, gaps, frames by index."""
+    low, high = drawing.cloud.min(axis=0), drawing.cloud.max(axis=0)
+    index, vertical = {name: i for i, name in enumerate(gaps)}, drawing.vertical
+    known: dict[Frame, int] = {}
+    drawn = []
+    for one in pieces(drawing)[0]:
+        values = {name: getattr(one, name) for name in USUAL}
+        kept = {
+            name: value for name, value in values.items() if name in ("shape", "colour", "of") or value != USUAL[name]
+        }
+        points = [None if np.isnan(point).any() else _digits(point) for point in one.points]
+        drawn.append(kept | {"points": points, "frame": known.setdefault(one.frame, len(known))})
+    contacts = [
+        {"gaps": [index[name] for name in place.gaps], "frame": known.setdefault(place.frame, len(known))}
+        for place in touches(drawing)
+    ]
+    fields = [one.acceleration for one in drawing.primitives() if isinstance(one, Field) and any(one.acceleration)]
+    view = best_view(drawing.cloud, vertical) if drawing.dimension == 3 else (90.0, 0.0)
+    bodies = [part.element for part in drawing.parts if isinstance(part.element, Body)]
+    return {
+        "dimension": drawing.dimension,
+        "low": _padded(low), "high": _padded(high), "size": drawing.size, "grain": drawing.grain,
+        "magnify": magnification(drawing, drawing.grain), "loose": drawing.loose,
+        "deformation": drawing.deformation(), "vertical": vertical, "view": list(view),
+        "shaped": sorted(drawing.shaped), "fields": [_padded(one) for one in fields],
+        "bodies": [_body(body, coordinates, drawing) for body in bodies],
+        "frames": [_frame(one) for one in known], "pieces": drawn, "contacts": contacts,
+    }  # fmt: skip
+
+
+def _frame(one: Frame) -> dict[str, Any]:
+    values = {field.name: getattr(one, field.name) for field in dataclasses.fields(one)}
+    spots = {name: {"body": value.body, "at": value.at} for name, value in values.items() if isinstance(value, Spot)}
+    frames = {name: _frame(value) for name, value in values.items() if isinstance(value, Frame)}
+    return {"kind": type(one).__name__} | values | spots | frames
+
+
+def _body(body: Body, coordinates: tuple[str, ...], drawing: Drawing) -> dict[str, Any]:
+    """Columns of its coordinates by label, and how it is bent."""
+    labels = [label for label, _ in type(body).q_columns]  # those of a rigid body
+    if frozenset(labels) not in KNOWN:
+        raise InputError(f'The body "{body.name}" has coordinates {", ".join(labels)}, which a page does not know.')
+    columns = {label: coordinates.index(f"{body.name}.{label}") for label in labels}
+    found: dict[str, Any] = {"name": body.name, "columns": columns}
+    if body.name in drawing.flexible:
+        used = {spot.body for one in drawing.primitives() for spot in one.spots()}
+        used |= {name for part in drawing.parts for name in part.element.body_names()}
+        bent = drawing.flexible[body.name]
+        modes = bent.modes
+        nodes = zip(modes.names, modes.places, bent.nodes_moved, bent.nodes_bent, modes.rotations, strict=True)
+        # displacements are ``moved eta + factor bent eta``, flat with the amplitudes last
+        found["flexible"] = {
+            "eta": [coordinates.index(f"{body.name}.eta{i + 1}") for i in range(modes.count)],
+            "places": bent.places.tolist(), "ends": bent.ends.tolist(),
+            "moved": _digits(bent.moved), "bent": _digits(bent.bent),
+            "nodes": [
+                {"name": name, "at": at.tolist(), "moved": _digits(moved), "bent": _digits(by), "turned": _digits(turn)}
+                for name, at, moved, by, turn in nodes if f"{body.name}.{name}" in used
+            ],
+        }  # fmt: skip
+    return found
+
+
+def _digits(values: Array) -> list[float]:
+    """Flat, with as many digits as a picture needs."""
+    return [float(f"{x:.6g}") for x in values.ravel()]
+
+
+def _padded(point: Sequence[float] | Array) -> list[float]:
+    return [*map(float, point), 0.0][:3]
+
+
+CHARTS = ("q", "v", "lam_N", "gap", "reaction", "energy")  # tables of a run that have charts
 #: what a manifest that was changed by hand may raise where its elements are made again
 FAULTS = (NonsmoothError, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError)
-#: share of the largest contact force below which no arrow is drawn
-NO_FORCE = 1e-6
+NO_FORCE = 1e-6  # share of the largest contact force below which no arrow is drawn
 #: share of the largest impulse, and of the largest velocity at an impact, below which these are round-off
 ROUND_OFF = 1e-12
-#: points of the paths of all journals, as far as their contacts leave a choice
-ORBIT_POINTS = 30_000
+ORBIT_POINTS = 30_000  # points of the paths of all journals, as far as their contacts leave a choice
 
 
 def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
@@ -43,7 +129,12 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
     lines = [mode_timeline(run, name) for name in (*sliders, *names)]
     usable = np.flatnonzero(np.isfinite(run.q.array).all(axis=1) & np.isfinite(run.t))
     shown = np.column_stack([run.q.array, run.lam_N.array, run.gap.array])[usable]
-    marked = np.flatnonzero(np.isin(usable, marked_rows(run, lines)))
+    # always kept: jumps of a velocity, impacts, changes of a contact mode
+    starts = [line.start for line in lines]
+    changes = np.searchsorted(run.t, np.unique(np.concatenate(starts))) if starts else np.zeros(0, int)
+    jumps = np.flatnonzero(np.any(run.left.v.array != run.v.array, axis=1))
+    hits = np.clip(np.searchsorted(run.t, np.unique(run.impacts["t"])), 0, len(run.t) - 1)
+    marked = np.flatnonzero(np.isin(usable, np.concatenate([changes, jumps, hits])))
     keep: RowIndices = usable[kept_rows(run.t[usable], np.nan_to_num(shown), marked, most)]
     numbers = Packer()
     _pack_tables(numbers, run, keep)
@@ -51,7 +142,14 @@ def facts(run: Trajectory, label: str, most: int) -> tuple[dict[str, Any], str]:
         numbers.add(f"mode_start_{k}", line.start, "f8")
         numbers.add(f"mode_{k}", line.mode, "u1")
     drawn, fault = _scene(numbers, run, keep)
-    orbits = _orbits(numbers, run, most) if drawn else []
+    paths = journal_paths(run) if drawn else []
+    for k, path in enumerate(paths):  # points are left out where there are many
+        finite, changes = np.nan_to_num(path.e), np.flatnonzero(np.diff(path.pressing)) + 1
+        shown_points = kept_rows(path.t, finite, changes, min(most, ORBIT_POINTS // len(paths)))
+        numbers.add(f"orbit_t_{k}", path.t[shown_points], "i4")
+        numbers.add(f"orbit_{k}", finite[shown_points], "i2")
+        numbers.add(f"orbit_pressing_{k}", path.pressing[shown_points[:-1]], "u1")
+    orbits = [{"name": one.name, "gap": one.gap, "axes": one.axes, "clearance": one.clearance} for one in paths]
     found = {
         "label": label, "rows": len(run.t), "shown": len(keep), "unusable": len(run.t) - len(usable),
         "error": reading_error(run.t, np.nan_to_num(run.q.array), keep), "impacts": len(run.impacts),
@@ -93,19 +191,6 @@ def _pack_tables(numbers: Packer, run: Trajectory, keep: RowIndices) -> None:
     numbers.add("impacts", np.concatenate(columns).T, "f4")
 
 
-def _orbits(numbers: Packer, run: Trajectory, most: int) -> list[dict[str, Any]]:
-    """Paths of journals and balls in their clearances, of which points are left out where there are many."""
-    paths = journal_paths(run)
-    for k, path in enumerate(paths):
-        finite = np.nan_to_num(path.e)
-        changes = np.flatnonzero(np.diff(path.pressing)) + 1
-        keep = kept_rows(path.t, finite, changes, min(most, ORBIT_POINTS // len(paths)))
-        numbers.add(f"orbit_t_{k}", path.t[keep], "i4")
-        numbers.add(f"orbit_{k}", finite[keep], "i2")
-        numbers.add(f"orbit_pressing_{k}", path.pressing[keep[:-1]], "u1")
-    return [{"name": one.name, "gap": one.gap, "axes": one.axes, "clearance": one.clearance} for one in paths]
-
-
 def _scene(numbers: Packer, run: Trajectory, keep: RowIndices) -> tuple[dict[str, Any] | None, str]:
     """The drawing, with places and forces of contacts; or the reason why there is none."""
     try:
@@ -138,20 +223,10 @@ def _forces(run: Trajectory, places: list[Touching], keep: RowIndices) -> Array:
 
 
 def _in_space(vectors: Array) -> Array:
-    """Vectors (n, k, 2) or (n, k, 3) as rows (n, 3 k)."""
     return np.pad(vectors, ((0, 0), (0, 0), (0, 3 - vectors.shape[2]))).reshape(len(vectors), -1)
 
 
 RowIndices = NDArray[np.intp]
-
-
-def marked_rows(run: Trajectory, timelines: list[Timeline]) -> RowIndices:
-    """Rows that are always kept: jumps of a velocity, impacts, changes of a contact mode."""
-    starts = [line.start for line in timelines]
-    changes = np.searchsorted(run.t, np.unique(np.concatenate(starts))) if starts else np.zeros(0, int)
-    jumps = np.flatnonzero(np.any(run.left.v.array != run.v.array, axis=1))
-    hits = np.searchsorted(run.t, np.unique(run.impacts["t"]))
-    return np.unique(np.concatenate([changes, jumps, np.clip(hits, 0, len(run.t) - 1)]).astype(np.intp))
 
 
 def kept_rows(t: Array, columns: Array, marked: RowIndices, most: int) -> RowIndices:

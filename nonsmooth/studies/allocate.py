@@ -1,15 +1,11 @@
 """Tolerances, fits and grades that meet a limit at the least cost.
 
-To first order the deviation of a product is ``sum s_i x_i`` with the sensitivities s_i of `Kinematics`, of mean mu (a
-clearance that is loaded one way shifts it) and variance ``sigma^2 = sum (s_i t_i / 3)^2`` for tolerances +-t_i with
-T = 6 sigma. The limit and the yield give the largest sigma. Where costs are a_i / t_i^k with the same k, Lagrange's
-condition gives
+To first order the deviation of a product is ``sum s_i x_i`` with the sensitivities s_i of `Kinematics`, its variance
+``sigma^2 = sum (s_i t_i / 3)^2`` for tolerances +-t_i, and its mean not zero where clearances are loaded one way. Limit
+and yield give the largest sigma; with costs a_i / t_i^k Lagrange's condition is ``t_i ~ (a_i / s_i^2)^(1 / (k + 2))``.
 
-    t_i ~ (a_i / s_i^2)^(1 / (k + 2)).
-
-Choices among grades or fits are tried in all combinations, each with the best continuous tolerances for the rest. The
-answer is verified by closing the joints of many products; if fewer are good than required, since the deviation exceeds
-the limit at several poses in different products, a larger yield is required of each pose.
+Choices among grades or fits are tried in all combinations. The answer is verified by closing the joints of many
+products; if too few are good, since different ones exceed the limit at different poses, each pose gets a larger yield.
 """
 
 import itertools
@@ -34,13 +30,10 @@ from nonsmooth.studies.outputs import deviating
 from nonsmooth.studies.sweep import Mechanism, system_of
 from nonsmooth.studies.tolerance import Tolerance, tolerance
 
-#: most combinations of choices
-MOST = 200_000
+MOST = 200_000  # most combinations of choices
 GRADE = re.compile(r"IT\s*(\d+)")
-#: verifications with ever smaller shares of failures per pose, which several poses together need
-TRIALS = 6
-#: largest exponent of costs a / t^k
-STEEP = 8.0
+TRIALS = 6  # verifications with ever smaller shares of failures per pose, which several poses together need
+STEEP = 8.0  # largest exponent of costs a / t^k
 
 
 @dataclass(frozen=True)
@@ -49,16 +42,11 @@ class Allocation:
 
     Parameters
     ----------
-    tolerances
-        The dimension with its tolerance, or the fit, of each name in `cost`.
-    cost
-        Their sum.
-    sd, shift
-        Standard deviation and mean of the deviation at the worst pose, to first order.
-    expected
-        Yield to first order [-].
-    verified
-        The Monte Carlo study of these tolerances at the kinematic level, with its yield and bounds.
+    tolerances : the dimension with its tolerance, or the fit, of each name in `cost`
+    cost : their sum
+    sd, shift : standard deviation and mean of the deviation at the worst pose, to first order
+    expected : yield to first order [-]
+    verified : the Monte Carlo study of these tolerances at the kinematic level, with its yield and bounds
     """
 
     tolerances: Mapping[str, Scatter]
@@ -80,42 +68,26 @@ class Allocation:
 
 @telling
 def allocate(
-    mechanism: Mechanism,
-    limit: float,
-    *,
-    metric: str,
-    cost: Mapping[str, Any],
-    target: float = 0.9973,
-    pose: Mapping[str, Any] | None = None,
-    t_end: float | None = None,
-    directions: Mapping[str, Any] | None = None,
-    runs: int = 10_000,
-    confidence: float = 0.95,
-    seed: int = 0,
-    parameters: Mapping[str, Any] | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    progress: Progress = None,
-) -> Allocation:
+    mechanism: Mechanism, limit: float, *, metric: str, cost: Mapping[str, Any], target: float = 0.9973,
+    pose: Mapping[str, Any] | None = None, t_end: float | None = None, directions: Mapping[str, Any] | None = None,
+    runs: int = 10_000, confidence: float = 0.95, seed: int = 0, parameters: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Any] | None = None, progress: Progress = None,
+) -> Allocation:  # fmt: skip
     """Tolerances that keep a deviation within its limit for a share of the products, at the least cost.
 
     Parameters
     ----------
     mechanism, parameters, arguments
         As for `tolerance`. Fits and tolerances in the model that `cost` does not name remain.
-    limit
-        Largest accepted magnitude of the deviation at every pose.
-    metric
-        ``"deviation:slider.x"``.
+    limit : largest accepted magnitude of the deviation at every pose
+    metric : ``"deviation:slider.x"``
     cost
         By parameter: a number a, of costs a / t for a tolerance +-t; ``(a, k)``, of costs a / t^k; or costs by choice,
         ``{"IT6": 9.0, "IT7": 5.0}`` of a dimension (with the grade's tolerance divided equally to both sides),
         ``{"20 H7/g6": 5.0, "20 H8/f7": 3.0}`` of a clearance, or texts such as ``"0.12 ±3e-5"``.
-    target
-        Yield [-], of both sides.
-    pose, t_end, directions
-        At which it is evaluated, see `Kinematics`.
-    runs, confidence, seed
-        Of the verification.
+    target : yield [-], of both sides
+    pose, t_end, directions : at which it is evaluated, see `Kinematics`
+    runs, confidence, seed : of the verification
     progress : callable (what, share), or True for words on one line, optional
 
     Raises
@@ -144,9 +116,8 @@ def allocate(
     if count > MOST:
         raise InputError(f"The choices have {count} combinations, more than {MOST}; offer fewer.")
     # any tolerance and fit makes a name scatter, so that sensitivities are known for all
-    trial = {name: Toleranced(values[name], 1e-9) for name in smooth} | {
-        name: one[0][0] for name, one in choices.items()
-    }
+    trial: dict[str, Scatter] = {name: Toleranced(values[name], 1e-9) for name in smooth}
+    trial |= {name: one[0][0] for name, one in choices.items()}
     kinematics = Kinematics(
         system, coordinate, pose=pose, t=None if pose else t_end, directions=directions,
         parameters={**mapping("parameters", parameters), **trial},
@@ -181,8 +152,7 @@ class _Problem:
     kinematics: Kinematics
     limit: float
     target: float
-    #: a and k of the costs a / t^k
-    smooth: Mapping[str, tuple[float, float]]
+    smooth: Mapping[str, tuple[float, float]]  # a and k of the costs a / t^k
     priced: set[str]
 
     def inputs(self, chosen: Mapping[str, Scatter]) -> dict[str, Scatter]:
@@ -205,7 +175,6 @@ class _Problem:
         return np.sqrt(variance), shift
 
     def expected(self, shift: float, sd: float) -> float:
-        """Yield of a normal deviation."""
         from scipy.stats import norm
 
         if sd == 0.0:
@@ -283,9 +252,8 @@ def _lagrange(a: Array, k: Array, s: Array, left: Array) -> Array:
 def _power(name: str, one: Any) -> tuple[float, float]:
     """a and k of the costs a / t^k."""
     if name.endswith(".clearance"):
-        raise InputError(
-            f'cost: "{name}" is a clearance, which takes costs of fits, as {{"20 H7/g6": 5.0}}, got {shown(one)}.'
-        )
+        wanted = 'is a clearance, which takes costs of fits, as {"20 H7/g6": 5.0}'
+        raise InputError(f'cost: "{name}" {wanted}, got {shown(one)}.')
     pair = isinstance(one, tuple | list) and len(one) == 2
     a, k = (one, 1.0) if is_number(one) else tuple(one) if pair else (math.nan, math.nan)
     if not (is_number(a) and is_number(k) and a > 0.0 and 0.0 < k <= STEEP):
@@ -297,7 +265,6 @@ def _power(name: str, one: Any) -> tuple[float, float]:
 
 
 def _choices(name: str, offered: Mapping[str, Any], nominal: float) -> list[tuple[Scatter, float]]:
-    """Tolerances or fits with their costs."""
     found: list[tuple[Scatter, float]] = []
     for text, amount in offered.items():
         if not (is_number(amount) and amount >= 0.0):

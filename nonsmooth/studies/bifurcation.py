@@ -6,14 +6,16 @@ import functools
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.diagnostics.poincare import DIRECTIONS, Section, poincare, stroboscope
+from nonsmooth.diagnostics.long_term import DIRECTIONS, Exponent, Section, largest_exponent, poincare, stroboscope
 from nonsmooth.exceptions import InputError, ModelError, SimulationFailed, SolverFailed
+from nonsmooth.model.closing import closed_start
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
@@ -37,18 +39,12 @@ class Bifurcation(Result):
 
     Parameters
     ----------
-    parameter, unit
-        What was varied.
-    quantity, quantity_unit
-        The quantity of the points.
-    values
-        Of the parameter (n,).
-    points
-        For each value an array of points; empty where the run failed.
-    failures
-        Message of each value that failed.
-    seconds
-        Computing time of each value (n,) [s]; `wall_seconds` is that of all together.
+    parameter, unit : what was varied
+    quantity, quantity_unit : the quantity of the points
+    values : of the parameter (n,)
+    points : for each value an array of points; empty where the run failed
+    failures : message of each value that failed
+    seconds : computing time of each value (n,) [s]; `wall_seconds` is that of all together
     """
 
     parameter: str
@@ -74,8 +70,7 @@ class Bifurcation(Result):
         Parameters
         ----------
         tolerance : in `quantity_unit`
-        most
-            Longest period considered; a quarter of the points by default.
+        most : longest period considered; a quarter of the points by default
         """
         found = np.zeros(len(self.values), int)
         for i, points in enumerate(self.points):
@@ -100,17 +95,9 @@ class Bifurcation(Result):
 
 @telling
 def bifurcation(
-    section: Callable[[float], Array],
-    values: Sequence[float] | Array,
-    *,
-    parameter: str,
-    unit: str,
-    quantity: str,
-    quantity_unit: str,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    progress: Progress = None,
-) -> Bifurcation:
+    section: Callable[[float], Array], values: Sequence[float] | Array, *, parameter: str, unit: str, quantity: str,
+    quantity_unit: str, workers: int | None = None, scheduler: str | None = None, progress: Progress = None,
+) -> Bifurcation:  # fmt: skip
     """Collect the points of `section` for each value of a parameter.
 
     Parameters
@@ -118,10 +105,8 @@ def bifurcation(
     section
         Value -> points (k,) of one quantity after the transient: builds or changes the mechanism, runs it, and takes a
         section, for instance by `periodic_section`.
-    values
-        Of the parameter.
-    parameter, unit, quantity, quantity_unit
-        Names and units of values and points, for files and figures.
+    values : of the parameter
+    parameter, unit, quantity, quantity_unit : names and units of values and points, for files and figures
     workers : int, optional, number of processes; 1 for this process only, one per core by default
     scheduler : str, optional, address of a Dask scheduler, instead of local processes
     progress : callable (share), or True for words on one line, optional
@@ -149,8 +134,7 @@ def bifurcation(
         raise InputError(f"section must be a function, got {shown(section)}.")
     check_processes(workers, scheduler, progress)
     numbers = numbers_of("values", values)
-    clock = time.perf_counter()
-    results: dict[int, tuple[Array, float, str]] = {}
+    clock, results = time.perf_counter(), dict[int, tuple[Array, float, str]]()
     tasks = [(value,) for value in numbers.tolist()]
     for i, result in outcomes(functools.partial(_one, section), tasks, workers=workers, scheduler=scheduler):
         results[i] = result
@@ -162,37 +146,28 @@ def bifurcation(
 
 
 def periodic_section(
-    system: System,
-    stepper: Stepper,
-    *,
-    period: float,
-    steps: int | StepControl,
-    transient: int,
-    points: int,
-    state: State | None = None,
-    parameters: Mapping[str, float] | None = None,
-) -> Section:
+    system: System, stepper: Stepper, *, period: float, steps: int | StepControl, transient: int, points: int,
+    state: State | None = None, parameters: Mapping[str, float] | None = None,
+) -> Section:  # fmt: skip
     """States once per period of the drive after a transient.
 
     Parameters
     ----------
-    period : [s]
-        Of the drive.
+    period : [s], of the drive
     steps : int, or Landing or ErrorControl
         Constant steps per period: rows coincide with whole periods, and only those are kept; with other steps points
         are interpolated between rows.
     transient : int, number of omitted periods
     points : int, number of recorded periods
-    state, parameters
-        As of `nonsmooth.simulate`.
+    state, parameters : as of `nonsmooth.simulate`
     """
     if not (is_number(period) and period > 0.0):
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
     check_count("points", points)
     check_count("transient", transient, 0)
+    dt: StepControl
     if isinstance(steps, ConstantStep | Landing | ErrorControl):
-        dt: StepControl = steps
-        record = 1
+        dt, record = steps, 1
     else:
         check_count("steps", steps)
         dt, record = ConstantStep(period / steps), steps
@@ -276,12 +251,9 @@ class Crossings:
 
     Parameters
     ----------
-    name, kind, value, direction, turn
-        As of `nonsmooth.diagnostics.poincare`, where `turn` is the period.
-    t_end, dt
-        As of `simulate`.
-    after : [s]
-        Earlier crossings are omitted.
+    name, kind, value, direction, turn : as of `nonsmooth.diagnostics.poincare`, where `turn` is the period
+    t_end, dt : as of `simulate`
+    after : [s], earlier crossings are omitted
     """
 
     name: str
@@ -315,18 +287,12 @@ class LongRun:
 
     Parameters
     ----------
-    mechanism
-        A system, a model, or a function that returns a model.
-    varied
-        A parameter, ``"pin.clearance"``, for which nothing is rebuilt, or an argument of the function.
-    quantity
-        A coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``.
-    stepper
-        As of `simulate`.
-    section
-        `PerPeriod` or `Crossings`.
-    parameters, arguments
-        Constant parameters of the system, and arguments of the function.
+    mechanism : a system, a model, or a function that returns a model
+    varied : a parameter, ``"pin.clearance"``, for which nothing is rebuilt, or an argument of the function
+    quantity : a coordinate, ``"slider.x"``, or a velocity, ``"v:slider.x"``
+    stepper : as of `simulate`
+    section : `PerPeriod` or `Crossings`
+    parameters, arguments : constant parameters of the system, and arguments of the function
 
     >>> import numpy as np
     >>> from nonsmooth import MoreauJean
@@ -403,3 +369,77 @@ class LongRun:
                 f"velocity, v:{system.names.v[0]}."
             )
         return kind, name
+
+
+@telling
+def lyapunov(
+    system: System, stepper: Stepper, *, interval: float, intervals: int, dt: StepControl, size: float = 1e-7,
+    transient: int = 0, state: State | None = None, parameters: Mapping[str, float] | None = None, seed: int = 0,
+    progress: Progress = None,
+) -> Exponent:  # fmt: skip
+    """Largest Lyapunov exponent [1/s] from two neighbouring runs; see `nonsmooth.diagnostics.largest_exponent`.
+
+    The distance of two states is ``sqrt(dv' M dv + (2 pi / interval)^2 du' M du)`` divided by the same for unit
+    velocities, with the difference of coordinates as a displacement, dq = B(q) du: in the plane du = dq. The exponent
+    does not depend on it. The first neighbour lies in a random direction that satisfies the joints.
+
+    Neighbouring motions impact at times that differ by about their distance divided by their velocity. Steps must
+    resolve this difference, which determines the growth; this requires `Landing`, `EventDriven` or compliant contact.
+    With constant steps both impact in the same step, and the growth is not that of the mechanism.
+
+    Parameters
+    ----------
+    system, stepper, state, parameters : as of `nonsmooth.simulate`
+    interval : [s], between two renormalisations; a period of the drive, if there is one
+    intervals : int, at least 32
+    dt : Landing or ErrorControl
+    size : [-], > 0, distance of the neighbours: m and rad and, with the mass's weight, m/s
+    transient : int, number of omitted initial intervals
+    seed : int, of the first direction
+    progress : callable (share), or True for words on one line, optional
+
+    Raises
+    ------
+    InputError
+        For a constant step, or invalid numbers.
+    SimulationFailed
+        If a run fails.
+    """
+    if isinstance(dt, (Real, ConstantStep)):
+        raise InputError(
+            "A Lyapunov exponent needs impacts at their own times, which a constant step rounds to its grid; "
+            "give dt=Landing(...) or ErrorControl(...)."
+        )
+    p = system.parameter_vector(parameters)
+    M = system.numeric.M((system.start if state is None else state).q, p)[0]
+    M = M / np.trace(M) * system.nv
+    rate = 2 * np.pi / interval
+    random = np.random.default_rng(seed)
+    done = 0
+
+    def distance(a: State, b: State) -> float:
+        u, v = b.q - a.q, b.v - a.v
+        if system.dimension == 3:  # the displacement u with b.q - a.q = B(q) u, to first order
+            u = np.asarray(np.linalg.lstsq(system.numeric.B(a.q)[0], u, rcond=None)[0], dtype=np.float64)
+        return float(np.sqrt(v @ M @ v + rate**2 * (u @ M @ u)))
+
+    def neighbour(a: State, b: State | None, wanted: float) -> State:
+        if b is None:
+            u, v = random.standard_normal((2, system.nv))
+            moved = u if system.dimension == 2 else system.numeric.B(a.q)[0] @ u
+            trial = replace(a, q=a.q + wanted / rate * moved, v=a.v + wanted * v)
+            b = closed_start(system, trial, p)
+        share = wanted / distance(a, b)
+        return replace(b, q=a.q + share * (b.q - a.q), v=a.v + share * (b.v - a.v))
+
+    def flow(a: State) -> State:
+        nonlocal done
+        run = simulate(system, stepper, t_end=a.t + interval, dt=dt, state=a, parameters=parameters)
+        done += 1
+        whom(progress)(done / (2 * (transient + intervals)))
+        return run.end
+
+    start = system.start if state is None else state
+    return largest_exponent(
+        flow, start, neighbour, distance, interval=interval, intervals=intervals, size=size, transient=transient
+    )  # fmt: skip

@@ -1,7 +1,8 @@
 """Cases: contact law, stepper and steps on a mechanism, the accurate solution of a case, and its cost at equal error.
 
 The accurate solution is the exact one of the case, or its own contact law computed by another method with tolerances
-near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant contact.
+near round-off: event-driven of order 8 for rigid contact, an explicit method of order 8 for compliant contact. `Motion`
+is a common interface to a run and to an exact solution.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from nonsmooth import solvers, steppers
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.diagnostics import coordinates, impulses
 from nonsmooth.exceptions import InputError, SimulationFailed
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
@@ -34,29 +36,113 @@ from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import built
-from nonsmooth.studies.motions import Motion, scaled_distance, scales
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.verdict import ADVICE
 from nonsmooth.trust import difference, scale_of, verdict_against
 
-#: points of the time grid on which motions are compared, in addition to their rows
-GRID = 2000
+FIXED = 1e-9  # range of a coordinate, relative to the largest of the same unit, below which it is regarded as fixed
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Coordinates and impulses as functions of time."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    contacts: tuple[str, ...]
+    rows: Array  # times [s] of rows and jumps
+    positions: Callable[[Array], Array]  # t -> (len(t), nq) [m] or [rad]
+    impulses: Callable[[Array], Array]  # t -> (len(t), nc) [N s] since the start, impacts at t included
+
+    @classmethod
+    def of_run(cls, run: Trajectory) -> Self:
+        """Interpolated between rows by `coordinates` and `impulses` of the diagnostics."""
+        return cls(
+            run.q.names, run.q.unit_list, run.gap.names, run.t,
+            lambda t: coordinates(run, t), lambda t: impulses(run, t),
+        )  # fmt: skip
+
+    @classmethod
+    def of_exact(cls, exact: Any, like: Trajectory) -> Self:
+        """An exact solution with ``sample(t, side)`` and ``events``, with all columns of a run, in its order."""
+        start = np.array([like.t[0]])
+        if not (hasattr(exact, "sample") and hasattr(exact, "events")):
+            raise InputError(
+                f"An exact solution has sample(t, side) and events, got {type(exact).__name__}; "
+                "call the problem's `exact` with the problem's arguments."
+            )
+        sample = exact.sample(start)
+        missing = [name for name in like.q.names if name not in sample.q]
+        missing += [name for name in like.gap.names if name not in sample.impulse]
+        if missing:
+            raise InputError(f"The exact solution does not give {', '.join(missing)}; leave it out.")
+
+        def table(kind: str, names: tuple[str, ...], t: Array) -> Array:
+            values = getattr(exact.sample(np.asarray(t, float)), kind)
+            return np.array([values[name] for name in names]).reshape(len(names), len(t)).T
+
+        return cls(
+            like.q.names, like.q.unit_list, like.gap.names, np.asarray(exact.events, float),
+            lambda t: table("q", like.q.names, t), lambda t: table("impulse", like.gap.names, t),
+        )  # fmt: skip
+
+
+def motion_times(grid: Array, *motions: Motion) -> Array:
+    """The grid and the rows of all motions within it."""
+    t = np.unique(np.concatenate([grid, *(motion.rows for motion in motions)]))
+    return np.asarray(t[(t >= grid[0]) & (t <= grid[-1])])
+
+
+def time_mean(values: Array, t: Array) -> Array:
+    """``1/T int values dt`` of each column, by the trapezoid over the times t."""
+    return np.asarray(np.diff(t) @ (values[1:] + values[:-1]) / 2 / (t[-1] - t[0]))
+
+
+def mean_impulse_error(a: Motion, b: Motion, t: Array) -> Array:
+    """``1/T int |P_a - P_b| dt`` of the normal impulse since the start, of each contact (nc,) [N s].
+
+    By the value in the middle between two times t, among which are those of all jumps: a jump that is shifted by dt
+    contributes its height times dt / T. At such a time itself one impulse may have jumped and the other not.
+    """
+    middle = (t[1:] + t[:-1]) / 2
+    return np.asarray(np.diff(t) @ np.abs(a.impulses(middle) - b.impulses(middle)) / (t[-1] - t[0]))
+
+
+def mean_deviation(a: Motion, b: Motion, t: Array) -> Array:
+    """``1/T int |q_a - q_b| dt`` of each coordinate (nq,) [m] or [rad], by the trapezoid over the times t."""
+    return time_mean(np.abs(a.positions(t) - b.positions(t)), t)
+
+
+def scales(motion: Motion, t: Array) -> Array:
+    """Range of each coordinate (nq,) [m] or [rad]; infinite if it does not move, so that it is ignored."""
+    positions = motion.positions(t)
+    extent = np.asarray(positions.max(axis=0) - positions.min(axis=0))
+    for unit in set(motion.units):
+        same = np.array([one == unit for one in motion.units])
+        largest = float(extent[same].max())
+        extent[same & ((extent <= FIXED * largest) | (largest < FIXED**2))] = np.inf
+    return extent
+
+
+def scaled_distance(a: Motion, b: Motion, t: Array, scale: Array) -> float:
+    """The largest mean deviation of a coordinate over its scale [-]."""
+    return float(np.max(mean_deviation(a, b, t) / scale, initial=0.0))
+
+
+GRID = 2000  # points of the time grid on which motions are compared, in addition to their rows
 #: positions relative to the smallest clearance, peak forces to the largest, as `simulate` has by default
 ACCURACY = 1e-2
 #: tolerances of an accurate run, and its least number of rows; tolerances of a second one over those of the first
 RTOL, ATOL, ROWS, COARSER = 1e-11, 1e-13, 400, 100.0
-#: simultaneity window and shortest flight [s] of an accurate rigid run whose case states none
-DT_MIN = 1e-6
+DT_MIN = 1e-6  # simultaneity window and shortest flight [s] of an accurate rigid run whose case states none
 #: what to do where the steps of a case are too long, as the commands say it too
 SHORTEN = "give shorter steps as dt of the case, or of all by --dt-max"
-#: factors of tolerances and of steps from one refinement to the next
-TENTH, HALF = 0.1, 0.5
+TENTH, HALF = 0.1, 0.5  # factors of tolerances and of steps from one refinement to the next
 #: coarsest relative tolerance, shortest step as a share of the run, and how often a setting is changed
 COARSEST, SHORTEST, CHANGES = 1e-2, 1e-8, 24
 #: time [s] of runs beyond which none is repeated, and of the first beyond which it is not even repeated once
 REPEATED, COMPILING = 1.0, 10.0
-#: constant steps per longest event-locating step: their order is one, and impacts are not located
-SHORTER = 10
+SHORTER = 10  # constant steps per longest event-locating step: their order is one, and impacts are not located
 #: of the shortest passage of a clearance, in a step that ends at impacts: errors are some 0.1 % of the clearance; and
 #: number of steps beyond which they are not shortened
 QUARTER, MOST = 0.25, 100_000
@@ -68,12 +154,10 @@ class Case(metaclass=Called):
 
     Parameters
     ----------
-    label
-        Its name in tables and figures.
+    label : its name in tables and figures
     contact : Rigid or Compliant
     stepper : a stepper that takes this contact
-    dt : [s]
-        Landing or ErrorControl.
+    dt : [s], Landing or ErrorControl
     parameters : mapping, optional, parameters to change, by name
     exact : optional, the exact solution of this case, an object with ``sample(t, side)`` and ``events``
     """
@@ -89,9 +173,8 @@ class Case(metaclass=Called):
         if not isinstance(self.label, str) or not self.label:
             raise InputError("A case needs a label, its name in tables and figures.")
         if not isinstance(self.contact, Rigid | Compliant):
-            raise InputError(
-                f'Case "{self.label}": contact must be Rigid(...) or Compliant(...), got {self.contact!r}.'
-            )
+            wanted = "contact must be Rigid(...) or Compliant(...)"
+            raise InputError(f'Case "{self.label}": {wanted}, got {self.contact!r}.')
         step_control(self.dt)
         check_stepper(self.stepper)
 
@@ -116,11 +199,6 @@ class Trial:
     system: System
     t_end: float
 
-    @classmethod
-    def of(cls, build: Callable[[Any], Any], case: Case, t_end: float) -> Trial:
-        """On what a user's function makes of the contact law."""
-        return cls(case, built(build, case.contact), t_end)
-
     def alike(self, other: Case) -> bool:
         """Whether another case has the same accurate solution."""
         own = self.case
@@ -136,27 +214,17 @@ class Trial:
         return simulate(self.system, self.case.stepper, t_end=self.t_end, dt=dt, parameters=self.case.parameters)
 
     def accurate(self) -> Accurate:
-        """The exact solution of the case, or its own contact law with tolerances near round-off.
-
-        Raises
-        ------
-        SimulationFailed
-            If the accurate run fails.
-        """
+        """The exact solution of the case, or its own contact law with tolerances near round-off."""
         start, parameters, parted = self.system.start.t, self.case.parameters, math.inf
         control = step_control(self.case.dt, (start, self.t_end))
         dt_min = DT_MIN if isinstance(control, ConstantStep) else control.dt_min
         longest = max((self.t_end - start) / ROWS, dt_min)
         stepper = CompliantDae() if isinstance(self.case.contact, Compliant) else EventDriven(order="dop853")
-
-        def converged(looser: float) -> Trajectory:
-            steps = ErrorControl(looser * RTOL, looser * ATOL, dt_min, longest)
-            return simulate(self.system, stepper, t_end=self.t_end, dt=steps, parameters=parameters)
-
-        fine = converged(1.0)
+        steps = [ErrorControl(looser * RTOL, looser * ATOL, dt_min, longest) for looser in (1.0, COARSER)]
+        fine = simulate(self.system, stepper, t_end=self.t_end, dt=steps[0], parameters=parameters)
         values = self.system.parameter_vector(parameters)
         try:
-            coarse = converged(COARSER)
+            coarse = simulate(self.system, stepper, t_end=self.t_end, dt=steps[1], parameters=parameters)
         except SimulationFailed as failure:
             parted = float(failure.trajectory.t[-1])
         else:
@@ -170,22 +238,13 @@ class Trial:
 class Accurate:
     """The exact or accurate solution of a case, and of all cases alike.
 
-    Parameters
-    ----------
-    trial
-        Of the case.
-    motion
-        The exact solution if there is one, else that of the run.
-    run
-        A run with tolerances near round-off, by another method.
-    parted : [s]
-        Time at which this and a run with coarser tolerances differ by a tenth of the clearance: later motion depends on
-        round-off. Infinite if they never do.
+    At the time `parted` [s] the run and one with coarser tolerances differ by a tenth of the clearance: later motion
+    depends on round-off.
     """
 
     trial: Trial
-    motion: Motion
-    run: Trajectory
+    motion: Motion  # the exact solution if there is one, else that of the run
+    run: Trajectory  # with tolerances near round-off, by another method
     parted: float = math.inf
 
     @cached_property
@@ -312,11 +371,6 @@ def coarsest(trial: Trial, accurate: Accurate, target: float, patience: float) -
 def scheme(word: str) -> Any:
     """The rigid stepper of ``STEPPER`` or ``STEPPER:SOLVER``, names as on the command line.
 
-    Raises
-    ------
-    InputError
-        For an unknown stepper or solver, or a stepper of compliant contact.
-
     >>> scheme("gauss-qp:osqp")
     GaussQP(solver=Osqp(eps=1e-10, max_iterations=20000, polish=True), fallback=True, cone='coulomb')
     """
@@ -342,12 +396,7 @@ def rigid_cases(like: Case, rigid: Iterable[Any]) -> list[Case]:
     """A rigid case computed by other schemes: names, as ``"gauss-qp:osqp"``, or steppers.
 
     Schemes have event-locating steps between the bounds of the case if they take them, its tolerances if they control
-    their error, else constant steps, a tenth of its longest.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, for a case that is not rigid, or has no tolerances from which steps could be derived.
+    their error, else constant steps, a tenth of its longest. InputError for a case without tolerances, or not rigid.
     """
     if isinstance(rigid, str) or not isinstance(rigid, Iterable):
         raise InputError(f'rigid must be a list of schemes, as ["gauss-mpcc:ipopt-mpcc"], got {shown(rigid)}.')
@@ -374,14 +423,9 @@ def landing_case(build: Callable[[Any], Any], like: Case, t_end: float) -> Case:
 
     Speeds are those of a run of the case itself, whose longest step is not exceeded. Steps are not shorter than those
     of which `MOST` make the run.
-
-    Raises
-    ------
-    SimulationFailed
-        If that run fails.
     """
     (case,) = rigid_cases(like, [GaussQP()])
-    trial = Trial.of(build, like, t_end)
+    trial = Trial(like, built(build, like.contact), t_end)
     with stage("computing", "the speeds that bound the steps of landing"):
         run = trial.run()
     m = Mechanism(trial.system, trial.system.parameter_vector(like.parameters), 1.0)

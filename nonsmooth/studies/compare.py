@@ -23,22 +23,25 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step.control import step_control
-from nonsmooth.studies.arguments import check_build
+from nonsmooth.studies.arguments import built, check_build
 from nonsmooth.studies.cases import (
     GRID,
     Accurate,
     Case,
     Cost,
+    Motion,
     Trial,
     checked_cases,
     coarsest,
     cost_of,
     early_end,
     evaluations,
+    mean_deviation,
+    motion_times,
     rigid_cases,
+    scaled_distance,
 )
 from nonsmooth.studies.files import Result, doubts, texts, variable
-from nonsmooth.studies.motions import Motion, mean_deviation, motion_times, scaled_distance
 from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -77,22 +80,17 @@ class Comparison(Result):
 
     Parameters
     ----------
-    cases
-        As given.
+    cases : as given
     table
         ``table[label][metric]``: a number, or a mapping from contacts, coordinates or causes to numbers; see `METRICS`.
-    runs
-        The trajectories, by label.
-    reference, truth
-        Label of the reference case, and its accurate solution, with which the cases are compared.
+    runs : the trajectories, by label
+    reference, truth : label of the reference case, and its accurate solution, with which the cases are compared
     between, modes
         Distances of the runs to each other [-], and shares of time in which their contact modes agree [-]; both
         (cases, cases).
-    edges, forces
-        Bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts).
+    edges, forces : bounds of the windows [s], and mean normal forces in them [N] (cases, windows, contacts)
     settings : end, target, windows, thresholds, and the origin of the accurate solutions
-    failed
-        Cases left out because their run, or their accurate solution, ended early, with the reason.
+    failed : cases left out because their run, or their accurate solution, ended early, with the reason
     """
 
     cases: tuple[Case, ...]
@@ -170,8 +168,8 @@ class Comparison(Result):
         rows: list[dict[str, Any]] = [{"case": label} for label in self.labels]
         for row in rows:
             for name, value in self.table[row["case"]].items():
-                parts = {f"{name}.{key}": part for key, part in value.items()} if isinstance(value, Mapping) else None
-                row |= {name: value} if parts is None else parts
+                mapped = isinstance(value, Mapping)
+                row |= {f"{name}.{key}": part for key, part in value.items()} if mapped else {name: value}
         return rows
 
     def to_dataset(self) -> xarray.Dataset:
@@ -189,10 +187,11 @@ class Comparison(Result):
             "coordinate": first.q.names, "contact": first.gap.names, "cause": list(self.table[self.labels[0]]["loss"]),
         }  # fmt: skip
         coordinates: dict[str, Any] = {name: (name, texts(values)) for name, values in names.items()}
-        coordinates["unit"] = variable("coordinate", first.q.unit_list)
-        coordinates["time"] = variable("time", t, "s")
-        coordinates["window_start"] = variable("window", self.edges[:-1], "s")
-        coordinates["window_end"] = variable("window", self.edges[1:], "s")
+        coordinates |= {
+            "unit": variable("coordinate", first.q.unit_list), "time": variable("time", t, "s"),
+            "window_start": variable("window", self.edges[:-1], "s"),
+            "window_end": variable("window", self.edges[1:], "s"),
+        }  # fmt: skip
         data: dict[str, Any] = {}
         for metric, (unit, meaning) in METRICS.items():
             values = [self.table[label][metric] for label in self.labels]
@@ -230,19 +229,10 @@ class Comparison(Result):
 
 @telling
 def compare(
-    build: Callable[[Any], Model | System],
-    cases: Sequence[Case],
-    *,
-    t_end: float,
-    rigid: Sequence[Any] = (),
-    reference: str | None = None,
-    windows: int = 20,
-    target: float = 1e-4,
-    slowest: float = 0.01,
-    repeats: int = 3,
-    patience: float = 10.0,
-    progress: Progress = None,
-) -> Comparison:
+    build: Callable[[Any], Model | System], cases: Sequence[Case], *, t_end: float, rigid: Sequence[Any] = (),
+    reference: str | None = None, windows: int = 20, target: float = 1e-4, slowest: float = 0.01, repeats: int = 3,
+    patience: float = 10.0, progress: Progress = None,
+) -> Comparison:  # fmt: skip
     """Run one mechanism with several contact laws and steppers, and evaluate the same metrics.
 
     The distance of two motions is the time mean of the absolute difference of a coordinate, divided by its range in the
@@ -255,8 +245,7 @@ def compare(
     build
         A function of the contact law that returns a model or a system: ``model.with_contact``, or
         ``lambda contact: slider_rod(case=2, contact=contact)``.
-    cases
-        The cases, at least one, with different labels.
+    cases : the cases, at least one, with different labels
     t_end : [s]
     rigid
         Further schemes of the first rigid case, by name with solver, as ``["gauss-mpcc:ipopt-mpcc", "gauss-qp:osqp"]``,
@@ -264,25 +253,18 @@ def compare(
     reference : label, optional
         The case whose reference solution is used for all; the first one by default. It is the exact solution if the
         case has one, otherwise that of the same contact law with tolerances near round-off.
-    windows
-        Number of equal windows of time over which forces are averaged.
-    target : [-]
-        Own error of a case, by the same distance, at which costs are compared; 0 omits this comparison.
+    windows : number of equal windows of time over which forces are averaged
+    target : [-], own error of a case, by the same distance, at which costs are compared; 0 omits this comparison
     slowest : [-]
         Contacts are impacts if their approach velocity exceeds this share of the largest one in the reference case.
-    repeats
-        Number of repetitions of fast runs, the fastest of which is the cost.
-    patience : [s]
-        A setting is not refined further if a run takes longer.
-    progress : callable (what, share), or True for words on one line, optional
-        Called before each part of the work.
+    repeats : number of repetitions of fast runs, the fastest of which is the cost
+    patience : [s], a setting is not refined further if a run takes longer
+    progress : callable (what, share), or True for words on one line, optional, called before each part of the work
 
     Notes
     -----
-    The verdict of a run is that of its difference to the accurate solution with its own contact law: *accurate* within
-    1 % of the smallest clearance and of the largest peak force, *sensitive* where it follows that as long as runs with
-    tolerances near round-off follow each other. A case whose run or accurate solution ends early is left out, with the
-    reason in `failed`.
+    The verdict of a run is that of its difference to the accurate solution with its own contact law. A case whose run
+    or accurate solution ends early is left out, with the reason in `failed`.
 
     Raises
     ------
@@ -328,23 +310,14 @@ def compare(
         if not low <= value < float("inf"):
             raise InputError(f"{name} must be a number >= {low:g}, got {value!r}.")
     check_build(build)
-    return _compare(build, cases, t_end, reference or labels[0], windows, target, slowest, repeats, patience, progress)
-
-
-def _compare(
-    build: Callable[[Any], Model | System], cases: tuple[Case, ...], t_end: float, reference: str, windows: int,
-    target: float, slowest: float, repeats: int, patience: float, progress: Progress,
-) -> Comparison:  # fmt: skip
-    """The comparison of checked cases."""
+    reference = reference or labels[0]
     tell = whom(progress)
-    trials = {case.label: Trial.of(build, case, t_end) for case in cases}
+    trials = {case.label: Trial(case, built(build, case.contact), t_end) for case in cases}
     first = trials[cases[0].label].system
     for label, trial in trials.items():
         if trial.system.contact_names != first.contact_names or trial.system.q_names != first.q_names:
-            raise InputError(
-                f'Cases "{cases[0].label}" and "{label}" are different mechanisms: '
-                "their coordinates or contacts differ."
-            )
+            which = f'"{cases[0].label}" and "{label}"'
+            raise InputError(f"Cases {which} are different mechanisms: their coordinates or contacts differ.")
     parts = 3 * len(cases)
     runs: dict[str, Trajectory] = {}
     failed: dict[str, str] = {}
@@ -392,26 +365,18 @@ def _compare(
         table[case.label] = {name: numbers[name] for name in METRICS}
     tell("done", 1.0)
     motions = [Motion.of_run(runs[case.label]) for case in cases]
+    settings = {
+        "t_end [s]": float(t_end), "target of the own error [-]": float(target), "windows": int(windows),
+        "slowest impact [m/s]": threshold,
+        "scale of coordinates [m or rad]": dict(zip(truth.names, scale.tolist(), strict=True)),
+        "truth": {case.label: "exact" if case.exact is not None else "converged" for case in cases},
+    }  # fmt: skip
     return Comparison(
-        cases=cases,
-        table=table,
-        runs=runs,
-        reference=reference,
-        truth=truth,
+        cases=cases, table=table, runs=runs, reference=reference, truth=truth,
         between=np.array([[scaled_distance(a, b, motion_times(grid, a, b), scale) for b in motions] for a in motions]),
-        modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]),
-        edges=edges,
-        forces=np.stack([mean_forces(run, edges) for run in runs.values()]),
-        settings={
-            "t_end [s]": float(t_end),
-            "target of the own error [-]": float(target),
-            "windows": int(windows),
-            "slowest impact [m/s]": threshold,
-            "scale of coordinates [m or rad]": dict(zip(truth.names, scale.tolist(), strict=True)),
-            "truth": {case.label: "exact" if case.exact is not None else "converged" for case in cases},
-        },
-        failed=failed,
-    )
+        modes=np.array([[agreement(a, b) for b in runs.values()] for a in runs.values()]), edges=edges,
+        forces=np.stack([mean_forces(run, edges) for run in runs.values()]), settings=settings, failed=failed,
+    )  # fmt: skip
 
 
 def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float) -> dict[str, Any]:
@@ -437,13 +402,8 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
         "impulse": dict(zip(contacts, run.P_N.array.sum(axis=0).tolist(), strict=True)),
         "peak_force": dict(zip(contacts, peaks.tolist(), strict=True)),
         "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),
-        "impacts": len(impacts(run, threshold)),
-        "first_impact": of_first("start"),
-        "first_impulse": of_first("impulse"),
-        "first_approach": of_first("approach"),
-        "first_separation": of_first("separation"),
-        "contact_share": contact_share(run),
-        "loss": dissipated(run),
-        "steps": len(run.t) - 1,
-        "evaluations": evaluations(run),
-    }
+        "impacts": len(impacts(run, threshold)), "first_impact": of_first("start"),
+        "first_impulse": of_first("impulse"), "first_approach": of_first("approach"),
+        "first_separation": of_first("separation"), "contact_share": contact_share(run), "loss": dissipated(run),
+        "steps": len(run.t) - 1, "evaluations": evaluations(run),
+    }  # fmt: skip

@@ -15,8 +15,7 @@ from nonsmooth.studies.arguments import check_count, mapping
 
 #: generators of `sample`: classes of `scipy.stats.qmc`, and independent random numbers
 METHODS = {"sobol": "Sobol", "halton": "Halton", "latin": "LatinHypercube", "random": None}
-#: shares at which the quantile of a distribution may be infinite and is not evaluated
-EDGE = 2.0**-53
+EDGE = 2.0**-53  # shares at which the quantile of a distribution may be infinite and is not evaluated
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +24,10 @@ class Design:
 
     Parameters
     ----------
-    names
-        ``element.parameter``, or an argument of the function that builds the model (k,).
-    values
-        In SI units (n, k).
-    axes
-        Of a grid, the values of each name; empty otherwise.
-    how
-        How the values were chosen, in words.
+    names : ``element.parameter``, or an argument of the function that builds the model (k,)
+    values : in SI units (n, k)
+    axes : of a grid, the values of each name; empty otherwise
+    how : how the values were chosen, in words
     """
 
     names: tuple[str, ...]
@@ -95,13 +90,11 @@ def sample(distributions: Mapping[str, Any], n: int, *, method: str = "sobol", s
         By parameter: ``(low, high)`` for a uniform distribution, ``(low, high, "log")`` for a log-uniform one, or an
         object with a quantile function ``ppf``, such as the frozen distributions of `scipy.stats`, `Fit` and
         `Toleranced`.
-    n
-        Number of runs; a power of two keeps a Sobol sequence balanced.
+    n : number of runs; a power of two keeps a Sobol sequence balanced
     method
         "sobol", "halton" or "latin" fill the space evenly (`scipy.stats.qmc`): fewer runs for a mean or a sensitivity.
         "random" draws independently, as confidence bounds assume.
-    seed
-        The same seed gives the same design.
+    seed : the same seed gives the same design
 
     >>> design = sample({"slider.mass": (4.0, 6.0), "guide.clearance": (1e-6, 1e-4, "log")}, 1024)
     >>> design.values.shape, design.values[:, 0].mean().round(2)
@@ -138,13 +131,7 @@ def words(distributions: Mapping[str, Any]) -> str:
 
 
 def quantiles(name: str, distribution: Any, share: Any) -> Array:
-    """Values of a distribution at shares between 0 and 1.
-
-    Raises
-    ------
-    InputError
-        If it is not a distribution.
-    """
+    """Values of a distribution at shares between 0 and 1."""
     share = np.clip(np.asarray(share, float), EDGE, 1.0 - EDGE)
     if hasattr(distribution, "ppf"):
         return np.asarray(distribution.ppf(share), float)

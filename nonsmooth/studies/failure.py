@@ -6,8 +6,7 @@ of the limit states ``value - limit`` is positive, of a two-sided limit also ``-
 - `monte-carlo`: share of failed products, with the bounds of Clopper and Pearson.
 - `form`, first-order reliability method: with the distance beta of a limit state's nearest point from the origin, its
   probability is Phi(-beta), exact if it is plane. Several limit states are united by the upper bound of Ditlevsen.
-  Random directions of clearances are taken at their worst: components of a vector of given length are dependent, which
-  the method cannot represent, and the result is too large.
+  Random directions of clearances are taken at their worst, so that the result is too large.
 - `importance`: sampling from normal distributions around these points, weighted by the ratio of the densities.
 - `subset`: the product of conditional probabilities of growing subsets, estimated by Markov chains, with wide bounds:
   the errors of the subsets are taken as fully dependent.
@@ -30,18 +29,14 @@ from nonsmooth.studies.arguments import check_count, check_share
 from nonsmooth.studies.designs import drawn
 
 METHODS = ("monte-carlo", "form", "importance", "subset")
-#: products that are evaluated together
-BLOCK = 1000
-#: coefficient of variation at which importance sampling ends
-PRECISION = 0.01
+BLOCK = 1000  # products that are evaluated together
+PRECISION = 0.01  # coefficient of variation at which importance sampling ends
 #: shares at which the search for nearest points starts, in each input; the median first
 STARTS = (0.5, 0.1, 0.35, 0.65, 0.9)
-#: random directions among which the worst is taken
-TRIED = 4000
+TRIED = 4000  # random directions among which the worst is taken
 #: limit state, as a share of the limit, within which a search has reached it; that of a product that cannot be made
 REACHED, FAILED = 1e-3, 1e300
-#: largest distance of a nearest point that counts: of a probability of 1e-15
-FARTHEST = 8.0
+FARTHEST = 8.0  # largest distance of a nearest point that counts: of a probability of 1e-15
 
 Output = Callable[[Array], Array]
 
@@ -52,14 +47,10 @@ class Failure:
 
     Parameters
     ----------
-    method
-        One of `METHODS`.
-    probability, low, high
-        [-], and its bounds with confidence; equal to it for `form`, which has no bounds.
-    beta
-        Reliability index -Phi^-1(probability) [-].
-    evaluations
-        Of products.
+    method : one of `METHODS`
+    probability, low, high : [-], and its bounds with confidence; equal to it for `form`, which has no bounds
+    beta : reliability index -Phi^-1(probability) [-]
+    evaluations : of products
     """
 
     method: str
@@ -84,16 +75,9 @@ class Failure:
 
 
 def failure_probability(
-    output: Output,
-    distributions: Mapping[str, Any],
-    limit: float,
-    *,
-    method: str = "monte-carlo",
-    two_sided: bool = False,
-    runs: int = 100_000,
-    confidence: float = 0.99,
-    seed: int = 0,
-) -> Failure:
+    output: Output, distributions: Mapping[str, Any], limit: float, *, method: str = "monte-carlo",
+    two_sided: bool = False, runs: int = 100_000, confidence: float = 0.99, seed: int = 0,
+) -> Failure:  # fmt: skip
     """Probability that an output exceeds its limit.
 
     Parameters
@@ -101,20 +85,13 @@ def failure_probability(
     output
         Function of inputs (n, k), in the order of `distributions`, that gives (n,), or (n, m) of which none may exceed
         the limit; NaN counts as a failure. For `form` and `importance` it must be smooth: at the kinematic level.
-    distributions
-        Of the inputs, as for `sample`, fits and toleranced dimensions among them.
-    limit
-        Largest accepted output.
-    method
-        One of `METHODS`.
-    two_sided
-        Whether outputs are signed, and their magnitude must not exceed the limit.
-    runs
-        Products of `monte-carlo`; of each subset of `subset`; at most of `importance`.
-    confidence
-        Of the bounds.
-    seed
-        The same seed gives the same result.
+    distributions : of the inputs, as for `sample`, fits and toleranced dimensions among them
+    limit : largest accepted output
+    method : one of `METHODS`
+    two_sided : whether outputs are signed, and their magnitude must not exceed the limit
+    runs : products of `monte-carlo`; of each subset of `subset`; at most of `importance`
+    confidence : of the bounds
+    seed : the same seed gives the same result
 
     Raises
     ------
@@ -228,11 +205,9 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
     turning = np.array([".direction_" in name for name in states.distributions])
     tried = np.where(turning, np.random.default_rng(0).standard_normal((TRIED if turning.any() else 1, inputs)), 0.0)
     solver = ot.AbdoRackwitz()
-    solver.setMaximumIterationNumber(200)
-    solver.setMaximumAbsoluteError(1e-8)
-    solver.setMaximumRelativeError(1e-8)
-    solver.setMaximumResidualError(1e-8)
-    solver.setMaximumConstraintError(1e-9)
+    limits = {"IterationNumber": 200, "AbsoluteError": 1e-8, "RelativeError": 1e-8, "ResidualError": 1e-8}
+    for name, value in (limits | {"ConstraintError": 1e-9}).items():
+        getattr(solver, f"setMaximum{name}")(value)
     found, free = [], int((~turning).sum())
     for i, worst in enumerate(tried[np.argmax(states(tried), axis=0)]):
 
@@ -255,10 +230,8 @@ def _nearest_points(ot: Any, states: _States) -> list[Array]:
                     found[-1][~turning] = point
                 break
     if not found:
-        raise InputError(
-            "No product was found beyond the limit by the search for the nearest points; check the limit, or take the "
-            "method subset or monte-carlo."
-        )
+        what = "No product was found beyond the limit by the search for the nearest points"
+        raise InputError(f"{what}; check the limit, or take the method subset or monte-carlo.")
     return found
 
 

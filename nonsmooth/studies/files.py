@@ -21,20 +21,13 @@ if TYPE_CHECKING:
     import xarray
 
 FINISHED, FAILED = "finished", "failed"
-#: variables of a sweep besides its metrics
-FACTS = ("status", "message", "verdict")
+FACTS = ("status", "message", "verdict")  # variables of a sweep besides its metrics
 #: verdict of runs that were not repeated with finer steps, and of those that failed
 UNCHECKED, INCOMPLETE = "not checked", "incomplete"
 
 
 def save_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a NetCDF file with a checksum, under a temporary name, then rename it, so that the named file is complete.
-
-    Raises
-    ------
-    NotWritten
-        If the path cannot be written; an existing file remains unchanged.
-    """
+    """Write a NetCDF file with a checksum under a temporary name, then rename it, so that a named file is complete."""
     write_dataset(dataset, path, "The study")
 
 

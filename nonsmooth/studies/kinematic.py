@@ -7,12 +7,14 @@ direction is that of the load, a given angle, or random. Closing the joints then
     g(t, q, p + dp, e) = 0,
 
 for many products together by Newton's method, or to first order, ``dq = -(dg/dq)^-1 dg/dp dp``. Tilt of a journal in
-its bearing is not regarded, nor axial clearance.
+its bearing is not regarded, nor axial clearance. `Starts` closes the joints of runs with other dimensions.
 """
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -21,16 +23,62 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.clearances import Clearance
+from nonsmooth.model.closing import closed_start
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
-from nonsmooth.model.elements import Element
 from nonsmooth.model.fits import Fit, Scatter
 from nonsmooth.model.flexible_bodies import FlexibleBody
+from nonsmooth.model.joints import Joint
 from nonsmooth.model.model import Model
 from nonsmooth.model.review import REMARKS
+from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.settings import is_number, shown
 from nonsmooth.studies.arguments import mapping
-from nonsmooth.studies.starts import ideal_name
+
+
+def ideal_name(system: System, known: Mapping[str, float], name: str) -> str | None:
+    """The parameter of the mechanism with ideal joints that stands for one of the mechanism; None if there is none.
+
+    The points of a guide and of a slider are those of the bodies a and b of the ideal joint.
+    """
+    if name in known:
+        return name
+    owner, _, label = name.partition(".")
+    clearances = (one for one in system.elements if one.name == owner and isinstance(one, Clearance))
+    pairs = ((field, body) for one in clearances for field, body in zip(one.body_fields, "ab", strict=True))
+    names = (f"{owner}.{label.replace(f'at_{field}', f'at_{body}')}" for field, body in pairs)
+    return next((one for one in names if one in known), None)
+
+
+class Starts:
+    """Initial states of a system with other parameters: joints closed, and clearances centred.
+
+    Bodies move least from the start of the system until joints, and ideal ones in place of clearances, are closed.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+
+    @cached_property
+    def ideal(self) -> System:
+        """The mechanism with ideal joints, its start that of the system."""
+        made = Model(self.system.elements, name=self.system.name, silence=REMARKS).ideal()
+        return made.build(assemble=made.assemble())
+
+    def moved_by(self, names: tuple[str, ...]) -> bool:
+        """Whether one of the parameters is that of a joint or the point of a clearance, so that starts differ."""
+        joints = {element.name for element in self.ideal.elements if isinstance(element, Joint)}
+        mapped = (ideal_name(self.system, self.ideal.parameters, name) for name in names)
+        return any(name is not None and name.partition(".")[0] in joints for name in mapped)
+
+    def of(self, parameters: Mapping[str, float]) -> State:
+        """The initial state for changed parameters; ModelError if the joints cannot be closed."""
+        known = self.ideal.parameters
+        mapped = {ideal_name(self.system, known, name): value for name, value in parameters.items()}
+        values = self.ideal.parameter_vector({name: x for name, x in mapped.items() if name is not None})
+        found = closed_start(self.ideal, self.system.start, values)
+        return dataclasses.replace(self.system.start, q=found.q, v=found.v)
+
 
 #: directions of a clearance vector that are no angle: that of the static load, and uniformly distributed
 LOAD, ANY = "load", "any"
@@ -38,12 +86,9 @@ LOAD, ANY = "load", "any"
 STRIDE, MOMENTS = 0.05, 32
 #: residual [m or rad] at which joints are closed: round-off of lengths of the order of 1 m; Newton steps to get there
 CLOSED, ITERATIONS = 1e-13, 20
-#: residual up to which round-off of large mechanisms is admitted
-ADMITTED = 1e-10
-#: products that are solved together
-TOGETHER = 20_000
-#: static load in a joint, as a share of the largest, below which it has no direction
-VANISHING = 1e-9
+ADMITTED = 1e-10  # residual up to which round-off of large mechanisms is admitted
+TOGETHER = 20_000  # products that are solved together
+VANISHING = 1e-9  # static load in a joint, as a share of the largest, below which it has no direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +97,8 @@ class _Slack:
 
     name: str
     columns: list[int]
-    #: orthonormal (dimension, freedoms), in the frame of the first body
-    basis: Array
-    #: at each pose the unit vector in the frame of the first body; None if random
-    towards: list[Array] | None
+    basis: Array  # orthonormal (dimension, freedoms), in the frame of the first body
+    towards: list[Array] | None  # at each pose the unit vector in the frame of the first body; None if random
 
     @property
     def labels(self) -> list[str]:
@@ -68,28 +111,23 @@ class Kinematics:
 
     Parameters
     ----------
-    mechanism : System or Model
-        Planar or spatial, of rigid bodies.
-    coordinate
-        Such as ``"slider.x"``.
+    mechanism : System or Model, planar or spatial, of rigid bodies
+    coordinate : such as ``"slider.x"``
     pose
         Coordinates that are held, with one value each or several for several poses; as many as the mechanism without
         its drivers has degrees of freedom, ``{"crank.angle": 0.785}``. Drivers are then left out.
-    t : [s]
-        Without a pose: the time, or times, at which drivers are evaluated; 0 by default.
+    t : [s], without a pose: the time, or times, at which drivers are evaluated; 0 by default
     directions
         By joint: ``"load"`` (from the static loads at each pose, the default), ``"any"`` (random), or in the plane an
         angle [rad] in the ground frame, in space a vector, from the centre of the bearing to that of the journal.
-    parameters
-        Changes of parameters by name, fits among them.
+    parameters : changes of parameters by name, fits among them
 
     Attributes
     ----------
     inputs
         Distributions of what scatters in the model, by name: fits, toleranced dimensions, and of each clearance with a
         random direction standard normal components ``"pin.direction_1"``, ..., which are divided by their length.
-    nominal
-        The coordinate at each pose without clearance (poses,).
+    nominal : the coordinate at each pose without clearance (poses,)
 
     Raises
     ------
@@ -98,15 +136,10 @@ class Kinematics:
     """
 
     def __init__(
-        self,
-        mechanism: System | Model,
-        coordinate: str,
-        *,
-        pose: Mapping[str, Any] | None = None,
-        t: float | Sequence[float] | Array | None = None,
-        directions: Mapping[str, Any] | None = None,
+        self, mechanism: System | Model, coordinate: str, *, pose: Mapping[str, Any] | None = None,
+        t: float | Sequence[float] | Array | None = None, directions: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         own = mechanism.build() if isinstance(mechanism, Model) else mechanism
         if any(isinstance(element, FlexibleBody) for element in own.elements):
             raise InputError("The kinematic level is for rigid bodies; deformation depends on the dynamics.")
@@ -138,7 +171,12 @@ class Kinematics:
         self.inputs: dict[str, Any] = {
             k: x for k, x in stated.items() if self._is_clearance(k) or self._place(k) is not None
         } | self.random_directions
-        self._first = [self._sensitivities(*pose) for pose in self._poses]
+        self._first = []  # derivatives of the coordinate by every parameter of the ideal mechanism
+        for time, values, q in self._poses:
+            slopes, output, _ = (np.asarray(x) for x in self._slopes(time, q, self.parameters))
+            rows = np.asarray(self._solve(time, q, self.parameters, values)[1])
+            padded = np.vstack([slopes, np.zeros((len(self._held), slopes.shape[1]))])
+            self._first.append(np.asarray(-(output @ np.linalg.lstsq(rows, padded, rcond=None)[0])).ravel())
 
     @property
     def random_directions(self) -> dict[str, Any]:
@@ -152,10 +190,8 @@ class Kinematics:
 
         Parameters
         ----------
-        names
-            The inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model.
-        values
-            One row per product (n, len(names)).
+        names : the inputs that vary, such as ``list(kinematics.inputs)``; others keep the values of the model
+        values : one row per product (n, len(names))
 
         Returns
         -------
@@ -315,17 +351,22 @@ class Kinematics:
                 continue
             loaded = isinstance(direction, str) and direction == LOAD
             for t, held, q in self._poses:
-                if loaded:
-                    vector = -self._pull(t, held, q, columns)
-                else:
-                    vector = self._turned(element, _vector(name, direction, d), q)
+                if loaded:  # minus the derivative of the potential energy of the loads by the point's displacement
+                    slopes, _, h = (np.asarray(x) for x in self._slopes(t, q, self.parameters))
+                    rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
+                    multipliers = np.linalg.lstsq(rows.T, h.ravel(), rcond=None)[0][: self.system.ng]
+                    least = VANISHING * np.max(np.abs(slopes.T @ multipliers), initial=0.0)
+                    vector = -np.asarray(slopes[:, columns].T @ multipliers)
+                    vector = vector if np.max(np.abs(vector)) > least else np.zeros(len(columns))
+                else:  # turned into the frame of the first body
+                    equations = self.system.equations
+                    own = equations.placements[element.body_names()[0]].unrotate(ca.SX(_vector(name, direction, d)))
+                    vector = np.asarray(ca.Function("turned", [equations.q], [own])(q)).ravel()
                 along = basis.T @ vector
                 if not np.linalg.norm(along) > 0.0:
                     why = "the static load in it vanishes" if loaded else f"{shown(direction)} is along its axis"
-                    example = "an angle in rad" if d == 2 else "a vector"
-                    raise InputError(
-                        f'"{name}" has no direction, since {why}: give {example}, or "{ANY}" for a random one.'
-                    )
+                    give = f'give {"an angle in rad" if d == 2 else "a vector"}, or "{ANY}" for a random one'
+                    raise InputError(f'"{name}" has no direction, since {why}: {give}.')
                 towards.append(basis @ along / np.linalg.norm(along))
             found.append(_Slack(name, columns, basis, towards))
         return found
@@ -340,28 +381,6 @@ class Kinematics:
         axis = np.array([p[f"{name}.axis_a_{label}"] for label in "xyz"])
         return np.linalg.svd(axis[None])[2][1:].T
 
-    def _pull(self, t: float, held: Array, q: Array, columns: list[int]) -> Array:
-        """Derivative of the potential energy of the loads by the displacement of a joint's point; 0 without load."""
-        slopes, _, h = (np.asarray(x) for x in self._slopes(t, q, self.parameters))
-        rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
-        multipliers = np.linalg.lstsq(rows.T, h.ravel(), rcond=None)[0][: self.system.ng]
-        every = np.abs(slopes.T @ multipliers)
-        pull = np.asarray(slopes[:, columns].T @ multipliers)
-        return pull if np.max(np.abs(pull)) > VANISHING * np.max(every, initial=0.0) else np.zeros(len(columns))
-
-    def _turned(self, element: Element, vector: Array, q: Array) -> Array:
-        """A vector of the ground frame in the frame of the element's first body."""
-        equations = self.system.equations
-        local = equations.placements[element.body_names()[0]].unrotate(ca.SX(vector))
-        return np.asarray(ca.Function("turned", [equations.q], [local])(q)).ravel()
-
-    def _sensitivities(self, t: float, held: Array, q: Array) -> Array:
-        """Derivative of the coordinate by every parameter of the ideal mechanism."""
-        slopes, output, _ = (np.asarray(x) for x in self._slopes(t, q, self.parameters))
-        rows = np.asarray(self._solve(t, q, self.parameters, held)[1])
-        padded = np.vstack([slopes, np.zeros((len(self._held), slopes.shape[1]))])
-        return np.asarray(-(output @ np.linalg.lstsq(rows, padded, rcond=None)[0])).ravel()
-
     def _changes(self, names: list[str], values: Array, k: int) -> Array:
         """Changes of the ideal mechanism's parameters (n, parameters) at pose k."""
         changes = np.zeros((len(values), len(self._names)))
@@ -373,9 +392,8 @@ class Kinematics:
             place = self._place(name)
             if place is None:
                 known = ", ".join([*self.inputs][:20]) or "none"
-                raise InputError(
-                    f'"{name}" has no effect on positions at the kinematic level; what scatters is {known}.'
-                )
+                effect = f'"{name}" has no effect on positions at the kinematic level'
+                raise InputError(f"{effect}; what scatters is {known}.")
             changes[:, place] += column - self.parameters[place]
         for slack in self._slacks:
             c = given.get(f"{slack.name}.clearance", np.full(len(values), self._values[f"{slack.name}.clearance"]))
@@ -424,7 +442,6 @@ def _poses(held: Mapping[str, Any], t: Any) -> list[tuple[float, Array]]:
 
 
 def _vector(name: str, wanted: Any, dimension: int) -> Array:
-    """A direction in the ground frame."""
     if dimension == 2 and is_number(wanted):
         return np.array([math.cos(wanted), math.sin(wanted)])
     if not isinstance(wanted, str) and np.shape(wanted) == (dimension,) and all(is_number(x) for x in wanted):

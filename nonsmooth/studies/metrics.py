@@ -48,8 +48,7 @@ class Metric:
     meaning: str
     function: Function
     batch: Batch | None = None
-    #: of the numbers of a mapping, where they differ
-    units: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)  # of the numbers of a mapping, where they differ
 
     def of(self, run: Trajectory) -> dict[str, NDArray[np.float64]]:
         """Its numbers, by name; names of a mapping are prefixed with the metric's name."""
@@ -74,25 +73,12 @@ class Metric:
 
 @dataclass(frozen=True)
 class Named:
-    """A metric that is available by name.
+    """A metric that is available by name."""
 
-    Parameters
-    ----------
-    about : the word after the colon: "coordinate" or velocity, "contact" (all if omitted), or "" for none
-    unit
-        Its unit, "" for that of the coordinate.
-    meaning
-        In words.
-    function
-        Function of the trajectory and of each selected column or contact.
-    batch
-        The metric of a batch, if available.
-    """
-
-    about: str
-    unit: str
+    about: str  # the word after the colon: "coordinate" or velocity, "contact" (all if omitted), or "" for none
+    unit: str  # "" for that of the coordinate
     meaning: str
-    function: Callable[..., float]
+    function: Callable[..., float]  # of the trajectory and of each selected column or contact
     batch: Batch | None = None
 
 
@@ -104,13 +90,7 @@ def _ends_of_batch(ends: xarray.Dataset, name: str) -> Any:
     return ends["q"].sel(coordinate=name) if name in ends["coordinate"] else ends["v"].sel(velocity=name)
 
 
-def _added_impulses(ends: xarray.Dataset, *contacts: str) -> Any:
-    """Added up step by step in the same order as for a trajectory, so that results are bitwise identical."""
-    return sum(ends["impulse"].sel(contact=name).values for name in contacts)
-
-
-#: with a duration behind it
-OVER = "force-over-"
+OVER = "force-over-"  # with a duration behind it
 #: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
 NAMED: dict[str, Named] = {
     "final": Named(
@@ -123,7 +103,8 @@ NAMED: dict[str, Named] = {
     "impulse": Named(
         "contact", "N s", "normal impulse, of all contacts together",
         lambda run, *names: float(sum(np.cumsum(run.P_N[name])[-1] for name in names)),
-        Batch(("impulse",), _added_impulses),
+        # in the same order as for a trajectory, so that results are bitwise identical
+        Batch(("impulse",), lambda ends, *names: sum(ends["impulse"].sel(contact=name).values for name in names)),
     ),
     "peak-force": Named(
         "contact", "N", "largest mean force of a step, without impacts: it may fall where impacts grow, see force-over",
@@ -179,16 +160,8 @@ NAMED: dict[str, Named] = {
 def metrics_of(given: Metrics, system: System) -> tuple[Metric, ...]:
     """The requested metrics, checked against the names of the system.
 
-    Parameters
-    ----------
-    given
-        Names from `NAMED`, such as ``"peak-impulse"`` or ``"final:crank.angle"``, functions of a `Trajectory`, or a
-        mapping from own names to these. A function may carry a text ``unit``.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, with near matches.
+    They are names from `NAMED`, such as ``"peak-impulse"`` or ``"final:crank.angle"``, functions of a `Trajectory`,
+    which may carry a text ``unit``, or a mapping from own names to these.
     """
     if isinstance(given, str) or callable(given):
         given = [given]

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     import xarray
 
 LEVELS = ("dynamic", "kinematic")
-#: the metric of both levels, followed by a coordinate
-DEVIATION = "deviation:"
+DEVIATION = "deviation:"  # the metric of both levels, followed by a coordinate
 
 
 def name_of(metric: Any) -> str:
@@ -182,36 +181,21 @@ class DynamicLevel:
 
 @telling
 def sensitivity(
-    mechanism: Mechanism,
-    stepper: Stepper | None,
-    metric: str | Callable[[Any], float],
-    distributions: Mapping[str, Any],
-    *,
-    t_end: float,
-    dt: float | StepControl | None = None,
-    base: int = 64,
-    seed: int = 0,
-    parameters: Mapping[str, float] | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    output: str | os.PathLike[str] | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
+    mechanism: Mechanism, stepper: Stepper | None, metric: str | Callable[[Any], float],
+    distributions: Mapping[str, Any], *, t_end: float, dt: float | StepControl | None = None, base: int = 64,
+    seed: int = 0, parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None, workers: int | None = None, scheduler: str | None = None,
     progress: Progress = None,
-) -> xarray.Dataset:
+) -> xarray.Dataset:  # fmt: skip
     """Fraction of an output's variance due to each input, alone and including interactions.
 
     Parameters
     ----------
-    mechanism, stepper, t_end, dt, parameters, arguments, output, workers, scheduler, progress
-        As for `sweep`.
-    metric
-        A name or a function of a trajectory that gives one number, as for `tolerance`.
-    distributions
-        Of at least two independent inputs, as for `sample`.
-    base
-        A power of two; ``base (k + 2)`` runs for k inputs.
-    seed
-        The same seed gives the same runs.
+    mechanism, stepper, t_end, dt, parameters, arguments, output, workers, scheduler, progress : as for `sweep`
+    metric : a name or a function of a trajectory that gives one number, as for `tolerance`
+    distributions : of at least two independent inputs, as for `sample`
+    base : a power of two; ``base (k + 2)`` runs for k inputs
+    seed : the same seed gives the same runs
 
     Returns
     -------

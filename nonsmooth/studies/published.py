@@ -34,10 +34,8 @@ KINDS: dict[str, Setting] = {
     "rigid": (EventDriven(), ErrorControl(rtol=1e-9, atol=1e-11, dt_min=1e-6, dt_max=1e-2)),
     "compliant": (CompliantDae(), ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)),
 }
-#: points of the ideal twin over the run
-POINTS = 600
-#: points at which the largest magnitude of the ideal twin is sought
-FINE = 20000
+POINTS = 600  # points of the ideal twin over the run
+FINE = 20000  # points at which the largest magnitude of the ideal twin is sought
 #: compliant contacts shorter than this share of the run are impacts, whose impulses compare with rigid ones
 SHORT = 0.01
 #: additional numbers of each run, with units; its errors are those of its verdict, from a run with finer steps
@@ -89,7 +87,7 @@ class Twin:
         self.run, self.parameters = run, parameters
         self._splines: dict[str, Callable[[Array], Array]] = {}
 
-    def _values(self, kind: str, t: Array) -> Array:
+    def values(self, kind: str, t: Array) -> Array:
         """Columns of a kind, "q", "v" or "acceleration", by cubic splines through the rows."""
         from scipy.interpolate import CubicSpline
 
@@ -98,21 +96,14 @@ class Twin:
         return self._splines[kind](t)
 
     def at(self, t: Array) -> View:
-        """At the times."""
-
         def named(kind: str) -> dict[str, Array]:
-            return dict(zip(getattr(self.run, kind).names, self._values(kind, t).T, strict=True))
+            return dict(zip(getattr(self.run, kind).names, self.values(kind, t).T, strict=True))
 
         return View(t, named("q"), named("v"), lambda: named("acceleration"), self.parameters, ())
 
     def between(self, rows: Array) -> View:
         """At both ends of each step."""
         return self.at(ends(rows))
-
-    def mean_acceleration(self, name: str, edges: Array) -> Array:
-        """Mean acceleration of a velocity between edges of equal windows [s]."""
-        values = self._values("v", edges)[:, self.run.v.names.index(name)]
-        return np.asarray(np.diff(values) / np.diff(edges))
 
 
 def ends(first: Array, last: Array | None = None) -> Array:
@@ -138,23 +129,9 @@ def window_means(
 ) -> Array:
     """Mean of a series in each whole window [s] of a run: finite numbers, whether contact is rigid or compliant.
 
-    Parameters
-    ----------
-    series
-        ``("a", velocity)``: changes of the velocity over the window, impacts included, divided by it;
-        ``("F", name)``: normal impulses of the contact or clearance of this name, impacts included, divided by it; not
-        numbers where the run has none.
-    of
-        The run, its twin or their difference; forces are of the run.
-
-    Raises
-    ------
-    InputError
-        For another series, or if the run is shorter than the window.
-
-    Notes
-    -----
-    An impact at a row that is the edge of two windows belongs to the first one.
+    ``("a", velocity)`` are changes of the velocity over the window, ``("F", name)`` of the run normal impulses of the
+    contact or clearance of this name, NaN where there is none, both divided by the window and with impacts. An impact
+    at a row that is the edge of two windows belongs to the first one.
     """
     kind, name = series if not callable(series) else ("", "")
     if kind not in ("a", "F") or (kind == "F" and of != "run"):
@@ -170,7 +147,10 @@ def window_means(
         k = np.clip(np.searchsorted(run.t, edges * (1 + 1e-12), side="right") - 1, 0, len(run.t) - 2)
         right, left = run.v[name][k], run.left.v[name][k + 1]
         ours = np.diff(right + (left - right) * (edges - run.t[k]) / (run.t[k + 1] - run.t[k])) / window
-    return ours if of == "run" else twin.mean_acceleration(name, edges) * (-1.0 if of == "error" else 1.0) + ours
+    if of == "run":
+        return ours
+    v = twin.values("v", edges)[:, twin.run.v.names.index(name)]
+    return np.asarray(np.diff(v) / np.diff(edges)) * (-1.0 if of == "error" else 1.0) + ours
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,21 +159,15 @@ class PublishedRuns(Result):
 
     Parameters
     ----------
-    problem
-        Name, with the arguments common to all cases.
+    problem : name, with the arguments common to all cases
     table
         Measured numbers ``table[case][contact][measure]`` in the units of `units`; in addition to those of the source,
         `FACTS`.
-    printed
-        The source's numbers ``printed[case][measure]``.
-    units
-        Unit of each measure.
-    runs, twins
-        Trajectories by (case, kind of contact), each with its verdict; ideal twins by case.
-    panels
-        Panels, as in `nonsmooth.model.registry.Published`.
-    settings
-        Steppers, steps, and sampling rates of the measures.
+    printed : the source's numbers ``printed[case][measure]``
+    units : unit of each measure
+    runs, twins : trajectories by (case, kind of contact), each with its verdict; ideal twins by case
+    panels : panels, as in `nonsmooth.model.registry.Published`
+    settings : steppers, steps, and sampling rates of the measures
     facts
         For each known number ``measured``, ``expected``, ``tolerance``, ``unit``, ``note`` and whether it ``agrees``,
         by its name.
@@ -256,10 +230,8 @@ class PublishedRuns(Result):
         if not self.runs:
             return "\n".join(lines)
         lines += [""] if lines else []
-        lines += [
-            f"| case | measure | unit | published | {' | '.join(self.kinds)} |",
-            "|---" * (4 + len(self.kinds)) + "|",
-        ]
+        lines += [f"| case | measure | unit | published | {' | '.join(self.kinds)} |"]
+        lines += ["|---" * (4 + len(self.kinds)) + "|"]
         lines += [f"| {' | '.join(cells)} |" for cells in self.cells()]
         return "\n".join([*lines, "", *self.remarks()]).rstrip()
 
@@ -268,9 +240,8 @@ class PublishedRuns(Result):
         import xarray
 
         cases, kinds, measures = list(self.table), self.kinds, list(self.units)
-        missing = float("nan")
-        found: Any = [[[self.table[case][kind].get(m, missing) for m in measures] for kind in kinds] for case in cases]
-        printed: Any = [[self.printed[case].get(m, missing) for m in measures] for case in cases]
+        found: Any = [[[self.table[case][kind].get(m, np.nan) for m in measures] for kind in kinds] for case in cases]
+        printed: Any = [[self.printed[case].get(m, np.nan) for m in measures] for case in cases]
         verdicts = texts(self.verdict(case, kind) for case in cases for kind in kinds)
         shape = len(cases), len(kinds), len(measures)  # also where no case was run
         over = ("case", "contact", "measure")
@@ -286,9 +257,7 @@ class PublishedRuns(Result):
         if self.facts:
             facts = self.facts.values()
             coordinates |= {"fact": list(self.facts), "fact_unit": ("fact", [one["unit"] for one in facts])}
-            for name, meaning in (
-                ("measured", "measured"), ("expected", "known"), ("tolerance", "of the agreement")
-            ):  # fmt: skip
+            for name, meaning in {"measured": "measured", "expected": "known", "tolerance": "of the agreement"}.items():
                 data[f"fact_{name}"] = variable("fact", [float(one[name]) for one in facts], meaning=meaning)
         settings = {name: str(value) for name, value in self.settings.items()}
         return xarray.Dataset(data, coordinates, {"title": self.problem} | settings)
@@ -296,37 +265,27 @@ class PublishedRuns(Result):
 
 @telling
 def published(
-    problem: Problem,
-    cases: Iterable[str] | None = None,
-    *,
-    kinds: Mapping[str, Setting] | None = None,
-    measures: Iterable[str] | None = None,
-    progress: Progress = None,
-    **arguments: Any,
-) -> PublishedRuns:
+    problem: Problem, cases: Iterable[str] | None = None, *, kinds: Mapping[str, Setting] | None = None,
+    measures: Iterable[str] | None = None, progress: Progress = None, **arguments: Any
+) -> PublishedRuns:  # fmt: skip
     """Measure the known facts of a problem, run the cases of its source, and measure the quantities printed there.
 
     Errors are relative to the mechanism with ideal joints (ideal twin) at the same times. Without a sampling rate the
     maximum of a measure is taken over all rows. Accelerations, and forces derived from them, are instantaneous values
-    on either side of each row. They do not exist at rigid impacts and describe the motion between impacts, while
-    impulses and measures with a window include impacts. Each run is repeated with finer steps, for its verdict; where
-    the published data say so, it is compared with another run of the case instead, if this one is accurate.
+    on either side of each row, without impacts; impulses and measures with a window include these. Each run is repeated
+    with finer steps for its verdict, or compared with another accurate run of the case where the data say so.
 
     Parameters
     ----------
-    problem
-        With `published` data.
-    cases
-        Names of cases; by default all, or none of a problem with facts.
+    problem : with `published` data
+    cases : names of cases; by default all, or none of a problem with facts
     kinds
         Stepper and step of each kind of contact, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant by default.
     measures
         Names of measures to evaluate; all by default. Accelerations may take longer than the run, since they require
         the solution of a complementarity problem at each row.
-    progress : callable (what, share), or True for words on one line, optional
-        Called before each run.
-    arguments
-        Arguments of the problem, instead of those of the published data.
+    progress : callable (what, share), or True for words on one line, optional, called before each run
+    arguments : arguments of the problem, instead of those of the published data
 
     Raises
     ------
@@ -388,22 +347,15 @@ def published(
             runs[case, kind] = run
             table[case][kind] = _measured(data, case, run, twins[case], t_end)
     whom(progress)("done", 1.0)
-    units = {measure.name: measure.unit for measure in data.measures} | FACTS
+    settings = {
+        "t_end [s]": t_end, "steppers": {kind: f"{stepper!r}, {dt!r}" for kind, (stepper, dt) in kinds.items()},
+        "samples per second": {one.name: one.rate for one in data.measures if one.rate is not None},
+    }  # fmt: skip
     return PublishedRuns(
-        problem=" ".join([problem.name, *(f"{name}={value}" for name, value in common.items())]),
-        table=table,
-        printed={case: data.figures[case] for case in chosen},
-        units=units,
-        runs=runs,
-        twins=twins,
-        panels=data.panels,
-        settings={
-            "t_end [s]": t_end,
-            "steppers": {kind: f"{stepper!r}, {dt!r}" for kind, (stepper, dt) in kinds.items()},
-            "samples per second": {one.name: one.rate for one in data.measures if one.rate is not None},
-        },
-        facts=facts,
-    )
+        " ".join([problem.name, *(f"{name}={value}" for name, value in common.items())]), table,
+        {case: data.figures[case] for case in chosen}, {one.name: one.unit for one in data.measures} | FACTS, runs,
+        twins, data.panels, settings, facts,
+    )  # fmt: skip
 
 
 def _measured_facts(data: Published, progress: Progress) -> dict[str, dict[str, Any]]:
@@ -438,27 +390,20 @@ def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: fl
                 values = np.interp(np.arange(0.0, t_end + 0.5 / measure.rate, 1.0 / measure.rate), view.t, values)
         statistic = np.max if measure.statistic == "peak" else np.mean
         found[measure.name] = float(statistic(np.abs(values))) / SIZES.get(measure.unit, 1.0)
-    return found | _facts(run, t_end)
+    touches = contact_intervals(run)
+    touches = touches[touches["approach"] > 0.0]
+    short = touches["end"] - touches["start"] < SHORT * t_end
+    hits = run.impacts["P_N"] if len(run.impacts) else touches["impulse"][short]
+    facts = {
+        "first contact": float(touches["start"][0]) if len(touches) else np.nan,
+        "first impulse": float(touches["impulse"][0]) if len(touches) else np.nan,
+        "largest impulse": float(np.max(hits)) if len(hits) else np.nan,
+        "contact share": float(np.mean(list(contact_share(run).values()))) if run.gap.names else 0.0,
+        "own error of positions, of c": run.verdict.position, "own error of peak forces": run.verdict.force,
+    }  # fmt: skip
+    return found | {name: value / SIZES.get(FACTS[name], 1.0) for name, value in facts.items()}
 
 
 def smooth(entry: Any) -> bool:
     """Whether a series has finite values at impacts: coordinates and velocities; functions count as forces."""
     return not callable(entry) and entry[0] in ("q", "v")
-
-
-def _facts(run: Trajectory, t_end: float) -> dict[str, float]:
-    """`FACTS` of a run."""
-    touches = contact_intervals(run)
-    touches = touches[touches["approach"] > 0.0]
-    short = touches["end"] - touches["start"] < SHORT * t_end
-    hits = run.impacts["P_N"] if len(run.impacts) else touches["impulse"][short]
-    nothing = float("nan")
-    facts = {
-        "first contact": float(touches["start"][0]) if len(touches) else nothing,
-        "first impulse": float(touches["impulse"][0]) if len(touches) else nothing,
-        "largest impulse": float(np.max(hits)) if len(hits) else nothing,
-        "contact share": float(np.mean(list(contact_share(run).values()))) if run.gap.names else 0.0,
-        "own error of positions, of c": run.verdict.position,
-        "own error of peak forces": run.verdict.force,
-    }
-    return {name: value / SIZES.get(FACTS[name], 1.0) for name, value in facts.items()}

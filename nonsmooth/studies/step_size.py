@@ -21,10 +21,22 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
-from nonsmooth.studies.arguments import check_build, check_count
-from nonsmooth.studies.cases import RTOL, Accurate, Case, Trial, checked_cases, cost_of
+from nonsmooth.studies.arguments import built, check_build, check_count
+from nonsmooth.studies.cases import (
+    RTOL,
+    Accurate,
+    Case,
+    Motion,
+    Trial,
+    checked_cases,
+    cost_of,
+    mean_deviation,
+    mean_impulse_error,
+    motion_times,
+    scales,
+    time_mean,
+)
 from nonsmooth.studies.files import Result, variable
-from nonsmooth.studies.motions import Motion, mean_deviation, mean_impulse_error, motion_times, scales, time_mean
 from nonsmooth.studies.workers import outcomes
 
 if TYPE_CHECKING:
@@ -39,25 +51,19 @@ MEASURES = {
     "complementarity": ("-", "worst natural map of gaps and impulses"),
     "energy": ("J", "magnitude of what the balance of energy leaves"),
 }
-#: measures that have an order
-ERRORS = ("error", "motion_error", "impulse_error")
+ERRORS = ("error", "motion_error", "impulse_error")  # measures that have an order
 #: kinds of verdicts, from the best to the worst
 KINDS = ("accurate", "sensitive", "not checked", "methods disagree", "not accurate", "incomplete")
-#: error below which no order is fitted: round-off, and the error of the reference
-FLOOR = 1e-9
+FLOOR = 1e-9  # error below which no order is fitted: round-off, and the error of the reference
 REFERENCES = ("best", "exact", "event-driven", "self")
-#: points in time, in addition to the rows, over which errors are averaged
-GRID = 1000
-#: the longest step of a level over its shortest, less than the factor 2 between levels
-SPREAD = 2.0**0.9
-#: time [s] of a run from which it is not repeated for its cost
-SLOW = 0.1
+GRID = 1000  # points in time, in addition to the rows, over which errors are averaged
+SPREAD = 2.0**0.9  # the longest step of a level over its shortest, less than the factor 2 between levels
+SLOW = 0.1  # time [s] of a run from which it is not repeated for its cost
 #: what a `Series` calls a step control, and the field that it keeps of each level
 KINDS_OF_STEPS: dict[type, tuple[str, str]] = {
     ConstantStep: ("constant", ""), Landing: ("landing", "dt_min"), ErrorControl: ("tolerance", "rtol"),
 }  # fmt: skip
-#: refinement of the last level for a reference by the same stepper
-FINER = 16
+FINER = 16  # refinement of the last level for a reference by the same stepper
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,24 +72,15 @@ class Series:
 
     Parameters
     ----------
-    label
-        Of the case.
-    kind
-        "constant", "landing" or "tolerance".
-    dt
-        Shortest step of each level [s]: the constant one, ``dt_max`` of `Landing`; of an error control the mean step.
-    setting
-        The fixed bound ``dt_min`` [s] of `Landing`, or the relative tolerance of each level; empty otherwise.
-    measures
-        Each (levels,), see `MEASURES`.
-    seconds, steps
-        Of the run with the shortest step of each level [s]; for fast runs the least of some repetitions.
-    failed
-        Number of failed jittered runs per level; they are not included in the measures.
-    reference
-        Reference of the errors.
-    verdicts
-        Of each level, that of its worst run: `KINDS`.
+    label : of the case
+    kind : "constant", "landing" or "tolerance"
+    dt : shortest step of each level [s]: the constant one, ``dt_max`` of `Landing`; of an error control the mean step
+    setting : the fixed bound ``dt_min`` [s] of `Landing`, or the relative tolerance of each level; empty otherwise
+    measures : each (levels,), see `MEASURES`
+    seconds, steps : of the run with the shortest step of each level [s]; for fast runs the least of some repetitions
+    failed : number of failed jittered runs per level; they are not included in the measures
+    reference : reference of the errors
+    verdicts : of each level, that of its worst run: `KINDS`
     """
 
     label: str
@@ -159,7 +156,7 @@ class StepSizes(Result):
         }  # fmt: skip
         data: dict[str, Any] = {}
         for name, (unit, meaning) in (columns | MEASURES).items():
-            rows = [one.measures[name] if name in MEASURES else getattr(one, name) for one in self.series]
+            rows = [one.measures.get(name, getattr(one, name, None)) for one in self.series]
             data[name] = variable(level, np.array(rows, float), unit, meaning)
         data["verdict"] = variable(level, [one.verdicts for one in self.series], "-", "of the worst run of the level")
         empty = np.full(len(self.series[0].dt), np.nan)
@@ -169,15 +166,11 @@ class StepSizes(Result):
             orders = [one.orders[name] for one in self.series]
             data[f"{name}_order"] = variable("case", orders, "-", f"fitted order of {name}")
         if self.bounds is not None:
-            b = self.bounds
-            over = ("bound_dt_min", "bound_dt_max")
-            data |= {
-                "bounds_error": variable(over, b.error, "-", MEASURES["error"][1]),
-                "bounds_violation": variable(over, b.violation, "m", MEASURES["violation"][1]),
-                "bounds_steps": variable(over, b.steps, "-"),
-                over[0]: variable(over[0], b.dt_min, "s"),
-                over[1]: variable(over[1], b.dt_max, "s"),
-            }
+            b, over = self.bounds, ("bound_dt_min", "bound_dt_max")
+            for name in ("error", "violation"):
+                data[f"bounds_{name}"] = variable(over, getattr(b, name), *MEASURES[name])
+            data["bounds_steps"] = variable(over, b.steps, "-")
+            data |= {f"bound_{name}": variable(f"bound_{name}", getattr(b, name), "s") for name in ("dt_min", "dt_max")}
         about = {"case": "label", "kind": "kind", "reference": "reference"}
         coordinates = {name: variable("case", [getattr(one, of) for one in self.series]) for name, of in about.items()}
         facts = {name: str(value) for name, value in self.settings.items()}
@@ -186,18 +179,10 @@ class StepSizes(Result):
 
 @telling
 def step_size(
-    build: Callable[[Any], Model | System],
-    cases: Sequence[Case],
-    *,
-    t_end: float,
-    levels: int = 5,
-    jitter: int = 8,
-    reference: str = "best",
-    bounds: tuple[Sequence[float], Sequence[float]] | None = None,
-    repeats: int = 3,
-    workers: int | None = 1,
-    progress: Progress = None,
-) -> StepSizes:
+    build: Callable[[Any], Model | System], cases: Sequence[Case], *, t_end: float, levels: int = 5, jitter: int = 8,
+    reference: str = "best", bounds: tuple[Sequence[float], Sequence[float]] | None = None, repeats: int = 3,
+    workers: int | None = 1, progress: Progress = None,
+) -> StepSizes:  # fmt: skip
     """Run steppers with ever shorter steps and measure errors, violations and cost.
 
     Parameters
@@ -209,8 +194,7 @@ def step_size(
         The cases, with different labels. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
         `Landing`, which levels halve, or tolerances of `ErrorControl`, which they divide by ten.
     t_end : [s]
-    levels
-        Number of levels; 5 are four halvings.
+    levels : number of levels; 5 are four halvings
     jitter
         Runs per level of a constant step, with steps between one and nearly two times the shortest; the largest measure
         is taken. Steps that locate the impacts are not jittered.
@@ -221,8 +205,7 @@ def step_size(
     bounds
         Values of ``dt_min`` and of ``dt_max`` [s], each rising, all combinations of which are run for the first case
         with `Landing`.
-    repeats
-        Runs of which the quickest is the cost, as long as they are quick.
+    repeats : runs of which the quickest is the cost, as long as they are quick
     workers
         Number of processes, None for one per core. Fast runs are timed afterwards, one by one.
     progress : callable (what, share), or True for words on one line, optional
@@ -316,7 +299,7 @@ class _Study:
         if i not in self.made:
             case = self.cases[i]
             alike = (one for one in self.made.values() if self.reference != "self" and one[0].alike(case))
-            found = next(alike, None) or self._prepared(Trial.of(self.build, case, self.t_end))
+            found = next(alike, None) or self._prepared(Trial(case, built(self.build, case.contact), self.t_end))
             self.made[i] = (replace(found[0], case=case), *found[1:])
         return self.made[i]
 
@@ -355,16 +338,11 @@ class _Study:
             clearance = trial.system.numeric.contact_law(values)[3]
             gap_error = float(np.max(time_mean(np.abs(gaps[0] - gaps[1]), t) / clearance))
         return {
-            "error": moved if gap_error is None else gap_error,
-            "motion_error": moved,
+            "error": moved if gap_error is None else gap_error, "motion_error": moved,
             "impulse_error": float(np.max(mean_impulse_error(motion, truth, t), initial=0.0)),
-            "violation": c.gap_violation,
-            "complementarity": c.complementarity,
-            "energy": abs(c.energy.remainder),
-            "steps": float(len(run.t) - 1),
-            "seconds": run.wall_seconds,
-            "verdict": accurate.verdict(run).kind,
-        }
+            "violation": c.gap_violation, "complementarity": c.complementarity, "energy": abs(c.energy.remainder),
+            "steps": float(len(run.t) - 1), "seconds": run.wall_seconds, "verdict": accurate.verdict(run).kind,
+        }  # fmt: skip
 
 
 def _setting(dt: StepControl, level: int, factor: float) -> StepControl:

@@ -31,15 +31,14 @@ from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import check_count, check_known, check_processes, check_runs, mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.files import FAILED, FINISHED, UNCHECKED, Outcome, SweepFolder, table
+from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.metrics import Metric, Metrics, metrics_of
-from nonsmooth.studies.starts import Starts
 from nonsmooth.studies.workers import cores, outcomes
 
 if TYPE_CHECKING:
     import xarray
 
-#: added to the names of metrics of runs with half the step
-HALF = "-half"
+HALF = "-half"  # added to the names of metrics of runs with half the step
 
 #: number of blocks of runs per worker, the largest number of runs in a block, and in one of a batch; seconds that a
 #: block of a batch takes before blocks grow no more
@@ -50,25 +49,7 @@ Mechanism = System | Model | Callable[..., Model]
 
 @dataclass(eq=False)
 class Runs:
-    """Runs of the rows of a design.
-
-    Parameters
-    ----------
-    mechanism
-        A system, a model, or a function that returns a model: a ready problem, or one of your own.
-    names
-        Varied parameters and arguments of that function.
-    stepper, dt, t_end, parameters
-        As for `simulate`; `parameters` are constant.
-    arguments
-        Constant arguments of the function.
-    metrics
-        See `metrics_of`.
-    halved
-        Whether each run is made a second time with half the step.
-    check
-        Whether each run is repeated with finer steps for its verdict.
-    """
+    """Runs of the rows of a design, whose `names` are varied parameters and arguments; the rest is as for `sweep`."""
 
     mechanism: Mechanism
     names: tuple[str, ...]
@@ -101,13 +82,7 @@ class Runs:
         return self.__dict__ | {"_built": None, "_starts": None}
 
     def built(self, row: Array) -> tuple[System, tuple[Metric, ...]]:
-        """The system of a row and its metrics; rebuilt if an argument differs from that of the previous row.
-
-        Raises
-        ------
-        InputError
-            For a parameter, an argument or a metric that does not exist.
-        """
+        """The system of a row and its metrics; rebuilt if an argument differs from that of the previous row."""
         varied = {name: float(x) for name, x in zip(self.names, row, strict=True) if "." not in name}
         key = tuple(varied.values())
         if self._built is None or self._built[0] != key:
@@ -130,8 +105,7 @@ class Runs:
             state = None if self._starts is None else self._starts.of(changed)
         except Exception as error:
             return Outcome(message=_said(error))
-        values: dict[str, NDArray[np.float64]] = {}
-        messages, verdicts = [], []
+        values, messages, verdicts = dict[str, NDArray[np.float64]](), [], []
         for suffix, dt in self.steps.items():
             try:
                 run = simulate(
@@ -154,13 +128,10 @@ class Runs:
 
     def batch(self, rows: Array, threads: int) -> list[Outcome] | None:
         """Outcomes of rows from `simulate_batches`; None if it does not support these runs."""
-        if (
-            self.check
-            or self.stepper is None
-            or not isinstance(self.dt, float | int | ConstantStep | Landing)
-            or not all("." in name for name in self.names)
-        ):
+        stated = self.stepper is not None and isinstance(self.dt, float | int | ConstantStep | Landing)
+        if self.check or not stated or not all("." in name for name in self.names):
             return None
+        assert self.stepper is not None
         try:
             system, metrics = self.built(rows[0])
             known = [metric.batch for metric in metrics if metric.batch is not None]
@@ -180,11 +151,9 @@ class Runs:
             )  # fmt: skip
         except NonsmoothError:
             return None
+        pairs = list(zip((metric.name for metric in metrics), known, strict=True))
         values = [
-            {
-                f"{metric.name}{suffix}": np.asarray(batch.function(ends, *batch.about), float)
-                for metric, batch in zip(metrics, known, strict=True)
-            }
+            {f"{name}{suffix}": np.asarray(batch.function(ends, *batch.about), float) for name, batch in pairs}
             for suffix, ends in zip(self.steps, found, strict=True)
         ]
         made = {i: Outcome(message=message) for i, message in lost.items()}
@@ -214,42 +183,25 @@ class Runs:
         system, metrics = self.built(design.values[0])
         model = json.dumps([system.description, dict(system.parameters)], sort_keys=True, default=str)
         return {
-            "mechanism": system.name,
-            "model": hashlib.sha256(model.encode()).hexdigest(),
-            "design": design.how,
+            "mechanism": system.name, "model": hashlib.sha256(model.encode()).hexdigest(), "design": design.how,
             "names": list(self.names),
-            "values": hashlib.sha256(np.ascontiguousarray(design.values).tobytes()).hexdigest(),
-            "runs": len(design),
-            "stepper": repr(self.stepper),
-            "dt": repr(self.dt),
-            "t_end": float(self.t_end),
+            "values": hashlib.sha256(np.ascontiguousarray(design.values).tobytes()).hexdigest(), "runs": len(design),
+            "stepper": repr(self.stepper), "dt": repr(self.dt), "t_end": float(self.t_end),
             "parameters": {name: float(value) for name, value in self.parameters.items()},
             "arguments": {name: repr(value) for name, value in self.arguments.items()},
-            "metrics": [metric.fingerprint for metric in metrics],
-            "check": self.check,
+            "metrics": [metric.fingerprint for metric in metrics], "check": self.check,
             "version": importlib.metadata.version("nonsmooth"),
-        } | ({"halved": True} if self.halved else {})
+        } | ({"halved": True} if self.halved else {})  # fmt: skip
 
 
 @telling
 def sweep(
-    mechanism: Mechanism,
-    stepper: Stepper | None,
-    design: Design,
-    *,
-    t_end: float,
-    dt: float | StepControl | None = None,
-    metrics: Metrics,
-    halved: bool = False,
-    parameters: Mapping[str, float] | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    check: bool = False,
-    output: str | os.PathLike[str] | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    piece: int | None = None,
-    progress: Progress = None,
-) -> xarray.Dataset:
+    mechanism: Mechanism, stepper: Stepper | None, design: Design, *, t_end: float,
+    dt: float | StepControl | None = None, metrics: Metrics, halved: bool = False,
+    parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None, check: bool = False,
+    output: str | os.PathLike[str] | None = None, workers: int | None = None, scheduler: str | None = None,
+    piece: int | None = None, progress: Progress = None,
+) -> xarray.Dataset:  # fmt: skip
     """Run a mechanism once for each row of a design, and return the metrics of every run.
 
     Parameters
@@ -260,8 +212,7 @@ def sweep(
     stepper, t_end, dt
         As for `simulate`; None for a stepper and a step that are chosen automatically, with the error given by the
         metrics ``position-error``, ``force-error`` and ``horizon``.
-    design
-        From `grid`, `points` or `sample`.
+    design : from `grid`, `points` or `sample`
     metrics
         Names such as ``"peak-impulse"`` or ``"final:crank.angle"``, see `nonsmooth.studies.metrics.NAMED`; functions of
         a `Trajectory` that give a number, some numbers or a mapping from names to these; or a mapping from own names to
@@ -269,10 +220,8 @@ def sweep(
     halved
         Whether each run is made a second time with half the step, which shows its error; metrics of it have ``-half``
         added to their names. If one of the two fails, its metrics are NaN; the run failed if both do.
-    parameters, arguments
-        What does not vary: of the system, of the function.
-    check
-        Repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then.
+    parameters, arguments : what does not vary: of the system, of the function
+    check : repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then
     output : path, optional
         NetCDF file to write. Runs are kept next to it, in a folder with ``.runs`` added, in blocks as they finish:
         the same call resumes after an interruption, even SIGKILL, and repeats only blocks that were not finished. The
@@ -379,7 +328,6 @@ def _answers(
 
 
 def _said(error: BaseException | None) -> str:
-    """An error as the message of its run."""
     return f"{type(error).__name__}: {error}"
 
 

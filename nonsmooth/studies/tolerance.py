@@ -1,18 +1,15 @@
 """Scatter of an output due to tolerances of parts: yield, quantiles, shares of the inputs, and admissible clearances.
 
 Two levels: *kinematic*, positions of a mechanism whose clearances are vectors (`nonsmooth.studies.kinematic`), and
-*dynamic*, a run of each product. At the dynamic level each product can be run a second time with half the step. Where
-the two outputs differ by more than `accuracy` times the limit, or contacts overlap, the product is not accurate. The
-output of a run that failed is not known either. Both count as beyond the limit in lower bounds, and as within it in
-upper bounds. A product that cannot be assembled, at the kinematic level, is beyond the limit.
+*dynamic*, a run of each product, with half the step as well on request: a product is not accurate where the two outputs
+differ by more than `accuracy` times the limit, or contacts overlap. Such products, and runs that failed, count as
+beyond the limit in lower bounds and as within it in upper ones.
 
 The statement about a scale s of the clearances' distributions is: with a confidence gamma, the output is within its
-limit for at least a fraction p of all mechanisms. Let k of n independent runs be within the limit. The fraction is then
-at least the bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1; exact for
-every n and every distribution. Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r)
->= gamma: it exceeds the p-quantile of the output with confidence gamma. Scales are tested in a fixed order, from the
-smallest, each with its own runs, up to the first that fails. The confidence therefore applies to the largest accepted
-scale, without a correction for the number of scales.
+limit for at least a fraction p of all mechanisms. If k of n independent runs are within it, the fraction is at least
+the bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1, whatever the
+distribution. Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r) >= gamma. Scales
+are tested from the smallest, each with its own runs, up to the first that fails: the confidence is that of the largest.
 """
 
 from __future__ import annotations
@@ -47,8 +44,7 @@ if TYPE_CHECKING:
 #: default scales; that of fits and tolerances, which are what drawings say
 FACTORS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 AS_DRAWN = (1.0,)
-#: quantiles that commands print
-QUANTILES = (0.5, 0.95, 0.99)
+QUANTILES = (0.5, 0.95, 0.99)  # quantiles that commands print
 #: what helps where runs failed, or are not accurate
 SHORTER = "Shorten the steps, or leave them out to have them chosen for each run."
 #: reason of a run that gives no number without an error of its own
@@ -73,48 +69,33 @@ class Tolerance(Result):
 
     Parameters
     ----------
-    metric, unit
-        Of the output.
-    limit
-        Largest accepted output.
-    coverage, confidence
-        p and gamma [-].
-    names
-        Inputs: scaled clearances, then others (m,).
-    scaled
-        The names of the clearances.
-    factors
-        Scales, rising (k,).
-    widest
-        Upper end of each clearance at each scale [m] (k, clearances).
-    inputs, outputs
-        Of each run (k, n, m) and (k, n); infinite for a failed run.
+    metric, unit : of the output
+    limit : largest accepted output
+    coverage, confidence : p and gamma [-]
+    names : inputs: scaled clearances, then others (m,)
+    scaled : the names of the clearances
+    factors : scales, rising (k,)
+    widest : upper end of each clearance at each scale [m] (k, clearances)
+    inputs, outputs : of each run (k, n, m) and (k, n); infinite for a failed run
     share, share_bound
         Share of the runs within the limit, of those that did not fail, and its lower bound with confidence, in which
         failed runs count as beyond the limit, at each scale (k,) [-].
     bound
         Upper bound of the output's p-quantile with confidence (k,), whatever the outputs of failed runs; infinite if
         there are too few others.
-    passed
-        Number of accepted scales, from the smallest.
-    how
-        The distributions, in words.
-    level
-        "dynamic" or "kinematic".
+    passed : number of accepted scales, from the smallest
+    how : the distributions, in words
+    level : "dynamic" or "kinematic"
     doubtful, coarse
         Which products are not accurate (k, n), and their outputs with the whole step; `outputs` are those with half of
         it. None without verdict.
-    accuracy
-        Largest accepted difference of the two, as a share of the limit.
-    shares
-        Indices of Sobol', see `sensitivity`; None unless requested.
-    failures
-        Probabilities of failure at the last scale, by the requested methods.
+    accuracy : largest accepted difference of the two, as a share of the limit
+    shares : indices of Sobol', see `sensitivity`; None unless requested
+    failures : probabilities of failure at the last scale, by the requested methods
     bands
         At the kinematic level half widths of the deviation to first order: root sum of squares ("rss"), worst case
         ("worst").
-    failed, reason
-        Which runs failed, or products cannot be assembled (k, n); why the first of them did.
+    failed, reason : which runs failed, or products cannot be assembled (k, n); why the first of them did
     """
 
     metric: str
@@ -160,9 +141,9 @@ class Tolerance(Result):
 
     @property
     def lost(self) -> NDArray[np.bool_]:
-        """Runs that failed: their outputs are not known (k, n)."""
-        none = self.failed is None or self.level != "dynamic"
-        return np.zeros(self.outputs.shape, dtype=bool) if none else np.asarray(self.failed)
+        """Runs that failed, whose outputs are not known (k, n)."""
+        known = self.failed if self.level == "dynamic" else None
+        return np.zeros(self.outputs.shape, dtype=bool) if known is None else known
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
@@ -197,8 +178,7 @@ class Tolerance(Result):
     @property
     def medians(self) -> tuple[Array, Array]:
         """Median of the outputs at each scale (k,), with failed runs below all others, and above them."""
-        least = np.where(self.lost, -np.inf, self.outputs)
-        return np.median(least, axis=1), np.median(self.outputs, axis=1)
+        return np.median(np.where(self.lost, -np.inf, self.outputs), axis=1), np.median(self.outputs, axis=1)
 
     def yield_at(self, scale: int = -1) -> tuple[float, float, float]:
         """Share of products within the limit at a scale, the last by default, and its bounds with the confidence.
@@ -346,34 +326,16 @@ class Tolerance(Result):
 
 @telling
 def tolerance(
-    mechanism: Mechanism,
-    stepper: Stepper | None,
-    metric: str | Callable[[Any], float],
-    *,
-    limit: float,
-    clearances: Mapping[str, Any] | None = None,
-    others: Mapping[str, Any] | None = None,
-    factors: Sequence[float] | Array | None = None,
-    runs: int = 400,
-    coverage: float = 0.95,
-    confidence: float = 0.95,
-    seed: int = 0,
-    t_end: float | None = None,
-    dt: float | StepControl | None = None,
-    level: str = "dynamic",
-    pose: Mapping[str, Any] | None = None,
-    directions: Mapping[str, Any] | None = None,
-    verdict: bool = False,
-    accuracy: float = 0.01,
-    sensitivity: bool = False,
-    failure: Sequence[str] = (),
-    parameters: Mapping[str, float] | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    output: str | os.PathLike[str] | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
+    mechanism: Mechanism, stepper: Stepper | None, metric: str | Callable[[Any], float], *, limit: float,
+    clearances: Mapping[str, Any] | None = None, others: Mapping[str, Any] | None = None,
+    factors: Sequence[float] | Array | None = None, runs: int = 400, coverage: float = 0.95, confidence: float = 0.95,
+    seed: int = 0, t_end: float | None = None, dt: float | StepControl | None = None, level: str = "dynamic",
+    pose: Mapping[str, Any] | None = None, directions: Mapping[str, Any] | None = None, verdict: bool = False,
+    accuracy: float = 0.01, sensitivity: bool = False, failure: Sequence[str] = (),
+    parameters: Mapping[str, float] | None = None, arguments: Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None, workers: int | None = None, scheduler: str | None = None,
     progress: Progress = None,
-) -> Tolerance:
+) -> Tolerance:  # fmt: skip
     """Distribution of an output from those of clearances and dimensions: yield, and the largest clearances within a limit.
 
     Parameters
@@ -384,36 +346,26 @@ def tolerance(
         The output: a name or a function of a trajectory that gives one number. ``"deviation:slider.x"`` is the distance
         of a coordinate, at the end of the run or at the poses, from that of the mechanism without clearance and with
         nominal dimensions; the kinematic level takes this metric only.
-    limit
-        The most that is accepted of it.
+    limit : the most that is accepted of it
     clearances
         Distribution of each at scale 1, as for `sample`, a fit, or its text ``"20 H7/g6"``. If neither these nor `others`
         are given: the fits and toleranced dimensions of the model.
-    others
-        Distributions of parameters that are not scaled: dimensions, friction, restitution, masses.
+    others : distributions of parameters that are not scaled: dimensions, friction, restitution, masses
     factors
         Scales s of the clearances, increasing; s times a draw is used. By default 0.1 to 1, and 1 alone for fits.
     runs
         Independent products per scale. If none is beyond the limit, a share of 0.95 with confidence 0.95 requires 59.
-    coverage, confidence
-        p and gamma of the statement, see the module's documentation.
-    seed
-        The same seed gives the same runs.
-    t_end : [s]
-        End of the runs; at the kinematic level the time at which drivers are evaluated.
-    level
-        "dynamic", or "kinematic": contact without motion, in milliseconds.
-    pose, directions
-        At the kinematic level, see `Kinematics`.
+    coverage, confidence : p and gamma of the statement, see the module's documentation
+    seed : the same seed gives the same runs
+    t_end : [s], end of the runs; at the kinematic level the time at which drivers are evaluated
+    level : "dynamic", or "kinematic": contact without motion, in milliseconds
+    pose, directions : at the kinematic level, see `Kinematics`
     verdict
         Whether products that are not accurate count as bounds: with given steps by a second run with half the step,
         with chosen ones by the runs that they are compared with anyway.
-    accuracy
-        Largest accepted difference of the two runs, as a share of the limit.
-    sensitivity
-        Whether shares of the output's variance are computed, see `sensitivity`.
-    failure
-        At the kinematic level, methods of `failure_probability`, at the last scale.
+    accuracy : largest accepted difference of the two runs, as a share of the limit
+    sensitivity : whether shares of the output's variance are computed, see `sensitivity`
+    failure : at the kinematic level, methods of `failure_probability`, at the last scale
     output : path, optional, the sweep's dataset, which makes the study resumable
 
     Raises
@@ -426,20 +378,21 @@ def tolerance(
         raise InputError(f"level must be one of {', '.join(LEVELS)}, got {shown(level)}.")
     _check_numbers(limit, runs, coverage, confidence, accuracy)
     kinematic = level == "kinematic"
-    clearances, others = _given(mapping("clearances", clearances)), _given(mapping("others", others))
+    clearances, others = (
+        {k: stated(one) if isinstance(one, str) and looks_stated(one) else one for k, one in given.items()}
+        for given in (mapping("clearances", clearances), mapping("others", others))
+    )
     if not clearances and not others:
         found = system_of(mechanism, mapping("arguments", arguments)).toleranced(parameters)
         clearances = {name: one for name, one in found.items() if isinstance(one, Fit)}
         others = {name: one for name, one in found.items() if not isinstance(one, Fit)}
-    drawn = all(isinstance(one, Scatter) for one in clearances.values())
-    scales = numbers("factors", (AS_DRAWN if drawn else FACTORS) if factors is None else factors)
+    usual = AS_DRAWN if all(isinstance(one, Scatter) for one in clearances.values()) else FACTORS
+    scales = numbers("factors", usual if factors is None else factors)
     if not (len(scales) and np.all(np.diff(scales) > 0) and scales[0] > 0):
         raise InputError(f"factors must be positive numbers that rise, got {scales.tolist()}.")
     if not clearances and not others:
-        raise InputError(
-            "A tolerance study needs the distribution of at least one clearance, or a fit or a toleranced dimension in "
-            'the model, as clearance="20 H7/g6".'
-        )
+        needed = "the distribution of at least one clearance, or a fit or a toleranced dimension in the model"
+        raise InputError(f'A tolerance study needs {needed}, as clearance="20 H7/g6".')
     for name, one in clearances.items():
         if not isinstance(one, Scatter) and hasattr(one, "support") and not np.isfinite(one.support()[1]):
             raise InputError(f'The distribution of "{name}" has no upper end; cut it, as by scipy.stats.truncnorm.')
@@ -475,19 +428,14 @@ def tolerance(
                      for name, one in clearances.items()])  # fmt: skip
     last = {name: _Scaled(one, scales[-1]) if name in clearances and scales[-1] != 1.0 else one
             for name, one in distributions.items()}  # fmt: skip
-    what, sizes = name_of(metric), None
-    if sensitivity:
-        sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
+    what = name_of(metric)
+    sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed) if sensitivity else None
     failures, bands = [], {}
     if isinstance(products, KinematicLevel):
         bands = products.kinematics.bands(distributions)
+        options: dict[str, Any] = {"two_sided": True, "confidence": confidence, "seed": seed}
         signed = partial(products.kinematics.deviations, names)
-        for method in failure:
-            failures.append(
-                failure_probability(
-                    signed, last, limit, method=method, two_sided=True, confidence=confidence, seed=seed
-                )
-            )
+        failures = [failure_probability(signed, last, limit, method=method, **options) for method in failure]
     return Tolerance(
         metric=what, unit=made.unit, limit=float(limit), coverage=float(coverage), confidence=float(confidence),
         names=names, scaled=tuple(clearances), factors=scales, widest=scales[:, None] * ends, inputs=inputs,
@@ -502,18 +450,11 @@ def tolerance(
 
 @dataclass(frozen=True)
 class _Scaled:
-    """A distribution times a factor."""
-
     one: Any
     factor: float
 
     def ppf(self, q: Any) -> Array:
         return self.factor * quantiles("", self.one, q)
-
-
-def _given(distributions: dict[str, Any]) -> dict[str, Any]:
-    """Distributions with the texts of fits and toleranced dimensions read."""
-    return {k: stated(one) if isinstance(one, str) and looks_stated(one) else one for k, one in distributions.items()}
 
 
 def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accuracy: Any) -> None:

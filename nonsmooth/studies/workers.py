@@ -11,12 +11,9 @@ from typing import Any
 from nonsmooth.exceptions import InputError, NonsmoothError
 from nonsmooth.studies.arguments import check_count
 
-#: seconds between two checks of a worker whether its parent process exists
-WATCH = 1.0
-#: number of times that terminated workers are replaced without a finished task in between
-PATIENCE = 3
-#: number of times that a Dask scheduler passes a task to another worker after a failure
-RETRIES = 10
+WATCH = 1.0  # seconds between two checks of a worker whether its parent process exists
+PATIENCE = 3  # number of times that terminated workers are replaced without a finished task in between
+RETRIES = 10  # number of times that a Dask scheduler passes a task to another worker after a failure
 
 
 class WorkersLost(NonsmoothError, RuntimeError):
@@ -31,24 +28,11 @@ def cores() -> int:
 def outcomes(
     work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, workers: int | None, scheduler: str | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """Number and outcome of each task, as they finish.
+    """Number and outcome of each task, which are arguments of `work`, as they finish.
 
-    Parameters
-    ----------
-    work
-        A function, of a script or notebook too, or a method. Each other process reads it once, so that what its
-        object builds for one task is there for the next.
-    tasks
-        Its arguments.
-    workers
-        Number of processes; 1 for this process only, None for one per core.
-    scheduler
-        Address of a Dask scheduler, ``"tcp://host:8786"``, instead of local processes.
-
-    Raises
-    ------
-    InputError
-        For a number of workers that is none, or work that cannot be pickled.
+    `work` is a function, of a script or notebook too, or a method. Each other process reads it once, so that what its
+    object builds for one task is there for the next. There is one process per core, or as many as `workers`, or those
+    of a Dask scheduler, ``"tcp://host:8786"``.
     """
     known = dict(enumerate(tasks))
     if workers is not None:
@@ -61,16 +45,13 @@ def outcomes(
     try:
         parcel = bytes(cloudpickle.dumps(work))
     except Exception as error:  # CasADi raises a bare Exception
-        raise InputError(
-            f"The study cannot be sent to other processes ({error}). "
-            "Give a function that builds the model, or workers=1."
-        ) from error
+        advice = "Give a function that builds the model, or workers=1."
+        raise InputError(f"The study cannot be sent to other processes ({error}). {advice}") from error
     sent = {number: (parcel, *task) for number, task in known.items()}
     return _in_processes(sent, count) if scheduler is None else _on_dask(sent, scheduler)
 
 
 def _done(parcel: bytes, *task: Any) -> Any:
-    """Run a task in another process."""
     return _unpacked(parcel)(*task)
 
 
@@ -130,9 +111,8 @@ def _on_dask(tasks: dict[int, tuple[Any, ...]], scheduler: str) -> Iterator[tupl
     try:
         from distributed import Client, as_completed
     except ImportError as error:
-        raise InputError(
-            f'A Dask scheduler needs the extra "dask", pip install "nonsmooth[dask]" ({error}).'
-        ) from error
+        needs = 'A Dask scheduler needs the extra "dask", pip install "nonsmooth[dask]"'
+        raise InputError(f"{needs} ({error}).") from error
     try:
         client = Client(scheduler, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:

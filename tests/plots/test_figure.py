@@ -28,7 +28,7 @@ from nonsmooth import (
 )
 from nonsmooth.exceptions import InputError
 from nonsmooth.plots.motion import crowds
-from nonsmooth.plots.units import round_length
+from nonsmooth.plots.style import round_length
 from nonsmooth_problems import slider_rod, socket_pendulum
 
 SMOOTH = Rigid(restitution=0.5, friction=0.0)

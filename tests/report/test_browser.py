@@ -173,7 +173,7 @@ HTMLAnchorElement.prototype.click = async function () {
 
 def decoded(video: bytes, folder: Path) -> np.ndarray:
     """Pictures (n, height, width, 3) of a video."""
-    from nonsmooth.plots.animation import ffmpeg
+    from nonsmooth.plots.pages import ffmpeg
 
     (folder / "motion.webm").write_bytes(video)
     program = ffmpeg()

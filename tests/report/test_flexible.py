@@ -12,7 +12,7 @@ from nonsmooth import MoreauJean, Trajectory, simulate
 from nonsmooth.diagnostics import node_positions
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.report import write
-from nonsmooth.report.scene import scene
+from nonsmooth.report.run_data import scene
 from nonsmooth_problems import flexible_slider_crank, six_rss
 
 

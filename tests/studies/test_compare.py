@@ -25,9 +25,8 @@ from nonsmooth.laws import Flores
 from nonsmooth.model.registry import find_problems
 from nonsmooth.step.control import ConstantStep
 from nonsmooth.studies import Case, compare
-from nonsmooth.studies.cases import refined
+from nonsmooth.studies.cases import Motion, mean_deviation, refined, scales
 from nonsmooth.studies.compare import METRICS
-from nonsmooth.studies.motions import Motion, mean_deviation, scales
 from nonsmooth_problems import slider_rod
 
 RIGID = Rigid(restitution=0.5, friction=0.0)

@@ -12,7 +12,7 @@ from nonsmooth import ErrorControl, EventDriven, GaussQP, Landing, MoreauJean, R
 from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import Case, step_size
-from nonsmooth.studies.motions import Motion, mean_impulse_error, motion_times
+from nonsmooth.studies.cases import Motion, mean_impulse_error, motion_times
 from nonsmooth.studies.step_size import order
 from nonsmooth_problems import slider_rod
 

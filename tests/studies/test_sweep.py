@@ -20,7 +20,7 @@ from nonsmooth.cli import main
 from nonsmooth.exceptions import InputError, ModelWarning, SimulationFailed, SolverFailed
 from nonsmooth.studies import grid, points, sample, sweep
 from nonsmooth.studies.designs import quantiles
-from nonsmooth.studies.starts import Starts
+from nonsmooth.studies.kinematic import Starts
 from nonsmooth.studies.sweep import Runs
 from nonsmooth.studies.workers import WorkersLost, outcomes
 from nonsmooth_problems import bouncing_ball, slider_crank_revolute, slider_rod

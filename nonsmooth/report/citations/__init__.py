@@ -6,11 +6,9 @@ enough. A class that is named in `CITED` with no entry has nothing to cite beyon
 there, the section References of its docstring is quoted.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import Any, Protocol
 
@@ -140,9 +138,15 @@ def cited(run: Run) -> dict[str, tuple[str, ...]]:
     libraries: andersson2019, harris2020, lam2015
     """
     manifest, settings = run.manifest, str(run.manifest["settings"]["stepper"])
-    stepper = settings.partition("(")[0]
+    stepper, counts = settings.partition("(")[0], run.counts
+    named = [name for name in counts if name[:1].isupper()]
+    first = re.search(r"solver=(\w+)\(", settings)
+    if "implicit" in counts:  # by default, where contact is compliant
+        named = ["Dop853", "Radau"] if counts["implicit"] else ["Dop853"]
+    elif first and first[1] not in named and (not named or counts.get("solves", 0) > sum(counts[x] for x in named)):
+        named.insert(0, first[1])  # which no count names
     found = {f"stepper {stepper}": CITED.get(stepper, ())}
-    found |= {f"solver {name}": CITED.get(name, ()) for name in _solvers(run.counts, settings)}
+    found |= {f"solver {name}": CITED.get(name, ()) for name in named}
     for text, keys in VARIANTS.items():
         if text in settings:
             found[f"setting {text.rstrip('(')}"] = keys
@@ -191,17 +195,6 @@ def bibtex(run: Run) -> str:
     if nothing:
         blocks.append(f"% no entry: {', '.join(nothing)}\n")
     return "\n".join(blocks)
-
-
-def _solvers(counts: Mapping[str, Any], settings: str) -> Iterable[str]:
-    """The solvers used, from the counts; the first one if none is named."""
-    if "implicit" in counts:  # by default, where contact is compliant
-        return ["Dop853", "Radau"] if counts["implicit"] else ["Dop853"]
-    named = [name for name in counts if name[:1].isupper()]
-    first = re.search(r"solver=(\w+)\(", settings)
-    if first and first[1] not in named and (not named or counts.get("solves", 0) > sum(counts[one] for one in named)):
-        named.insert(0, first[1])
-    return named
 
 
 def _kinds(contact: Any) -> Iterator[str]:

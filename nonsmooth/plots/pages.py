@@ -1,22 +1,34 @@
-"""Drawing of a mechanism at a state, on a page with names, a scale bar and notes."""
+"""Drawings of a mechanism on a page of their own: a sketch with names, a scale bar and notes, and an animation."""
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterable, Sequence
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.plots.drawing import Drawing, drawing_of_state
+from nonsmooth.diagnostics.motion import window_of
+from nonsmooth.exceptions import InputError
+from nonsmooth.plots.drawing import Drawing, drawing_of_run, drawing_of_state
 from nonsmooth.plots.scene import Label, Scene
-from nonsmooth.plots.style import FAINT, SIZE
-from nonsmooth.plots.units import display, round_length, shown_unit
+from nonsmooth.plots.style import FAINT, INK, SIZE, display, round_length, shown_unit
+from nonsmooth.progress import stage
+from nonsmooth.studies.arguments import check_count
+from nonsmooth.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
     from nonsmooth.model.state import State
@@ -109,8 +121,7 @@ SEATS = tuple(
     for reach in (9.0, 15.0, 23.0, 33.0, 45.0, 60.0)
     for turn in (45, 135, -45, -135, 0, 180, 90, -90, 20, 160, -20, -160, 70, 110, -70, -110)
 )
-#: cost of a name that stands nearer to what another one is of, in points of lines that it covers
-ASTRAY = 5.0
+ASTRAY = 5.0  # cost of a name that stands nearer to what another one is of, in points of lines that it covers
 
 
 def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Sequence[Array]) -> None:
@@ -122,9 +133,17 @@ def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Se
     from matplotlib.transforms import Bbox
 
     renderer = FigureCanvasAgg(figure).get_renderer()
-    inch = figure.dpi / 72
+    inch, points = figure.dpi / 72, []  # of every line, arrow and outline, in pixels
+    paths = [line.get_transform().transform(np.column_stack(line.get_data())) for line in axes.lines]
+    for data in [*paths, *(axes.transData.transform(stroke) for stroke in strokes)]:
+        share = np.linspace(0.0, 1.0, 24)[:, None]
+        points += [a + share * (b - a) for a, b in zip(data[:-1], data[1:], strict=True)] or [data]
+    for patch in axes.patches:
+        if not patch.get_fill() or tuple(patch.get_facecolor())[-1] == 0.0:
+            points.append(patch.get_transform().transform(patch.get_path().interpolated(8).vertices))
+    ink = np.vstack(points)
+    ink = ink[np.all(np.isfinite(ink), axis=1)]
     page = axes.bbox.padded(-2 * inch)
-    ink = _ink(axes, strokes)
     taken: list[Bbox] = [text.get_window_extent(renderer) for text in axes.texts]
     anchors = [axes.transData.transform(label.at) for label in labels]
     for label, anchor in zip(labels, anchors, strict=True):
@@ -160,20 +179,6 @@ def _distance(box: Bbox, point: Array) -> float:
     return float(np.linalg.norm(np.clip(point, box.min, box.max) - point))
 
 
-def _ink(axes: Axes, strokes: Iterable[Array]) -> Array:
-    """Points on every line, arrow and outline, in pixels."""
-    points = []
-    paths = [line.get_transform().transform(np.column_stack(line.get_data())) for line in axes.lines]
-    for data in [*paths, *(axes.transData.transform(stroke) for stroke in strokes)]:
-        share = np.linspace(0.0, 1.0, 24)[:, None]
-        points += [a + share * (b - a) for a, b in zip(data[:-1], data[1:], strict=True)] or [data]
-    for patch in axes.patches:
-        if not patch.get_fill() or tuple(patch.get_facecolor())[-1] == 0.0:
-            points.append(patch.get_transform().transform(patch.get_path().interpolated(8).vertices))
-    found = np.vstack(points)
-    return np.asarray(found[np.all(np.isfinite(found), axis=1)])
-
-
 #: share of the picture's width that the bar takes at most; distance from the corner and height of its ends [pt]
 SHARE, CORNER, END = 0.2, 7.0, 4.0
 
@@ -182,30 +187,24 @@ def draw_scale(axes: Axes, metre: float, note: str) -> None:
     """Draw the bar in the lower left corner, for a metre of so many pixels, its length above it and a note behind."""
     from matplotlib.lines import Line2D
 
-    box, point = axes.bbox, axes.figure.dpi / 72
+    box, point, to_axes = axes.bbox, axes.figure.dpi / 72, axes.transAxes.inverted()
     length = round_length(SHARE * box.width / metre)
-    wide = length * metre
-    x, y = box.x0 + CORNER * point, box.y0 + CORNER * point
-    to_axes = axes.transAxes.inverted()
+    wide, x, y = length * metre, box.x0 + CORNER * point, box.y0 + CORNER * point
     ends = [(x, y + END / 2 * point), (x, y), (x + wide, y), (x + wide, y + END / 2 * point)]
     x_line, y_line = zip(*map(to_axes.transform, ends), strict=True)
     axes.add_artist(Line2D(x_line, y_line, color=FAINT, lw=0.8, transform=axes.transAxes, zorder=8))
     unit, factor = display("m", length)
-    text = f"{length / factor:g} {shown_unit(unit)}"
     style: dict[str, Any] = {"fontsize": SIZE - 1, "color": FAINT, "transform": axes.transAxes, "zorder": 8}
     middle, end = to_axes.transform([(x + wide / 2, y + 2 * point), (x + wide + 5 * point, y)]).tolist()
-    axes.text(middle[0], middle[1], text, ha="center", va="bottom", **style)
+    axes.text(middle[0], middle[1], f"{length / factor:g} {shown_unit(unit)}", ha="center", va="bottom", **style)
     if note:
         axes.text(end[0], end[1], note, ha="left", va="baseline", **style)
 
 
 def sketch(
-    system: System,
-    state: State | None = None,
-    *,
-    view: tuple[float, float] | None = None,
+    system: System, state: State | None = None, *, view: tuple[float, float] | None = None,
     deformation: float | None = None,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw a mechanism, each element as its `drawing` says.
 
     A body is a bar or a plate between its joints, in space lines from its mass centre to them with the faces between
@@ -218,10 +217,8 @@ def sketch(
 
     Parameters
     ----------
-    system
-        What ``Model.build()`` returned.
-    state
-        What is drawn; the start by default.
+    system : what ``Model.build()`` returned
+    state : what is drawn; the start by default
     view : (elevation, azimuth) [deg], optional
         Where a mechanism in space is seen from; where it shows well, if omitted.
     deformation : [-], optional
@@ -241,3 +238,164 @@ def drawn(drawing: Drawing, view: tuple[float, float] | None = None, deformation
     fit(scene, notes=bool(scene.note()))
     write_on(scene)
     return scene.axes.figure
+
+
+FORMATS = (".gif", ".mp4")  # formats of files
+
+
+@dataclass(eq=False)
+class Animation:
+    """Frames of a run; `draw` shows one of them, `save` writes all.
+
+    Parameters
+    ----------
+    figure, axes : what is drawn into
+    t : times of the frames (n,) [s]
+    fps : frames per second
+    magnification, deformation
+        Factors by which clearances and motions within them, and deflections of flexible bodies, are magnified; a
+        deformation of 0 where nothing is deformed.
+    """
+
+    figure: Figure
+    axes: Axes
+    t: Array
+    fps: int
+    magnification: float
+    deformation: float = 0.0
+    _moves: list[Callable[[int], None]] = field(default_factory=list, repr=False)
+
+    def draw(self, k: int) -> None:
+        """Move everything to the picture k."""
+        for move in self._moves:
+            move(k)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a GIF, or an MP4 where ffmpeg is found; under a temporary name first.
+
+        Raises
+        ------
+        InputError
+            For another format, ffmpeg that is missing or fails, or a path that cannot be written.
+        """
+        import matplotlib
+        from matplotlib.animation import FFMpegWriter, PillowWriter
+
+        path = Path(path)
+        check_format(path)
+        video = path.suffix.lower() == ".mp4"
+        film = FFMpegWriter(fps=self.fps) if video else PillowWriter(fps=self.fps)
+        program: dict[Any, Any] = {"animation.ffmpeg_path": ffmpeg()} if video else {}
+        try:
+            with (
+                tempfile.TemporaryDirectory(dir=path.parent, prefix=".animation-") as folder,
+                matplotlib.rc_context(program),
+            ):
+                unfinished = Path(folder) / path.name
+                with stage("drawing", path.name) as say, film.saving(self.figure, str(unfinished), self.figure.dpi):
+                    for k in range(len(self.t)):
+                        say(f"{path.name}, picture {k + 1} of {len(self.t)}")
+                        self.draw(k)
+                        film.grab_frame()
+                    say(f"{path.name}, writing it")
+                os.replace(unfinished, path)
+        except subprocess.CalledProcessError as error:
+            ended = f"{program['animation.ffmpeg_path']} ended with {error.returncode}"
+            raise InputError(f"{path} cannot be written ({ended}); install another ffmpeg, or write a .gif.") from error
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise InputError(f"{path} cannot be written ({reason}); give a file in a writable folder.") from error
+
+
+def check_format(path: Path) -> None:
+    """Raise InputError unless an animation of this name can be written."""
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise InputError(f"An animation is a file {' or '.join(FORMATS)}, got {path.name!r}.")
+    if suffix == ".mp4" and ffmpeg() is None:
+        raise InputError(
+            "An MP4 needs the program ffmpeg, which is neither on PATH nor in the package imageio-ffmpeg: "
+            'pip install "nonsmooth[video]", or write a .gif.'
+        )
+
+
+def ffmpeg() -> str | None:
+    """The program that writes an MP4: matplotlib's setting or PATH, else the one in the package imageio-ffmpeg."""
+    import matplotlib
+
+    if found := shutil.which(matplotlib.rcParams["animation.ffmpeg_path"]):
+        return found
+    with contextlib.suppress(ImportError, RuntimeError):  # the package may come without a program
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    return None
+
+
+def animation(
+    trajectory: Trajectory, *, frames: int = 120, fps: int = 20, span: tuple[float, float] | None = None,
+    magnify: float | None = None, deformation: float | None = None, forces: bool = True,
+    view: tuple[float, float] | None = None,
+) -> Animation:  # fmt: skip
+    """Draw bodies, joints and contacts of a run as an animation, each element as its `drawing` says.
+
+    Symbols are those of `sketch`; thin lines are the paths of the mass centres. Within a joint with clearance, offset
+    and tilt are magnified about the bearing or the guide, so that gaps read as the same multiple of the true ones;
+    bodies stand where they are. Deflections of flexible bodies from the places at which joints hold them are magnified;
+    where nothing holds them, those from their mean frame. Arrows are the mean normal forces on the second body of each
+    contact since the previous frame, impacts included, in space the whole forces without impacts.
+
+    Parameters
+    ----------
+    trajectory : the run, or one that was loaded
+    frames : int, number of frames, at equal distances in time
+    fps : int [1/s], frames per second
+    span : (from, to) [s], optional, part of the run
+    magnify : [-], optional, magnification of clearances; chosen automatically by default
+    deformation : [-], optional
+        How many times too large deflections of flexible bodies are drawn; where omitted a readable one, with which the
+        largest is 8 % of its body at most.
+    forces : bool, whether to draw arrows
+    view : (elevation, azimuth) [deg], optional, viewpoint for a mechanism in space; chosen automatically by default
+
+    Raises
+    ------
+    InputError
+        For a run without a step, elements of a class that is not known here, or numbers that cannot be used.
+    """
+    check_count("frames", frames, 2)
+    first, last = window_of(trajectory, span, "span")
+    if not first < last:
+        raise InputError("A run without a step has no motion to draw.")
+    t = np.linspace(first, last, frames)
+    if not (isinstance(fps, int) and fps > 0) or (magnify is not None and not magnify > 0):
+        raise InputError(f"fps must be a positive integer and magnify positive, got {fps!r} and {magnify!r}.")
+    drawing = drawing_of_run(trajectory, t)
+    scene = Scene(drawing, new_axes(drawing.dimension, dpi=110), magnify, deformation, view)
+    if forces and trajectory.gap.names:
+        scene.arrows(trajectory, t)
+    fit(scene, notes=True)
+    figure: Figure = scene.axes.figure
+    film = Animation(figure, scene.axes, t, fps, scene.factor, scene.bent, scene.moves)
+    # time above; what is magnified and what arrows mean below
+    unit, factor = display("s", float(np.max(np.abs(t))))
+    decimals = int(np.clip(np.ceil(-np.log10((t[1] - t[0]) / factor)), 0, 6))
+    top = 1.0 - 0.17 / figure.get_figheight()
+    clock: Text = figure.text(0.03, top, "", va="center", fontsize=SIZE + 2, color=INK, fontweight="bold")
+    film._moves.append(lambda k: clock.set_text(f"t = {t[k] / factor:.{decimals}f} {shown_unit(unit)}"))
+    lines = [scene.note()] if scene.note() else []
+    pace = (t[1] - t[0]) * film.fps
+    ratio = f"{1 / pace if pace < 0.95 else pace:.3g}"
+    ratio = f"{float(ratio):.0f}" if "e" in ratio else ratio
+    lines.append(f"{ratio} times slower than real time" if pace < 0.95 else f"{ratio} times real time")
+    second = []
+    if scene.longest > 0:
+        force, size = display("N", scene.longest)
+        what = "mean contact forces from picture to picture" + ("" if scene.flat else ", without impacts")
+        second.append(f"arrows: {what}, the longest {scene.longest / size:.3g} {force}")
+    elif scene.contacts:
+        second.append("no contact force in this span")
+    text = "\n".join(["; ".join(lines), *second])
+    figure.text(0.03, 0.05 / figure.get_figheight(), text, va="bottom", fontsize=SIZE, color=INK, linespacing=1.3)
+    film.draw(0)
+    return film
