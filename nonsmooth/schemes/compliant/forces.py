@@ -9,7 +9,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.objects import entry
 from nonsmooth.model.system import System
-from nonsmooth.schemes.compliant.outside_integrator import rates_of_parts
+from nonsmooth.schemes.compliant.outside_integrator import rates_of_blocks
 from nonsmooth.schemes.compliant.steps import compliant_layout, ridge_of
 
 __all__ = ["CompliantForces", "ForcesAt"]
@@ -42,8 +42,8 @@ class CompliantForces:
         layout.fill(memory, values)
         memory.of["System"]["ridge"] = ridge_of(system, values)
         self._rates = entry("nonsmooth.schemes.compliant.text", "rates", "Integration", layout.shape)
-        self._overlaps, self._parts = memory.of["Overlap"], memory.of["Part"]["tried"]
-        self._found = rates_of_parts(memory)
+        self._overlaps, self._parts = memory.of["Overlap"], memory.of["StateBlock"]["tried"]
+        self._found = rates_of_blocks(memory)
         counts, bodies = self._overlaps["bristles_count"], len(layout.bodies)
         # the part of each overlap's bristles stands behind those of bodies
         self._bristles = [(k, 2 * bodies + int(np.sum(counts[:k] > 0)), int(counts[k])) for k in layout.contacts]

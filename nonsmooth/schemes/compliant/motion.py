@@ -38,8 +38,9 @@ from nonsmooth.step.mechanism import (
     rates_of_u,
     tangential,
 )
-from nonsmooth.step.motion import placed, rates_of_position, see
+from nonsmooth.step.motion import see
 from nonsmooth.step.program import factor_joints, least_impulses
+from nonsmooth.step.runge_kutta import note_slopes, place_bodies
 
 
 @kernel
@@ -268,19 +269,6 @@ def wrench_of(like, force, torque):
 
 
 @kernel
-def place_trial(run):
-    """Bodies and bristles at the trial values of the integrator."""
-    for course in run.courses:
-        body = course.body
-        body.at = course.q.origin + course.q.tried
-        body.z = placed(body.at)
-        body.u = course.v.tried
-    for overlap in run.overlaps:
-        if overlap.bristles_count > 0:
-            overlap.bristle = linear(overlap.bristles.tried)
-
-
-@kernel
 def evaluate_contact_forces(run):
     """Forces of contacts, but friction that depends on the stiction force."""
     for overlap in run.overlaps:
@@ -315,6 +303,9 @@ def evaluate_joints(run):
 def accelerate(run):
     """Accelerations, `jump`, and forces at the present positions and velocities u; `total` are all but joint forces."""
     system = run.system
+    for overlap in run.overlaps:
+        if overlap.bristles_count > 0:
+            overlap.bristle = linear(overlap.bristles.tried)
     evaluate_all(system.surfaces)
     evaluate_all(run.turns)
     evaluate_loads(system)
@@ -335,13 +326,10 @@ def accelerate(run):
 
 @kernel
 def write_rates(run, k):
-    """Rates of all parts as stage k."""
+    """Rates of all blocks as stage k."""
     system = run.system
     stored, lost, rubbed, driven = 0.0, 0.0, 0.0, 0.0
-    for course in run.courses:
-        body = course.body
-        course.q.stages[k].value = rates_of_position(body, body.at, body.u)
-        course.v.stages[k].value = body.jump
+    note_slopes(run, k)
     for overlap in run.overlaps:
         stage, F, rates = overlap.impulse.stages[k], overlap.force, overlap.rates
         stage.value = impulse_of(stage.value, F)
@@ -371,6 +359,6 @@ def rates_at(run, t, k):
     """Rates of the trial values at time t, as stage k."""
     see(run.system, t)
     run.evaluations += 1
-    place_trial(run)
+    place_bodies(run)
     accelerate(run)
     write_rates(run, k)

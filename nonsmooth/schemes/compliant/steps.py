@@ -120,7 +120,7 @@ class CompliantSteps(CompiledSteps):
 
     def _set_tolerances(self, place: float, speed: float) -> None:
         """Tolerances of positions, velocities and bristles."""
-        parts, steering = self.memory.of["Part"]["tolerance"], self.layout.steering(self.memory)
+        parts, steering = self.memory.of["StateBlock"]["tolerance"], self.layout.steering(self.memory)
         parts[:] = 1.0
         for k, (part, entries) in enumerate(zip(parts, steering, strict=False)):
             part[entries] = speed if k % 2 == 1 and k < 2 * len(self.layout.bodies) else place

@@ -12,9 +12,9 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import dot, first_four, largest, linear, trace, weighed, zeros_like
 from nonsmooth.schemes.compliant import integrators
-from nonsmooth.schemes.compliant.dormand_prince import STAGES, after
-from nonsmooth.schemes.compliant.integrators import go_to, look
-from nonsmooth.schemes.compliant.motion import accelerate, place_trial, rates_at, rows_of
+from nonsmooth.schemes.compliant.fields import GO_TO, LOOK
+from nonsmooth.schemes.compliant.integrators import END, after, go_to
+from nonsmooth.schemes.compliant.motion import accelerate, rates_at, rows_of
 from nonsmooth.schemes.compliant.tolerances import (
     APART,
     DRIFTED,
@@ -39,19 +39,18 @@ from nonsmooth.step.mechanism import (
     squared_length,
     terms_of,
 )
-from nonsmooth.step.motion import force_of, inverse_mass, moment_of, moved, placed, see, spin
-from nonsmooth.step.program import INFINITE, factor_joints
+from nonsmooth.step.motion import force_of, inverse_mass, moment_of, placed, see, spin
+from nonsmooth.step.program import factor_joints
+from nonsmooth.step.projection import projection_of
 from nonsmooth.step.rows import write_contact, write_loads, write_motion, write_reaction, write_step
-from nonsmooth.step.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
+from nonsmooth.step.runge_kutta import place_bodies
+from nonsmooth.step.tolerances import DONE, FLOOR, FULL, OPEN, TINY, UNCERTAIN
 
 
 @kernel
 def evaluate_gaps(run):
     """Gaps and their rates at the time within the step to which parts have gone."""
-    for course in run.courses:
-        body = course.body
-        body.at, body.u = course.q.origin + course.q.tried, course.v.tried
-        body.z = placed(body.at)
+    place_bodies(run)
     evaluate_all(run.system.surfaces)
     for overlap in run.overlaps:
         overlap.rates = rates_of_u(overlap.contact)
@@ -87,7 +86,7 @@ def locate(run, overlap, low, high, guess):
     """When a gap vanishes between two times: Newton's method, kept between them."""
     t, sign = low + guess, side(overlap)
     for _ in range(ITERATIONS):
-        go_to(run, run.moving, t)
+        go_to(run, run.moving, t, GO_TO)
         evaluate_gaps(run)
         gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
         low, high, new = bracketed(low, high, t, gap, rate)
@@ -115,7 +114,7 @@ def look_before(run, t0, t1):
     """Gaps at the latest time, at most t1, up to which no contact begins and ends since t0; this time."""
     t = t1
     for _ in range(SHORTENED):
-        look(run, run.moving, t)
+        go_to(run, run.moving, t, LOOK)
         evaluate_gaps(run)
         time = unseen(run, t - t0)
         if not time < VISIBLE * (t - t0):
@@ -135,7 +134,7 @@ def find_event(run):
     """The end of the rows of a step: its own, or the first event, which is noted."""
     start, apart, t0 = run.t_start, (run.t - run.t_start) / run.looks, run.t_start
     run.changes = -1
-    look(run, run.moving, start)
+    go_to(run, run.moving, start, LOOK)
     evaluate_gaps(run)
     note_gaps(run)
     for i in range(1, run.looks + 1):
@@ -158,38 +157,21 @@ WITHIN, REPEATED = 0.1, 10
 # ---- joints
 
 
-@piece
-def project(run):
-    """The nearest positions and velocities, in the metric of masses, with the joints closed; whether there are any."""
-    system, before, worst = run.system, math.inf, 0.0
-    for _ in range(PASSES):
-        for body in system.bodies:
-            body.z, body.jump = placed(body.at), zeros_like(body.jump)
-        evaluate_all(system.constraints)
-        worst, total = 0.0, 0.0
-        for joint in system.joints:
-            joint.velocity_offset = joint.g
-            worst, total = max(worst, largest(abs(joint.g))), total + dot(joint.g, joint.g)
-        if not total < INFINITE:
-            return False
-        if worst <= PROJECTED or not worst < GAINING * before:
-            break
-        before = worst
-        factor_joints(system)
-        close_joints(system)
-        for body in system.bodies:
-            body.at = moved(body, body.at, body.jump, 1.0)
-    if worst > PARTED:
-        return False
-    factor_joints(system)
-    for body in system.bodies:
-        body.z, body.jump = placed(body.at), zeros_like(body.jump)
-    for joint in system.joints:
-        joint.velocity_offset = rates_of_u(joint) + joint.rate
-    close_joints(system)
-    for body in system.bodies:
-        body.u += body.jump
+@kernel
+def no_gaps(run):
+    """Contacts are not closed by a projection."""
+    return 0.0, 0.0
+
+
+@kernel
+def respond(run, level):
+    """Impulses of joints at the present positions; they are always found."""
+    factor_joints(run.system)
+    close_joints(run.system)
     return True
+
+
+project = projection_of(PASSES, PARTED, no_gaps, respond)
 
 
 # ---- rows
@@ -296,8 +278,8 @@ def accept_row(run, t):
         body.q, body.v = body.at, body.u
     for overlap in run.overlaps:
         overlap.bristle_row = overlap.bristle
-    for part in run.parts:
-        part.last = part.tried
+    for block in run.blocks:
+        block.last = block.tried
     run.row_t = run.system.t = t
     run.step = run.t - run.t_start
     run.system.steps += 1
@@ -307,15 +289,15 @@ def accept_row(run, t):
 def take_row(run, t):
     """The row at t; whether it is certified. Nothing is kept of one that is not."""
     system, far = run.system, 0.0
-    go_to(run, run.parts, t)
+    go_to(run, run.blocks, t, GO_TO)
     see(system, t)
-    place_trial(run)
+    place_bodies(run)
     if run.projected:
-        if not project(run):
+        if not project(run)[0]:
             run.failure = APART
             return False
-        for course in run.courses:
-            far = max(far, largest(abs(course.body.at - (course.q.origin + course.q.tried))))
+        for one in run.integrated:
+            far = max(far, largest(abs(one.body.at - (one.q.origin + one.q.tried))))
     accelerate(run)
     system.residual = error_of_motion(run)
     if not system.residual <= system.certified:
@@ -335,15 +317,15 @@ def take_row(run, t):
 @piece
 def begin_anew(run):
     """Start the integrator at the last row; whether it can."""
-    for part in run.parts:
-        part.end = part.last = zeros_like(part.end)
-    for course in run.courses:
-        course.q.origin, course.v.end = course.body.q, course.body.v
+    for block in run.blocks:
+        block.end = block.last = zeros_like(block.end)
+    for one in run.integrated:
+        one.q.origin, one.v.end = one.body.q, one.body.v
     for overlap in run.overlaps:
         if overlap.bristles_count > 0:
             overlap.bristles.end = first_four(overlap.bristles.end, overlap.bristle_row)
-    for part in run.parts:
-        part.tried = part.end
+    for block in run.blocks:
+        block.tried = block.end
     run.t = run.row_t
     if not integrators.begin(run):
         return False
@@ -422,7 +404,7 @@ def run(run, rows):
 
 def rates(run):
     """Rates of the trial values at the requested time, as those at the end of a step; for an integrator outside."""
-    rates_at(run, run.request_time, STAGES)
+    rates_at(run, run.request_time, END)
     return DONE
 
 

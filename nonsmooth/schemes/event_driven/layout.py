@@ -9,13 +9,16 @@ from nonsmooth.engine.kinds import Kind, Kinds, Outputs
 from nonsmooth.engine.layout import Layout
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
-from nonsmooth.schemes.event_driven import fields as event_fields  # noqa: F401  (the schemas)
-from nonsmooth.schemes.event_driven.fields import ALL, DEGREE, INNER
+from nonsmooth.schemes.compliant.layout import integrated_bodies, state_block
+from nonsmooth.schemes.event_driven.fields import DEGREE
+from nonsmooth.step.integration_fields import ALL, INNER
 
 __all__ = ["EventLayout"]
 
 #: schemas of which there may be none
-OPTIONAL = ("Touch", "BodyInstant", "ContactInstant", "ReactionInstant")
+OPTIONAL = (
+    "Touch", "BodyInstant", "ContactInstant", "ReactionInstant", "StateBlock", "Stage", "IntegratedBody",
+)  # fmt: skip
 
 
 class EventKinds(Kinds):
@@ -70,6 +73,9 @@ class EventLayout(Layout):
         touches = [add("Touch", contact=contact) for contact in self.whole["contacts"]]
         reactions = len(self.whole["reactions"])
         self.run = add("EventRun", system=self.whole, touches=touches, left=self._instant(), after=self._instant())
+        self.run["integrated"] = integrated_bodies(self.content, self.whole["bodies"], self.order)
+        self.run["steering"] = list(self.content.of["StateBlock"])
+        self.run["powers"] = state_block(self.content, self.order)
         stages = self._instants(ALL[self.order])
         self.run |= self._working(kinds) | {
             "stages": stages, "end": stages[INNER[self.order]], "nodes": self._instants(DEGREE[self.order] + 2),

@@ -11,7 +11,6 @@ from nonsmooth.engine.compiled_form import is_rough, made_once, options_of
 from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, reach_of, ridge_of
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.schemes.event_driven.fields import INNER, ORDER
 from nonsmooth.schemes.event_driven.layout import EventLayout
 from nonsmooth.schemes.event_driven.programs import EventPrograms
 from nonsmooth.schemes.event_driven.settings import EventDriven, check_control, stated_rules, window_of
@@ -32,6 +31,7 @@ from nonsmooth.schemes.event_driven.tolerances import (
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step.control import ErrorControl, StepControl
 from nonsmooth.step.impact_fields import INCREMENTAL
+from nonsmooth.step.integration_fields import INNER, ORDER
 from nonsmooth.step.scheme import Scheme
 from nonsmooth.step.supported import SHARING, check_impact_laws
 from nonsmooth.step.tolerances import DONE
@@ -101,7 +101,7 @@ class EventSteps(CompiledSteps):
         ):  # fmt: skip
             self._whole[name] = value
         for name, value in (
-            ("rtol", control.rtol), ("atol", control.atol), ("numbers", system.nq + system.nv),
+            ("rtol", control.rtol), ("numbers", system.nq + system.nv),
             ("slip_rtol", control.rtol if spatial else 0.0), ("slip_atol", control.atol if spatial else 0.0),
             ("shortest", control.dt_min), ("window", window), ("order", order), ("inner", INNER[order]),
             ("exponent", -1.0 / ORDER[order]),
@@ -109,6 +109,7 @@ class EventSteps(CompiledSteps):
             ("steady", self.layout.timeless), ("ends", t_end), *self.programs.addresses().items(),
         ):  # fmt: skip
             self._events[name] = value
+        self.memory.of["StateBlock"]["tolerance"] = control.atol
         touch = self.memory.of["Touch"]
         touch["closed_gap"][self.layout.contacts] = np.maximum(CLOSED_GAP * scale, LOWEST)
         touch["law"][self.layout.contacts] = restitution

@@ -35,9 +35,9 @@ from nonsmooth.schemes.event_driven.phase_motion import (
     count_closed,
     cross,
     first_length,
+    mean_weight,
     note,
     place_at,
-    quadrature,
 )
 from nonsmooth.schemes.event_driven.tolerances import (
     CRAWL,
@@ -307,26 +307,22 @@ def closes_gap(run):
 @piece
 def sum_up(run):
     """Mean reactions, works and residual of the smooth motion, by the weights of the stages; its end."""
-    dt = run.dt
-    run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = 0.0
-    residual = run.closure
+    residual, works = run.closure, zeros_like(run.works)
     for k in range(len(run.means)):
         first = run.stages[0].reactions[k]
-        force, torque = quadrature(run, 0) * first.force, quadrature(run, 0) * first.torque
+        force, torque = mean_weight(run, 0) * first.force, mean_weight(run, 0) * first.torque
         for j in range(1, run.inner + 1):
-            of, weight = run.stages[j].reactions[k], quadrature(run, j)
+            of, weight = run.stages[j].reactions[k], mean_weight(run, j)
             force += weight * of.force
             torque += weight * of.torque
         run.means[k].force, run.means[k].torque = force, torque
     for j in range(run.inner + 1):
-        stage, weight = run.stages[j], dt * quadrature(run, j)
+        stage, weight = run.stages[j], run.dt * mean_weight(run, j)
         if weight != 0.0:
-            run.work_loads += weight * stage.loads
-            run.loss_damping -= weight * stage.damping
-            run.work_drivers += weight * stage.drivers
-            run.loss_friction -= weight * stage.friction
+            works += weight * stage.powers
         if j > 0 and (j == run.inner or not run.across):
             residual = max(residual, stage.residual)
+    run.works = works
     run.system.residual = residual
     copy(run.left, run.end)
 
@@ -356,8 +352,9 @@ def finish_row(run):
     """
     system = run.system
     system.complementarity, system.dt = natural_map(run), run.dt
-    write_step(system, run.after.t, run.work_drivers + run.work_impact, run.loss_friction)
-    write_loads(system, run.work_loads, run.loss_damping, 0.0, 0.0)
+    works = run.works
+    write_step(system, run.after.t, works[2] + run.work_impact, works[3])
+    write_loads(system, works[0], works[1], 0.0, 0.0)
     for i in range(len(run.means)):
         one, mean, kick = system.reactions[i], run.means[i], run.kicks[i]
         write_reaction(system, one, mean.force, mean.torque)
@@ -410,9 +407,9 @@ def presses(run):
     found = True
     for k in range(len(run.touches)):
         touch = run.touches[k]
-        total = quadrature(run, 0) * run.stages[0].contacts[k].P
+        total = mean_weight(run, 0) * run.stages[0].contacts[k].P
         for j in range(1, run.inner + 1):
-            total += quadrature(run, j) * run.stages[j].contacts[k].P
+            total += mean_weight(run, j) * run.stages[j].contacts[k].P
         # a lesser force has the sign of its round-off
         touch.smooth = run.dt * (total if not -touch.zero_force <= total[0] < 0.0 else zeros_like(total))
         found = found and touch.smooth[0] >= 0.0
@@ -553,7 +550,8 @@ def restore(run):
 @kernel
 def clear_row(run):
     """Nothing happens before an impact at the start of a run."""
-    run.dt = run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = run.system.residual = 0.0
+    run.dt = run.system.residual = 0.0
+    run.works = zeros_like(run.works)
     for touch in run.touches:
         touch.smooth = touch.impact = zeros_like(touch.impact)
     for mean in run.means:
