@@ -132,10 +132,13 @@ def is_answered(run, before):
 
 @kernel
 def balances(run, found, before):
-    """Whether a change that was found, from velocities of the size `before`, balances."""
+    """Whether a change that was found, from `left` of the size `before` to `v_next`, is certified: momentum, joints."""
     system = run.system
     system.size = before + size_after(system)
-    return found and response_residual(system) <= system.certified
+    worst = change_residual(system)
+    for joint in system.joints:
+        worst = max(worst, joint_residual(system, joint, -joint.rate))
+    return found and worst <= system.certified
 
 
 @kernel
@@ -148,37 +151,11 @@ def size_after(system):
 
 
 @kernel
-def response_residual(system):
-    """Worst residual of momentum and of joints in a change of velocities from `left` to `v_next`."""
-    worst = change_residual(system)
-    for joint in system.joints:
-        worst = max(worst, joint_residual(system, joint, -joint.rate))
-    return worst
-
-
-@kernel
 def zero_rate(run, contact, terms):
     return CLOSED_RATE * (terms + contact.scale / run.system.longest)
 
 
 # ---- an impact
-
-
-@piece
-def begin_impact(run, before):
-    """Directions at an instant, and the velocity there, `v_next`."""
-    system = run.system
-    place_at(run, before)
-    evaluate_all(system.surfaces)
-    evaluate_all(system.constraints)
-    factor_joints(system)
-    for body in system.bodies:
-        body.v_next = body.u
-    for touch in run.touches:
-        touch.impact = zeros_like(touch.impact)
-    for kick in run.kicks:
-        kick.force = kick.torque = zeros_like(kick.force)
-    run.work_impact = 0.0
 
 
 @piece
@@ -280,44 +257,37 @@ def approaches(run, contact):
     return 1 if rate < -zero else -1 if rate > zero else 0
 
 
-@kernel
-def select_fastest(run, first):
-    """Mark the contact that approaches fastest, and those that neither approach nor open, as impacting; return its
-    speed of approach. In a decayed sequence all with an impact or an approach are marked."""
-    fastest, which = 0.0, -1
-    for k in range(len(run.touches)):
-        touch = run.touches[k]
-        rate = rates_after(touch.contact)[0]
-        if touch.touching and -rate > fastest and approaches(run, touch.contact) == 1:
-            fastest, which = -rate, k
-    for k in range(len(run.touches)):
-        touch = run.touches[k]
-        moves = approaches(run, touch.contact)
-        if fastest < DIED * first:
-            touch.has_impact = touch.touching if touch.met or moves == 1 else 0
-        else:
-            touch.has_impact = 1 if k == which or (touch.touching and moves == 0) else 0
-        if touch.touching and moves == 1:
-            touch.met = 1
-    return fastest
-
-
 @piece
 def strike_in_sequence(run):
     """Impacts at one instant one after the other, the fastest first; whether they are solved.
 
     They continue a sequence of impacts that can no longer be resolved in time. It ends when no contact approaches or,
-    after it has decayed, with a plastic impact.
+    after it has decayed, with a plastic impact of all contacts with an impact or an approach. Contacts that neither
+    approach nor open take part in each of them.
     """
     first = 0.0
     for touch in run.touches:
         touch.met = 1 if touch.before != OPEN else 0
     for k in range(ROUNDS):
-        fastest = select_fastest(run, first if k < ROUNDS - 1 else math.inf)
+        fastest, which = 0.0, -1
+        for i in range(len(run.touches)):
+            touch = run.touches[i]
+            rate = rates_after(touch.contact)[0]
+            if touch.touching and -rate > fastest and approaches(run, touch.contact) == 1:
+                fastest, which = -rate, i
+        decayed = k == ROUNDS - 1 or fastest < DIED * max(first, fastest)
+        for i in range(len(run.touches)):
+            touch = run.touches[i]
+            moves = approaches(run, touch.contact)
+            if decayed:
+                touch.has_impact = touch.touching if touch.met or moves == 1 else 0
+            else:
+                touch.has_impact = 1 if i == which or (touch.touching and moves == 0) else 0
+            if touch.touching and moves == 1:
+                touch.met = 1
         if fastest == 0.0:
             break
         first = max(first, fastest)
-        decayed = k == ROUNDS - 1 or fastest < DIED * first
         for touch in run.touches:
             touch.kept_restitution = touch.restitution
             touch.restitution = 0.0 if decayed else touch.restitution
@@ -338,19 +308,26 @@ def solve_impact(run, before):
     Leaves the velocity after it in `reached`, impulses in `impact`, `kicks` and `work_impact`.
     """
     system = run.system
-    begin_impact(run, before)
+    place_at(run, before)
+    evaluate_all(system.surfaces)
+    evaluate_all(system.constraints)
+    factor_joints(system)
+    for body in system.bodies:
+        body.v_next = body.u
+    for touch in run.touches:
+        touch.has_impact, touch.impact = touch.hit, zeros_like(touch.impact)
+    for kick in run.kicks:
+        kick.force = kick.torque = zeros_like(kick.force)
+    run.work_impact = 0.0
     if run.kinked and not follow_drivers(run):
         return False
-    for touch in run.touches:
-        touch.has_impact = touch.hit
     if not (strike(run) if run.window > 0.0 or system.law_of_impact >= INCREMENTAL else strike_in_sequence(run)):
         return False
     for body in system.bodies:
         body.reached = body.v_next
     for touch in run.touches:
-        contact = touch.contact
-        touch.speed = rates_after(contact)[0]
-        touch.leaving = 1 if approaches(run, contact) == -1 else 0
+        touch.speed = rates_after(touch.contact)[0]
+        touch.leaving = 1 if approaches(run, touch.contact) == -1 else 0
     return True
 
 
@@ -386,16 +363,6 @@ def begin_slip(run, touch):
         touch.directions = touch.sign
 
 
-@kernel
-def fastest_rate(run):
-    """The fastest of all rates without forces, to separate slips by more."""
-    fastest = 0.0
-    for touch in run.touches:
-        contact = touch.contact
-        fastest = max(fastest, largest(abs(rates_after(contact) + touch.bias)))
-    return max(fastest, run.smallest / run.system.longest**2)
-
-
 @piece
 def find_forces(run):
     """Forces on joints and candidates, P, and accelerations with them, `v_next`; whether the program is solved.
@@ -413,7 +380,10 @@ def find_forces(run):
     for touch in run.touches:
         touch.contact.on = touch.candidate
         begin_slip(run, touch)
-    apart = (APART if run.slip_atol == 0.0 else APART * APART) * fastest_rate(run)
+    fastest = run.smallest / run.system.longest**2
+    for touch in run.touches:
+        fastest = max(fastest, largest(abs(rates_after(touch.contact) + touch.bias)))
+    apart = (APART if run.slip_atol == 0.0 else APART * APART) * fastest
     for _ in range(TRIALS):
         for touch in run.touches:
             touch.contact.velocity_offset = touch.bias + apart * touch.directions
@@ -437,7 +407,7 @@ def find_forces(run):
 def choose_modes(run, with_idle):
     """Modes by the forces that were found; whether a contact is closed without force, which are open unless
     `with_idle`."""
-    system, most, size, free, idle = run.system, 0.0, 0.0, 0.0, False
+    system, most, size, free, some = run.system, 0.0, 0.0, 0.0, False
     for body in system.bodies:
         body.jump = body.v_next
         size += squared_length(body.jump, body.mass)
@@ -447,31 +417,28 @@ def choose_modes(run, with_idle):
         if touch.candidate:
             most = max(most, touch.contact.P[0])
     for touch in run.touches:
-        contact, touch.mode, touch.idle, touch.direction = touch.contact, OPEN, 0, zeros_like(touch.directions)
-        if touch.candidate:
-            contact.velocity_offset = touch.bias
-            terms, rates, P = rate_terms(run, contact, size), rates_after(contact) + touch.bias, contact.P
-            loaded = P[0] > ZERO * most
-            if not loaded and rates[0] <= ZERO * terms[0]:
-                touch.idle, idle = 1, True
-            if loaded or (touch.idle and with_idle):
-                touch.mode = CLOSED
-                if contact.friction > 0.0:
-                    touch.mode = SLIPPING
-                    choose_slip(touch, P, tangential(rates), ZERO * largest(tangential(terms)))
-    return idle
-
-
-@kernel
-def choose_slip(touch, P, rate, zero):
-    """Whether a contact sticks, or the direction in which it slips."""
-    reach = touch.contact.friction * P[0]
-    if norm(touch.directions) > 0.0:
-        touch.direction = touch.directions
-    elif norm(tangential(P)) <= reach * (1.0 + OUTSIDE) and norm(rate) <= zero:
-        touch.mode, touch.share = STICKING, max(reach, TINY)
-    else:
-        touch.direction = (1.0 / max(norm(rate), TINY)) * rate
+        contact, touch.mode, touch.direction = touch.contact, OPEN, zeros_like(touch.directions)
+        if not touch.candidate:
+            continue
+        contact.velocity_offset = touch.bias
+        terms, rates, P = rate_terms(run, contact, size), rates_after(contact) + touch.bias, contact.P
+        loaded = P[0] > ZERO * most
+        idle = not loaded and rates[0] <= ZERO * terms[0]
+        some = some or idle
+        if not (loaded or (idle and with_idle)):
+            continue
+        touch.mode = CLOSED
+        if contact.friction > 0.0:
+            slip, reach = tangential(rates), contact.friction * P[0]
+            inside = norm(tangential(P)) <= reach * (1.0 + OUTSIDE)
+            touch.mode = SLIPPING
+            if norm(touch.directions) > 0.0:
+                touch.direction = touch.directions
+            elif inside and norm(slip) <= ZERO * largest(tangential(terms)):
+                touch.mode, touch.share = STICKING, max(reach, TINY)
+            else:
+                touch.direction = (1.0 / max(norm(slip), TINY)) * slip
+    return some
 
 
 @piece
@@ -554,37 +521,15 @@ def independent(run):
 
 
 @kernel
-def closing_acceleration(run, k):
-    """Acceleration with which a gap closes in the new phase."""
-    return -run.after.contacts[k].bias_acceleration[0]
-
-
-@kernel
 def add_low(run, height):
     """Contacts without restitution that open by the impacts of others, and close again from no height, stay closed;
     whether there are any."""
     some = False
     for k in range(len(run.touches)):
-        touch, pull = run.touches[k], closing_acceleration(run, k)
+        touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]
         if touch.touching and touch.leaving and touch.contact.restitution == 0.0 and pull > 0.0:
             if touch.speed * touch.speed < 2.0 * height * pull:
                 touch.candidate, some = 1, True
-    return some
-
-
-@kernel
-def returns(run):
-    """Whether a contact that was released closes in the new phase; then all of these are candidates."""
-    some, size = False, run.after.applied + run.after.moving
-    for k in range(len(run.touches)):
-        touch = run.touches[k]
-        if touch.released:
-            touch.contact.velocity_offset = touch.bias
-            zero = RETURNING * rate_terms(run, touch.contact, size)[0]
-            some = some or closing_acceleration(run, k) > zero
-    for touch in run.touches:
-        if some and touch.released:
-            touch.candidate = 1
     return some
 
 
@@ -604,7 +549,17 @@ def change_phase(run, before):
         return False
     if add_low(run, LANDED) and not find_phase(run, before):
         return False
-    return find_phase(run, before) if returns(run) else True
+    some, size = False, run.after.applied + run.after.moving
+    for k in range(len(run.touches)):  # one that was released may close again in the new phase
+        touch = run.touches[k]
+        if touch.released:
+            touch.contact.velocity_offset = touch.bias
+            zero = RETURNING * rate_terms(run, touch.contact, size)[0]
+            some = some or -run.after.contacts[k].bias_acceleration[0] > zero
+    for touch in run.touches:
+        if some and touch.released:
+            touch.candidate = 1
+    return find_phase(run, before) if some else True
 
 
 @kernel
@@ -612,7 +567,7 @@ def end_short_rebounds(run):
     """Rebounds below the shortest flight, or below round-off, lose their restitution; whether there are any."""
     some = False
     for k in range(len(run.touches)):
-        touch, pull = run.touches[k], closing_acceleration(run, k)
+        touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]
         rebounds = touch.hit and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
         speed = touch.speed
         if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * LOWEST * pull):
@@ -630,7 +585,7 @@ def change_by_impact(run, before):
         near = touch.mode != OPEN or of.gap <= touch.closed_gap
         approaches = of.rates[0] < -zero_rate(run, touch.contact, of.terms[0])
         soon = of.gap < -run.window * of.rates[0] and approaches
-        touch.hit = touch.has_impact = 1 if near or soon or touch.striking else 0
+        touch.hit = touch.has_impact = 1 if near or soon else 0
         touch.restitution = touch.law
     for _ in range(len(run.touches) + 1):
         for k in range(len(run.touches)):

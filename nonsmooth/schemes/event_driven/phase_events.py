@@ -89,41 +89,21 @@ def along_step(run, i, cone, m):
 
 
 @kernel
-def doubt_of(run, i, cone):
-    """Size of the last coefficient of these polynomials."""
-    order = run.order
-    P = TAIL[order, 0] * run.nodes[0].contacts[i].P
-    for j in range(1, DEGREE[order] + 1):
-        P += TAIL[order, j] * run.nodes[j].contacts[i].P
-    if cone:
-        return run.touches[i].contact.friction * abs(P[0]) + largest(abs(tangential(P)))
-    return abs(P[0])
-
-
-@kernel
 def between(value, time, next_value, next_time):
     """When a value that falls from positive to negative is zero."""
     return time + (next_time - time) * (value / (value - next_value))
 
 
 @piece
-def loss_at_end(run, i, cone):
-    """First loss of a step that ends at one already: it is at its end, or there is none."""
-    touch, dt = run.touches[i], run.dt
-    contact, zero = touch.contact, touch.zero_force
-    first = margin(contact, run.stages[0].contacts[i].P, cone)
-    last = margin(contact, run.end.contacts[i].P, cone)
-    if not last < -zero:
-        return math.inf, dt
-    return (between(first, 0.0, last, dt) if first > zero else 0.0), dt
-
-
-@piece
 def loss_within(run, i, cone):
     """First time after the start at which the mode of contact i ends, and a bound; infinite if there is none."""
     touch, dt = run.touches[i], run.dt
-    contact, zero, degree = touch.contact, touch.zero_force, DEGREE[run.order]
-    doubt, place, least, most, intervals = doubt_of(run, i, cone), 0, math.inf, 0.0, FINE * degree
+    contact, zero, order, degree = touch.contact, touch.zero_force, run.order, DEGREE[run.order]
+    place, least, most, intervals = 0, math.inf, 0.0, FINE * degree
+    P = TAIL[order, 0] * run.nodes[0].contacts[i].P  # the last coefficient of the polynomials
+    for j in range(1, degree + 1):
+        P += TAIL[order, j] * run.nodes[j].contacts[i].P
+    doubt = contact.friction * abs(P[0]) + largest(abs(tangential(P))) if cone else abs(P[0])
     for m in range(intervals + 1):
         value = along_step(run, i, cone, m)
         most = max(most, abs(value))
@@ -133,11 +113,11 @@ def loss_within(run, i, cone):
     if least > level + 2.0 * doubt:
         return math.inf, dt
     if 0 < place < intervals:  # the polynomial is exact at its nodes only
-        motion_within(run, TIMES[run.order, place], run.nodes[degree + 1])
+        motion_within(run, TIMES[order, place], run.nodes[degree + 1])
         least = margin(contact, run.nodes[degree + 1].contacts[i].P, cone)
     last, before, at, after, later = -1, 0.0, 0.0, 0.0, 0.0  # the last positive value, and the one after it
     for m in range(intervals + 1):
-        value, time = least if m == place else along_step(run, i, cone, m), dt * TIMES[run.order, m]
+        value, time = least if m == place else along_step(run, i, cone, m), dt * TIMES[order, m]
         if m == last + 1:
             after, later = value, time
         if m == 0 or m == intervals:
@@ -318,21 +298,21 @@ def consider_event(run, time, latest, kind, which):
 @piece
 def find_losses(run, cone, located):
     """First losses of normal forces, or of sticking; of a step that ends at one already, at its end only."""
-    kind, any_doubt = BREAKAWAY if cone else RELEASE, False
+    kind, searched, dt = BREAKAWAY if cone else RELEASE, False, run.dt
     for k in range(len(run.touches)):
-        if is_watched(run.touches[k], cone) and may_be_lost(run, k, cone):
-            any_doubt = True
-    if not any_doubt:
-        return
-    if located:
-        for k in range(len(run.touches)):
-            if is_watched(run.touches[k], cone):
-                time, latest = loss_at_end(run, k, cone)
-                consider_event(run, time, latest, kind, k)
-        return
-    search(run)
-    for k in range(len(run.touches)):
-        if is_watched(run.touches[k], cone) and may_be_lost(run, k, cone):
+        touch = run.touches[k]
+        if not is_watched(touch, cone):
+            continue
+        if located:
+            first = margin(touch.contact, run.stages[0].contacts[k].P, cone)
+            last = margin(touch.contact, run.end.contacts[k].P, cone)
+            if last < -touch.zero_force:
+                time = between(first, 0.0, last, dt) if first > touch.zero_force else 0.0
+                consider_event(run, time, dt, kind, k)
+        elif may_be_lost(run, k, cone):
+            if not searched:
+                search(run)
+            searched = True
             time, latest = loss_within(run, k, cone)
             consider_event(run, time, latest, kind, k)
 
@@ -357,46 +337,29 @@ def find_event(run, located):
 
 @kernel
 def value_of(run, instant, kind, which):
-    """Value that vanishes at the event."""
+    """Value that vanishes at the event, and its rate; 0 where that is unknown."""
     touch, of = run.touches[which], instant.contacts[which]
     if kind == CLOSING:
-        return of.gap
+        return of.gap, of.rates[0]
     if kind == REVERSAL:
-        return dot(touch.direction, of.rates)
-    return margin(touch.contact, of.P, kind == BREAKAWAY)
-
-
-@kernel
-def rate_of(run, instant, kind, which):
-    """Its rate; 0 where it is unknown."""
-    touch, of = run.touches[which], instant.contacts[which]
-    if kind == CLOSING:
-        return of.rates[0]
-    return dot(touch.direction, of.bias_acceleration) if kind == REVERSAL else 0.0
-
-
-@kernel
-def accuracy_of(run, kind, which):
-    touch = run.touches[which]
-    if kind == CLOSING:
-        return LANDED
-    return LOCATED * (touch.zero_slip if kind == REVERSAL else touch.zero_force)
+        return dot(touch.direction, of.rates), dot(touch.direction, of.bias_acceleration)
+    return margin(touch.contact, of.P, kind == BREAKAWAY), 0.0
 
 
 @piece
 def locate(run):
     """The step that ends at the event that was found; whether it has an end, and whether the event occurs."""
     start, end, kind, which = run.stages[0], run.end, run.kind, run.which
-    t, guess, high, known, accuracy = start.t, run.time, run.latest, run.dt, accuracy_of(run, kind, which)
-    low, side, f_low, f_high = 0.0, 0, value_of(run, start, kind, which), 0.0
-    crossed = False
+    t, guess, high, known, touch = start.t, run.time, run.latest, run.dt, run.touches[which]
+    accuracy = LANDED if kind == CLOSING else LOCATED * (touch.zero_slip if kind == REVERSAL else touch.zero_force)
+    low, side, f_low, f_high, crossed = 0.0, 0, value_of(run, start, kind, which)[0], 0.0, False
     if run.latest == run.dt:
-        f_high = value_of(run, end, kind, which)
+        f_high = value_of(run, end, kind, which)[0]
         crossed = f_high < 0.0
     for iteration in range(ITERATIONS):
         if not advance(run, t + guess):
             return False, False
-        f, rate = value_of(run, end, kind, which), rate_of(run, end, kind, which)
+        f, rate = value_of(run, end, kind, which)
         if abs(f) <= accuracy:
             return True, True
         if f > 0.0:

@@ -81,64 +81,6 @@ from nonsmooth.step.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING
 
 #: number of steps per longest step, averaged over the last `CRAWLED` steps, above which the cause is examined
 CROWDED = 50
-
-examined_outside = solved_outside("examines")  # (run): 0 if there is a cause
-
-
-@kernel
-def crawls(run):
-    """Whether so many steps in a row have been far too short that their cause is looked for."""
-    return run.tried < CRAWL * run.shortest and (run.crawled + 1) % CRAWLED == 0
-
-
-@kernel
-def crowds(run):
-    """Whether the last steps have been so many that their cause is looked for."""
-    start = run.stages[0].t
-    full = run.counted == CRAWLED and start > run.counted_since
-    return full and start - run.counted_since < CRAWLED * run.system.longest / CROWDED
-
-
-@piece
-def is_stopped(run):
-    """Whether there is a cause of short steps for which the run ends."""
-    run.crowded = 1 if crowds(run) else 0
-    if not (run.crowded or crawls(run)):
-        return False
-    t, dt, error, tried, next_length = run.stages[0].t, run.dt, run.error, run.tried, run.next_length
-    if run.crowded and t + 0.5 * dt != t:
-        advance(run, t + 0.5 * dt)
-        run.half_error = run.error
-        advance(run, t + dt)
-        run.error = error
-    run.tried, run.next_length = tried, next_length
-    return examined_outside(run) != 1
-
-
-@kernel
-def count_step(run):
-    """Count steps for `is_stopped`."""
-    start = run.stages[0].t
-    run.crawled = run.crawled + 1 if run.tried < CRAWL * run.shortest else 0
-    if start < run.counted_since or run.counted == CRAWLED:
-        run.counted, run.counted_since = 0, start
-    run.counted += 1
-
-
-@kernel
-def count_event(run, event):
-    """Count events, and shares of steps without one, within the shortest flight."""
-    if run.after.t - run.stall_since > run.shortest:
-        run.stall_since, run.stall_count = run.after.t, 0.0
-    run.stall_count += 1.0 if event else SMOOTH
-
-
-@kernel
-def stalls(run):
-    """Whether there have been too many."""
-    return run.stall_count >= STALLED and run.after.t - run.stall_since <= run.shortest
-
-
 #: least share of the step before that the step after a singular position has
 BEYOND = 1e-2
 #: how often the length of a step is halved that failed, or whose contacts pull
@@ -151,7 +93,11 @@ REJECTIONS = 60
 WHOLE = 0.99
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
 SINGULAR = 25.0
+#: share of the terms of a rate of joints by which it differs behind a corner where velocities of drivers jump, and of
+#: that with which the mechanism would cross its own size in the longest step
+KINK = 1e-9
 
+examined_outside = solved_outside("examines")  # (run): 0 if there is a cause
 reached_outside = solved_outside("reaches")  # (run): `reach` and `half`, if a singular position comes nearer
 
 
@@ -159,10 +105,22 @@ reached_outside = solved_outside("reaches")  # (run): `reach` and `half`, if a s
 
 
 @piece
-def comes_near(run):
-    """Whether a singular position of the joints is near, and comes nearer: when, in `reach`."""
-    place_at(run, run.stages[0])
-    return reached_outside(run) == 1
+def is_stopped(run):
+    """Whether there is a cause of short steps for which the run ends: looked for where so many steps in a row have been
+    far too short, or the last ones too many."""
+    t, full = run.stages[0].t, run.counted == CRAWLED and run.stages[0].t > run.counted_since
+    run.crowded = 1 if full and t - run.counted_since < CRAWLED * run.system.longest / CROWDED else 0
+    crawls = run.tried < CRAWL * run.shortest and (run.crawled + 1) % CRAWLED == 0
+    if not (run.crowded or crawls):
+        return False
+    dt, error, tried, next_length = run.dt, run.error, run.tried, run.next_length
+    if run.crowded and t + 0.5 * dt != t:
+        advance(run, t + 0.5 * dt)
+        run.half_error = run.error
+        advance(run, t + dt)
+        run.error = error
+    run.tried, run.next_length = tried, next_length
+    return examined_outside(run) != 1
 
 
 @piece
@@ -174,11 +132,12 @@ def take_smooth(run, limit):
     for _ in range(REJECTIONS):
         if t + dt == t:
             break
-        if rejected and not run.closed and run.dependence > SINGULAR and comes_near(run):
-            if run.half < run.reach <= 1.5 * dt + run.half:  # end a step just before the singular position
-                dt = min(dt, run.reach - 0.5 * run.half)
-            elif run.reach <= run.half and t + 2.0 * run.reach <= limit:
-                if cross(run, t + 2.0 * run.reach):
+        if rejected and not run.closed and run.dependence > SINGULAR:
+            place_at(run, run.stages[0])
+            if reached_outside(run) == 1:  # a singular position of the joints is near, and comes nearer
+                if run.half < run.reach <= 1.5 * dt + run.half:  # end a step just before it
+                    dt = min(dt, run.reach - 0.5 * run.half)
+                elif run.reach <= run.half and t + 2.0 * run.reach <= limit and cross(run, t + 2.0 * run.reach):
                     run.next_length = min(max(2.0 * run.reach, BEYOND * wanted), run.system.longest)
                     run.tried = run.dt
                     return True
@@ -192,10 +151,9 @@ def take_smooth(run, limit):
             if dt == longest and not rejected:  # shortened by the end of the run
                 found = max(found, wanted)
             run.next_length, run.tried = min(found, run.system.longest), run.dt
-            if is_stopped(run):
-                run.failure = SLOW
-                return False
-            return True
+            stopped = is_stopped(run)
+            run.failure = SLOW if stopped else run.failure
+            return not stopped
         rejected = True
         dt *= factor if error < INFINITE else SHRINK
     run.failure = INACCURATE
@@ -296,8 +254,7 @@ def closes_gap(run):
     for k in range(len(run.touches)):
         touch, of = run.touches[k], run.left.contacts[k]
         closes = touch.mode == OPEN and of.gap <= touch.closed_gap
-        closes = closes and of.rates[0] < -zero_rate(run, touch.contact, of.terms[0])
-        touch.striking, some = 1 if closes else 0, some or closes
+        some = some or (closes and of.rates[0] < -zero_rate(run, touch.contact, of.terms[0]))
     return some
 
 
@@ -327,31 +284,21 @@ def sum_up(run):
     copy(run.left, run.end)
 
 
-@kernel
-def natural_map(run):
-    """The worst of gap and impulse of a contact, the lesser of both, each by a size of its own.
-
-    The gap of a contact in a simultaneous impact is bounded by the window.
-    """
-    worst = 0.0
-    for k in range(len(run.touches)):
-        touch, of = run.touches[k], run.left.contacts[k]
-        gap, total = of.gap, touch.smooth[0] + touch.impact[0]
-        if touch.impact[0] > 0.0:
-            gap -= min(max(-run.window * of.rates[0], 0.0), gap)
-        contact = touch.contact
-        worst = max(worst, complementarity_error(gap, contact.scale, total, contact.impulse_scale))
-    return worst
-
-
 @piece
 def finish_row(run):
     """Write the row of the step, which ends at `left`, with its event at `after`.
 
     As in other schemes, a contact that rebounds has the mode of its impact.
     """
-    system = run.system
-    system.complementarity, system.dt = natural_map(run), run.dt
+    system, worst = run.system, 0.0
+    for k in range(len(run.touches)):  # the gap of a contact in a simultaneous impact is bounded by the window
+        touch, of = run.touches[k], run.left.contacts[k]
+        gap, contact = of.gap, touch.contact
+        if touch.impact[0] > 0.0:
+            gap -= min(max(-run.window * of.rates[0], 0.0), gap)
+        total = touch.smooth[0] + touch.impact[0]
+        worst = max(worst, complementarity_error(gap, contact.scale, total, contact.impulse_scale))
+    system.complementarity, system.dt = worst, run.dt
     works = run.works
     write_step(system, run.after.t, works[2] + run.work_impact, works[3])
     write_loads(system, works[0], works[1], 0.0, 0.0)
@@ -378,20 +325,26 @@ def finish_row(run):
 
 @kernel
 def start_next_step(run, event):
-    """The end of the step is the start of the next one."""
-    system = run.system
-    count_step(run)
+    """The end of the step is the start of the next one; steps are counted for `is_stopped`, and within the shortest
+    flight events, with shares of steps without one."""
+    system, start, after = run.system, run.stages[0], run.after
+    run.crawled = run.crawled + 1 if run.tried < CRAWL * run.shortest else 0
+    if start.t < run.counted_since or run.counted == CRAWLED:
+        run.counted, run.counted_since = 0, start.t
+    run.counted += 1
     for touch in run.touches:
         touch.kept_mode, touch.kept_direction, touch.kept_share = touch.mode, touch.direction, touch.share
         touch.kept_reference = touch.reference
     for joint in system.joints:
         joint.lam_next = joint.lam
-    copy(run.stages[0], run.after)
+    copy(start, after)
     for k in range(len(system.bodies)):
-        system.bodies[k].q, system.bodies[k].v = run.after.bodies[k].q, run.after.bodies[k].v
-    system.t = run.after.t
+        system.bodies[k].q, system.bodies[k].v = after.bodies[k].q, after.bodies[k].v
+    system.t = after.t
     run.length, run.ready, run.kept_shared = run.next_length, 1, run.shared
-    count_event(run, event)
+    if after.t - run.stall_since > run.shortest:
+        run.stall_since, run.stall_count = after.t, 0.0
+    run.stall_count += 1.0 if event else SMOOTH
     system.steps += 1
 
 
@@ -444,11 +397,6 @@ def find_step(run, limit):
             return False
     run.failure = NO_MODES
     return False
-
-
-#: share of the terms of a rate of joints by which it differs behind a corner where velocities of drivers jump, and of
-#: that with which the mechanism would cross its own size in the longest step
-KINK = 1e-9
 
 
 @kernel
@@ -508,7 +456,7 @@ def step(run, limit):
     else:
         copy(run.after, run.left)
     run.dt, run.next_length, run.tried = dt, length, tried
-    if stalls(run):
+    if run.stall_count >= STALLED and run.after.t - run.stall_since <= run.shortest:
         run.failure = SLOW
         return False
     if not run.system.residual <= run.system.certified:
@@ -547,17 +495,6 @@ def restore(run):
         joint.P = joint.P_near = zeros_like(joint.P)
 
 
-@kernel
-def clear_row(run):
-    """Nothing happens before an impact at the start of a run."""
-    run.dt = run.system.residual = 0.0
-    run.works = zeros_like(run.works)
-    for touch in run.touches:
-        touch.smooth = touch.impact = zeros_like(touch.impact)
-    for mean in run.means:
-        mean.force = mean.torque = zeros_like(mean.force)
-
-
 @piece
 def begin(run):
     """A start without a previous step: its impact, if closed contacts approach, its phase, and the length of the first
@@ -576,7 +513,12 @@ def begin(run):
     set_impulse_scales(system)
     copy(run.left, run.stages[0])
     forget_signs(run)
-    clear_row(run)
+    run.dt = run.system.residual = 0.0  # nothing happens before an impact at the start of a run
+    run.works = zeros_like(run.works)
+    for touch in run.touches:
+        touch.smooth = touch.impact = zeros_like(touch.impact)
+    for mean in run.means:
+        mean.force = mean.torque = zeros_like(mean.force)
     found = change_by_impact(run, run.left) if closes_gap(run) else change_phase(run, run.left)
     if not found:
         restore(run)
