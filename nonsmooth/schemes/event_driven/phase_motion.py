@@ -287,29 +287,25 @@ def project(run):
 
 
 @kernel
-def has_direction(run, touch, slip):
+def has_direction(run, touch, slip, terms):
     """Whether a slip is beyond the tolerance of velocities; in the plane its sign is known on either side of zero."""
-    contact = touch.contact
-    terms = terms_of(contact, contact.a.body.u, contact.b.body.u)
-    least = run.slip_atol + run.slip_rtol * (largest(tangential(terms)) + contact.scale / run.system.longest)
-    return norm(slip) > least
+    size = largest(tangential(terms)) + touch.contact.scale / run.system.longest
+    return norm(slip) > run.slip_atol + run.slip_rtol * size
 
 
-@piece
-def turn_slip(run, touch):
-    """The direction against which friction acts at the present positions.
+@kernel
+def direction_of(run, touch, slip, terms):
+    """The direction in space of a slip, against which friction acts, or that at the start of the step.
 
-    In the plane it keeps its sign until the slip vanishes, which ends the phase. In space it is that of the slip; a
-    step ends where this has turned by a right angle, beyond which its mirror image continues the equations smoothly.
+    A step ends where it has turned by a right angle, beyond which its mirror image continues the equations smoothly. In
+    the plane it keeps its sign until the slip vanishes, which ends the phase.
     """
-    touch.directions = touch.direction
-    if touch.mode == SLIPPING and run.slip_atol > 0.0:
-        slip = tangential(rates_of_u(touch.contact))
-        ahead = dot(slip, touch.direction)
-        if has_direction(run, touch, slip):
-            if ahead < 0.0:
-                slip -= (2.0 * ahead) * touch.direction
-            touch.directions = (1.0 / max(norm(slip), TINY)) * slip
+    if not has_direction(run, touch, slip, terms):
+        return touch.direction
+    ahead = dot(slip, touch.direction)
+    if ahead < 0.0:
+        slip = slip - (2.0 * ahead) * touch.direction
+    return (1.0 / max(norm(slip), TINY)) * slip
 
 
 @piece
@@ -334,8 +330,10 @@ def accelerate(run, whole):
     run.evaluations += 1
     if run.closed:
         for touch in run.touches:
-            turn_slip(run, touch)
-            touch.contact.velocity_offset = touch.bias
+            contact, touch.directions, touch.contact.velocity_offset = touch.contact, touch.direction, touch.bias
+            if touch.mode == SLIPPING and run.slip_atol > 0.0:
+                terms = terms_of(contact, contact.a.body.u, contact.b.body.u)
+                touch.directions = direction_of(run, touch, tangential(rates_of_u(contact)), terms)
     for joint in system.joints:
         joint.velocity_offset = joint.bias_acceleration
     for body in system.bodies:
@@ -460,10 +458,11 @@ def closure_of(run, dt):
             contact = touch.contact
             if contact.on:
                 rates = rates_of_u(contact)
+                slipping = terms_of(contact, contact.a.body.u, contact.b.body.u)
                 terms = terms_with_loads(contact, dt) + FLOOR * math.sqrt(trace(contact.W)) * size
                 least = max(EPSILON * contact.scale / dt, TINY)  # a rate that changes a gap by less is zero
                 shares = abs(rates) / larger_of(terms, zeros_like(terms) + least)
-                sticks = touch.mode == STICKING and has_direction(run, touch, tangential(rates))
+                sticks = touch.mode == STICKING and has_direction(run, touch, tangential(rates), slipping)
                 worst = max(worst, largest(shares) if sticks else shares[0])
     return worst
 

@@ -16,7 +16,7 @@ it finds one.
 import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
-from nonsmooth.compile.records.values import dot, largest, zeros_like
+from nonsmooth.compile.records.values import largest, zeros_like
 from nonsmooth.schemes.event_driven.phase_changes import change_by_impact, change_phase, zero_rate
 from nonsmooth.schemes.event_driven.phase_events import (
     BREAKAWAY,
@@ -34,6 +34,7 @@ from nonsmooth.schemes.event_driven.phase_motion import (
     copy,
     count_closed,
     cross,
+    direction_of,
     first_length,
     mean_weight,
     note,
@@ -176,27 +177,17 @@ def recall(run):
         touch.reference = touch.kept_reference
         touch.directions, touch.impact = touch.direction, zeros_like(touch.impact)
         if touch.mode == SLIPPING and run.slip_atol > 0.0 and run.ready:
-            slip, s = tangential(of.rates), touch.direction
-            ahead = dot(slip, s)
-            most = norm(tangential(of.terms)) + touch.contact.scale / run.system.longest
-            if norm(slip) > run.slip_atol + run.slip_rtol * most:
-                if ahead < 0.0:
-                    slip -= (2.0 * ahead) * s
-                touch.direction = (1.0 / max(norm(slip), TINY)) * slip
+            touch.direction = direction_of(run, touch, tangential(of.rates), of.terms)
     count_closed(run)
 
 
 @kernel
-def forget_signs(run):
+def forget_signs(run, keep):
+    """No contact is released, and no directions of slips are known; with `keep` those of contacts that slip, however
+    slowly."""
     for touch in run.touches:
         touch.released = touch.known = 0
-
-
-@kernel
-def keep_signs(run):
-    """Contacts that slip keep their direction, however slowly."""
-    for touch in run.touches:
-        if touch.mode == SLIPPING:
+        if keep and touch.mode == SLIPPING:
             touch.known, touch.sign = 1, touch.direction
 
 
@@ -211,11 +202,10 @@ def break_away(run, k, P):
 def reconsider(run):
     """The phase at the start of the step contradicts the motion after it: another one, if it is found."""
     start, k = run.stages[0], run.which
-    forget_signs(run)
+    forget_signs(run, run.kind == BREAKAWAY)
     if run.kind == RELEASE:
         run.touches[k].released = 1
     elif run.kind == BREAKAWAY:  # forces that begin at zero have the direction of the motion after it
-        keep_signs(run)
         loaded = start.contacts[k].P[0] > run.touches[k].zero_force
         break_away(run, k, start.contacts[k].P if loaded else run.end.contacts[k].P)
     if not change_phase(run, start):
@@ -227,12 +217,10 @@ def reconsider(run):
 @piece
 def open_or_slip(run):
     """Contacts that open at the end of the step, or begin to slip there: also those that do so at once thereafter."""
-    forget_signs(run)
     cone, which = run.kind == BREAKAWAY, run.which
-    if run.kind != RELEASE and not cone:
-        return True
-    keep_signs(run)
-    if run.shared:  # other forces that act alike may be admissible, which the program finds
+    forget_signs(run, run.kind == RELEASE or cone)
+    # where forces are not unique, others that act alike may be admissible, which the program finds
+    if run.shared or not (run.kind == RELEASE or cone):
         return True
     if not advance(run, run.left.t + run.together):
         return False
@@ -512,7 +500,7 @@ def begin(run):
     evaluate_start(run)
     set_impulse_scales(system)
     copy(run.left, run.stages[0])
-    forget_signs(run)
+    forget_signs(run, False)
     run.dt = run.system.residual = 0.0  # nothing happens before an impact at the start of a run
     run.works = zeros_like(run.works)
     for touch in run.touches:
