@@ -17,7 +17,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.compile.records.values import dot, largest, trace, weighed, zeros_like
 from nonsmooth.schemes.event_driven.fields import RAISED, SQUARES, UNIQUE, VELOCITIES
-from nonsmooth.schemes.event_driven.phase_events import admissible, may_be_raised
+from nonsmooth.schemes.event_driven.phase_events import margin
 from nonsmooth.schemes.event_driven.phase_motion import (
     accelerate,
     count_closed,
@@ -71,6 +71,8 @@ APART, TRIALS = 1e3, 3
 #: less would be lost in round-off.
 DEPENDENT = 1e12
 
+#: share of the largest normal force by which forces of dependent contacts may be tensile or leave their cones
+ADMISSIBLE = 1e-9
 #: residual of the laws of contacts whose rows contradict joints by less than a slip that counts
 CONTRADICTED = 1e-8
 
@@ -470,6 +472,19 @@ def find_phase(run, before):
     return begin_motion(run)
 
 
+@kernel
+def is_admissible(run):
+    """Whether the least of dependent forces are compressive and in their cones."""
+    most, found = 0.0, True
+    for touch in run.touches:
+        most = max(most, touch.contact.P[0])
+    for touch in run.touches:
+        P = touch.contact.P
+        found = found and not (touch.mode != OPEN and P[0] < -ADMISSIBLE * most)
+        found = found and not (touch.mode == STICKING and margin(touch.contact, P, True) < -ADMISSIBLE * most)
+    return found
+
+
 @piece
 def share_forces(run):
     """Which forces act where they are not unique: the least ones, and if these are tensile or leave a friction cone,
@@ -477,13 +492,16 @@ def share_forces(run):
     count_closed(run)
     if run.closed == 0:
         return True
+    slips = False
     for joint in run.system.joints:
         joint.kept = joint.P
     for touch in run.touches:
         touch.found = touch.contact.P if touch.candidate else zeros_like(touch.found)
-    run.shared = RAISED if may_be_raised(run) else SQUARES
+        slips = slips or touch.mode == SLIPPING
+    # a raised diagonal gives the least forces where nothing slips, and joints have no part in them
+    run.shared = SQUARES if slips or len(run.system.joints) else RAISED
     accelerate(run, True)
-    if admissible(run):
+    if is_admissible(run):
         return True
     run.shared = SQUARES
     accelerate(run, True)

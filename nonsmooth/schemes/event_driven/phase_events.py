@@ -29,8 +29,6 @@ NEAR = 0.5
 RESOLVED = 1e-9
 #: intervals at whose ends polynomials through forces are evaluated, per degree
 FINE = 12
-#: share of the largest normal force by which forces of dependent contacts may be tensile or leave their cones
-ADMISSIBLE = 1e-9
 #: intervals at whose ends the polynomials are evaluated, per degree; by the order of the method
 NODES, TIMES = np.zeros((2, max(DEGREE) + 1)), np.zeros((2, FINE * max(DEGREE) + 1))
 #: from values at the nodes to those at the points, and to the last coefficient
@@ -129,33 +127,6 @@ def loss_within(run, i, cone):
         if value > zero:
             last, before, at = m, value, time
     return math.inf, dt
-
-
-# ---- forces that are not unique
-
-
-@kernel
-def may_be_raised(run):
-    """Whether a raised diagonal gives the least forces: where nothing slips, and joints have no part in them."""
-    slips = False
-    for touch in run.touches:
-        slips = slips or touch.mode == SLIPPING
-    return not slips and len(run.system.joints) == 0
-
-
-@kernel
-def admissible(run):
-    """Whether the least of dependent forces are compressive and in their cones."""
-    most = 0.0
-    for touch in run.touches:
-        most = max(most, touch.contact.P[0])
-    for touch in run.touches:
-        P = touch.contact.P
-        if touch.mode != OPEN and P[0] < -ADMISSIBLE * most:
-            return False
-        if touch.mode == STICKING and margin(touch.contact, P, True) < -ADMISSIBLE * most:
-            return False
-    return True
 
 
 #: kinds of events, as bits
@@ -265,25 +236,6 @@ def unseen(run):
     return first
 
 
-# ---- reversal of slips
-
-
-@piece
-def reversal_of(run, k):
-    """When within the step slip k vanishes, in space has turned by a right angle; infinite if it does not."""
-    touch, dt = run.touches[k], run.dt
-    start, end = run.stages[0].contacts[k], run.end.contacts[k]
-    s, level = touch.direction, touch.zero_slip
-    g0, g1 = dot(s, start.rates), dot(s, end.rates)
-    a, slope = dt * dot(s, start.bias_acceleration), dt * dot(s, end.bias_acceleration)
-    if min(min(g0 + a / 3.0, g1 - slope / 3.0), g1) >= -level:
-        return math.inf
-    time = first_below(g0, dot(s, start.bias_acceleration), g1, dot(s, end.bias_acceleration), dt, level)
-    if time < math.inf:
-        return time
-    return 0.0 if g1 < -level else math.inf
-
-
 # ---- the first event
 
 
@@ -320,16 +272,24 @@ def find_losses(run, cone, located):
 @piece
 def find_event(run, located):
     """The first event of the step, in `kind`, `which`, `time`, `latest`; the step ends at one of the kind `located`."""
-    run.kind, run.time = NONE, math.inf
+    run.kind, run.time, dt = NONE, math.inf, run.dt
     for k in range(len(run.touches)):
         if run.touches[k].mode == OPEN:
-            consider_event(run, closing_of(run, k), run.dt, CLOSING, k)
-    if run.closed:
-        for k in range(len(run.touches)):
-            if run.touches[k].mode == SLIPPING:
-                consider_event(run, reversal_of(run, k), run.dt, REVERSAL, k)
-        find_losses(run, False, located == RELEASE)
-        find_losses(run, True, located == BREAKAWAY)
+            consider_event(run, closing_of(run, k), dt, CLOSING, k)
+    if not run.closed:
+        return
+    for k in range(len(run.touches)):
+        touch, start, end = run.touches[k], run.stages[0].contacts[k], run.end.contacts[k]
+        if touch.mode == SLIPPING:  # until its slip vanishes, in space has turned by a right angle
+            s, level = touch.direction, touch.zero_slip
+            g0, g1 = dot(s, start.rates), dot(s, end.rates)
+            a0, a1 = dot(s, start.bias_acceleration), dot(s, end.bias_acceleration)
+            if not min(min(g0 + dt * a0 / 3.0, g1 - dt * a1 / 3.0), g1) >= -level:  # above its Bezier points
+                time = first_below(g0, a0, g1, a1, dt, level)
+                time = 0.0 if time == math.inf and g1 < -level else time
+                consider_event(run, time, dt, REVERSAL, k)
+    find_losses(run, False, located == RELEASE)
+    find_losses(run, True, located == BREAKAWAY)
 
 
 # ---- the step that ends at it
