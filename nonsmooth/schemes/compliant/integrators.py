@@ -18,19 +18,10 @@ from nonsmooth.compile.records.values import dot
 from nonsmooth.schemes.compliant.fields import BEGIN, STEP
 from nonsmooth.schemes.compliant.motion import rates_at
 from nonsmooth.schemes.compliant.tolerances import PAUSE
+from nonsmooth.step import runge_kutta
 from nonsmooth.step.integration_fields import ALL, INNER
 from nonsmooth.step.program import INFINITE
-from nonsmooth.step.runge_kutta import (
-    APART,
-    C,
-    blended,
-    interpolate,
-    sizes_at_start,
-    squared_errors,
-    try_stage,
-    try_within,
-    weighted,
-)
+from nonsmooth.step.runge_kutta import APART, C
 from nonsmooth.step.tolerances import EPSILON, SAFETY, SHRINK, TINY
 
 #: number of the pair of order eight, and the stage at the end of its steps
@@ -80,9 +71,9 @@ def error_of_step(run, h):
     Rates do not depend on integrals, which are needed at the end only.
     """
     for k in range(1, END):
-        try_stage(run.steering, EIGHT, k, h)
+        runge_kutta.try_stage(run.steering, EIGHT, k, h)
         rates_at(run, run.t_start + C[EIGHT, k] * h, k)
-    try_stage(run.blocks, EIGHT, END, h)
+    runge_kutta.try_stage(run.blocks, EIGHT, END, h)
     rates_at(run, run.t_start + h, END)
     # forces that grow or fall as the power 3/2 of time have a corner where a contact begins at the start of the step or
     # ends before its end: there the estimate of order five may vanish by chance in a step that is far too long
@@ -92,8 +83,8 @@ def error_of_step(run, h):
             least = ENDING
         elif overlap.touches and overlap.began == run.t_start:
             least = max(least, CORNER)
-    fifth, third = squared_errors(run, EIGHT)
-    return h * blended(max(fifth, least * third), third, run.numbers)
+    fifth, third = runge_kutta.squared_errors(run, EIGHT)
+    return h * runge_kutta.blended(max(fifth, least * third), third, run.numbers)
 
 
 @piece
@@ -117,9 +108,9 @@ def step(run):
             if not size < INFINITE:
                 return False
             for k in range(END + 1, ALL[EIGHT]):
-                try_stage(run.steering, EIGHT, k, h)
+                runge_kutta.try_stage(run.steering, EIGHT, k, h)
                 rates_at(run, run.t_start + C[EIGHT, k] * h, k)
-            interpolate(run.blocks, EIGHT, h)
+            runge_kutta.interpolate(run.blocks, EIGHT, h)
             return True
         factor = SAFETY * error**-0.125
         length = h * (factor if factor > SHRINK else SHRINK)  # also where the error is no number
@@ -131,7 +122,7 @@ def step(run):
 def first_length(run):
     """A length to begin with, from rates at the start and a little later."""
     start_step(run)
-    values, slopes = sizes_at_start(run)
+    values, slopes = runge_kutta.sizes_at_start(run)
     h = 1e-6 if values < 1e-5 or slopes < 1e-5 else 0.01 * values / slopes
     for block in run.steering:
         block.tried = block.start + h * block.stages[0].value
@@ -197,7 +188,7 @@ def hand_over(run):
     """
     values, rates = 0.0, 0.0
     for block in run.steering:
-        apart = weighted(block, EIGHT, APART, END) / block.tolerance
+        apart = runge_kutta.weighted(block, EIGHT, APART, END) / block.tolerance
         change = (block.stages[END].value - block.stages[END - 1].value) / block.tolerance
         values += dot(apart, apart)
         rates += dot(change, change)
@@ -221,4 +212,4 @@ def go_to(run, blocks, t, what):
         for block in blocks:
             block.tried = block.end
     else:
-        try_within(blocks, EIGHT, (t - run.t_start) / (run.t - run.t_start))
+        runge_kutta.try_within(blocks, EIGHT, (t - run.t_start) / (run.t - run.t_start))

@@ -11,20 +11,10 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import dot, first_four, largest, linear, trace, weighed, zeros_like
-from nonsmooth.schemes.compliant import integrators
+from nonsmooth.schemes.compliant import integrators, tolerances
 from nonsmooth.schemes.compliant.fields import GO_TO, LOOK
 from nonsmooth.schemes.compliant.integrators import END, after, go_to
 from nonsmooth.schemes.compliant.motion import accelerate, rates_at, rows_of
-from nonsmooth.schemes.compliant.tolerances import (
-    APART,
-    DRIFTED,
-    ITERATIONS,
-    LOCATED,
-    NO_STEP,
-    PARTED,
-    PASSES,
-    UNBALANCED,
-)
 from nonsmooth.step.closing import SHORTENED, VISIBLE, bracketed, first_below, time_of_least
 from nonsmooth.step.grid import next_stop
 from nonsmooth.step.joint_forces import close_joints
@@ -75,11 +65,11 @@ def first_change(run, t0, t1):
         return t1, which
     overlap, low, high, t = run.overlaps[which], t0, t1, t0 + soonest
     sign = -1.0 if overlap.touches else 1.0
-    for _ in range(ITERATIONS):
+    for _ in range(tolerances.ITERATIONS):
         evaluate_gaps(run, t, GO_TO)
         gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
         low, high, new = bracketed(low, high, t, gap, rate)
-        if abs(gap) <= LOCATED or new == low or new == high:
+        if abs(gap) <= tolerances.LOCATED or new == low or new == high:
             break
         t = new
     return t, which
@@ -150,7 +140,7 @@ def respond(run, level):
     return True
 
 
-project = projection_of(PASSES, PARTED, no_gaps, respond)
+project = projection_of(tolerances.PASSES, tolerances.PARTED, no_gaps, respond)
 
 
 # ---- rows
@@ -241,21 +231,21 @@ def take_row(run, t):
     place_bodies(run)
     if run.projected:
         if not project(run)[0]:
-            run.failure = APART
+            run.failure = tolerances.APART
             return False
         for one in run.integrated:
             far = max(far, largest(abs(one.body.at - (one.q.origin + one.q.tried))))
     accelerate(run)
     system.residual = error_of_motion(run)
     if not system.residual <= system.certified:
-        run.failure = UNBALANCED
+        run.failure = tolerances.UNBALANCED
         return False
     for overlap in run.overlaps:
         gained = linear(overlap.impulse.tried - overlap.impulse.last)
         gap, scale = max(overlap.contact.g, 0.0), overlap.contact.scale
         worst = max(worst, complementarity_error(gap, scale, abs(gained[0]), run.impulse))
     system.complementarity = worst
-    if switch(run, t) or far > DRIFTED * run.tolerance:
+    if switch(run, t) or far > tolerances.DRIFTED * run.tolerance:
         run.restart = 1
     finish_row(run, t)
     return True
@@ -324,7 +314,7 @@ def next_time(run):
 
 def run(run, rows):
     """Up to so many rows; stops where there is no more room, and before one that is not certified."""
-    system, run.failure = run.system, NO_STEP
+    system, run.failure = run.system, tolerances.NO_STEP
     for _ in range(rows):
         if not run.row_t < system.t_end:
             return DONE

@@ -16,18 +16,9 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.compile.records.values import dot, largest, trace, weighed, zeros_like
+from nonsmooth.schemes.event_driven import phase_motion
 from nonsmooth.schemes.event_driven.fields import RAISED, SQUARES, UNIQUE, VELOCITIES
 from nonsmooth.schemes.event_driven.phase_events import margin
-from nonsmooth.schemes.event_driven.phase_motion import (
-    accelerate,
-    count_closed,
-    evaluate_free,
-    factor_phase,
-    note,
-    place_at,
-    project,
-    take_least,
-)
 from nonsmooth.schemes.event_driven.tolerances import LANDED, LOWEST, PASSES
 from nonsmooth.step.impact_fields import INCREMENTAL
 from nonsmooth.step.impact_tolerances import DIED, ROUNDS
@@ -165,7 +156,7 @@ def add_kicks(run):
     """Add the impulses of joints to those of the impact."""
     system = run.system
     if system.ridge > 0.0:
-        take_least(system)
+        phase_motion.take_least(system)
     for joint in system.joints:
         joint.y = joint.P
     for k in range(len(run.kicks)):
@@ -310,7 +301,7 @@ def solve_impact(run, before):
     Leaves the velocity after it in `reached`, impulses in `impact`, `kicks` and `work_impact`.
     """
     system = run.system
-    place_at(run, before)
+    phase_motion.place_at(run, before)
     evaluate_all(system.surfaces)
     evaluate_all(system.constraints)
     factor_joints(system)
@@ -372,7 +363,7 @@ def find_forces(run):
     At the present positions and velocities u.
     """
     system, solved = run.system, False
-    evaluate_free(run, True)
+    phase_motion.evaluate_free(run, True)
     run.evaluations += 1
     factor_joints(system)
     for joint in system.joints:
@@ -448,7 +439,7 @@ def find_phase(run, before):
     """Modes of the candidates at an instant, with the velocity `reached`, and the motion that begins there, in `after`;
     whether they are found."""
     system = run.system
-    place_at(run, before)
+    phase_motion.place_at(run, before)
     some, run.shared = False, UNIQUE
     for body in system.bodies:
         body.v_terms = abs(body.u) + abs(body.reached)
@@ -468,7 +459,7 @@ def find_phase(run, before):
             unique = independent(run)
         if not (unique or share_forces(run)):
             return False
-    count_closed(run)
+    phase_motion.count_closed(run)
     return begin_motion(run)
 
 
@@ -489,7 +480,7 @@ def is_admissible(run):
 def share_forces(run):
     """Which forces act where they are not unique: the least ones, and if these are tensile or leave a friction cone,
     the least of those that are admissible; whether they are found."""
-    count_closed(run)
+    phase_motion.count_closed(run)
     if run.closed == 0:
         return True
     slips = False
@@ -500,11 +491,11 @@ def share_forces(run):
         slips = slips or touch.mode == SLIPPING
     # a raised diagonal gives the least forces where nothing slips, and joints have no part in them
     run.shared = SQUARES if slips or len(run.system.joints) else RAISED
-    accelerate(run, True)
+    phase_motion.accelerate(run, True)
     if is_admissible(run):
         return True
     run.shared = SQUARES
-    accelerate(run, True)
+    phase_motion.accelerate(run, True)
     return shared_outside(run) == 1
 
 
@@ -513,9 +504,9 @@ def begin_motion(run):
     """The motion in the phase that was chosen, in `after`, from the nearest positions and velocities; whether there is
     one. Overlaps of open contacts, which result from closing others in the window, are removed."""
     for k in range(PASSES + 1):
-        if not project(run):
+        if not phase_motion.project(run):
             return False
-        accelerate(run, True)
+        phase_motion.accelerate(run, True)
         overlaps = False
         for touch in run.touches:
             overlaps = overlaps or touch.contact.g < -touch.closed_gap
@@ -523,15 +514,15 @@ def begin_motion(run):
             break
         if cleared_outside(run) != 1:
             return False
-    note(run, run.after, True)
+    phase_motion.note(run, run.after, True)
     return True
 
 
 @piece
 def independent(run):
     """Whether the rows of joints and of the phase are."""
-    count_closed(run)
-    factor_phase(run, VELOCITIES)
+    phase_motion.count_closed(run)
+    phase_motion.factor_phase(run, VELOCITIES)
     return run.dependence < DEPENDENT
 
 

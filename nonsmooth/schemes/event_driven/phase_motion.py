@@ -34,6 +34,7 @@ from nonsmooth.compile.records.values import (
 )
 from nonsmooth.schemes.event_driven.fields import FORCES, GAPS, RAISED, SQUARES
 from nonsmooth.schemes.event_driven.tolerances import PASSES
+from nonsmooth.step import program, runge_kutta
 from nonsmooth.step.joint_forces import reaction_of
 from nonsmooth.step.mechanism import (
     body_residual,
@@ -48,37 +49,9 @@ from nonsmooth.step.mechanism import (
     terms_of,
 )
 from nonsmooth.step.motion import placed, rates_of_position, see
-from nonsmooth.step.program import (
-    INFINITE,
-    assemble_couplings,
-    assemble_diagonal,
-    backward,
-    backward_to_joints,
-    block,
-    eliminate,
-    factor_joints,
-    forward,
-    forward_contact,
-    motionless_component,
-    reduce_to_contacts,
-)
+from nonsmooth.step.program import INFINITE
 from nonsmooth.step.projection import projection_of
-from nonsmooth.step.runge_kutta import (
-    FIRST,
-    SECOND,
-    A,
-    C,
-    blended,
-    interpolate,
-    note_slopes,
-    place_bodies,
-    sizes_at_start,
-    squared_errors,
-    tolerance,
-    try_stage,
-    try_within,
-    weighted,
-)
+from nonsmooth.step.runge_kutta import FIRST, SECOND, A, C
 from nonsmooth.step.tolerances import EPSILON, FLOOR, OPEN, SLIPPING, STICKING, TINY
 
 #: of contacts whose forces are not unique: share of the diagonal that makes the least ones so, and corrections, each of
@@ -118,7 +91,7 @@ def linearise_phase(run, touch, what):
     Where forces that act alike are not unique, the raised diagonal lets the least ones be found: in units in which a
     direction has length 1 in the metric of masses, those of contacts that stick in proportion to their cones.
     """
-    contact, within, most = touch.contact, block(run.system, touch.contact), 1.0
+    contact, within, most = touch.contact, program.block(run.system, touch.contact), 1.0
     W, N, one = contact.W, normal_axis(contact.P), identity(contact.P)
     normal, sticks = outer(N, N), touch.mode == STICKING and what != GAPS
     if sticks:
@@ -151,7 +124,7 @@ def factor_phase(run, what):
     """The block LU of joints and closed contacts, and how dependent their rows are; of joints only if not `current`."""
     system, worst = run.system, 0.0
     if not run.current:
-        factor_joints(system)
+        program.factor_joints(system)
     for joint in system.joints:
         worst = max(worst, reduced(joint))
     if run.closed:
@@ -159,16 +132,16 @@ def factor_phase(run, what):
             contact = touch.contact
             contact.on = 0 if touch.mode == OPEN else 1
             if contact.on:
-                assemble_diagonal(contact)
-                assemble_couplings(contact)
+                program.assemble_diagonal(contact)
+                program.assemble_couplings(contact)
         if len(system.joints):
-            reduce_to_contacts(system)
+            program.reduce_to_contacts(system)
         for touch in run.touches:
             contact = touch.contact
             if contact.on:
                 linearise_phase(run, touch, what)
                 contact.y = zeros_like(contact.y)
-                eliminate(system, contact)
+                program.eliminate(system, contact)
                 worst = max(worst, reduced(contact))
     run.dependence = worst
 
@@ -183,23 +156,23 @@ def respond_in_phase(run):
     joints, contacts = system.joints, system.contacts
     for joint in joints:
         joint.y = -(rates_of_jump(joint) + joint.velocity_offset)
-        forward(joint)
+        program.forward(joint)
     if run.closed:
         for contact in contacts:
             if contact.on:
                 contact.y = -(contact.G @ (rates_of_jump(contact) + contact.velocity_offset))
-                forward_contact(contact)
+                program.forward_contact(contact)
         for k in range(len(contacts) - 1, -1, -1):
             contact = contacts[k]
             if contact.on:
-                backward(contact)
-                backward_to_joints(contact, contact.y)
+                program.backward(contact)
+                program.backward_to_joints(contact, contact.y)
                 contact.P = contact.P + contact.y
                 contact.a.body.jump += contact.y @ contact.a.response
                 contact.b.body.jump += contact.y @ contact.b.response
     for k in range(len(joints) - 1, -1, -1):
         joint = joints[k]
-        backward_to_joints(joint, joint.y)
+        program.backward_to_joints(joint, joint.y)
         joint.P = joint.P + joint.y
         joint.a.body.jump += joint.y @ joint.a.response
         joint.b.body.jump += joint.y @ joint.b.response
@@ -221,10 +194,10 @@ def respond(run, what, passes=1):
     release_all(run.system)
     if run.shared >= SQUARES:
         for joint in run.system.joints:
-            assemble_diagonal(joint)
+            program.assemble_diagonal(joint)
         for touch in run.touches:
             if touch.mode != OPEN:
-                assemble_diagonal(touch.contact)
+                program.assemble_diagonal(touch.contact)
         run.level, run.current = what, 0  # there is no block LU of joints
         return balanced_outside(run) == 1
     factor_phase(run, what)
@@ -239,7 +212,7 @@ def take_least(system):
     for joint in system.joints:
         joint.y = joint.P
     for _ in range(2):
-        motionless_component(system)
+        program.motionless_component(system)
     for joint in system.joints:
         joint.P = joint.P - joint.y
 
@@ -493,7 +466,7 @@ def load_start(run, instant):
 def note_stage(run, k, whole):
     """Store the motion computed by `accelerate` as stage k."""
     note(run, run.stages[k], whole)
-    note_slopes(run, k)
+    runge_kutta.note_slopes(run, k)
     powers = run.powers.stages[k]
     powers.value = first_four(powers.value, run.stages[k].powers)
 
@@ -511,8 +484,8 @@ def note_end(run):
 @kernel
 def evaluate_stage(run, k):
     """The motion at stage k."""
-    try_stage(run.steering, run.order, k, run.dt)
-    place_bodies(run)
+    runge_kutta.try_stage(run.steering, run.order, k, run.dt)
+    runge_kutta.place_bodies(run)
     see(run.system, run.stages[0].t + C[run.order, k] * run.dt)
     accelerate(run, False)
     note_stage(run, k, False)
@@ -573,15 +546,15 @@ def advance(run, t):
         return True
     for k in range(1, run.inner):
         evaluate_stage(run, k)
-    try_stage(run.steering, run.order, run.inner, run.dt)
-    place_bodies(run)
+    runge_kutta.try_stage(run.steering, run.order, run.inner, run.dt)
+    runge_kutta.place_bodies(run)
     see(run.system, t)
     if not project(run):
         return False
     accelerate(run, True)
     note_end(run)
-    first, second = squared_errors(run, run.order)
-    run.error = max(run.dt * blended(first, second, run.numbers), error_of_work(run))
+    first, second = runge_kutta.squared_errors(run, run.order)
+    run.error = max(run.dt * runge_kutta.blended(first, second, run.numbers), error_of_work(run))
     return True
 
 
@@ -590,20 +563,20 @@ def error_of_work(run):
     """Error of works over the energy equivalent of tolerances, root mean square of those that are done."""
     powers, order, count, most, energy = run.powers, run.order, run.inner + 1, 0.0, TINY
     for one in run.integrated:
-        most = max(most, largest(tolerance(run, one.q)))
+        most = max(most, largest(runge_kutta.tolerance(run, one.q)))
     for k in range(len(run.integrated)):
         one, start, end = run.integrated[k], run.stages[0].bodies[k], run.end.bodies[k]
-        mass, scale = one.body.mass, tolerance(run, one.v)
+        mass, scale = one.body.mass, runge_kutta.tolerance(run, one.v)
         energy += dot(abs(weighed(abs(start.v) + abs(end.v) + scale, mass)), scale)
         force = abs(start.force) + abs(end.force) + abs(weighed(start.a, mass))
         # in space components of a quaternion and of a torque differ
-        energy += dot(force, tolerance(run, one.q) if is_planar(force) else zeros_like(force) + most)
-    error, other = weighted(powers, order, FIRST, count), weighted(powers, order, SECOND, count)
+        energy += dot(force, runge_kutta.tolerance(run, one.q) if is_planar(force) else zeros_like(force) + most)
+    error, other = runge_kutta.weighted(powers, order, FIRST, count), runge_kutta.weighted(powers, order, SECOND, count)
     size = zeros_like(error)
     for j in range(count):
         size += abs(powers.stages[j].value)
     done = total(size / (size + TINY))
-    return run.dt * blended(dot(error, error), dot(other, other), done) / energy
+    return run.dt * runge_kutta.blended(dot(error, error), dot(other, other), done) / energy
 
 
 @kernel
@@ -622,14 +595,14 @@ def extend(run):
     """Evaluate the further stages of the interpolant."""
     for k in range(run.inner + 1, len(run.stages)):
         evaluate_stage(run, k)
-    interpolate(run.steering, run.order, run.dt)
+    runge_kutta.interpolate(run.steering, run.order, run.dt)
 
 
 @piece
 def motion_within(run, x, instant):
     """The motion at a fraction of the step, by the interpolant, whose further stages are evaluated."""
-    try_within(run.steering, run.order, x)
-    place_bodies(run)
+    runge_kutta.try_within(run.steering, run.order, x)
+    runge_kutta.place_bodies(run)
     see(run.system, run.stages[0].t + x * run.dt)
     accelerate(run, False)
     note(run, instant, False)
@@ -642,5 +615,5 @@ def motion_within(run, x, instant):
 def first_length(run, start):
     """Length of the first step, after Hairer, Norsett and Wanner."""
     load_start(run, start)
-    values, slopes = sizes_at_start(run)
+    values, slopes = runge_kutta.sizes_at_start(run)
     return run.system.longest if min(values, slopes) < IDLE else min(run.system.longest, SHARE * values / slopes)

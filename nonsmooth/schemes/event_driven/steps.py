@@ -13,24 +13,11 @@ from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, reach_of, ri
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
+from nonsmooth.schemes.event_driven import tolerances
 from nonsmooth.schemes.event_driven.fields import MODES, PROJECT
 from nonsmooth.schemes.event_driven.layout import EventLayout
 from nonsmooth.schemes.event_driven.programs import EventPrograms
 from nonsmooth.schemes.event_driven.settings import EventDriven, check_control, stated_rules, window_of
-from nonsmooth.schemes.event_driven.tolerances import (
-    CLOSED_GAP,
-    INACCURATE,
-    LOWEST,
-    NO_MODES,
-    NO_MOTION,
-    ORDERS,
-    SLOW,
-    SMOOTH,
-    STALLED,
-    TOGETHER,
-    UNLOCATED,
-    UNSOLVED,
-)
 from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step.control import ErrorControl, StepControl
@@ -51,7 +38,7 @@ RTOL, ATOL = 1e-9, 1e-12
 
 def _layout_of(system: System, values: Array, stepper: EventDriven) -> EventLayout:
     """The compiled form of a mechanism, made once for all runs."""
-    rough, order, options = is_rough(system, values), ORDERS.index(stepper.order), options_of(system)
+    rough, order, options = is_rough(system, values), tolerances.ORDERS.index(stepper.order), options_of(system)
     make = lambda: EventLayout(system, rough=rough, order=order, options=options)  # noqa: E731
     return made_once(system, ("events", rough, order, options), make)
 
@@ -94,11 +81,7 @@ class EventSteps(CompiledSteps):
         self._allocate(_layout_of(system, values, stepper), values)
         self._events = self.memory.of["EventRun"]
         self.programs = EventPrograms(system, values, control, self.memory, self.layout, self.outside)
-        self._configure(stepper, control, values, t_end)
-        self._run = self._entry("run", 1)
-
-    def _configure(self, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float) -> None:
-        system, spatial, order = self.system, self.system.dimension == 3, self.layout.order
+        spatial, order = system.dimension == 3, self.layout.order
         restitution, _, _, scale = system.elementwise.contact_law(values)
         window = window_of(stepper, control)
         for name, value in (
@@ -112,14 +95,15 @@ class EventSteps(CompiledSteps):
             ("slip_rtol", control.rtol if spatial else 0.0), ("slip_atol", control.atol if spatial else 0.0),
             ("shortest", control.dt_min), ("window", window), ("order", order), ("inner", INNER[order]),
             ("exponent", -1.0 / ORDER[order]),
-            ("together", min(self.shortest, TOGETHER)), ("smallest", float(np.min(scale, initial=np.inf))),
+            ("together", min(self.shortest, tolerances.TOGETHER)), ("smallest", float(np.min(scale, initial=np.inf))),
             ("steady", self.layout.timeless), ("ends", t_end), *self.programs.addresses().items(),
         ):  # fmt: skip
             self._events[name] = value
         self.memory.of["StateBlock"]["tolerance"] = control.atol
         touch = self.memory.of["Touch"]
-        touch["closed_gap"][self.layout.contacts] = np.maximum(CLOSED_GAP * scale, LOWEST)
+        touch["closed_gap"][self.layout.contacts] = np.maximum(tolerances.CLOSED_GAP * scale, tolerances.LOWEST)
         touch["law"][self.layout.contacts] = restitution
+        self._run = self._entry("run", 1)
 
     # ---------------------------------------------------------------------------------------------------------- steps
 
@@ -156,31 +140,31 @@ class EventSteps(CompiledSteps):
         """Why there is no step from a state."""
         self._raise()
         control, t, code = self.control, state.t, int(self._events["failure"][0])
-        if code == INACCURATE:
+        if code == tolerances.INACCURATE:
             return (
                 f"no step from t = {t:.9g} s meets rtol = {control.rtol:g}, atol = {control.atol:g}; "
                 "loosen them, or check for discontinuous loads."
             )
-        if code == NO_MOTION:
+        if code == tolerances.NO_MOTION:
             return f"the projection onto joints and closed contacts diverges at t = {t:.9g} s."
-        if code == UNLOCATED:
+        if code == tolerances.UNLOCATED:
             return f"the first event after t = {t:.9g} s cannot be located."
-        if code == NO_MODES:
+        if code == tolerances.NO_MODES:
             shared = self._events["shared"][0] > 0
             cause = "the contact forces are not unique, and none of the modes tried persists beyond"
             advice = "; use MoreauJean() or GaussQP(), which do not depend on modes." if shared else "."
             return f"{cause if shared else 'no modes of the contacts are consistent at'} t = {t:.9g} s{advice}"
-        if code == SLOW and not self.outside.failure:
+        if code == tolerances.SLOW and not self.outside.failure:
             return self._stalled(state)
-        if code == UNSOLVED and not self.outside.failure:
+        if code == tolerances.UNSOLVED and not self.outside.failure:
             return f"the phase of the contacts at t = {t:.9g} s or at the next event is not certified."
         return self.outside.failure or f"the step has a residual of {self._whole['residual'][0]:.2g}."
 
     def _stalled(self, state: State) -> str:
-        smooth = f"{STALLED / SMOOTH:g} steps"
+        smooth = f"{tolerances.STALLED / tolerances.SMOOTH:g} steps"
         advice = "Larger rtol and atol, or smoother loads, permit longer steps."
         if self.system.nc:
-            smooth = f"{STALLED} events, or {smooth},"
+            smooth = f"{tolerances.STALLED} events, or {smooth},"
             advice = f"A larger dt_min ends accumulations, a larger simultaneity merges impacts. {advice}"
         lost = self.programs.mechanism.lost_rank(state.t, state.q)
         return f"no progress: {smooth} within dt_min = {self.control.dt_min:g} s.{lost or ' ' + advice}"

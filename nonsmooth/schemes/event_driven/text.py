@@ -17,6 +17,7 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.compile.records.values import largest, zeros_like
+from nonsmooth.schemes.event_driven import phase_motion, tolerances
 from nonsmooth.schemes.event_driven.phase_changes import change_by_impact, change_phase, zero_rate
 from nonsmooth.schemes.event_driven.phase_events import (
     BREAKAWAY,
@@ -28,31 +29,7 @@ from nonsmooth.schemes.event_driven.phase_events import (
     set_scales,
     unseen,
 )
-from nonsmooth.schemes.event_driven.phase_motion import (
-    accelerate,
-    advance,
-    copy,
-    count_closed,
-    cross,
-    direction_of,
-    first_length,
-    mean_weight,
-    note,
-    place_at,
-)
-from nonsmooth.schemes.event_driven.tolerances import (
-    CRAWL,
-    CRAWLED,
-    EVENTS,
-    INACCURATE,
-    NO_MODES,
-    NO_MOTION,
-    SLOW,
-    SMOOTH,
-    STALLED,
-    UNLOCATED,
-    UNSOLVED,
-)
+from nonsmooth.step import rows
 from nonsmooth.step.closing import SHORTENED, VISIBLE
 from nonsmooth.step.grid import latest_end, pass_stops
 from nonsmooth.step.mechanism import (
@@ -67,17 +44,6 @@ from nonsmooth.step.mechanism import (
 )
 from nonsmooth.step.motion import placed, see
 from nonsmooth.step.program import INFINITE
-from nonsmooth.step.rows import (
-    mark_jump,
-    write_contact,
-    write_contact_impact,
-    write_impact_reaction,
-    write_jump,
-    write_loads,
-    write_motion,
-    write_reaction,
-    write_step,
-)
 from nonsmooth.step.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
 
 #: number of steps per longest step, averaged over the last `CRAWLED` steps, above which the cause is examined
@@ -109,16 +75,16 @@ reached_outside = solved_outside("reaches")  # (run): `reach` and `half`, if a s
 def is_stopped(run):
     """Whether there is a cause of short steps for which the run ends: looked for where so many steps in a row have been
     far too short, or the last ones too many."""
-    t, full = run.stages[0].t, run.counted == CRAWLED and run.stages[0].t > run.counted_since
-    run.crowded = 1 if full and t - run.counted_since < CRAWLED * run.system.longest / CROWDED else 0
-    crawls = run.tried < CRAWL * run.shortest and (run.crawled + 1) % CRAWLED == 0
+    t, full = run.stages[0].t, run.counted == tolerances.CRAWLED and run.stages[0].t > run.counted_since
+    run.crowded = 1 if full and t - run.counted_since < tolerances.CRAWLED * run.system.longest / CROWDED else 0
+    crawls = run.tried < tolerances.CRAWL * run.shortest and (run.crawled + 1) % tolerances.CRAWLED == 0
     if not (run.crowded or crawls):
         return False
     dt, error, tried, next_length = run.dt, run.error, run.tried, run.next_length
     if run.crowded and t + 0.5 * dt != t:
-        advance(run, t + 0.5 * dt)
+        phase_motion.advance(run, t + 0.5 * dt)
         run.half_error = run.error
-        advance(run, t + dt)
+        phase_motion.advance(run, t + dt)
         run.error = error
     run.tried, run.next_length = tried, next_length
     return examined_outside(run) != 1
@@ -134,16 +100,20 @@ def take_smooth(run, limit):
         if t + dt == t:
             break
         if rejected and not run.closed and run.dependence > SINGULAR:
-            place_at(run, run.stages[0])
+            phase_motion.place_at(run, run.stages[0])
             if reached_outside(run) == 1:  # a singular position of the joints is near, and comes nearer
                 if run.half < run.reach <= 1.5 * dt + run.half:  # end a step just before it
                     dt = min(dt, run.reach - 0.5 * run.half)
-                elif run.reach <= run.half and t + 2.0 * run.reach <= limit and cross(run, t + 2.0 * run.reach):
+                elif (
+                    run.reach <= run.half
+                    and t + 2.0 * run.reach <= limit
+                    and phase_motion.cross(run, t + 2.0 * run.reach)
+                ):
                     run.next_length = min(max(2.0 * run.reach, BEYOND * wanted), run.system.longest)
                     run.tried = run.dt
                     return True
-        if not advance(run, limit if dt >= longest else t + dt):
-            run.failure = NO_MOTION
+        if not phase_motion.advance(run, limit if dt >= longest else t + dt):
+            run.failure = tolerances.NO_MOTION
             return False
         error = run.error
         factor = min(GROW, max(SHRINK, SAFETY * error**run.exponent)) if error > 0.0 else GROW
@@ -153,11 +123,11 @@ def take_smooth(run, limit):
                 found = max(found, wanted)
             run.next_length, run.tried = min(found, run.system.longest), run.dt
             stopped = is_stopped(run)
-            run.failure = SLOW if stopped else run.failure
+            run.failure = tolerances.SLOW if stopped else run.failure
             return not stopped
         rejected = True
         dt *= factor if error < INFINITE else SHRINK
-    run.failure = INACCURATE
+    run.failure = tolerances.INACCURATE
     return False
 
 
@@ -177,8 +147,8 @@ def recall(run):
         touch.reference = touch.kept_reference
         touch.directions, touch.impact = touch.direction, zeros_like(touch.impact)
         if touch.mode == SLIPPING and run.slip_atol > 0.0 and run.ready:
-            touch.direction = direction_of(run, touch, tangential(of.rates), of.terms)
-    count_closed(run)
+            touch.direction = phase_motion.direction_of(run, touch, tangential(of.rates), of.terms)
+    phase_motion.count_closed(run)
 
 
 @kernel
@@ -210,7 +180,7 @@ def reconsider(run):
         break_away(run, k, start.contacts[k].P if loaded else run.end.contacts[k].P)
     if not change_phase(run, start):
         return False
-    copy(start, run.after)
+    phase_motion.copy(start, run.after)
     return True
 
 
@@ -222,7 +192,7 @@ def open_or_slip(run):
     # where forces are not unique, others that act alike may be admissible, which the program finds
     if run.shared or not (run.kind == RELEASE or cone):
         return True
-    if not advance(run, run.left.t + run.together):
+    if not phase_motion.advance(run, run.left.t + run.together):
         return False
     for k in range(len(run.touches)):
         touch = run.touches[k]
@@ -255,21 +225,21 @@ def sum_up(run):
     residual, works = run.closure, zeros_like(run.works)
     for k in range(len(run.means)):
         first = run.stages[0].reactions[k]
-        force, torque = mean_weight(run, 0) * first.force, mean_weight(run, 0) * first.torque
+        force, torque = phase_motion.mean_weight(run, 0) * first.force, phase_motion.mean_weight(run, 0) * first.torque
         for j in range(1, run.inner + 1):
-            of, weight = run.stages[j].reactions[k], mean_weight(run, j)
+            of, weight = run.stages[j].reactions[k], phase_motion.mean_weight(run, j)
             force += weight * of.force
             torque += weight * of.torque
         run.means[k].force, run.means[k].torque = force, torque
     for j in range(run.inner + 1):
-        stage, weight = run.stages[j], run.dt * mean_weight(run, j)
+        stage, weight = run.stages[j], run.dt * phase_motion.mean_weight(run, j)
         if weight != 0.0:
             works += weight * stage.powers
         if j > 0 and (j == run.inner or not run.across):
             residual = max(residual, stage.residual)
     run.works = works
     run.system.residual = residual
-    copy(run.left, run.end)
+    phase_motion.copy(run.left, run.end)
 
 
 @piece
@@ -288,27 +258,27 @@ def finish_row(run):
         worst = max(worst, complementarity_error(gap, contact.scale, total, contact.impulse_scale))
     system.complementarity, system.dt = worst, run.dt
     works = run.works
-    write_step(system, run.after.t, works[2] + run.work_impact, works[3])
-    write_loads(system, works[0], works[1], 0.0, 0.0)
+    rows.write_step(system, run.after.t, works[2] + run.work_impact, works[3])
+    rows.write_loads(system, works[0], works[1], 0.0, 0.0)
     for i in range(len(run.means)):
         one, mean, kick = system.reactions[i], run.means[i], run.kicks[i]
-        write_reaction(system, one, mean.force, mean.torque)
+        rows.write_reaction(system, one, mean.force, mean.torque)
         none = zeros_like(kick.force)
-        write_impact_reaction(system, one, kick.force if run.impact else none, kick.torque if run.impact else none)
+        rows.write_impact_reaction(system, one, kick.force if run.impact else none, kick.torque if run.impact else none)
     for i in range(len(run.touches)):
         touch = run.touches[i]
         contact, mode = touch.contact, touch.mode
         if mode == OPEN:
             contact.P, contact.on = touch.impact, 1 if touch.impact[0] > 0.0 else 0
             mode = mode_of(contact)
-        write_contact(system, contact, touch.smooth + touch.impact, mode)
+        rows.write_contact(system, contact, touch.smooth + touch.impact, mode)
         before = touch.approach if run.kinked else run.left.contacts[i].rates[0]
-        write_contact_impact(system, contact, touch.impact, before, run.after.contacts[i].rates[0])
+        rows.write_contact_impact(system, contact, touch.impact, before, run.after.contacts[i].rates[0])
     for i in range(len(system.bodies)):
         body, after = system.bodies[i], run.after.bodies[i]
-        write_motion(system, body, after.q, after.v)
-        write_jump(system, body, run.left.bodies[i].v)
-    mark_jump(system, run.work_impact)
+        rows.write_motion(system, body, after.q, after.v)
+        rows.write_jump(system, body, run.left.bodies[i].v)
+    rows.mark_jump(system, run.work_impact)
 
 
 @kernel
@@ -316,8 +286,8 @@ def start_next_step(run, event):
     """The end of the step is the start of the next one; steps are counted for `is_stopped`, and within the shortest
     flight events, with shares of steps without one."""
     system, start, after = run.system, run.stages[0], run.after
-    run.crawled = run.crawled + 1 if run.tried < CRAWL * run.shortest else 0
-    if start.t < run.counted_since or run.counted == CRAWLED:
+    run.crawled = run.crawled + 1 if run.tried < tolerances.CRAWL * run.shortest else 0
+    if start.t < run.counted_since or run.counted == tolerances.CRAWLED:
         run.counted, run.counted_since = 0, start.t
     run.counted += 1
     for touch in run.touches:
@@ -325,14 +295,14 @@ def start_next_step(run, event):
         touch.kept_reference = touch.reference
     for joint in system.joints:
         joint.lam_next = joint.lam
-    copy(start, after)
+    phase_motion.copy(start, after)
     for k in range(len(system.bodies)):
         system.bodies[k].q, system.bodies[k].v = after.bodies[k].q, after.bodies[k].v
     system.t = after.t
     run.length, run.ready, run.kept_shared = run.next_length, 1, run.shared
     if after.t - run.stall_since > run.shortest:
         run.stall_since, run.stall_count = after.t, 0.0
-    run.stall_count += 1.0 if event else SMOOTH
+    run.stall_count += 1.0 if event else tolerances.SMOOTH
     system.steps += 1
 
 
@@ -348,9 +318,9 @@ def presses(run):
     found = True
     for k in range(len(run.touches)):
         touch = run.touches[k]
-        total = mean_weight(run, 0) * run.stages[0].contacts[k].P
+        total = phase_motion.mean_weight(run, 0) * run.stages[0].contacts[k].P
         for j in range(1, run.inner + 1):
-            total += mean_weight(run, j) * run.stages[j].contacts[k].P
+            total += phase_motion.mean_weight(run, j) * run.stages[j].contacts[k].P
         # a lesser force has the sign of its round-off
         touch.smooth = run.dt * (total if not -touch.zero_force <= total[0] < 0.0 else zeros_like(total))
         found = found and touch.smooth[0] >= 0.0
@@ -361,19 +331,19 @@ def presses(run):
 def find_step(run, limit):
     """A smooth step that ends at its first event, at the time `limit` at most; whether there is one."""
     halved = 0
-    for _ in range(EVENTS):
+    for _ in range(tolerances.EVENTS):
         if not take_smooth(run, limit):
             return False
         for _ in range(SHORTENED):
             time = unseen(run)
             if run.across or not time < VISIBLE * run.dt:
                 break
-            if not advance(run, run.stages[0].t + time):
-                run.failure = NO_MOTION
+            if not phase_motion.advance(run, run.stages[0].t + time):
+                run.failure = tolerances.NO_MOTION
                 return False
         set_scales(run)
         if not end_at_event(run):
-            run.failure = UNLOCATED
+            run.failure = tolerances.UNLOCATED
             return False
         if run.kind == NONE or run.time > 0.0:
             if presses(run) or run.across or halved == HALVINGS:
@@ -381,9 +351,9 @@ def find_step(run, limit):
             halved += 1
             run.length = 0.5 * run.dt
         elif not reconsider(run):
-            run.failure = UNSOLVED
+            run.failure = tolerances.UNSOLVED
             return False
-    run.failure = NO_MODES
+    run.failure = tolerances.NO_MODES
     return False
 
 
@@ -407,7 +377,7 @@ def is_kinked(run):
         return False
     run.kept_stop = system.stop
     pass_stops(system, run.left.t)
-    place_at(run, run.left)
+    phase_motion.place_at(run, run.left)
     evaluate_all(system.constraints)
     for joint in system.joints:
         terms = terms_of(joint, joint.a.body.u, joint.b.body.u) + abs(joint.rate)
@@ -435,17 +405,17 @@ def step(run, limit):
     event = struck or run.kind != NONE
     if struck:
         if not change_by_impact(run, run.left):
-            run.failure = UNSOLVED
+            run.failure = tolerances.UNSOLVED
             return False
     elif event:
         if not open_or_slip(run) or not change_phase(run, run.left):
-            run.failure = UNSOLVED
+            run.failure = tolerances.UNSOLVED
             return False
     else:
-        copy(run.after, run.left)
+        phase_motion.copy(run.after, run.left)
     run.dt, run.next_length, run.tried = dt, length, tried
-    if run.stall_count >= STALLED and run.after.t - run.stall_since <= run.shortest:
-        run.failure = SLOW
+    if run.stall_count >= tolerances.STALLED and run.after.t - run.stall_since <= run.shortest:
+        run.failure = tolerances.SLOW
         return False
     if not run.system.residual <= run.system.certified:
         return False
@@ -464,8 +434,8 @@ def evaluate_start(run):
     see(system, system.t)
     run.ready = run.current = 0
     recall(run)
-    accelerate(run, True)
-    note(run, run.stages[0], True)
+    phase_motion.accelerate(run, True)
+    phase_motion.note(run, run.stages[0], True)
     run.ready = 1
 
 
@@ -499,7 +469,7 @@ def begin(run):
     run.failure = run.kept_shared = run.impact = run.kinked = system.steps = 0
     evaluate_start(run)
     set_impulse_scales(system)
-    copy(run.left, run.stages[0])
+    phase_motion.copy(run.left, run.stages[0])
     forget_signs(run, False)
     run.dt = run.system.residual = 0.0  # nothing happens before an impact at the start of a run
     run.works = zeros_like(run.works)
@@ -510,10 +480,10 @@ def begin(run):
     found = change_by_impact(run, run.left) if closes_gap(run) else change_phase(run, run.left)
     if not found:
         restore(run)
-        run.failure = UNSOLVED
+        run.failure = tolerances.UNSOLVED
         return UNCERTAIN
     finish_row(run)
-    run.next_length = first_length(run, run.after)
+    run.next_length = phase_motion.first_length(run, run.after)
     run.tried, run.stall_since, run.stall_count = math.inf, system.t, 0.0
     start_next_step(run, False)
     system.steps, run.stall_count, run.counted, run.counted_since = 0, 0.0, 0, math.inf
@@ -533,7 +503,7 @@ def try_step(run):
         if step(run, limit):
             return True
         restore(run)
-        if run.failure == SLOW or k == HALVINGS:
+        if run.failure == tolerances.SLOW or k == HALVINGS:
             return False
         system.shortened += 1
         limit = system.t + 0.5 * min(limit - system.t, run.tried)
