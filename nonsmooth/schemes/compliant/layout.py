@@ -138,23 +138,21 @@ class CompliantLayout(Layout):
         add, block = self.content.add, lambda: state_block(self.content, 1)
         self.run["integrated"] = integrated_bodies(self.content, self.whole["bodies"], 1)
         self.run["moving"] = list(self.content.of["StateBlock"])
-        owners: dict[int, Contact] = {}
         gaps = [e for e in self._contacts for _ in e.gap_labels]
-        for place, e in zip(self.contacts.tolist(), gaps, strict=True):
-            owners[place] = e
+        owners = dict(zip(self.contacts.tolist(), gaps, strict=True))
         self.owners = [owners[k] for k in range(len(gaps))]
         laws = [e.contact for e in self.owners if isinstance(e.contact, Compliant)]
         counts = [len(law.states(self.shape.dimension - 1)) for law in laws]
         bristles = [block() if count else None for count in counts]
         self.run["steering"] = list(self.content.of["StateBlock"])
         overlaps = self.run["overlaps"] = []
-        for contact, law, count, part in zip(self.whole["contacts"], laws, counts, bristles, strict=True):
+        for contact, law, count, own in zip(self.whole["contacts"], laws, counts, bristles, strict=True):
             held = law.friction is not None and law.friction.holds
             overlap = add(
                 "Overlap", contact=contact, impulse=block(), bristles_count=count, sticks=held,
                 mode=CLOSED if law.friction is None else SLIPPING,
             )  # fmt: skip
-            overlap |= {} if part is None else {"bristles": part}
+            overlap |= {} if own is None else {"bristles": own}
             overlaps.append(overlap)
         for overlap in overlaps:
             overlap["responses"] = self.content.many("Response", len(overlaps) if overlap["sticks"] else 0)
@@ -166,7 +164,7 @@ class CompliantLayout(Layout):
         self.run |= {"sticking": sticking, "pairwise": pairwise}
 
     def steering(self, memory: Memory) -> list[list[int]]:
-        """Entries of the parts on which the step size depends: per body positions and velocities, then bristles."""
+        """Entries of the blocks on which the step size depends: per body positions and velocities, then bristles."""
         found = []
         for body in self.bodies:
             sizes = len(body.q_columns), len(body.v_columns)

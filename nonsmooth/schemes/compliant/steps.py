@@ -313,14 +313,14 @@ class CompliantForces:
         layout.fill(memory, values)
         memory.of["System"]["ridge"] = ridge_of(system, values)
         self._rates = entry("nonsmooth.schemes.compliant.text", "rates", "Integration", layout.shape)
-        self._overlaps, self._parts = memory.of["Overlap"], memory.of["StateBlock"]["tried"]
+        self._overlaps, self._blocks = memory.of["Overlap"], memory.of["StateBlock"]["tried"]
         self._found = rates_of_blocks(memory)
         counts, bodies = self._overlaps["bristles_count"], len(layout.bodies)
-        # the part of each overlap's bristles stands behind those of bodies
+        # the block of each overlap's bristles stands behind those of bodies
         self._bristles = [(k, 2 * bodies + int(np.sum(counts[:k] > 0)), int(counts[k])) for k in layout.contacts]
         plane = layout.shape.dimension == 2
         wrenches, works = len(memory.of["Wrench"]), 2
-        self._wrenches = slice(len(self._parts) - works - wrenches, len(self._parts) - works)
+        self._wrenches = slice(len(self._blocks) - works - wrenches, len(self._blocks) - works)
         self._of_wrench = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6]
 
     def at(self, t: float, q: Array, v: Array, touching: Array, approach: Array, bristles: Array) -> ForcesAt:
@@ -338,12 +338,12 @@ class CompliantForces:
         for first, places, values in ((0, layout.q_places, q), (1, layout.v_places, v)):
             motions = np.zeros((len(layout.bodies), layout.shape.width))
             motions.reshape(-1)[places] = values
-            self._parts[first : 2 * len(layout.bodies) : 2] = motions
+            self._blocks[first : 2 * len(layout.bodies) : 2] = motions
         overlaps["touches"][layout.contacts] = touching > 0.5
         overlaps["approach"][layout.contacts] = approach
         start = 0
-        for _, part, count in self._bristles:
-            self._parts[part, :count] = bristles[start : start + count]
+        for _, block, count in self._bristles:
+            self._blocks[block, :count] = bristles[start : start + count]
             start += count
         memory.of["Integration"]["request_time"] = t
         self._rates(memory.address("Integration"))

@@ -48,7 +48,7 @@ class Instant:
     t = Number("s")
     applied = Number("(kg)^.5 m/s^2", "length of the acceleration without joints and contacts")
     moving = Number("(kg)^.5 m/s^2", "length of the acceleration")
-    powers = Vector("W", "of loads, less what damping takes; of drivers, less what friction takes")
+    powers = Vector("W", "of loads, taken by damping, of drivers, taken by friction")
     residual = Number("-", "of the equations of motion")
     bodies = Many(to="BodyInstant")
     contacts = Many(to="ContactInstant")

@@ -50,15 +50,11 @@ class EventSteps(CompiledSteps):
     ----------
     system, stepper, control, values : as `simulate` takes them
     t_end : [s]
+    scheme : of the text that is run, by default that of the stepper
     """
 
     layout: EventLayout
     root = "EventRun"
-
-    @staticmethod
-    def scheme_of(stepper: EventDriven, control: ErrorControl) -> Scheme:
-        """The text that is run, and its state."""
-        return stepper.scheme(control)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -69,11 +65,12 @@ class EventSteps(CompiledSteps):
         return rules | stated_rules(stepper, control) | RULES
 
     def __init__(
-        self, system: System, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float
+        self, system: System, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float,
+        scheme: Scheme | None = None,
     ) -> None:  # fmt: skip
         check_control(control)
         assert control.dt_min is not None and control.dt_max is not None
-        self.system, self.scheme, self.control = system, self.scheme_of(stepper, control), control
+        self.system, self.scheme, self.control = system, scheme or stepper.scheme(control), control
         self.longest, self.shortest, self._t_end = control.dt_max, control.dt_min, t_end
         self._requested = stepper.solver is not None
         self._check(stepper, control, values)
@@ -216,14 +213,10 @@ class EventInstants(EventSteps):
         If an element has no compiled form.
     """
 
-    @staticmethod
-    def scheme_of(stepper: EventDriven, control: ErrorControl) -> Scheme:
-        """The text that is run, which has no state."""
-        return Scheme(text="nonsmooth.schemes.event_driven.instant_text")
-
     def __init__(self, system: System, values: Array, longest: float) -> None:
         stepper, control = EventDriven(simultaneity=0.0), ErrorControl(RTOL, ATOL, longest, longest)
-        super().__init__(system, stepper, control, values, longest)
+        scheme = Scheme(text="nonsmooth.schemes.event_driven.instant_text")
+        super().__init__(system, stepper, control, values, longest, scheme)
         self.use(Chain(SemismoothNewton()))
 
     @property
