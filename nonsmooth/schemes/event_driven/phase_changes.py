@@ -490,7 +490,7 @@ def share_forces(run):
         touch.found = touch.contact.P if touch.candidate else zeros_like(touch.found)
         slips = slips or touch.mode == SLIPPING
     # a raised diagonal gives the least forces where nothing slips, and joints have no part in them
-    run.shared = SQUARES if slips or len(run.system.joints) else RAISED
+    run.shared = SQUARES if slips or len(run.system.joints) > 0 else RAISED
     phase_motion.accelerate(run, True)
     if is_admissible(run):
         return True
