@@ -162,44 +162,36 @@ def begin(run):
     return True
 
 
-@kernel
+@piece
 def next_step(run):
     """The next step, as long as its errors allow, from t_start to t; whether there is one."""
-    if not run.outside:
-        found = step(run)
-        if found and run.integrate != 0:
-            hand_over(run)
+    if run.outside:
+        found = ask(run, STEP, run.t)
+        if found and not run.always:  # begin anew without it, if its steps are short
+            run.implicit += 1
+            run.short = run.short + 1 if run.t - run.t_start < WORTH * run.length else 0
+            if run.short == TRIALS:
+                run.limited, run.restart = -PAUSE, 1
         return found
-    found = ask(run, STEP, run.t)
-    if found and not run.always:  # begin anew without it, if its steps are short
-        run.implicit += 1
-        run.short = run.short + 1 if run.t - run.t_start < WORTH * run.length else 0
-        if run.short == TRIALS:
-            run.limited, run.restart = -PAUSE, 1
-    return found
-
-
-@kernel
-def hand_over(run):
-    """Begin anew with the integrator outside, if stability has limited many steps.
-
-    It does where values and rates of the last two stages, both at the end of the step, differ nearly along the fastest
-    eigenvector.
-    """
+    found = step(run)
+    if not found or run.integrate == 0:
+        return found
+    # values and rates of the last two stages, both at the end of the step, differ nearly along the fastest eigenvector
     values, rates = 0.0, 0.0
     for block in run.steering:
         apart = runge_kutta.weighted(block, EIGHT, APART, END) / block.tolerance
         change = (block.stages[END].value - block.stages[END - 1].value) / block.tolerance
         values += dot(apart, apart)
         rates += dot(change, change)
-    if rates > STABLE**2 * values:
+    if rates > STABLE**2 * values:  # begin anew with an integrator outside, if stability has limited many steps
         run.limited, run.free = run.limited + 1, 0
         if run.limited == PATIENCE:
             run.restart = 1
-        return
+        return True
     run.free += 1
     if run.free > BETWEEN and run.limited > 0:
         run.limited -= 1
+    return True
 
 
 @kernel

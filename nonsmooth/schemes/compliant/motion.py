@@ -277,11 +277,14 @@ def rows_of(x, like):
     return rows if is_planar(x) else rows + x[2] * one[2]
 
 
-@kernel
-def write_rates(run, k):
-    """Rates of all blocks as stage k."""
-    system = run.system
-    stored, lost, rubbed, driven = 0.0, 0.0, 0.0, 0.0
+@piece
+def rates_at(run, t, k):
+    """Rates of the trial values of all blocks at time t, as stage k."""
+    system, stored, lost, rubbed, driven = run.system, 0.0, 0.0, 0.0, 0.0
+    see(system, t)
+    run.evaluations += 1
+    place_bodies(run)
+    accelerate(run)
     note_slopes(run, k)
     for overlap in run.overlaps:
         stage, F, rates = overlap.impulse.stages[k], overlap.force, overlap.rates
@@ -307,13 +310,3 @@ def write_rates(run, k):
     of_contacts, of_loads = run.contact_work.stages[k], run.load_work.stages[k]
     of_contacts.value = first_four(of_contacts.value, vector(stored, lost, rubbed, driven))
     of_loads.value = first_four(of_loads.value, vector(power, damping, 0.0, 0.0))
-
-
-@piece
-def rates_at(run, t, k):
-    """Rates of the trial values at time t, as stage k."""
-    see(run.system, t)
-    run.evaluations += 1
-    place_bodies(run)
-    accelerate(run)
-    write_rates(run, k)

@@ -571,19 +571,6 @@ def change_phase(run, before):
     return find_phase(run, before) if some else True
 
 
-@kernel
-def end_short_rebounds(run):
-    """Rebounds below the shortest flight, or below round-off, lose their restitution; whether there are any."""
-    some = False
-    for k in range(len(run.touches)):
-        touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]
-        rebounds = touch.hit and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
-        speed = touch.speed
-        if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * LOWEST * pull):
-            touch.restitution, some = 0.0, True
-    return some
-
-
 @piece
 def change_by_impact(run, before):
     """The impact of striking contacts, or of drivers whose velocities jump, and the phase after it; whether both are
@@ -608,7 +595,14 @@ def change_by_impact(run, before):
             touch.candidate = touch.touching * (1 - touch.leaving)
         if not find_phase(run, before):
             return False
-        if not end_short_rebounds(run):
+        ended = False
+        for k in range(len(run.touches)):  # rebounds below the shortest flight, or below round-off, are suppressed
+            touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]
+            rebounds = touch.hit and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
+            speed = touch.speed
+            if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * LOWEST * pull):
+                touch.restitution, ended = 0.0, True
+        if not ended:
             break
     run.impact = 1
     return find_phase(run, before) if add_low(run, LANDED) else True

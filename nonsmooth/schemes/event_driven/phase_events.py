@@ -54,18 +54,6 @@ def is_watched(touch, cone):
 
 
 @piece
-def may_be_lost(run, i, cone):
-    """Whether the forces at the stages approach zero."""
-    touch = run.touches[i]
-    least, most = math.inf, -math.inf
-    for j in range(run.inner + 1):
-        value = margin(touch.contact, run.stages[j].contacts[i].P, cone)
-        least, most = min(least, value), max(most, value)
-    zero, span = touch.zero_force, most - least
-    return (least < NEAR * span and span > zero) or least < -zero
-
-
-@piece
 def search(run):
     """Forces at the nodes."""
     degree = DEGREE[run.order]
@@ -255,13 +243,17 @@ def find_losses(run, cone, located):
         touch = run.touches[k]
         if not is_watched(touch, cone):
             continue
+        first, last = math.inf, math.inf
+        least, most, zero = math.inf, -math.inf, touch.zero_force
+        for j in range(run.inner + 1):
+            last = margin(touch.contact, run.stages[j].contacts[k].P, cone)
+            first = last if j == 0 else first
+            least, most = min(least, last), max(most, last)
+        span = most - least
         if located:
-            first = margin(touch.contact, run.stages[0].contacts[k].P, cone)
-            last = margin(touch.contact, run.end.contacts[k].P, cone)
-            if last < -touch.zero_force:
-                time = between(first, 0.0, last, dt) if first > touch.zero_force else 0.0
-                consider_event(run, time, dt, kind, k)
-        elif may_be_lost(run, k, cone):
+            if last < -zero:
+                consider_event(run, between(first, 0.0, last, dt) if first > zero else 0.0, dt, kind, k)
+        elif (least < NEAR * span and span > zero) or least < -zero:  # forces at the stages approach zero
             if not searched:
                 search(run)
             searched = True

@@ -36,13 +36,6 @@ RULES = {"programs": "semismooth Newton, else a sequence of proximal programs, e
 RTOL, ATOL = 1e-9, 1e-12
 
 
-def _layout_of(system: System, values: Array, stepper: EventDriven) -> EventLayout:
-    """The compiled form of a mechanism, made once for all runs."""
-    rough, order, options = is_rough(system, values), tolerances.ORDERS.index(stepper.order), options_of(system)
-    make = lambda: EventLayout(system, rough=rough, order=order, options=options)  # noqa: E731
-    return made_once(system, ("events", rough, order, options), make)
-
-
 class EventSteps(CompiledSteps):
     """Steps of `EventDriven` on one system.
 
@@ -75,10 +68,12 @@ class EventSteps(CompiledSteps):
         self._requested = stepper.solver is not None
         self._check(stepper, control, values)
         check_impact_laws(system, values, "EventDriven")
-        self._allocate(_layout_of(system, values, stepper), values)
+        rough, order, options = is_rough(system, values), tolerances.ORDERS.index(stepper.order), options_of(system)
+        make = lambda: EventLayout(system, rough=rough, order=order, options=options)  # noqa: E731
+        self._allocate(made_once(system, ("events", rough, order, options), make), values)
         self._events = self.memory.of["EventRun"]
         self.programs = EventPrograms(system, values, control, self.memory, self.layout, self.outside)
-        spatial, order = system.dimension == 3, self.layout.order
+        spatial = system.dimension == 3
         restitution, _, _, scale = system.elementwise.contact_law(values)
         window = window_of(stepper, control)
         for name, value in (
