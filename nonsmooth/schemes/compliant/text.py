@@ -1,6 +1,6 @@
 """Compliant contact, integrated with error control, compiled and uncompiled.
 
-While the same contacts touch, motion is smooth, see `compliant_motion`. An integrator takes its steps, see
+While the same contacts touch, motion is smooth, see `motion`. An integrator takes its steps, see
 `integrators`. A row is where contact begins or ends within one, which is found by cubics through gaps and their rates
 at some times and Newton's method, else at its end, and where surfaces touch some are between. Each row is projected
 onto the joints and accepted only if its residual is below tolerance. The integrator begins anew after an event, and
