@@ -31,12 +31,13 @@ from nonsmooth.step.mechanism import (
     norm,
     rates_after,
     rates_of_u,
+    round_off,
     squared_length,
     tangential,
     terms_of,
 )
 from nonsmooth.step.program import factor_joints, solve_joints
-from nonsmooth.step.tolerances import CLOSED, CLOSED_RATE, FLOOR, OPEN, SLIPPING, STICKING, TINY
+from nonsmooth.step.tolerances import CLOSED, FLOOR, OPEN, SLIPPING, STICKING, TINY
 from nonsmooth.step.velocity_change import (
     change_residual,
     change_velocity,
@@ -143,11 +144,6 @@ def size_after(system):
     return math.sqrt(total)
 
 
-@kernel
-def zero_rate(run, contact, terms):
-    return CLOSED_RATE * (terms + contact.scale / run.system.longest)
-
-
 # ---- an impact
 
 
@@ -246,7 +242,7 @@ def approaches(run, contact):
     """Whether a contact approaches with `v_next`, and whether it opens: 1, -1, or 0."""
     a, b, rate = contact.a.body, contact.b.body, rates_after(contact)[0]
     terms = terms_of(contact, abs(a.u) + abs(a.v_next), abs(b.u) + abs(b.v_next))
-    zero = zero_rate(run, contact, terms[0])
+    zero = round_off(run.system, contact, terms[0])
     return 1 if rate < -zero else -1 if rate > zero else 0
 
 
@@ -552,7 +548,7 @@ def change_phase(run, before):
         closed = touch.mode != OPEN or of.gap <= touch.closed_gap
         touch.touching = 1 if closed and not touch.released else 0
         touch.speed = of.rates[0]
-        touch.leaving = 1 if touch.speed > zero_rate(run, touch.contact, of.terms[0]) else 0
+        touch.leaving = 1 if touch.speed > round_off(run.system, touch.contact, of.terms[0]) else 0
         touch.candidate = touch.touching * (1 - touch.leaving)
     if not find_phase(run, before):
         return False
@@ -579,7 +575,7 @@ def change_by_impact(run, before):
         touch, of = run.touches[k], before.contacts[k]
         touch.before, touch.known = touch.mode, 0
         near = touch.mode != OPEN or of.gap <= touch.closed_gap
-        approaches = of.rates[0] < -zero_rate(run, touch.contact, of.terms[0])
+        approaches = of.rates[0] < -round_off(run.system, touch.contact, of.terms[0])
         soon = of.gap < -run.window * of.rates[0] and approaches
         touch.hit = touch.has_impact = 1 if near or soon else 0
         touch.restitution = touch.law

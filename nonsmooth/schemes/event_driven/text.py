@@ -18,7 +18,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.compile.records.values import largest, zeros_like
 from nonsmooth.schemes.event_driven import phase_motion, tolerances
-from nonsmooth.schemes.event_driven.phase_changes import change_by_impact, change_phase, zero_rate
+from nonsmooth.schemes.event_driven.phase_changes import change_by_impact, change_phase
 from nonsmooth.schemes.event_driven.phase_events import (
     BREAKAWAY,
     NONE,
@@ -38,6 +38,7 @@ from nonsmooth.step.mechanism import (
     mode_of,
     norm,
     rates_of_u,
+    round_off,
     set_impulse_scales,
     tangential,
     terms_of,
@@ -212,7 +213,7 @@ def closes_gap(run):
     for k in range(len(run.touches)):
         touch, of = run.touches[k], run.left.contacts[k]
         closes = touch.mode == OPEN and of.gap <= touch.closed_gap
-        some = some or (closes and of.rates[0] < -zero_rate(run, touch.contact, of.terms[0]))
+        some = some or (closes and of.rates[0] < -round_off(run.system, touch.contact, of.terms[0]))
     return some
 
 
