@@ -112,7 +112,7 @@ def test_fields_of_records_have_names_of_the_field() -> None:
     from nonsmooth.step import fields  # noqa: F401
 
     found = {f"{schema.name}.{name}" for schema in SCHEMAS.values() for name in schema.fields if name in COINED}
-    assert not found - {"EventRun.stages", "Part.stages"}  # of a Runge-Kutta step
+    assert not found - {"EventRun.stages", "StateBlock.stages"}  # of a Runge-Kutta step
 
 
 def test_modules_have_names_of_the_field() -> None:

@@ -87,19 +87,22 @@ def bracketed(low, high, x, value, rate):
 
 
 @kernel
-def time_of_least(gap, rate, gap_end, rate_end, dt, turn, bend):
-    """When a gap that first closes and then opens may be negative within a step of length dt; infinite if it is not.
+def meeting_of_tangents(gap, rate, gap_end, rate_end, dt, turn, bend):
+    """When within a step of length dt tangents of a gap at both ends meet, and a lower bound of the gap; of arrays too.
 
     The distance of convex bodies in uniform translation is a convex function of time: it lies above its tangents at
-    both ends, which meet at this time. Bodies that turn by `turn` deviate from their translation by an eighth of it, as
-    a share of their way; an acceleration `bias_acceleration` towards each other by an eighth of bend dt^2.
+    both ends. Bodies that turn by `turn` deviate from their translation by an eighth of it, as a share of their way; an
+    acceleration towards each other by an eighth of bend dt^2.
     """
+    x = (gap_end - gap - rate_end * dt) / (rate - rate_end)
+    way = rate_end * (dt - x) - rate * x
+    return x, gap + rate * x - 0.125 * (turn * way + bend * dt * dt)
+
+
+@kernel
+def time_of_least(gap, rate, gap_end, rate_end, dt, turn, bend):
+    """When a gap that first closes and then opens may be negative within a step; infinite if it is not."""
     if not rate < 0.0 < rate_end:
         return math.inf
-    x = (gap_end - gap - rate_end * dt) / (rate - rate_end)
-    if not 0.0 < x < dt:
-        return math.inf
-    way = rate_end * (dt - x) - rate * x
-    if gap + rate * x > 0.125 * (turn * way + bend * dt * dt):
-        return math.inf
-    return max(x, SHORTEST * dt)
+    x, least = meeting_of_tangents(gap, rate, gap_end, rate_end, dt, turn, bend)
+    return max(x, SHORTEST * dt) if 0.0 < x < dt and not least > 0.0 else math.inf

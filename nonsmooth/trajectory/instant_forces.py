@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverFailed
-from nonsmooth.schemes.compliant.forces import CompliantForces
+from nonsmooth.schemes.compliant.steps import CompliantForces
 from nonsmooth.schemes.compliant.tolerances import TOUCHED
-from nonsmooth.schemes.event_driven.instants import EventInstants
+from nonsmooth.schemes.event_driven.steps import EventInstants
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.tolerances import CLOSED, OPEN, SLIPPING, STICKING
 from nonsmooth.trajectory.dense import Forces, RowMotion, places

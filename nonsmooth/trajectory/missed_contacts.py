@@ -184,11 +184,12 @@ def _spans(run: Trajectory, k: Index, i: Index) -> Array:
 
 def _meeting(spans: Array, turn: Array) -> tuple[Array, Array]:
     """Times at which the tangents of gaps meet within intervals, and lower bounds of gaps; NaN where they do not."""
+    from nonsmooth.step.closing import meeting_of_tangents  # loads numba
+
     start, gap, rate, end, gap_end, rate_end = spans.T
     dt = end - start
     with np.errstate(divide="ignore", invalid="ignore"):
-        x = (gap_end - gap - rate_end * dt) / (rate - rate_end)
-        bound = gap + rate * x - 0.125 * turn * dt * (rate_end * (dt - x) - rate * x)
+        x, bound = meeting_of_tangents(gap, rate, gap_end, rate_end, dt, dt * turn, 0.0)
     inside = (rate < 0.0) & (rate_end > 0.0) & (x > 0.0) & (x < dt) & (start + x > start) & (start + x < end)
     return start + x, np.where(inside, bound, np.nan)
 

@@ -27,7 +27,7 @@ from nonsmooth import (
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.laws import Flores, FrictionLaw, Karnopp, LuGre, RegularisedCoulomb
 from nonsmooth.model.system import System
-from nonsmooth.schemes.compliant.forces import CompliantForces
+from nonsmooth.schemes.compliant.steps import CompliantForces
 
 G = 9.81
 CONTROL = ErrorControl(rtol=1e-8, atol=1e-10, dt_min=1e-6, dt_max=1e-2)

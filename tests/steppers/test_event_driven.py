@@ -32,10 +32,10 @@ from nonsmooth import (
     SpatialBody,
     simulate,
 )
-from nonsmooth.schemes.event_driven import fields as event_fields
 from nonsmooth.schemes.event_driven.tolerances import ORDERS
 from nonsmooth.step import runge_kutta
 from nonsmooth.step.control import step_control
+from nonsmooth.step.integration_fields import ALL, INNER, ORDER
 from nonsmooth_problems import block_on_incline, slider_rod, stick_slip_oscillator
 
 C, G = 1e-5, 9.81
@@ -45,11 +45,11 @@ FINE = ErrorControl(rtol=1e-10, atol=1e-12, dt_min=1e-6, dt_max=0.05)
 @pytest.mark.parametrize("method", [0, 1], ids=ORDERS)
 def test_tableaus_meet_their_order_conditions(method):
     """The conditions sum_i b_i c_i^(k-1) = 1/k and the sums of rows; an error estimate vanishes on constants."""
-    A, B, C = (table[method] for table in (runge_kutta.A, runge_kutta.B, runge_kutta.C))
-    for k in range(1, event_fields.ORDER[method] + 1):
-        assert B @ C[: B.size] ** (k - 1) == pytest.approx(1 / k, rel=1e-14)
-    assert np.allclose(A.sum(axis=1)[: event_fields.ALL[method]], C[: event_fields.ALL[method]], rtol=0, atol=1e-14)
-    assert all(abs(weights[method].sum()) <= 1e-14 for weights in (runge_kutta.E, runge_kutta.F))
+    A, C, stages = runge_kutta.A[method], runge_kutta.C[method], ALL[method]
+    for k in range(1, ORDER[method] + 1):
+        assert A[INNER[method]] @ C ** (k - 1) == pytest.approx(1 / k, rel=1e-14)
+    assert np.allclose(A.sum(axis=1)[:stages], C[:stages], rtol=0, atol=1e-14)
+    assert all(abs(A[row].sum()) <= 1e-14 for row in (runge_kutta.FIRST, runge_kutta.SECOND))
 
 
 # ------------------------------------------------------------------------------------------------------------ landings

@@ -1,40 +1,11 @@
 """Further fields of the memory of a run with compliant contact: one line per field, with its unit."""
 
-from nonsmooth.compile.records.schema import Block, Count, Link, Many, Motion, Number, Rows, Vector, record
+from nonsmooth.compile.records.schema import Block, Count, Link, Many, Number, Rows, Vector, record
+from nonsmooth.step import integration_fields  # noqa: F401  (what is integrated)
 
-#: of a step of the integrator: its stages with those of the interpolant, and the terms of this
-ALL_STAGES, TERMS = 16, 7
 #: requests to an integrator outside: to begin anew, its next step, its values at a time within that, and an
 #: inexpensive approximation of these
 BEGIN, STEP, GO_TO, LOOK = 0, 1, 2, 3
-
-
-@record
-class Stage:
-    value = Motion("../s", "rates at a stage of a step, or a term of its interpolant")
-
-
-@record
-class Part:
-    """The integrated numbers of one body, contact or joint."""
-
-    tried = Motion("..", "where rates are evaluated, or at a time within the step")
-    start = Motion("..", "at the start of the step")
-    end = Motion("..", "at its end")
-    origin = Motion("m, rad", "position from which those of the body are counted")
-    last = Motion("N s, N m s, J", "of an integral, at the last row")
-    tolerance = Motion("..", "absolute tolerance; 1 where there is no number", constant=True)
-    stages = Many(to="Stage")
-    terms = Many(to="Stage", note="of the interpolant")
-
-
-@record
-class Course:
-    """Integrated motion of a body."""
-
-    body = Link(to="Body")
-    q = Link(to="Part")
-    v = Link(to="Part")
 
 
 @record
@@ -76,8 +47,8 @@ class Overlap:
     most_approach = Number("m/s")
     contact = Link(to="Contact")
     law = Link(to="Group")
-    bristles = Link(to="Part")
-    impulse = Link(to="Part")
+    bristles = Link(to="StateBlock")
+    impulse = Link(to="StateBlock")
 
 
 @record
@@ -91,7 +62,7 @@ class Wrench:
     """Impulse of the reaction of a joint."""
 
     reaction = Link(to="Reaction")
-    impulse = Link(to="Part")
+    impulse = Link(to="StateBlock")
 
 
 @record
@@ -145,14 +116,14 @@ class Integration:
     velocities = Number("-", "how many there are", constant=True)
     # parts
     system = Link(to="System")
-    courses = Many(to="Course")
+    integrated = Many(to="IntegratedBody")
     overlaps = Many(to="Overlap", note="in the order of contacts")
     wrenches = Many(to="Wrench")
-    parts = Many(to="Part")
-    steering = Many(to="Part", note="on which the step size depends: positions, velocities, bristles")
-    moving = Many(to="Part", note="positions and velocities")
-    contact_work = Link(to="Part", note="integrals: stored in contacts, lost there, lost in friction, of drivers")
-    load_work = Link(to="Part", note="integrals: of loads, of damping")
+    blocks = Many(to="StateBlock")
+    steering = Many(to="StateBlock", note="on which the step size depends: positions, velocities, bristles")
+    moving = Many(to="StateBlock", note="positions and velocities")
+    contact_work = Link(to="StateBlock", note="integrals: stored in contacts, lost there, lost in friction, of drivers")
+    load_work = Link(to="StateBlock", note="integrals: of loads, of damping")
     turns = Many(to="Group", note="evaluate spins of tangents and biases of slips")
     working = Many(to="Group", note="evaluate powers of forces without potential")
     accounts = Many(to="Account", note="of these")

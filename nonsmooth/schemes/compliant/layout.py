@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.compile.records.memory import Memory, Values
+from nonsmooth.compile.records.memory import Content, Memory, Values
 from nonsmooth.compile.records.schema import dtype, offset
 from nonsmooth.engine.kinds import Kind, Kinds, Outputs, coordinates
 from nonsmooth.engine.layout import Layout, _Group
@@ -13,7 +13,8 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
-from nonsmooth.schemes.compliant.fields import ALL_STAGES, TERMS
+from nonsmooth.schemes.compliant import fields  # noqa: F401  (the schemas)
+from nonsmooth.step.integration_fields import ALL, TERMS
 from nonsmooth.step.tolerances import CLOSED, SLIPPING
 
 __all__ = ["CompliantLayout"]
@@ -21,7 +22,19 @@ __all__ = ["CompliantLayout"]
 #: numbers of internal states of a friction law that a contact has room for
 MOST_BRISTLES = 4
 #: schemas of which there may be none
-OPTIONAL = ("Part", "Stage", "Course", "Overlap", "Response", "Wrench")
+OPTIONAL = ("StateBlock", "Stage", "IntegratedBody", "Overlap", "Response", "Wrench")
+
+
+def state_block(content: Content, order: int) -> Values:
+    """Numbers that are integrated by the pair of this number."""
+    stages, terms = (content.many("Stage", count[order]) for count in (ALL, TERMS))
+    return content.add("StateBlock", stages=stages, terms=terms)
+
+
+def integrated_bodies(content: Content, bodies: list[Values], order: int) -> list[Values]:
+    """Bodies, whose positions and velocities are integrated."""
+    made = [{"body": body, "q": state_block(content, order), "v": state_block(content, order)} for body in bodies]
+    return [content.add("IntegratedBody", **one) for one in made]
 
 
 class CompliantKinds(Kinds):
@@ -120,46 +133,38 @@ class CompliantLayout(Layout):
 
     # ---- what is integrated
 
-    def _part(self) -> Values:
-        stages, terms = (self.content.many("Stage", count) for count in (ALL_STAGES, TERMS))
-        return self.content.add("Part", stages=stages, terms=terms)
-
     def _integrated(self) -> None:
-        """Parts of bodies, of bristles, and integrals, in this order."""
-        courses = [{"body": body, "q": self._part(), "v": self._part()} for body in self.whole["bodies"]]
-        self.run["courses"] = [self.content.add("Course", **course) for course in courses]
-        self.run["moving"] = list(self.content.of["Part"])
-        owners: dict[int, Contact] = {}
+        """Blocks of bodies, of bristles, and integrals, in this order."""
+        add, block = self.content.add, lambda: state_block(self.content, 1)
+        self.run["integrated"] = integrated_bodies(self.content, self.whole["bodies"], 1)
+        self.run["moving"] = list(self.content.of["StateBlock"])
         gaps = [e for e in self._contacts for _ in e.gap_labels]
-        for place, e in zip(self.contacts.tolist(), gaps, strict=True):
-            owners[place] = e
+        owners = dict(zip(self.contacts.tolist(), gaps, strict=True))
         self.owners = [owners[k] for k in range(len(gaps))]
         laws = [e.contact for e in self.owners if isinstance(e.contact, Compliant)]
         counts = [len(law.states(self.shape.dimension - 1)) for law in laws]
-        bristles = [self._part() if count else None for count in counts]
-        self.run["steering"] = list(self.content.of["Part"])
+        bristles = [block() if count else None for count in counts]
+        self.run["steering"] = list(self.content.of["StateBlock"])
         overlaps = self.run["overlaps"] = []
-        for contact, law, count, part in zip(self.whole["contacts"], laws, counts, bristles, strict=True):
+        for contact, law, count, own in zip(self.whole["contacts"], laws, counts, bristles, strict=True):
             held = law.friction is not None and law.friction.holds
-            overlap = self.content.add(
-                "Overlap", contact=contact, impulse=self._part(), bristles_count=count, sticks=held,
+            overlap = add(
+                "Overlap", contact=contact, impulse=block(), bristles_count=count, sticks=held,
                 mode=CLOSED if law.friction is None else SLIPPING,
             )  # fmt: skip
-            overlap |= {} if part is None else {"bristles": part}
+            overlap |= {} if own is None else {"bristles": own}
             overlaps.append(overlap)
         for overlap in overlaps:
             overlap["responses"] = self.content.many("Response", len(overlaps) if overlap["sticks"] else 0)
-        self.run["wrenches"] = [
-            self.content.add("Wrench", reaction=one, impulse=self._part()) for one in self.whole["reactions"]
-        ]
-        self.run |= {"contact_work": self._part(), "load_work": self._part()}
-        self.run["parts"] = self.content.of["Part"]
+        self.run["wrenches"] = [add("Wrench", reaction=one, impulse=block()) for one in self.whole["reactions"]]
+        self.run |= {"contact_work": block(), "load_work": block()}
+        self.run["blocks"] = self.content.of["StateBlock"]
         sticking = any(overlap["sticks"] for overlap in overlaps)
         pairwise = self.shape.dimension == 2 and len(overlaps) <= 2
         self.run |= {"sticking": sticking, "pairwise": pairwise}
 
     def steering(self, memory: Memory) -> list[list[int]]:
-        """Entries of the parts on which the step size depends: per body positions and velocities, then bristles."""
+        """Entries of the blocks on which the step size depends: per body positions and velocities, then bristles."""
         found = []
         for body in self.bodies:
             sizes = len(body.q_columns), len(body.v_columns)

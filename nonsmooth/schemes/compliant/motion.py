@@ -38,8 +38,9 @@ from nonsmooth.step.mechanism import (
     rates_of_u,
     tangential,
 )
-from nonsmooth.step.motion import placed, rates_of_position, see
+from nonsmooth.step.motion import see
 from nonsmooth.step.program import factor_joints, least_impulses
+from nonsmooth.step.runge_kutta import note_slopes, place_bodies
 
 
 @kernel
@@ -55,6 +56,9 @@ def evaluate_law(overlap):
         overlap.bristle_rate = overlap.bristle_rate + s * vector(z[1], -z[0], z[3], -z[2])
 
 
+# ---- friction that depends on the stiction force
+
+
 @kernel
 def needs_stiction(overlap):
     """Whether its friction depends on the stiction force."""
@@ -67,19 +71,6 @@ def friction_of(overlap, holding):
     overlap.holding = holding
     evaluate_law(overlap)
     return tangential(overlap.force)
-
-
-@kernel
-def friction_at_rest(overlap, holding):
-    """Friction that the law admits without slip."""
-    rates = overlap.rates
-    overlap.rates = rates[0] * normal_axis(rates)
-    found = friction_of(overlap, holding)
-    overlap.rates = rates
-    return found
-
-
-# ---- responses
 
 
 @piece
@@ -122,26 +113,20 @@ def respond_all(run):
                 overlap.ridge = 0.5 * SHARED * (trace(W) - W[0][0])  # where joints prevent slip the response vanishes
 
 
-# ---- forces of those that stick together
+@piece
+def solve_sticking(run):
+    """`holding` of contacts that are held: from the right sides that it has to the forces.
 
-
-@kernel
-def assemble_sticking(run):
-    """The matrix of contacts that are held, raised by a share of its diagonal."""
-    for i in range(len(run.overlaps)):
-        overlap = run.overlaps[i]
+    The matrix is raised by a share of its diagonal, and eliminated block by block.
+    """
+    overlaps = run.overlaps
+    for i in range(len(overlaps)):
+        overlap = overlaps[i]
         if overlap.held:
             for response in overlap.responses:
                 response.left = response.W
             own, N = overlap.responses[i], normal_axis(overlap.force)
             own.left = own.W + outer(N, N) + overlap.ridge * identity(overlap.force)
-
-
-@piece
-def solve_sticking(run):
-    """`holding` of contacts that are held: from the right sides that it has to the forces."""
-    overlaps = run.overlaps
-    assemble_sticking(run)
     for k in range(len(overlaps)):
         if overlaps[k].held:
             pivot = inverse(overlaps[k].responses[k].left)
@@ -173,7 +158,7 @@ def slip_by_given(run, i):
 
 
 @kernel
-def each_for_itself(run):
+def hold_each(run):
     """Stiction forces of two contacts in the plane, each with the friction that the law of the other one admits."""
     for overlap in run.overlaps:
         if needs_stiction(overlap):
@@ -187,12 +172,15 @@ def each_for_itself(run):
 
 
 @kernel
-def together(run):
+def hold_together(run):
     """Stiction forces of the others, if contacts that slide or reach their limits have the friction of their laws."""
     for overlap in run.overlaps:
         overlap.held = 0
         if needs_stiction(overlap):
-            at_rest = friction_at_rest(overlap, overlap.first)
+            rates = overlap.rates
+            overlap.rates = rates[0] * normal_axis(rates)
+            at_rest = friction_of(overlap, overlap.first)
+            overlap.rates = rates
             moving, other = friction_of(overlap, overlap.first), friction_of(overlap, tangential(-1.0 - overlap.first))
             # laws whose force does not depend on the stiction force
             slides = largest(abs(moving - other)) == 0.0
@@ -228,9 +216,9 @@ def add_stiction_forces(run):
     for overlap in run.overlaps:
         overlap.first = overlap.holding
     if run.pairwise:
-        each_for_itself(run)
+        hold_each(run)
     else:
-        together(run)
+        hold_together(run)
     for overlap in run.overlaps:
         if needs_stiction(overlap):
             contact = overlap.contact
@@ -239,13 +227,46 @@ def add_stiction_forces(run):
             contact.P = overlap.force
 
 
-# ---- numbers of contacts and joints as motions of bodies, of whose width `like` is, and back
+# ---- accelerations and rates
 
 
-@kernel
-def impulse_of(like, F):
-    """Components of a contact as a motion."""
-    return first_four(like, vector(F[0], F[1], 0.0 if is_planar(like) else F[2], 0.0))
+@piece
+def accelerate(run):
+    """Accelerations, `jump`, and forces at the present positions and velocities u; `total` are all but joint forces.
+
+    Second derivatives of joints along the motion alone have Baumgarte's terms, if there are any.
+    """
+    system = run.system
+    evaluate_all(system.surfaces)
+    evaluate_all(run.turns)
+    evaluate_loads(system)
+    for body in system.bodies:
+        body.total, body.terms = body.force, abs(body.force)
+    for overlap in run.overlaps:
+        contact, overlap.rates = overlap.contact, rates_of_u(overlap.contact)
+        if overlap.bristles_count > 0:
+            overlap.bristle = linear(overlap.bristles.tried)
+        if overlap.touches:
+            overlap.depth, overlap.closing = max(-contact.g, 0.0), -overlap.rates[0]
+            evaluate_law(overlap)
+            contact.P = overlap.force[0] * normal_axis(contact.P) if overlap.sticks else overlap.force
+            add_impulses(contact, contact.a.directions, contact.b.directions)
+        else:
+            overlap.force = contact.P = zeros_like(contact.P)
+            overlap.elastic, overlap.bristle_rate = 0.0, zeros_like(overlap.bristle_rate)
+    if len(system.joints):
+        evaluate_all(system.constraints)
+        evaluate_all(system.biases)
+        if run.feedback:
+            for joint in system.joints:
+                rate, own = rates_of_u(joint) + joint.rate, joint.bias_acceleration
+                joint.bias_acceleration = own + (2.0 * run.alpha) * rate + (run.beta * run.beta) * joint.g
+        factor_joints(system)
+    add_stiction_forces(run)
+    for body in system.bodies:
+        body.jump = weighed(body.total, body.inverse_mass)
+    bias(system)
+    close_joints(system)
 
 
 @kernel
@@ -256,95 +277,18 @@ def rows_of(x, like):
     return rows if is_planar(x) else rows + x[2] * one[2]
 
 
-@kernel
-def wrench_of(like, force, torque):
-    """A reaction as a motion."""
-    if is_planar(like):
-        return first_four(like, vector(force[0], force[1], torque[0], 0.0))
-    return rigid_motion(zeros_like(like), force, torque)
-
-
-# ---- forces
-
-
-@kernel
-def place_trial(run):
-    """Bodies and bristles at the trial values of the integrator."""
-    for course in run.courses:
-        body = course.body
-        body.at = course.q.origin + course.q.tried
-        body.z = placed(body.at)
-        body.u = course.v.tried
-    for overlap in run.overlaps:
-        if overlap.bristles_count > 0:
-            overlap.bristle = linear(overlap.bristles.tried)
-
-
-@kernel
-def evaluate_contact_forces(run):
-    """Forces of contacts, but friction that depends on the stiction force."""
-    for overlap in run.overlaps:
-        contact = overlap.contact
-        overlap.rates = rates_of_u(contact)
-        if overlap.touches:
-            overlap.depth, overlap.closing = max(-contact.g, 0.0), -overlap.rates[0]
-            evaluate_law(overlap)
-            contact.P = overlap.force[0] * normal_axis(contact.P) if overlap.sticks else overlap.force
-            add_impulses(contact, contact.a.directions, contact.b.directions)
-        else:
-            overlap.force = contact.P = zeros_like(contact.P)
-            overlap.elastic, overlap.bristle_rate = 0.0, zeros_like(overlap.bristle_rate)
-
-
-@kernel
-def evaluate_joints(run):
-    """Second derivatives of joints along the motion alone, with feedback, and the block LU of the joints."""
-    system = run.system
-    evaluate_all(system.constraints)
-    evaluate_all(system.biases)
-    if run.feedback:
-        for joint in system.joints:
-            rate = rates_of_u(joint) + joint.rate
-            joint.bias_acceleration = (
-                joint.bias_acceleration + (2.0 * run.alpha) * rate + (run.beta * run.beta) * joint.g
-            )
-    factor_joints(system)
-
-
 @piece
-def accelerate(run):
-    """Accelerations, `jump`, and forces at the present positions and velocities u; `total` are all but joint forces."""
-    system = run.system
-    evaluate_all(system.surfaces)
-    evaluate_all(run.turns)
-    evaluate_loads(system)
-    for body in system.bodies:
-        body.total, body.terms = body.force, abs(body.force)
-    evaluate_contact_forces(run)
-    if len(system.joints):
-        evaluate_joints(run)
-    add_stiction_forces(run)
-    for body in system.bodies:
-        body.jump = weighed(body.total, body.inverse_mass)
-    bias(system)
-    close_joints(system)
-
-
-# ---- rates
-
-
-@kernel
-def write_rates(run, k):
-    """Rates of all parts as stage k."""
-    system = run.system
-    stored, lost, rubbed, driven = 0.0, 0.0, 0.0, 0.0
-    for course in run.courses:
-        body = course.body
-        course.q.stages[k].value = rates_of_position(body, body.at, body.u)
-        course.v.stages[k].value = body.jump
+def rates_at(run, t, k):
+    """Rates of the trial values of all blocks at time t, as stage k."""
+    system, stored, lost, rubbed, driven = run.system, 0.0, 0.0, 0.0, 0.0
+    see(system, t)
+    run.evaluations += 1
+    place_bodies(run)
+    accelerate(run)
+    note_slopes(run, k)
     for overlap in run.overlaps:
         stage, F, rates = overlap.impulse.stages[k], overlap.force, overlap.rates
-        stage.value = impulse_of(stage.value, F)
+        stage.value = first_four(stage.value, vector(F[0], F[1], 0.0 if is_planar(stage.value) else F[2], 0.0))
         if overlap.bristles_count > 0:
             of_bristles = overlap.bristles.stages[k]
             of_bristles.value = first_four(of_bristles.value, overlap.bristle_rate)
@@ -354,23 +298,15 @@ def write_rates(run, k):
     least_impulses(system)
     for joint in system.joints:
         joint.y = joint.P
-    for wrench in run.wrenches:
-        stage = wrench.impulse.stages[k]
-        force, torque = reaction_of(wrench.reaction)
-        stage.value = wrench_of(stage.value, force, torque)
-    for joint in system.joints:
         driven -= dot(joint.P, joint.rate)
+    for wrench in run.wrenches:
+        of_wrench = wrench.impulse.stages[k]
+        force, torque = reaction_of(wrench.reaction)
+        if is_planar(of_wrench.value):
+            of_wrench.value = first_four(of_wrench.value, vector(force[0], force[1], torque[0], 0.0))
+        else:
+            of_wrench.value = rigid_motion(zeros_like(of_wrench.value), force, torque)
     power, damping = powers_of_loads(run)
     of_contacts, of_loads = run.contact_work.stages[k], run.load_work.stages[k]
     of_contacts.value = first_four(of_contacts.value, vector(stored, lost, rubbed, driven))
     of_loads.value = first_four(of_loads.value, vector(power, damping, 0.0, 0.0))
-
-
-@piece
-def rates_at(run, t, k):
-    """Rates of the trial values at time t, as stage k."""
-    see(run.system, t)
-    run.evaluations += 1
-    place_trial(run)
-    accelerate(run)
-    write_rates(run, k)

@@ -1,7 +1,7 @@
 """Integrators of SciPy and of SUNDIALS on the compiled equations of motion of a run with compliant contact.
 
 Compiled code calls `OutsideIntegrator.answer` where its own integrator would take a step; the integrator calls the
-compiled rates. Numbers are exchanged through the parts of the records: y are their entries that are in use, first those
+compiled rates. Numbers are exchanged through the blocks of the records: y are their entries in use, first those
 under error control (positions as their change since the integrator has begun, velocities, internal states of friction),
 then integrals.
 """
@@ -18,23 +18,22 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.records.memory import Memory
 from nonsmooth.engine.external_solver import Outside
 from nonsmooth.programs.initial_value import InitialValue
-from nonsmooth.schemes.compliant.fields import ALL_STAGES, BEGIN, LOOK, STEP, TERMS
+from nonsmooth.schemes.compliant.fields import BEGIN, LOOK, STEP
 from nonsmooth.schemes.compliant.layout import CompliantLayout
 from nonsmooth.solvers.initial_value import Integrator
 from nonsmooth.step.control import ErrorControl
+from nonsmooth.step.integration_fields import ALL, INNER, TERMS
 
-__all__ = ["CompiledRates", "OutsideIntegrator", "rates_of_parts"]
+__all__ = ["CompiledRates", "OutsideIntegrator", "rates_of_blocks"]
 
-#: stage at which rates are written
-AT_END = 12
 #: difference of a number for a derivative by it: a share of it, and at least its tolerance or this [m]
 SHARE, LEAST = 1.5e-8, 1e-13
 
 
-def rates_of_parts(memory: Memory) -> Array:
-    """Rates of all parts (parts, width), a view of what the compiled function writes."""
-    values = memory.of["Stage"]["value"].reshape(len(memory.of["Part"]), ALL_STAGES + TERMS, -1)
-    return np.asarray(values[:, AT_END])
+def rates_of_blocks(memory: Memory) -> Array:
+    """Rates of all blocks (blocks, width), a view of what the compiled function writes."""
+    values = memory.of["Stage"]["value"].reshape(len(memory.of["StateBlock"]), ALL[1] + TERMS[1], -1)
+    return np.asarray(values[:, INNER[1]])
 
 
 class CompiledRates:
@@ -56,20 +55,20 @@ class CompiledRates:
         self, memory: Memory, layout: CompliantLayout, rates: Callable[[int], int], outside: Outside
     ) -> None:  # fmt: skip
         self._run, self._root = memory.of["Integration"], memory.address("Integration")
-        self._rates, self._outside, parts = rates, outside, memory.of["Part"]
-        self._tried, self._found = parts["tried"], rates_of_parts(memory)
+        self._rates, self._outside, blocks = rates, outside, memory.of["StateBlock"]
+        self._tried, self._found = blocks["tried"], rates_of_blocks(memory)
         self._used, self.core = _entries(memory, layout)
         self.size = int(self._used.sum())
-        self.tolerance = parts["tolerance"][self._used][: self.core]
+        self.tolerance = blocks["tolerance"][self._used][: self.core]
         self._least = np.maximum(self.tolerance, LEAST)
 
     @property
     def tried(self) -> Array:
-        """y at which parts stand."""
+        """y at which blocks stand."""
         return np.asarray(self._tried[self._used])
 
     def put(self, y: Array | float) -> None:
-        """Let parts stand at y."""
+        """Let blocks stand at y."""
         self._tried[self._used] = y
 
     def __call__(self, t: float, y: Array) -> Array:
@@ -143,12 +142,12 @@ class OutsideIntegrator:
 
 
 def _entries(memory: Memory, layout: CompliantLayout) -> tuple[NDArray[np.bool_], int]:
-    """Entries of parts in use (parts, width), and how many of them are under error control; in the order of parts."""
+    """Entries of blocks in use (blocks, width), in their order, and how many of them are under error control."""
     motion = [0, 1, 2] if layout.shape.dimension == 2 else [0, 1, 2, 4, 5, 6]
     steering, contacts, joints = layout.steering(memory), len(memory.of["Overlap"]), len(memory.of["Reaction"])
     integrals = [list(range(layout.shape.rows))] * contacts + [motion] * joints
     integrals += [[0, 1, 2, 3], [0, 1]]  # works of contacts, of loads
-    used = np.zeros(memory.of["Part"]["tried"].shape, dtype=bool)
-    for part, entries in zip(used, [*steering, *integrals], strict=True):
-        part[entries] = True
+    used = np.zeros(memory.of["StateBlock"]["tried"].shape, dtype=bool)
+    for block, entries in zip(used, [*steering, *integrals], strict=True):
+        block[entries] = True
     return used, sum(map(len, steering))

@@ -1,13 +1,4 @@
-"""Compliant contact: smooth motion between the beginning and the end of contact, by an integrator with error control.
-
-While the set of closed contacts is constant, the equations are smooth. The integrator advances step by step, in
-compiled code, see `nonsmooth.schemes.compliant.text`:
-
-1. Within a step, cubics through gaps and gap velocities at some points detect the first contact that opens or closes.
-2. That time is located on the integrator's dense output; the approach velocity is stored when contact begins.
-3. Rows are at the ends of steps, at events, and `samples` times within a step during contact.
-4. After an event the integrator is restarted. Joints are imposed by index reduction; each row is projected onto them.
-"""
+"""Settings of compliant contact, smooth between its beginning and its end, by an integrator with error control."""
 
 from __future__ import annotations
 

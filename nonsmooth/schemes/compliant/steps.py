@@ -1,36 +1,43 @@
-"""Rows of compliant contact in compiled code, many per call."""
+"""Rows of compliant contact in compiled code, many per call; forces at any state; laws outside their validity."""
 
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Mapping
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.objects import entry
 from nonsmooth.engine.compiled_form import made_once
 from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken, origin_of
+from nonsmooth.exceptions import ValidityWarning
+from nonsmooth.laws.base import Limit
+from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.schemes.compliant.layout import CompliantLayout
-from nonsmooth.schemes.compliant.outside_integrator import CompiledRates, OutsideIntegrator
+from nonsmooth.schemes.compliant.outside_integrator import CompiledRates, OutsideIntegrator, rates_of_blocks
 from nonsmooth.schemes.compliant.settings import CompliantDae, place_tolerance, stated_rules
 from nonsmooth.schemes.compliant.tolerances import APART, LOOKS, NO_STEP, PAUSE, TOUCHED
-from nonsmooth.schemes.compliant.validity import Validity
 from nonsmooth.solvers.chain import CERTIFIED
 from nonsmooth.solvers.initial_value import FINEST, Dop853, Radau
 from nonsmooth.step.control import ErrorControl, StepControl
 from nonsmooth.step.tolerances import DONE
 
-__all__ = ["CompliantSteps", "compliant_layout", "ridge_of"]
-
+__all__ = ["CompliantForces", "CompliantSteps", "ForcesAt"]
 
 #: where rows of joints are redundant
 SINGULAR = (
     "Rows of joints that are redundant at the start may be independent elsewhere: build the model at a start where no "
     "joints are singular."
 )
+
+#: units of what laws have limits of
+UNITS = {"approach": "m/s", "force": "N", "depth": "m"}
 
 
 def compliant_layout(system: System) -> CompliantLayout:
@@ -45,6 +52,59 @@ def ridge_of(system: System, values: Array) -> float:
     start, numeric = system.start, system.numeric
     W_g, M = system.W_g(start.t, start.q, values).full(), numeric.M(start.q, values)[0]
     return RIDGE * float(np.max(np.sum(W_g * np.linalg.solve(M, W_g), axis=0)))
+
+
+class Validity:
+    """The limits of a system's compliant laws at given parameters; those on numbers are checked immediately.
+
+    Parameters
+    ----------
+    system : System
+    p : (np,) parameters
+    k : (nk,) constants of the laws
+    """
+
+    def __init__(self, system: System, p: Array, k: Array) -> None:
+        self._limits: dict[tuple[int, str], list[Limit]] = {}
+        self._warned: set[tuple[str, Limit]] = set()
+        self._contacts: list[tuple[str, Compliant]] = []
+        if system.compliance is None:
+            return
+        values = dict(zip(system.parameters, p.tolist(), strict=True))
+        gaps = system.contact_elements
+        for i, (contact, law, places) in enumerate(
+            zip(gaps, system.compliance.laws, system.compliance.constants, strict=True)
+        ):
+            numbers = {label: values[f"{contact.name}.{label}"] for label in contact.numbers()}
+            geometry = contact.geometry(SimpleNamespace(**numbers))
+            known = SimpleNamespace(**{name: float(value) for name, value in geometry.items()} | numbers)
+            constants = SimpleNamespace(**{name: float(k[place]) for name, place in places.items()})
+            self._contacts.append((contact.name, law))
+            for limit in law.limits(known, constants):
+                if limit.quantity in UNITS:
+                    self._limits.setdefault((i, limit.quantity), []).append(limit)
+                elif limit.exceeded(numbers[limit.quantity]):
+                    self._warn(i, limit, numbers[limit.quantity])
+
+    def check(self, gap: int, quantity: str, value: float) -> None:
+        """Warn if the approach velocity, force or depth of a gap leaves its range."""
+        for limit in self._limits.get((gap, quantity), ()):
+            if limit.exceeded(value):
+                self._warn(gap, limit, value)
+
+    def _warn(self, gap: int, limit: Limit, value: float) -> None:
+        name, law = self._contacts[gap]
+        if (name, limit) in self._warned:
+            return
+        self._warned.add((name, limit))
+        unit = UNITS.get(limit.quantity, "")
+        reason = f"; {limit.reason}" if limit.reason else ""
+        warnings.warn(
+            f'Contact "{name}": {type(law.normal).__name__} is meant for {limit}, and has {limit.quantity} = '
+            f"{value:.4g}{' ' if unit else ''}{unit}{reason}.",
+            ValidityWarning,
+            stacklevel=2,
+        )
 
 
 class CompliantSteps(CompiledSteps):
@@ -115,15 +175,11 @@ class CompliantSteps(CompiledSteps):
             ("velocities", system.nv),
         ):  # fmt: skip
             run[name] = value
-        self._set_tolerances(place, control.atol)
+        blocks, bodies = self.memory.of["StateBlock"]["tolerance"], len(self.layout.bodies)
+        blocks[:] = 1.0
+        for k, (block, entries) in enumerate(zip(blocks, self.layout.steering(self.memory), strict=False)):
+            block[entries] = control.atol if k % 2 == 1 and k < 2 * bodies else place  # of velocities, and of others
         self._forget_extremes()
-
-    def _set_tolerances(self, place: float, speed: float) -> None:
-        """Tolerances of positions, velocities and bristles."""
-        parts, steering = self.memory.of["Part"]["tolerance"], self.layout.steering(self.memory)
-        parts[:] = 1.0
-        for k, (part, entries) in enumerate(zip(parts, steering, strict=False)):
-            part[entries] = speed if k % 2 == 1 and k < 2 * len(self.layout.bodies) else place
 
     # ---------------------------------------------------------------------------------------------------------- steps
 
@@ -228,3 +284,73 @@ class CompliantSteps(CompiledSteps):
     def _time(self) -> float:
         """That of the last row [s]."""
         return float(self._integration["row_t"][0])
+
+
+class ForcesAt(NamedTuple):
+    """Accelerations (nv,), forces of joints (ng,), (nr,) and of contacts (nc,), (nt,), rates of bristles (nz,)."""
+
+    a: Array
+    lam_g: Array
+    reaction: Array
+    F_N: Array
+    F_T: Array
+    bristle_rates: Array
+
+
+class CompliantForces:
+    """The equations of motion of one system.
+
+    Parameters
+    ----------
+    system : System
+        With compliant contacts, or with none.
+    values : (n,) parameters
+    """
+
+    def __init__(self, system: System, values: Array) -> None:
+        self.layout = layout = compliant_layout(system)
+        self.memory = memory = layout.memory()
+        layout.fill(memory, values)
+        memory.of["System"]["ridge"] = ridge_of(system, values)
+        self._rates = entry("nonsmooth.schemes.compliant.text", "rates", "Integration", layout.shape)
+        self._overlaps, self._blocks = memory.of["Overlap"], memory.of["StateBlock"]["tried"]
+        self._found = rates_of_blocks(memory)
+        counts, bodies = self._overlaps["bristles_count"], len(layout.bodies)
+        # the block of each overlap's bristles stands behind those of bodies
+        self._bristles = [(k, 2 * bodies + int(np.sum(counts[:k] > 0)), int(counts[k])) for k in layout.contacts]
+        plane = layout.shape.dimension == 2
+        wrenches, works = len(memory.of["Wrench"]), 2
+        self._wrenches = slice(len(self._blocks) - works - wrenches, len(self._blocks) - works)
+        self._of_wrench = [0, 1, 2] if plane else [0, 1, 2, 4, 5, 6]
+
+    def at(self, t: float, q: Array, v: Array, touching: Array, approach: Array, bristles: Array) -> ForcesAt:
+        """At a state.
+
+        Parameters
+        ----------
+        t : [s]
+        q, v : (nq,), (nv,)
+        touching : (nc,) 1 or 0
+        approach : (nc,) [m/s]
+        bristles : (nz,)
+        """
+        layout, memory, overlaps = self.layout, self.memory, self._overlaps
+        for first, places, values in ((0, layout.q_places, q), (1, layout.v_places, v)):
+            motions = np.zeros((len(layout.bodies), layout.shape.width))
+            motions.reshape(-1)[places] = values
+            self._blocks[first : 2 * len(layout.bodies) : 2] = motions
+        overlaps["touches"][layout.contacts] = touching > 0.5
+        overlaps["approach"][layout.contacts] = approach
+        start = 0
+        for _, block, count in self._bristles:
+            self._blocks[block, :count] = bristles[start : start + count]
+            start += count
+        memory.of["Integration"]["request_time"] = t
+        self._rates(memory.address("Integration"))
+        force = overlaps["force"][layout.contacts]
+        rates = [overlaps["bristle_rate"][k, :count] for k, _, count in self._bristles]
+        return ForcesAt(
+            a=layout.packed(memory, "jump").ravel(), lam_g=layout.of_joints(memory, "P"),
+            reaction=self._found[self._wrenches][:, self._of_wrench].ravel(),
+            F_N=force[:, 0].copy(), F_T=force[:, 1:].ravel(), bristle_rates=np.concatenate([np.zeros(0), *rates]),
+        )  # fmt: skip

@@ -1,6 +1,6 @@
 """Compliant contact, integrated with error control, compiled and uncompiled.
 
-While the same contacts touch, motion is smooth, see `compliant_motion`. An integrator takes its steps, see
+While the same contacts touch, motion is smooth, see `motion`. An integrator takes its steps, see
 `integrators`. A row is where contact begins or ends within one, which is found by cubics through gaps and their rates
 at some times and Newton's method, else at its end, and where surfaces touch some are between. Each row is projected
 onto the joints and accepted only if its residual is below tolerance. The integrator begins anew after an event, and
@@ -11,20 +11,10 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import dot, first_four, largest, linear, trace, weighed, zeros_like
-from nonsmooth.schemes.compliant import integrators
-from nonsmooth.schemes.compliant.dormand_prince import STAGES, after
-from nonsmooth.schemes.compliant.integrators import go_to, look
-from nonsmooth.schemes.compliant.motion import accelerate, place_trial, rates_at, rows_of
-from nonsmooth.schemes.compliant.tolerances import (
-    APART,
-    DRIFTED,
-    ITERATIONS,
-    LOCATED,
-    NO_STEP,
-    PARTED,
-    PASSES,
-    UNBALANCED,
-)
+from nonsmooth.schemes.compliant import integrators, tolerances
+from nonsmooth.schemes.compliant.fields import GO_TO, LOOK
+from nonsmooth.schemes.compliant.integrators import END, after, go_to
+from nonsmooth.schemes.compliant.motion import accelerate, rates_at, rows_of
 from nonsmooth.step.closing import SHORTENED, VISIBLE, bracketed, first_below, time_of_least
 from nonsmooth.step.grid import next_stop
 from nonsmooth.step.joint_forces import close_joints
@@ -39,88 +29,68 @@ from nonsmooth.step.mechanism import (
     squared_length,
     terms_of,
 )
-from nonsmooth.step.motion import force_of, inverse_mass, moment_of, moved, placed, see, spin
-from nonsmooth.step.program import INFINITE, factor_joints
+from nonsmooth.step.motion import force_of, inverse_mass, moment_of, placed, see, spin
+from nonsmooth.step.program import factor_joints
+from nonsmooth.step.projection import projection_of
 from nonsmooth.step.rows import write_contact, write_loads, write_motion, write_reaction, write_step
-from nonsmooth.step.tolerances import DONE, FLOOR, FULL, GAINING, OPEN, PROJECTED, TINY, UNCERTAIN
+from nonsmooth.step.runge_kutta import place_bodies
+from nonsmooth.step.tolerances import DONE, FLOOR, FULL, OPEN, TINY, UNCERTAIN
+
+# ---- events within a step
 
 
 @kernel
-def evaluate_gaps(run):
-    """Gaps and their rates at the time within the step to which parts have gone."""
-    for course in run.courses:
-        body = course.body
-        body.at, body.u = course.q.origin + course.q.tried, course.v.tried
-        body.z = placed(body.at)
+def evaluate_gaps(run, t, what):
+    """Gaps and their rates at a time within the step, exactly or approximately."""
+    go_to(run, run.moving, t, what)
+    place_bodies(run)
     evaluate_all(run.system.surfaces)
     for overlap in run.overlaps:
         overlap.rates = rates_of_u(overlap.contact)
 
 
-@kernel
-def side(overlap):
-    """-1 where surfaces touch, which end contact where the gap opens, else 1."""
-    return -1.0 if overlap.touches else 1.0
-
-
-@kernel
-def changes_at(run, overlap, dt):
-    """When contact begins or ends between two evaluations, by the cubic through both; infinite if it does not."""
-    sign, contact = side(overlap), overlap.contact
-    start, rate, tolerance = sign * overlap.seen_gap, sign * overlap.seen_rate, run.touched * contact.scale
-    return first_below(start, rate, sign * contact.g, sign * overlap.rates[0], dt, tolerance)
-
-
-@kernel
-def first_change(run, dt):
-    """When within dt of the last evaluation contact first begins or ends, and which; -1 if none."""
-    soonest, found = math.inf, -1
-    for k in range(len(run.overlaps)):
-        at = changes_at(run, run.overlaps[k], dt)
-        if at < soonest:
-            soonest, found = at, k
-    return soonest, found
-
-
 @piece
-def locate(run, overlap, low, high, guess):
-    """When a gap vanishes between two times: Newton's method, kept between them."""
-    t, sign = low + guess, side(overlap)
-    for _ in range(ITERATIONS):
-        go_to(run, run.moving, t)
-        evaluate_gaps(run)
+def first_change(run, t0, t1):
+    """When contact first begins or ends between two evaluations, and which: by the cubic through a gap and its rates at
+    both, then by Newton's method, kept between them; which is -1 if none does."""
+    dt, soonest, which = t1 - t0, math.inf, -1
+    for k in range(len(run.overlaps)):
+        overlap, contact = run.overlaps[k], run.overlaps[k].contact
+        sign = -1.0 if overlap.touches else 1.0  # contact ends where the gap opens
+        start, rate, tolerance = sign * overlap.seen_gap, sign * overlap.seen_rate, run.touched * contact.scale
+        time = first_below(start, rate, sign * contact.g, sign * overlap.rates[0], dt, tolerance)
+        if time < soonest:
+            soonest, which = time, k
+    if which < 0:
+        return t1, which
+    overlap, low, high, t = run.overlaps[which], t0, t1, t0 + soonest
+    sign = -1.0 if overlap.touches else 1.0
+    for _ in range(tolerances.ITERATIONS):
+        evaluate_gaps(run, t, GO_TO)
         gap, rate = sign * overlap.contact.g, sign * overlap.rates[0]
         low, high, new = bracketed(low, high, t, gap, rate)
-        if abs(gap) <= LOCATED or new == low or new == high:
+        if abs(gap) <= tolerances.LOCATED or new == low or new == high:
             break
         t = new
-    return t
-
-
-@kernel
-def unseen(run, dt):
-    """When within dt of the last evaluation contact may begin and end; infinite if it does not."""
-    first = math.inf
-    for overlap in run.overlaps:
-        if not overlap.touches and overlap.seen_rate < 0.0 < overlap.rates[0]:
-            contact = overlap.contact
-            turn = dt * (spin(contact.a.body.u) + spin(contact.b.body.u))
-            time = time_of_least(overlap.seen_gap, overlap.seen_rate, contact.g, overlap.rates[0], dt, turn, 0.0)
-            first = min(first, time)
-    return first
+    return t, which
 
 
 @piece
-def look_before(run, t0, t1):
+def evaluate_before(run, t0, t1):
     """Gaps at the latest time, at most t1, up to which no contact begins and ends since t0; this time."""
     t = t1
     for _ in range(SHORTENED):
-        look(run, run.moving, t)
-        evaluate_gaps(run)
-        time = unseen(run, t - t0)
-        if not time < VISIBLE * (t - t0):
+        evaluate_gaps(run, t, LOOK)
+        first, dt = math.inf, t - t0
+        for overlap in run.overlaps:
+            contact, rate = overlap.contact, overlap.rates[0]
+            if not overlap.touches and overlap.seen_rate < 0.0 < rate:
+                turn = dt * (spin(contact.a.body.u) + spin(contact.b.body.u))
+                time = time_of_least(overlap.seen_gap, overlap.seen_rate, contact.g, rate, dt, turn, 0.0)
+                first = min(first, time)
+        if not first < VISIBLE * dt:
             break
-        t = t0 + time
+        t = t0 + first
     return t
 
 
@@ -134,22 +104,20 @@ def note_gaps(run):
 def find_event(run):
     """The end of the rows of a step: its own, or the first event, which is noted."""
     start, apart, t0 = run.t_start, (run.t - run.t_start) / run.looks, run.t_start
-    run.changes = -1
-    look(run, run.moving, start)
-    evaluate_gaps(run)
+    run.changes, run.end = -1, run.t
+    evaluate_gaps(run, start, LOOK)
     note_gaps(run)
     for i in range(1, run.looks + 1):
         t1 = run.t if i == run.looks else i * apart + start
         while t0 < t1:
-            t2 = look_before(run, t0, t1)
-            guess, k = first_change(run, t2 - t0)
+            t2 = evaluate_before(run, t0, t1)
+            t, k = first_change(run, t0, t2)
             if k >= 0:
-                t = max(locate(run, run.overlaps[k], t0, t2, guess), after(start))
-                run.changes, run.event, run.end = k, t, t
+                run.changes, run.event = k, max(t, after(start))
+                run.end = run.event
                 return
             note_gaps(run)
             t0 = t2
-    run.end = run.t
 
 
 #: first step within a contact that lasts less than a step, as a share of its duration, and how often it is found anew
@@ -158,38 +126,21 @@ WITHIN, REPEATED = 0.1, 10
 # ---- joints
 
 
-@piece
-def project(run):
-    """The nearest positions and velocities, in the metric of masses, with the joints closed; whether there are any."""
-    system, before, worst = run.system, math.inf, 0.0
-    for _ in range(PASSES):
-        for body in system.bodies:
-            body.z, body.jump = placed(body.at), zeros_like(body.jump)
-        evaluate_all(system.constraints)
-        worst, total = 0.0, 0.0
-        for joint in system.joints:
-            joint.velocity_offset = joint.g
-            worst, total = max(worst, largest(abs(joint.g))), total + dot(joint.g, joint.g)
-        if not total < INFINITE:
-            return False
-        if worst <= PROJECTED or not worst < GAINING * before:
-            break
-        before = worst
-        factor_joints(system)
-        close_joints(system)
-        for body in system.bodies:
-            body.at = moved(body, body.at, body.jump, 1.0)
-    if worst > PARTED:
-        return False
-    factor_joints(system)
-    for body in system.bodies:
-        body.z, body.jump = placed(body.at), zeros_like(body.jump)
-    for joint in system.joints:
-        joint.velocity_offset = rates_of_u(joint) + joint.rate
-    close_joints(system)
-    for body in system.bodies:
-        body.u += body.jump
+@kernel
+def no_gaps(run):
+    """Contacts are not closed by a projection."""
+    return 0.0, 0.0
+
+
+@kernel
+def respond(run, level):
+    """Impulses of joints at the present positions; they are always found."""
+    factor_joints(run.system)
+    close_joints(run.system)
     return True
+
+
+project = projection_of(tolerances.PASSES, tolerances.PARTED, no_gaps, respond)
 
 
 # ---- rows
@@ -216,39 +167,25 @@ def error_of_motion(run):
 
 
 @kernel
-def note_extremes(overlap):
-    """Widen the ranges of force and depth that laws are compared with."""
-    force, depth = overlap.force[0], max(-overlap.contact.g, 0.0)
-    overlap.least_force, overlap.most_force = min(overlap.least_force, force), max(overlap.most_force, force)
-    overlap.least_depth, overlap.most_depth = min(overlap.least_depth, depth), max(overlap.most_depth, depth)
-
-
-@kernel
-def begin_contact(overlap):
-    speed = max(-overlap.rates[0], 0.0)
-    overlap.touches, overlap.approach = 1, speed
-    overlap.least_approach = min(overlap.least_approach, speed)
-    overlap.most_approach = max(overlap.most_approach, speed)
-
-
-@kernel
 def switch(run, t):
-    """Which contacts have begun or ended at a row; whether any have."""
+    """Which contacts have begun or ended at a row; whether any have. Ranges that laws are compared with are widened."""
     changed, at_event = False, run.changes >= 0 and t == run.event
     for k in range(len(run.overlaps)):
         overlap = run.overlaps[k]
         gap, rate, level = overlap.contact.g, overlap.rates[0], run.touched * overlap.contact.scale
-        touched = overlap.touches == 1
+        touched, force, depth, speed = overlap.touches == 1, overlap.force[0], max(-gap, 0.0), max(-rate, 0.0)
         if touched:
-            note_extremes(overlap)
+            overlap.least_force, overlap.most_force = min(overlap.least_force, force), max(overlap.most_force, force)
+            overlap.least_depth, overlap.most_depth = min(overlap.least_depth, depth), max(overlap.most_depth, depth)
         near = at_event and abs(gap) <= level
         ends = touched and rate > 0.0 and (gap > level or near)
         begins = not touched and (gap < -level or (near and rate < 0.0))
         if at_event and k == run.changes:  # in any case: projected joints move its gap by the integrator's error
             ends, begins = touched, not touched
         if begins:
-            begin_contact(overlap)
-            overlap.began = t
+            overlap.touches, overlap.approach, overlap.began = 1, speed, t
+            overlap.least_approach = min(overlap.least_approach, speed)
+            overlap.most_approach = max(overlap.most_approach, speed)
         if ends:
             overlap.touches, overlap.approach = 0, 0.0
         if begins or ends:
@@ -256,17 +193,6 @@ def switch(run, t):
     if changed:
         run.limited = 0
     return changed
-
-
-@kernel
-def natural_map(run):
-    """The worst of gap and impulse of a contact, the lesser of both, each by a size of its own."""
-    worst = 0.0
-    for overlap in run.overlaps:
-        gained = linear(overlap.impulse.tried - overlap.impulse.last)
-        gap, scale = max(overlap.contact.g, 0.0), overlap.contact.scale
-        worst = max(worst, complementarity_error(gap, scale, abs(gained[0]), run.impulse))
-    return worst
 
 
 @kernel
@@ -282,50 +208,46 @@ def finish_row(run, t):
     for overlap in run.overlaps:
         P = rows_of(overlap.impulse.tried - overlap.impulse.last, overlap.contact.P)
         write_contact(system, overlap.contact, P, overlap.mode if overlap.touches else OPEN)
+        overlap.bristle_row = overlap.bristle
     for wrench in run.wrenches:
         mean = (1.0 / system.dt) * (wrench.impulse.tried - wrench.impulse.last)
         write_reaction(system, wrench.reaction, force_of(mean), moment_of(mean))
     for body in system.bodies:
         write_motion(system, body, body.at, body.u)
-
-
-@kernel
-def accept_row(run, t):
-    """The row is the last one."""
-    for body in run.system.bodies:
         body.q, body.v = body.at, body.u
-    for overlap in run.overlaps:
-        overlap.bristle_row = overlap.bristle
-    for part in run.parts:
-        part.last = part.tried
-    run.row_t = run.system.t = t
+    for block in run.blocks:
+        block.last = block.tried
+    run.row_t = system.t = t
     run.step = run.t - run.t_start
-    run.system.steps += 1
+    system.steps += 1
 
 
 @piece
 def take_row(run, t):
     """The row at t; whether it is certified. Nothing is kept of one that is not."""
-    system, far = run.system, 0.0
-    go_to(run, run.parts, t)
+    system, far, worst = run.system, 0.0, 0.0
+    go_to(run, run.blocks, t, GO_TO)
     see(system, t)
-    place_trial(run)
+    place_bodies(run)
     if run.projected:
-        if not project(run):
-            run.failure = APART
+        if not project(run)[0]:
+            run.failure = tolerances.APART
             return False
-        for course in run.courses:
-            far = max(far, largest(abs(course.body.at - (course.q.origin + course.q.tried))))
+        for one in run.integrated:
+            far = max(far, largest(abs(one.body.at - (one.q.origin + one.q.tried))))
     accelerate(run)
     system.residual = error_of_motion(run)
     if not system.residual <= system.certified:
-        run.failure = UNBALANCED
+        run.failure = tolerances.UNBALANCED
         return False
-    system.complementarity = natural_map(run)
-    if switch(run, t) or far > DRIFTED * run.tolerance:
+    for overlap in run.overlaps:
+        gained = linear(overlap.impulse.tried - overlap.impulse.last)
+        gap, scale = max(overlap.contact.g, 0.0), overlap.contact.scale
+        worst = max(worst, complementarity_error(gap, scale, abs(gained[0]), run.impulse))
+    system.complementarity = worst
+    if switch(run, t) or far > tolerances.DRIFTED * run.tolerance:
         run.restart = 1
     finish_row(run, t)
-    accept_row(run, t)
     return True
 
 
@@ -335,29 +257,20 @@ def take_row(run, t):
 @piece
 def begin_anew(run):
     """Start the integrator at the last row; whether it can."""
-    for part in run.parts:
-        part.end = part.last = zeros_like(part.end)
-    for course in run.courses:
-        course.q.origin, course.v.end = course.body.q, course.body.v
+    for block in run.blocks:
+        block.end = block.last = zeros_like(block.end)
+    for one in run.integrated:
+        one.q.origin, one.v.end = one.body.q, one.body.v
     for overlap in run.overlaps:
         if overlap.bristles_count > 0:
             overlap.bristles.end = first_four(overlap.bristles.end, overlap.bristle_row)
-    for part in run.parts:
-        part.tried = part.end
+    for block in run.blocks:
+        block.tried = block.end
     run.t = run.row_t
     if not integrators.begin(run):
         return False
     run.first, run.rows, run.row, run.changes, run.restart = 0.0, 0, 1, -1, 0
     return True
-
-
-@kernel
-def lasts_less_than_step(run):
-    """Whether a contact begins at the start of the step and ends within it: its stages may all be beyond."""
-    if run.changes < 0 or run.t_start != run.row_t:
-        return False
-    overlap = run.overlaps[run.changes]
-    return overlap.touches == 1 and overlap.began == run.t_start and run.event < run.t
 
 
 @piece
@@ -367,8 +280,12 @@ def next_step(run):
         return False
     find_event(run)
     for _ in range(REPEATED):
-        if not lasts_less_than_step(run):
+        if run.changes < 0 or run.t_start != run.row_t:
             break
+        overlap = run.overlaps[run.changes]
+        if not (overlap.touches == 1 and overlap.began == run.t_start and run.event < run.t):
+            break
+        # a contact that begins at the start of the step and ends within it: its stages may all be beyond
         run.first = WITHIN * (run.event - run.t_start)
         if not begin_anew(run) or not integrators.next_step(run):
             return False
@@ -397,7 +314,7 @@ def next_time(run):
 
 def run(run, rows):
     """Up to so many rows; stops where there is no more room, and before one that is not certified."""
-    system, run.failure = run.system, NO_STEP
+    system, run.failure = run.system, tolerances.NO_STEP
     for _ in range(rows):
         if not run.row_t < system.t_end:
             return DONE
@@ -422,7 +339,7 @@ def run(run, rows):
 
 def rates(run):
     """Rates of the trial values at the requested time, as those at the end of a step; for an integrator outside."""
-    rates_at(run, run.request_time, STAGES)
+    rates_at(run, run.request_time, END)
     return DONE
 
 

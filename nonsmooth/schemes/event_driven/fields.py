@@ -1,12 +1,11 @@
 """Further fields of the memory of an event-driven run: one line per field, with its unit."""
 
 from nonsmooth.compile.records.schema import Count, Link, Many, Motion, Number, Rows, Vector, record
-from nonsmooth.schemes.compliant import fields as compliant_fields  # noqa: F401  (rows of works)
+from nonsmooth.step import integration_fields  # noqa: F401  (what is integrated)
 
 # Constants that the engine takes as well, without loading the texts, which import numba.
-#: of each method, by its number in `tolerances`: stages of a step without its end, all stages, order, degree of
-#: polynomials through forces within a step
-INNER, ALL, ORDER, DEGREE = (6, 12), (7, 16), (5, 8), (7, 10)
+#: degree of polynomials through forces within a step, by the number of the method
+DEGREE = (7, 10)
 #: level of the rows of closed contacts: gaps, velocities, accelerations with their forces
 GAPS, VELOCITIES, FORCES = 0, 1, 2
 #: forces of the phase: unique; the least ones, by a raised diagonal, or by least squares outside of the text; those
@@ -20,7 +19,6 @@ PROJECT, MODES = 0, 1
 class BodyInstant:
     q = Motion("m, rad")
     v = Motion("m/s, rad/s")
-    rate = Motion("m/s, 1/s", "of the position")
     a = Motion("m/s^2, rad/s^2")
     force = Motion("N, N m", "applied")
 
@@ -48,13 +46,9 @@ class Instant:
     """The motion at one instant."""
 
     t = Number("s")
-    weight = Number("-", "of a stage, at a time within the step")
     applied = Number("(kg)^.5 m/s^2", "length of the acceleration without joints and contacts")
     moving = Number("(kg)^.5 m/s^2", "length of the acceleration")
-    loads = Number("W", "power of loads")
-    damping = Number("W")
-    drivers = Number("W")
-    friction = Number("W")
+    powers = Vector("W", "of loads, taken by damping, of drivers, taken by friction")
     residual = Number("-", "of the equations of motion")
     bodies = Many(to="BodyInstant")
     contacts = Many(to="ContactInstant")
@@ -87,13 +81,11 @@ class Touch:
     refuted = Count("-", "kinds of events that did not occur in the step, as bits")
     released = Count("-", "1: opens at the event")
     known = Count("-", "1: direction of slip given")
-    striking = Count("-", "1: closed, and approaches")
     hit = Count("-", "1: closed, or closes in the window of simultaneity, where there is an impact")
     has_impact = Count("-", "1: in the impact")
     touching = Count("-", "1: closed at the event")
     leaving = Count("-", "1: opens after it, by its velocity")
     candidate = Count("-", "1: in the program in accelerations")
-    idle = Count("-", "1: closed without force")
     met = Count("-", "1: in one of the impacts at this instant, which come one after the other")
     found = Rows("N", "force that a program has found, where it is not unique")
     restitution = Number("-", "of the impact; 0 where its rebound is too short")
@@ -110,7 +102,6 @@ class EventRun:
 
     # tolerances
     rtol = Number("-", constant=True)
-    atol = Number("m, rad, m/s, rad/s", constant=True)
     slip_rtol = Number("-", "share of its terms below which a slip has no direction; 0 in the plane", constant=True)
     slip_atol = Number("m/s", constant=True)
     numbers = Number("-", "that are integrated", constant=True)
@@ -161,10 +152,7 @@ class EventRun:
     latest = Number("s", "bound of this time")
     # its impact and what it adds to the row
     impact = Count("-", "1: there is one")
-    work_drivers = Number("J")
-    work_loads = Number("J")
-    loss_damping = Number("J")
-    loss_friction = Number("J")
+    works = Vector("J", "integrals of powers")
     work_impact = Number("J", "of drivers, in the impact")
     # progress
     stall_since = Number("s", "time since which events are counted")
@@ -174,6 +162,9 @@ class EventRun:
     counted_since = Number("s")
     # parts
     system = Link(to="System")
+    integrated = Many(to="IntegratedBody")
+    steering = Many(to="StateBlock", note="positions and velocities, on which the length of a step depends")
+    powers = Link(to="StateBlock", note="whose integrals are works")
     touches = Many(to="Touch", note="in the order of contacts")
     stages = Many(to="Instant", note="of a step, that at its end, and further ones of order eight")
     end = Link(to="Instant", note="of these, that at its end")

@@ -4,7 +4,6 @@ Positions `at` and velocities `u` of bodies at the time `seen` are projected ont
 the program in accelerations and forces finds the modes of the candidates.
 """
 
-from nonsmooth.compile.kernels import piece
 from nonsmooth.schemes.event_driven.fields import PROJECT, RAISED, SQUARES, UNIQUE
 from nonsmooth.schemes.event_driven.phase_changes import find_phase, independent
 from nonsmooth.schemes.event_driven.phase_motion import accelerate, project
@@ -13,37 +12,28 @@ from nonsmooth.step.motion import placed
 from nonsmooth.step.tolerances import DONE, UNCERTAIN
 
 
-@piece
-def close(run):
-    """The nearest positions and velocities with joints and contacts of the phase closed; whether there are any."""
-    run.current, run.shared = 0, UNIQUE
-    for body in run.system.bodies:
-        body.z = placed(body.at)
-    evaluate_all(run.system.surfaces)
-    evaluate_all(run.system.constraints)
-    if not independent(run):
-        run.shared = SQUARES
-    return project(run)
-
-
-@piece
-def find_modes(run):
-    """Modes of the candidates, accelerations `jump`, and forces P; whether they are found."""
-    run.left.t, run.current = run.system.seen, 0
-    for k in range(len(run.system.bodies)):
-        body, of = run.system.bodies[k], run.left.bodies[k]
+def run(run, part):
+    """One part of the work: the nearest positions and velocities with joints and contacts of the phase closed, or modes
+    of the candidates, accelerations `jump` and forces P. Whether it is done."""
+    system = run.system
+    run.current = 0
+    if part == PROJECT:
+        run.shared = UNIQUE
+        for body in system.bodies:
+            body.z = placed(body.at)
+        evaluate_all(system.surfaces)
+        evaluate_all(system.constraints)
+        if not independent(run):
+            run.shared = SQUARES
+        return DONE if project(run) else UNCERTAIN
+    run.left.t = system.seen
+    for k in range(len(system.bodies)):
+        body, of = system.bodies[k], run.left.bodies[k]
         of.q, of.v = body.at, body.u
         body.reached = body.u
     if not find_phase(run, run.left):
-        return False
+        return UNCERTAIN
     if run.shared == RAISED:  # which is enough for a step
         run.shared = SQUARES
         accelerate(run, True)
-    return True
-
-
-def run(run, part):
-    """One part of the work; whether it is done."""
-    if part == PROJECT:
-        return DONE if close(run) else UNCERTAIN
-    return DONE if find_modes(run) else UNCERTAIN
+    return DONE

@@ -9,13 +9,16 @@ from nonsmooth.engine.kinds import Kind, Kinds, Outputs
 from nonsmooth.engine.layout import Layout
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.system import System
-from nonsmooth.schemes.event_driven import fields as event_fields  # noqa: F401  (the schemas)
-from nonsmooth.schemes.event_driven.fields import ALL, DEGREE, INNER
+from nonsmooth.schemes.compliant.layout import integrated_bodies, state_block
+from nonsmooth.schemes.event_driven.fields import DEGREE
+from nonsmooth.step.integration_fields import ALL, INNER
 
 __all__ = ["EventLayout"]
 
 #: schemas of which there may be none
-OPTIONAL = ("Touch", "BodyInstant", "ContactInstant", "ReactionInstant")
+OPTIONAL = (
+    "Touch", "BodyInstant", "ContactInstant", "ReactionInstant", "StateBlock", "Stage", "IntegratedBody",
+)  # fmt: skip
 
 
 class EventKinds(Kinds):
@@ -69,7 +72,11 @@ class EventLayout(Layout):
         add = self.content.add
         touches = [add("Touch", contact=contact) for contact in self.whole["contacts"]]
         reactions = len(self.whole["reactions"])
-        self.run = add("EventRun", system=self.whole, touches=touches, left=self._instant(), after=self._instant())
+        (left,), (after,) = self._instants(1), self._instants(1)
+        self.run = add("EventRun", system=self.whole, touches=touches, left=left, after=after)
+        self.run["integrated"] = integrated_bodies(self.content, self.whole["bodies"], self.order)
+        self.run["steering"] = list(self.content.of["StateBlock"])
+        self.run["powers"] = state_block(self.content, self.order)
         stages = self._instants(ALL[self.order])
         self.run |= self._working(kinds) | {
             "stages": stages, "end": stages[INNER[self.order]], "nodes": self._instants(DEGREE[self.order] + 2),
@@ -77,13 +84,8 @@ class EventLayout(Layout):
             "kicks": self.content.many("ReactionInstant", reactions),
         }  # fmt: skip
         first = {id(contact): touch for contact, touch in zip(self.whole["contacts"], touches, strict=True)}
-        self.run["curvatures"] = self._grouped(
-            self._contacts, kinds.curvature, lambda e: first[id(self._first[e.name])]
-        )
-
-    def _instant(self) -> Values:
-        (made,) = self._instants(1)
-        return made
+        of = lambda e: first[id(self._first[e.name])]  # noqa: E731
+        self.run["curvatures"] = self._grouped(self._contacts, kinds.curvature, of)
 
     def _instants(self, count: int) -> list[Values]:
         """Contiguous instants, each with its bodies, contacts and reactions."""

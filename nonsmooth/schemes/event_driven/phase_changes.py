@@ -16,18 +16,9 @@ import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
 from nonsmooth.compile.records.values import dot, largest, trace, weighed, zeros_like
+from nonsmooth.schemes.event_driven import phase_motion
 from nonsmooth.schemes.event_driven.fields import RAISED, SQUARES, UNIQUE, VELOCITIES
-from nonsmooth.schemes.event_driven.phase_events import admissible, may_be_raised
-from nonsmooth.schemes.event_driven.phase_motion import (
-    accelerate,
-    count_closed,
-    evaluate_free,
-    factor_phase,
-    note,
-    place_at,
-    project,
-    take_least,
-)
+from nonsmooth.schemes.event_driven.phase_events import margin
 from nonsmooth.schemes.event_driven.tolerances import LANDED, LOWEST, PASSES
 from nonsmooth.step.impact_fields import INCREMENTAL
 from nonsmooth.step.impact_tolerances import DIED, ROUNDS
@@ -40,12 +31,13 @@ from nonsmooth.step.mechanism import (
     norm,
     rates_after,
     rates_of_u,
+    round_off,
     squared_length,
     tangential,
     terms_of,
 )
 from nonsmooth.step.program import factor_joints, solve_joints
-from nonsmooth.step.tolerances import CLOSED, CLOSED_RATE, FLOOR, OPEN, SLIPPING, STICKING, TINY
+from nonsmooth.step.tolerances import CLOSED, FLOOR, OPEN, SLIPPING, STICKING, TINY
 from nonsmooth.step.velocity_change import (
     change_residual,
     change_velocity,
@@ -71,6 +63,8 @@ APART, TRIALS = 1e3, 3
 #: less would be lost in round-off.
 DEPENDENT = 1e12
 
+#: share of the largest normal force by which forces of dependent contacts may be tensile or leave their cones
+ADMISSIBLE = 1e-9
 #: residual of the laws of contacts whose rows contradict joints by less than a slip that counts
 CONTRADICTED = 1e-8
 
@@ -132,10 +126,13 @@ def is_answered(run, before):
 
 @kernel
 def balances(run, found, before):
-    """Whether a change that was found, from velocities of the size `before`, balances."""
+    """Whether a change that was found, from `left` of the size `before` to `v_next`, is certified: momentum, joints."""
     system = run.system
     system.size = before + size_after(system)
-    return found and response_residual(system) <= system.certified
+    worst = change_residual(system)
+    for joint in system.joints:
+        worst = max(worst, joint_residual(system, joint, -joint.rate))
+    return found and worst <= system.certified
 
 
 @kernel
@@ -147,38 +144,7 @@ def size_after(system):
     return math.sqrt(total)
 
 
-@kernel
-def response_residual(system):
-    """Worst residual of momentum and of joints in a change of velocities from `left` to `v_next`."""
-    worst = change_residual(system)
-    for joint in system.joints:
-        worst = max(worst, joint_residual(system, joint, -joint.rate))
-    return worst
-
-
-@kernel
-def zero_rate(run, contact, terms):
-    return CLOSED_RATE * (terms + contact.scale / run.system.longest)
-
-
 # ---- an impact
-
-
-@piece
-def begin_impact(run, before):
-    """Directions at an instant, and the velocity there, `v_next`."""
-    system = run.system
-    place_at(run, before)
-    evaluate_all(system.surfaces)
-    evaluate_all(system.constraints)
-    factor_joints(system)
-    for body in system.bodies:
-        body.v_next = body.u
-    for touch in run.touches:
-        touch.impact = zeros_like(touch.impact)
-    for kick in run.kicks:
-        kick.force = kick.torque = zeros_like(kick.force)
-    run.work_impact = 0.0
 
 
 @piece
@@ -186,7 +152,7 @@ def add_kicks(run):
     """Add the impulses of joints to those of the impact."""
     system = run.system
     if system.ridge > 0.0:
-        take_least(system)
+        phase_motion.take_least(system)
     for joint in system.joints:
         joint.y = joint.P
     for k in range(len(run.kicks)):
@@ -276,30 +242,8 @@ def approaches(run, contact):
     """Whether a contact approaches with `v_next`, and whether it opens: 1, -1, or 0."""
     a, b, rate = contact.a.body, contact.b.body, rates_after(contact)[0]
     terms = terms_of(contact, abs(a.u) + abs(a.v_next), abs(b.u) + abs(b.v_next))
-    zero = zero_rate(run, contact, terms[0])
+    zero = round_off(run.system, contact, terms[0])
     return 1 if rate < -zero else -1 if rate > zero else 0
-
-
-@kernel
-def select_fastest(run, first):
-    """Mark the contact that approaches fastest, and those that neither approach nor open, as impacting; return its
-    speed of approach. In a decayed sequence all with an impact or an approach are marked."""
-    fastest, which = 0.0, -1
-    for k in range(len(run.touches)):
-        touch = run.touches[k]
-        rate = rates_after(touch.contact)[0]
-        if touch.touching and -rate > fastest and approaches(run, touch.contact) == 1:
-            fastest, which = -rate, k
-    for k in range(len(run.touches)):
-        touch = run.touches[k]
-        moves = approaches(run, touch.contact)
-        if fastest < DIED * first:
-            touch.has_impact = touch.touching if touch.met or moves == 1 else 0
-        else:
-            touch.has_impact = 1 if k == which or (touch.touching and moves == 0) else 0
-        if touch.touching and moves == 1:
-            touch.met = 1
-    return fastest
 
 
 @piece
@@ -307,17 +251,32 @@ def strike_in_sequence(run):
     """Impacts at one instant one after the other, the fastest first; whether they are solved.
 
     They continue a sequence of impacts that can no longer be resolved in time. It ends when no contact approaches or,
-    after it has decayed, with a plastic impact.
+    after it has decayed, with a plastic impact of all contacts with an impact or an approach. Contacts that neither
+    approach nor open take part in each of them.
     """
     first = 0.0
     for touch in run.touches:
         touch.met = 1 if touch.before != OPEN else 0
     for k in range(ROUNDS):
-        fastest = select_fastest(run, first if k < ROUNDS - 1 else math.inf)
+        fastest, which = 0.0, -1
+        for i in range(len(run.touches)):
+            touch = run.touches[i]
+            rate = rates_after(touch.contact)[0]
+            if touch.touching and -rate > fastest and approaches(run, touch.contact) == 1:
+                fastest, which = -rate, i
+        decayed = k == ROUNDS - 1 or fastest < DIED * max(first, fastest)
+        for i in range(len(run.touches)):
+            touch = run.touches[i]
+            moves = approaches(run, touch.contact)
+            if decayed:
+                touch.has_impact = touch.touching if touch.met or moves == 1 else 0
+            else:
+                touch.has_impact = 1 if i == which or (touch.touching and moves == 0) else 0
+            if touch.touching and moves == 1:
+                touch.met = 1
         if fastest == 0.0:
             break
         first = max(first, fastest)
-        decayed = k == ROUNDS - 1 or fastest < DIED * first
         for touch in run.touches:
             touch.kept_restitution = touch.restitution
             touch.restitution = 0.0 if decayed else touch.restitution
@@ -338,19 +297,26 @@ def solve_impact(run, before):
     Leaves the velocity after it in `reached`, impulses in `impact`, `kicks` and `work_impact`.
     """
     system = run.system
-    begin_impact(run, before)
+    phase_motion.place_at(run, before)
+    evaluate_all(system.surfaces)
+    evaluate_all(system.constraints)
+    factor_joints(system)
+    for body in system.bodies:
+        body.v_next = body.u
+    for touch in run.touches:
+        touch.has_impact, touch.impact = touch.hit, zeros_like(touch.impact)
+    for kick in run.kicks:
+        kick.force = kick.torque = zeros_like(kick.force)
+    run.work_impact = 0.0
     if run.kinked and not follow_drivers(run):
         return False
-    for touch in run.touches:
-        touch.has_impact = touch.hit
     if not (strike(run) if run.window > 0.0 or system.law_of_impact >= INCREMENTAL else strike_in_sequence(run)):
         return False
     for body in system.bodies:
         body.reached = body.v_next
     for touch in run.touches:
-        contact = touch.contact
-        touch.speed = rates_after(contact)[0]
-        touch.leaving = 1 if approaches(run, contact) == -1 else 0
+        touch.speed = rates_after(touch.contact)[0]
+        touch.leaving = 1 if approaches(run, touch.contact) == -1 else 0
     return True
 
 
@@ -386,16 +352,6 @@ def begin_slip(run, touch):
         touch.directions = touch.sign
 
 
-@kernel
-def fastest_rate(run):
-    """The fastest of all rates without forces, to separate slips by more."""
-    fastest = 0.0
-    for touch in run.touches:
-        contact = touch.contact
-        fastest = max(fastest, largest(abs(rates_after(contact) + touch.bias)))
-    return max(fastest, run.smallest / run.system.longest**2)
-
-
 @piece
 def find_forces(run):
     """Forces on joints and candidates, P, and accelerations with them, `v_next`; whether the program is solved.
@@ -403,7 +359,7 @@ def find_forces(run):
     At the present positions and velocities u.
     """
     system, solved = run.system, False
-    evaluate_free(run, True)
+    phase_motion.evaluate_free(run, True)
     run.evaluations += 1
     factor_joints(system)
     for joint in system.joints:
@@ -413,7 +369,10 @@ def find_forces(run):
     for touch in run.touches:
         touch.contact.on = touch.candidate
         begin_slip(run, touch)
-    apart = (APART if run.slip_atol == 0.0 else APART * APART) * fastest_rate(run)
+    fastest = run.smallest / run.system.longest**2
+    for touch in run.touches:
+        fastest = max(fastest, largest(abs(rates_after(touch.contact) + touch.bias)))
+    apart = (APART if run.slip_atol == 0.0 else APART * APART) * fastest
     for _ in range(TRIALS):
         for touch in run.touches:
             touch.contact.velocity_offset = touch.bias + apart * touch.directions
@@ -437,7 +396,7 @@ def find_forces(run):
 def choose_modes(run, with_idle):
     """Modes by the forces that were found; whether a contact is closed without force, which are open unless
     `with_idle`."""
-    system, most, size, free, idle = run.system, 0.0, 0.0, 0.0, False
+    system, most, size, free, some = run.system, 0.0, 0.0, 0.0, False
     for body in system.bodies:
         body.jump = body.v_next
         size += squared_length(body.jump, body.mass)
@@ -447,31 +406,28 @@ def choose_modes(run, with_idle):
         if touch.candidate:
             most = max(most, touch.contact.P[0])
     for touch in run.touches:
-        contact, touch.mode, touch.idle, touch.direction = touch.contact, OPEN, 0, zeros_like(touch.directions)
-        if touch.candidate:
-            contact.velocity_offset = touch.bias
-            terms, rates, P = rate_terms(run, contact, size), rates_after(contact) + touch.bias, contact.P
-            loaded = P[0] > ZERO * most
-            if not loaded and rates[0] <= ZERO * terms[0]:
-                touch.idle, idle = 1, True
-            if loaded or (touch.idle and with_idle):
-                touch.mode = CLOSED
-                if contact.friction > 0.0:
-                    touch.mode = SLIPPING
-                    choose_slip(touch, P, tangential(rates), ZERO * largest(tangential(terms)))
-    return idle
-
-
-@kernel
-def choose_slip(touch, P, rate, zero):
-    """Whether a contact sticks, or the direction in which it slips."""
-    reach = touch.contact.friction * P[0]
-    if norm(touch.directions) > 0.0:
-        touch.direction = touch.directions
-    elif norm(tangential(P)) <= reach * (1.0 + OUTSIDE) and norm(rate) <= zero:
-        touch.mode, touch.share = STICKING, max(reach, TINY)
-    else:
-        touch.direction = (1.0 / max(norm(rate), TINY)) * rate
+        contact, touch.mode, touch.direction = touch.contact, OPEN, zeros_like(touch.directions)
+        if not touch.candidate:
+            continue
+        contact.velocity_offset = touch.bias
+        terms, rates, P = rate_terms(run, contact, size), rates_after(contact) + touch.bias, contact.P
+        loaded = P[0] > ZERO * most
+        idle = not loaded and rates[0] <= ZERO * terms[0]
+        some = some or idle
+        if not (loaded or (idle and with_idle)):
+            continue
+        touch.mode = CLOSED
+        if contact.friction > 0.0:
+            slip, reach = tangential(rates), contact.friction * P[0]
+            inside = norm(tangential(P)) <= reach * (1.0 + OUTSIDE)
+            touch.mode = SLIPPING
+            if norm(touch.directions) > 0.0:
+                touch.direction = touch.directions
+            elif inside and norm(slip) <= ZERO * largest(tangential(terms)):
+                touch.mode, touch.share = STICKING, max(reach, TINY)
+            else:
+                touch.direction = (1.0 / max(norm(slip), TINY)) * slip
+    return some
 
 
 @piece
@@ -479,7 +435,7 @@ def find_phase(run, before):
     """Modes of the candidates at an instant, with the velocity `reached`, and the motion that begins there, in `after`;
     whether they are found."""
     system = run.system
-    place_at(run, before)
+    phase_motion.place_at(run, before)
     some, run.shared = False, UNIQUE
     for body in system.bodies:
         body.v_terms = abs(body.u) + abs(body.reached)
@@ -499,27 +455,43 @@ def find_phase(run, before):
             unique = independent(run)
         if not (unique or share_forces(run)):
             return False
-    count_closed(run)
+    phase_motion.count_closed(run)
     return begin_motion(run)
+
+
+@kernel
+def is_admissible(run):
+    """Whether the least of dependent forces are compressive and in their cones."""
+    most, found = 0.0, True
+    for touch in run.touches:
+        most = max(most, touch.contact.P[0])
+    for touch in run.touches:
+        P = touch.contact.P
+        found = found and not (touch.mode != OPEN and P[0] < -ADMISSIBLE * most)
+        found = found and not (touch.mode == STICKING and margin(touch.contact, P, True) < -ADMISSIBLE * most)
+    return found
 
 
 @piece
 def share_forces(run):
     """Which forces act where they are not unique: the least ones, and if these are tensile or leave a friction cone,
     the least of those that are admissible; whether they are found."""
-    count_closed(run)
+    phase_motion.count_closed(run)
     if run.closed == 0:
         return True
+    slips = False
     for joint in run.system.joints:
         joint.kept = joint.P
     for touch in run.touches:
         touch.found = touch.contact.P if touch.candidate else zeros_like(touch.found)
-    run.shared = RAISED if may_be_raised(run) else SQUARES
-    accelerate(run, True)
-    if admissible(run):
+        slips = slips or touch.mode == SLIPPING
+    # a raised diagonal gives the least forces where nothing slips, and joints have no part in them
+    run.shared = SQUARES if slips or len(run.system.joints) > 0 else RAISED
+    phase_motion.accelerate(run, True)
+    if is_admissible(run):
         return True
     run.shared = SQUARES
-    accelerate(run, True)
+    phase_motion.accelerate(run, True)
     return shared_outside(run) == 1
 
 
@@ -528,9 +500,9 @@ def begin_motion(run):
     """The motion in the phase that was chosen, in `after`, from the nearest positions and velocities; whether there is
     one. Overlaps of open contacts, which result from closing others in the window, are removed."""
     for k in range(PASSES + 1):
-        if not project(run):
+        if not phase_motion.project(run):
             return False
-        accelerate(run, True)
+        phase_motion.accelerate(run, True)
         overlaps = False
         for touch in run.touches:
             overlaps = overlaps or touch.contact.g < -touch.closed_gap
@@ -538,25 +510,19 @@ def begin_motion(run):
             break
         if cleared_outside(run) != 1:
             return False
-    note(run, run.after, True)
+    phase_motion.note(run, run.after, True)
     return True
 
 
 @piece
 def independent(run):
     """Whether the rows of joints and of the phase are."""
-    count_closed(run)
-    factor_phase(run, VELOCITIES)
+    phase_motion.count_closed(run)
+    phase_motion.factor_phase(run, VELOCITIES)
     return run.dependence < DEPENDENT
 
 
 # ---- the phase that follows an event
-
-
-@kernel
-def closing_acceleration(run, k):
-    """Acceleration with which a gap closes in the new phase."""
-    return -run.after.contacts[k].bias_acceleration[0]
 
 
 @kernel
@@ -565,26 +531,10 @@ def add_low(run, height):
     whether there are any."""
     some = False
     for k in range(len(run.touches)):
-        touch, pull = run.touches[k], closing_acceleration(run, k)
+        touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]
         if touch.touching and touch.leaving and touch.contact.restitution == 0.0 and pull > 0.0:
             if touch.speed * touch.speed < 2.0 * height * pull:
                 touch.candidate, some = 1, True
-    return some
-
-
-@kernel
-def returns(run):
-    """Whether a contact that was released closes in the new phase; then all of these are candidates."""
-    some, size = False, run.after.applied + run.after.moving
-    for k in range(len(run.touches)):
-        touch = run.touches[k]
-        if touch.released:
-            touch.contact.velocity_offset = touch.bias
-            zero = RETURNING * rate_terms(run, touch.contact, size)[0]
-            some = some or closing_acceleration(run, k) > zero
-    for touch in run.touches:
-        if some and touch.released:
-            touch.candidate = 1
     return some
 
 
@@ -598,26 +548,23 @@ def change_phase(run, before):
         closed = touch.mode != OPEN or of.gap <= touch.closed_gap
         touch.touching = 1 if closed and not touch.released else 0
         touch.speed = of.rates[0]
-        touch.leaving = 1 if touch.speed > zero_rate(run, touch.contact, of.terms[0]) else 0
+        touch.leaving = 1 if touch.speed > round_off(run.system, touch.contact, of.terms[0]) else 0
         touch.candidate = touch.touching * (1 - touch.leaving)
     if not find_phase(run, before):
         return False
     if add_low(run, LANDED) and not find_phase(run, before):
         return False
-    return find_phase(run, before) if returns(run) else True
-
-
-@kernel
-def end_short_rebounds(run):
-    """Rebounds below the shortest flight, or below round-off, lose their restitution; whether there are any."""
-    some = False
-    for k in range(len(run.touches)):
-        touch, pull = run.touches[k], closing_acceleration(run, k)
-        rebounds = touch.hit and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
-        speed = touch.speed
-        if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * LOWEST * pull):
-            touch.restitution, some = 0.0, True
-    return some
+    some, size = False, run.after.applied + run.after.moving
+    for k in range(len(run.touches)):  # one that was released may close again in the new phase
+        touch = run.touches[k]
+        if touch.released:
+            touch.contact.velocity_offset = touch.bias
+            zero = RETURNING * rate_terms(run, touch.contact, size)[0]
+            some = some or -run.after.contacts[k].bias_acceleration[0] > zero
+    for touch in run.touches:
+        if some and touch.released:
+            touch.candidate = 1
+    return find_phase(run, before) if some else True
 
 
 @piece
@@ -628,9 +575,9 @@ def change_by_impact(run, before):
         touch, of = run.touches[k], before.contacts[k]
         touch.before, touch.known = touch.mode, 0
         near = touch.mode != OPEN or of.gap <= touch.closed_gap
-        approaches = of.rates[0] < -zero_rate(run, touch.contact, of.terms[0])
+        approaches = of.rates[0] < -round_off(run.system, touch.contact, of.terms[0])
         soon = of.gap < -run.window * of.rates[0] and approaches
-        touch.hit = touch.has_impact = 1 if near or soon or touch.striking else 0
+        touch.hit = touch.has_impact = 1 if near or soon else 0
         touch.restitution = touch.law
     for _ in range(len(run.touches) + 1):
         for k in range(len(run.touches)):
@@ -644,7 +591,14 @@ def change_by_impact(run, before):
             touch.candidate = touch.touching * (1 - touch.leaving)
         if not find_phase(run, before):
             return False
-        if not end_short_rebounds(run):
+        ended = False
+        for k in range(len(run.touches)):  # rebounds below the shortest flight, or below round-off, are suppressed
+            touch, pull = run.touches[k], -run.after.contacts[k].bias_acceleration[0]
+            rebounds = touch.hit and touch.leaving and touch.restitution > 0.0 and touch.mode == OPEN
+            speed = touch.speed
+            if rebounds and pull > 0.0 and (2.0 * speed < run.shortest * pull or speed * speed < 2.0 * LOWEST * pull):
+                touch.restitution, ended = 0.0, True
+        if not ended:
             break
     run.impact = 1
     return find_phase(run, before) if add_low(run, LANDED) else True

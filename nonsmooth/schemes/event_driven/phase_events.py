@@ -29,8 +29,6 @@ NEAR = 0.5
 RESOLVED = 1e-9
 #: intervals at whose ends polynomials through forces are evaluated, per degree
 FINE = 12
-#: share of the largest normal force by which forces of dependent contacts may be tensile or leave their cones
-ADMISSIBLE = 1e-9
 #: intervals at whose ends the polynomials are evaluated, per degree; by the order of the method
 NODES, TIMES = np.zeros((2, max(DEGREE) + 1)), np.zeros((2, FINE * max(DEGREE) + 1))
 #: from values at the nodes to those at the points, and to the last coefficient
@@ -56,18 +54,6 @@ def is_watched(touch, cone):
 
 
 @piece
-def may_be_lost(run, i, cone):
-    """Whether the forces at the stages approach zero."""
-    touch = run.touches[i]
-    least, most = math.inf, -math.inf
-    for j in range(run.inner + 1):
-        value = margin(touch.contact, run.stages[j].contacts[i].P, cone)
-        least, most = min(least, value), max(most, value)
-    zero, span = touch.zero_force, most - least
-    return (least < NEAR * span and span > zero) or least < -zero
-
-
-@piece
 def search(run):
     """Forces at the nodes."""
     degree = DEGREE[run.order]
@@ -89,41 +75,21 @@ def along_step(run, i, cone, m):
 
 
 @kernel
-def doubt_of(run, i, cone):
-    """Size of the last coefficient of these polynomials."""
-    order = run.order
-    P = TAIL[order, 0] * run.nodes[0].contacts[i].P
-    for j in range(1, DEGREE[order] + 1):
-        P += TAIL[order, j] * run.nodes[j].contacts[i].P
-    if cone:
-        return run.touches[i].contact.friction * abs(P[0]) + largest(abs(tangential(P)))
-    return abs(P[0])
-
-
-@kernel
 def between(value, time, next_value, next_time):
     """When a value that falls from positive to negative is zero."""
     return time + (next_time - time) * (value / (value - next_value))
 
 
 @piece
-def loss_at_end(run, i, cone):
-    """First loss of a step that ends at one already: it is at its end, or there is none."""
-    touch, dt = run.touches[i], run.dt
-    contact, zero = touch.contact, touch.zero_force
-    first = margin(contact, run.stages[0].contacts[i].P, cone)
-    last = margin(contact, run.end.contacts[i].P, cone)
-    if not last < -zero:
-        return math.inf, dt
-    return (between(first, 0.0, last, dt) if first > zero else 0.0), dt
-
-
-@piece
 def loss_within(run, i, cone):
     """First time after the start at which the mode of contact i ends, and a bound; infinite if there is none."""
     touch, dt = run.touches[i], run.dt
-    contact, zero, degree = touch.contact, touch.zero_force, DEGREE[run.order]
-    doubt, place, least, most, intervals = doubt_of(run, i, cone), 0, math.inf, 0.0, FINE * degree
+    contact, zero, order, degree = touch.contact, touch.zero_force, run.order, DEGREE[run.order]
+    place, least, most, intervals = 0, math.inf, 0.0, FINE * degree
+    P = TAIL[order, 0] * run.nodes[0].contacts[i].P  # the last coefficient of the polynomials
+    for j in range(1, degree + 1):
+        P += TAIL[order, j] * run.nodes[j].contacts[i].P
+    doubt = contact.friction * abs(P[0]) + largest(abs(tangential(P))) if cone else abs(P[0])
     for m in range(intervals + 1):
         value = along_step(run, i, cone, m)
         most = max(most, abs(value))
@@ -133,11 +99,11 @@ def loss_within(run, i, cone):
     if least > level + 2.0 * doubt:
         return math.inf, dt
     if 0 < place < intervals:  # the polynomial is exact at its nodes only
-        motion_within(run, TIMES[run.order, place], run.nodes[degree + 1])
+        motion_within(run, TIMES[order, place], run.nodes[degree + 1])
         least = margin(contact, run.nodes[degree + 1].contacts[i].P, cone)
     last, before, at, after, later = -1, 0.0, 0.0, 0.0, 0.0  # the last positive value, and the one after it
     for m in range(intervals + 1):
-        value, time = least if m == place else along_step(run, i, cone, m), dt * TIMES[run.order, m]
+        value, time = least if m == place else along_step(run, i, cone, m), dt * TIMES[order, m]
         if m == last + 1:
             after, later = value, time
         if m == 0 or m == intervals:
@@ -149,33 +115,6 @@ def loss_within(run, i, cone):
         if value > zero:
             last, before, at = m, value, time
     return math.inf, dt
-
-
-# ---- forces that are not unique
-
-
-@kernel
-def may_be_raised(run):
-    """Whether a raised diagonal gives the least forces: where nothing slips, and joints have no part in them."""
-    slips = False
-    for touch in run.touches:
-        slips = slips or touch.mode == SLIPPING
-    return not slips and len(run.system.joints) == 0
-
-
-@kernel
-def admissible(run):
-    """Whether the least of dependent forces are compressive and in their cones."""
-    most = 0.0
-    for touch in run.touches:
-        most = max(most, touch.contact.P[0])
-    for touch in run.touches:
-        P = touch.contact.P
-        if touch.mode != OPEN and P[0] < -ADMISSIBLE * most:
-            return False
-        if touch.mode == STICKING and margin(touch.contact, P, True) < -ADMISSIBLE * most:
-            return False
-    return True
 
 
 #: kinds of events, as bits
@@ -285,25 +224,6 @@ def unseen(run):
     return first
 
 
-# ---- reversal of slips
-
-
-@piece
-def reversal_of(run, k):
-    """When within the step slip k vanishes, in space has turned by a right angle; infinite if it does not."""
-    touch, dt = run.touches[k], run.dt
-    start, end = run.stages[0].contacts[k], run.end.contacts[k]
-    s, level = touch.direction, touch.zero_slip
-    g0, g1 = dot(s, start.rates), dot(s, end.rates)
-    a, slope = dt * dot(s, start.bias_acceleration), dt * dot(s, end.bias_acceleration)
-    if min(min(g0 + a / 3.0, g1 - slope / 3.0), g1) >= -level:
-        return math.inf
-    time = first_below(g0, dot(s, start.bias_acceleration), g1, dot(s, end.bias_acceleration), dt, level)
-    if time < math.inf:
-        return time
-    return 0.0 if g1 < -level else math.inf
-
-
 # ---- the first event
 
 
@@ -318,21 +238,25 @@ def consider_event(run, time, latest, kind, which):
 @piece
 def find_losses(run, cone, located):
     """First losses of normal forces, or of sticking; of a step that ends at one already, at its end only."""
-    kind, any_doubt = BREAKAWAY if cone else RELEASE, False
+    kind, searched, dt = BREAKAWAY if cone else RELEASE, False, run.dt
     for k in range(len(run.touches)):
-        if is_watched(run.touches[k], cone) and may_be_lost(run, k, cone):
-            any_doubt = True
-    if not any_doubt:
-        return
-    if located:
-        for k in range(len(run.touches)):
-            if is_watched(run.touches[k], cone):
-                time, latest = loss_at_end(run, k, cone)
-                consider_event(run, time, latest, kind, k)
-        return
-    search(run)
-    for k in range(len(run.touches)):
-        if is_watched(run.touches[k], cone) and may_be_lost(run, k, cone):
+        touch = run.touches[k]
+        if not is_watched(touch, cone):
+            continue
+        first, last = math.inf, math.inf
+        least, most, zero = math.inf, -math.inf, touch.zero_force
+        for j in range(run.inner + 1):
+            last = margin(touch.contact, run.stages[j].contacts[k].P, cone)
+            first = last if j == 0 else first
+            least, most = min(least, last), max(most, last)
+        span = most - least
+        if located:
+            if last < -zero:
+                consider_event(run, between(first, 0.0, last, dt) if first > zero else 0.0, dt, kind, k)
+        elif (least < NEAR * span and span > zero) or least < -zero:  # forces at the stages approach zero
+            if not searched:
+                search(run)
+            searched = True
             time, latest = loss_within(run, k, cone)
             consider_event(run, time, latest, kind, k)
 
@@ -340,16 +264,24 @@ def find_losses(run, cone, located):
 @piece
 def find_event(run, located):
     """The first event of the step, in `kind`, `which`, `time`, `latest`; the step ends at one of the kind `located`."""
-    run.kind, run.time = NONE, math.inf
+    run.kind, run.time, dt = NONE, math.inf, run.dt
     for k in range(len(run.touches)):
         if run.touches[k].mode == OPEN:
-            consider_event(run, closing_of(run, k), run.dt, CLOSING, k)
-    if run.closed:
-        for k in range(len(run.touches)):
-            if run.touches[k].mode == SLIPPING:
-                consider_event(run, reversal_of(run, k), run.dt, REVERSAL, k)
-        find_losses(run, False, located == RELEASE)
-        find_losses(run, True, located == BREAKAWAY)
+            consider_event(run, closing_of(run, k), dt, CLOSING, k)
+    if not run.closed:
+        return
+    for k in range(len(run.touches)):
+        touch, start, end = run.touches[k], run.stages[0].contacts[k], run.end.contacts[k]
+        if touch.mode == SLIPPING:  # until its slip vanishes, in space has turned by a right angle
+            s, level = touch.direction, touch.zero_slip
+            g0, g1 = dot(s, start.rates), dot(s, end.rates)
+            a0, a1 = dot(s, start.bias_acceleration), dot(s, end.bias_acceleration)
+            if not min(min(g0 + dt * a0 / 3.0, g1 - dt * a1 / 3.0), g1) >= -level:  # above its Bezier points
+                time = first_below(g0, a0, g1, a1, dt, level)
+                time = 0.0 if time == math.inf and g1 < -level else time
+                consider_event(run, time, dt, REVERSAL, k)
+    find_losses(run, False, located == RELEASE)
+    find_losses(run, True, located == BREAKAWAY)
 
 
 # ---- the step that ends at it
@@ -357,46 +289,29 @@ def find_event(run, located):
 
 @kernel
 def value_of(run, instant, kind, which):
-    """Value that vanishes at the event."""
+    """Value that vanishes at the event, and its rate; 0 where that is unknown."""
     touch, of = run.touches[which], instant.contacts[which]
     if kind == CLOSING:
-        return of.gap
+        return of.gap, of.rates[0]
     if kind == REVERSAL:
-        return dot(touch.direction, of.rates)
-    return margin(touch.contact, of.P, kind == BREAKAWAY)
-
-
-@kernel
-def rate_of(run, instant, kind, which):
-    """Its rate; 0 where it is unknown."""
-    touch, of = run.touches[which], instant.contacts[which]
-    if kind == CLOSING:
-        return of.rates[0]
-    return dot(touch.direction, of.bias_acceleration) if kind == REVERSAL else 0.0
-
-
-@kernel
-def accuracy_of(run, kind, which):
-    touch = run.touches[which]
-    if kind == CLOSING:
-        return LANDED
-    return LOCATED * (touch.zero_slip if kind == REVERSAL else touch.zero_force)
+        return dot(touch.direction, of.rates), dot(touch.direction, of.bias_acceleration)
+    return margin(touch.contact, of.P, kind == BREAKAWAY), 0.0
 
 
 @piece
 def locate(run):
     """The step that ends at the event that was found; whether it has an end, and whether the event occurs."""
     start, end, kind, which = run.stages[0], run.end, run.kind, run.which
-    t, guess, high, known, accuracy = start.t, run.time, run.latest, run.dt, accuracy_of(run, kind, which)
-    low, side, f_low, f_high = 0.0, 0, value_of(run, start, kind, which), 0.0
-    crossed = False
+    t, guess, high, known, touch = start.t, run.time, run.latest, run.dt, run.touches[which]
+    accuracy = LANDED if kind == CLOSING else LOCATED * (touch.zero_slip if kind == REVERSAL else touch.zero_force)
+    low, side, f_low, f_high, crossed = 0.0, 0, value_of(run, start, kind, which)[0], 0.0, False
     if run.latest == run.dt:
-        f_high = value_of(run, end, kind, which)
+        f_high = value_of(run, end, kind, which)[0]
         crossed = f_high < 0.0
     for iteration in range(ITERATIONS):
         if not advance(run, t + guess):
             return False, False
-        f, rate = value_of(run, end, kind, which), rate_of(run, end, kind, which)
+        f, rate = value_of(run, end, kind, which)
         if abs(f) <= accuracy:
             return True, True
         if f > 0.0:

@@ -18,6 +18,7 @@ from nonsmooth.compile.kernels import is_planar, kernel, piece, solved_outside
 from nonsmooth.compile.records.values import (
     angular,
     dot,
+    first_four,
     identity,
     larger_of,
     largest,
@@ -25,12 +26,15 @@ from nonsmooth.compile.records.values import (
     normal_axis,
     outer,
     rigid_motion,
+    total,
     trace,
+    vector,
     weighed,
     zeros_like,
 )
-from nonsmooth.schemes.event_driven.fields import FORCES, GAPS, RAISED, SQUARES, VELOCITIES
+from nonsmooth.schemes.event_driven.fields import FORCES, GAPS, RAISED, SQUARES
 from nonsmooth.schemes.event_driven.tolerances import PASSES
+from nonsmooth.step import program, runge_kutta
 from nonsmooth.step.joint_forces import reaction_of
 from nonsmooth.step.mechanism import (
     body_residual,
@@ -44,76 +48,68 @@ from nonsmooth.step.mechanism import (
     tangential,
     terms_of,
 )
-from nonsmooth.step.motion import moved, placed, rates_of_position, see
-from nonsmooth.step.program import (
-    INFINITE,
-    assemble_couplings,
-    assemble_diagonal,
-    backward,
-    backward_to_joints,
-    block,
-    eliminate,
-    factor_joints,
-    forward,
-    forward_contact,
-    motionless_component,
-    reduce_to_contacts,
-)
-from nonsmooth.step.runge_kutta import A, B, C, E, F, blended, weight_within
-from nonsmooth.step.tolerances import EPSILON, FLOOR, GAINING, OPEN, PROJECTED, SLIPPING, STICKING, TINY
+from nonsmooth.step.motion import placed, rates_of_position, see
+from nonsmooth.step.program import INFINITE
+from nonsmooth.step.projection import projection_of
+from nonsmooth.step.runge_kutta import FIRST, SECOND, A, C
+from nonsmooth.step.tolerances import EPSILON, FLOOR, OPEN, SLIPPING, STICKING, TINY
 
 #: of contacts whose forces are not unique: share of the diagonal that makes the least ones so, and corrections, each of
 #: which leaves about this share of the error
 LEAST, CORRECTIONS = 1e-6, 8
 #: further corrections where rows of joints are redundant, whose diagonal is raised by less: each leaves 1e-4 at worst
 REDUNDANT = 2
+#: share of the applied forces below which the resultant is regarded as zero, and share of the velocity that the applied
+#: forces cause in the longest step below which a mechanism is at rest
+BALANCED = 1e-12
+#: largest change of velocity, as a share of it, in a step across a singular position
+KICK = 0.1
+#: size of positions and velocities, or of their rates, in tolerances, below which the first step is the longest one;
+#: the share of their ratio that it is otherwise, see Hairer, Norsett, Wanner (1993), II.4
+IDLE, SHARE = 1e-5, 0.1
 
 balanced_outside = solved_outside("balances")  # (run): P and `jump`, as by `respond_in_phase`
-
-
-@kernel
-def normalised(q):
-    """A position, in space with a quaternion of norm 1."""
-    if is_planar(q):
-        return q
-    p = angular(q)
-    return rigid_motion(q, linear(q), (1.0 / math.sqrt(dot(p, p))) * p)
+crossed_outside = solved_outside("crosses")  # (run): the motion at the end of the step, whose length is `dt`
 
 
 # ---- rows of the phase
 
 
 @kernel
-def linearise_phase(touch, within, what):
-    """Rows of a closed contact: its gap stays closed, it sticks, or has friction -mu P_N along its slip."""
-    contact = touch.contact
-    P, W = contact.P, contact.W
-    N, one = normal_axis(P), identity(P)
-    if touch.mode == STICKING and what != GAPS:
-        contact.G, contact.pivot = one, within
-        return
-    normal = outer(N, N)
-    H = one - normal
-    if touch.mode == SLIPPING and what == FORCES:
-        H += contact.friction * outer(touch.directions, N)
-    contact.G, contact.pivot = normal, normal @ within + max(trace(W) - W[0][0], W[0][0]) * H
+def count_closed(run):
+    """How many contacts are closed in the phase; the others are in no program."""
+    run.closed = 0
+    for touch in run.touches:
+        touch.contact.on = 0 if touch.mode == OPEN else 1
+        run.closed += touch.contact.on
 
 
 @kernel
-def raise_diagonal(run, touch, what):
-    """Raise the diagonal, so that of forces that act alike the least ones are found: in units in which a direction has
-    length 1 in the metric of masses, those of contacts that stick in proportion to their cones."""
-    contact, most = touch.contact, 1.0
-    for other in run.touches:
-        if other.mode == STICKING:
-            most = max(most, other.share * other.share)
-    N, one = normal_axis(contact.P), identity(contact.P)
-    diagonal = (LEAST * most) * (contact.W * one)
-    normal = outer(N, N)
-    raised = diagonal @ normal
-    if touch.mode == STICKING and what != GAPS:
-        raised += (1.0 / (touch.share * touch.share)) * (diagonal @ (one - normal))
-    contact.pivot = contact.pivot + raised
+def linearise_phase(run, touch, what):
+    """Rows of a closed contact: its gap stays closed, it sticks, or has friction -mu P_N along its slip.
+
+    Where forces that act alike are not unique, the raised diagonal lets the least ones be found: in units in which a
+    direction has length 1 in the metric of masses, those of contacts that stick in proportion to their cones.
+    """
+    contact, within, most = touch.contact, program.block(run.system, touch.contact), 1.0
+    W, N, one = contact.W, normal_axis(contact.P), identity(contact.P)
+    normal, sticks = outer(N, N), touch.mode == STICKING and what != GAPS
+    if sticks:
+        contact.G, contact.pivot = one, within
+    else:
+        H = one - normal
+        if touch.mode == SLIPPING and what == FORCES:
+            H += contact.friction * outer(touch.directions, N)
+        contact.G, contact.pivot = normal, normal @ within + max(trace(W) - W[0][0], W[0][0]) * H
+    if run.shared == RAISED:
+        for other in run.touches:
+            if other.mode == STICKING:
+                most = max(most, other.share * other.share)
+        diagonal = (LEAST * most) * (W * one)
+        raised = diagonal @ normal
+        if sticks:
+            raised += (1.0 / (touch.share * touch.share)) * (diagonal @ (one - normal))
+        contact.pivot = contact.pivot + raised
 
 
 @kernel
@@ -128,7 +124,7 @@ def factor_phase(run, what):
     """The block LU of joints and closed contacts, and how dependent their rows are; of joints only if not `current`."""
     system, worst = run.system, 0.0
     if not run.current:
-        factor_joints(system)
+        program.factor_joints(system)
     for joint in system.joints:
         worst = max(worst, reduced(joint))
     if run.closed:
@@ -136,18 +132,16 @@ def factor_phase(run, what):
             contact = touch.contact
             contact.on = 0 if touch.mode == OPEN else 1
             if contact.on:
-                assemble_diagonal(contact)
-                assemble_couplings(contact)
+                program.assemble_diagonal(contact)
+                program.assemble_couplings(contact)
         if len(system.joints):
-            reduce_to_contacts(system)
+            program.reduce_to_contacts(system)
         for touch in run.touches:
             contact = touch.contact
             if contact.on:
-                linearise_phase(touch, block(system, contact), what)
-                if run.shared == RAISED:
-                    raise_diagonal(run, touch, what)
+                linearise_phase(run, touch, what)
                 contact.y = zeros_like(contact.y)
-                eliminate(system, contact)
+                program.eliminate(system, contact)
                 worst = max(worst, reduced(contact))
     run.dependence = worst
 
@@ -162,50 +156,31 @@ def respond_in_phase(run):
     joints, contacts = system.joints, system.contacts
     for joint in joints:
         joint.y = -(rates_of_jump(joint) + joint.velocity_offset)
-        forward(joint)
+        program.forward(joint)
     if run.closed:
         for contact in contacts:
             if contact.on:
                 contact.y = -(contact.G @ (rates_of_jump(contact) + contact.velocity_offset))
-                forward_contact(contact)
+                program.forward_contact(contact)
         for k in range(len(contacts) - 1, -1, -1):
             contact = contacts[k]
             if contact.on:
-                backward(contact)
-                backward_to_joints(contact, contact.y)
+                program.backward(contact)
+                program.backward_to_joints(contact, contact.y)
                 contact.P = contact.P + contact.y
                 contact.a.body.jump += contact.y @ contact.a.response
                 contact.b.body.jump += contact.y @ contact.b.response
     for k in range(len(joints) - 1, -1, -1):
         joint = joints[k]
-        backward_to_joints(joint, joint.y)
+        program.backward_to_joints(joint, joint.y)
         joint.P = joint.P + joint.y
         joint.a.body.jump += joint.y @ joint.a.response
         joint.b.body.jump += joint.y @ joint.b.response
 
 
-@piece
-def respond(run, what, passes):
-    """Forces or impulses of the rows of the phase, from none, and their effect on `jump`; whether they were found."""
-    release_all(run)
-    if run.shared >= SQUARES:
-        for joint in run.system.joints:
-            assemble_diagonal(joint)
-        for touch in run.touches:
-            if touch.mode != OPEN:
-                assemble_diagonal(touch.contact)
-        run.level, run.current = what, 0  # there is no block LU of joints
-        return balanced_outside(run) == 1
-    factor_phase(run, what)
-    for _ in range(CORRECTIONS if run.shared else passes + REDUNDANT if run.system.ridge > 0.0 else passes):
-        respond_in_phase(run)
-    return True
-
-
 @kernel
-def release_all(run):
+def release_all(system):
     """No forces yet."""
-    system = run.system
     system.ground.jump = zeros_like(system.ground.jump)  # which values that are not finite would have changed
     for joint in system.joints:
         joint.P = zeros_like(joint.P)
@@ -214,23 +189,32 @@ def release_all(run):
 
 
 @piece
+def respond(run, what, passes=1):
+    """Forces or impulses of the rows of the phase, from none, and their effect on `jump`; whether they were found."""
+    release_all(run.system)
+    if run.shared >= SQUARES:
+        for joint in run.system.joints:
+            program.assemble_diagonal(joint)
+        for touch in run.touches:
+            if touch.mode != OPEN:
+                program.assemble_diagonal(touch.contact)
+        run.level, run.current = what, 0  # there is no block LU of joints
+        return balanced_outside(run) == 1
+    factor_phase(run, what)
+    for _ in range(CORRECTIONS if run.shared else passes + REDUNDANT if run.system.ridge > 0.0 else passes):
+        respond_in_phase(run)
+    return True
+
+
+@piece
 def take_least(system):
     """Take, of the equivalent forces of joints with redundant rows, those of least norm."""
     for joint in system.joints:
         joint.y = joint.P
     for _ in range(2):
-        motionless_component(system)
+        program.motionless_component(system)
     for joint in system.joints:
         joint.P = joint.P - joint.y
-
-
-@kernel
-def count_closed(run):
-    """How many contacts are closed in the phase; the others are in no program."""
-    run.closed = 0
-    for touch in run.touches:
-        touch.contact.on = 0 if touch.mode == OPEN else 1
-        run.closed += touch.contact.on
 
 
 # ---- projection
@@ -238,21 +222,18 @@ def count_closed(run):
 
 @kernel
 def find_gaps(run):
-    """The worst constraint residual, with those of joints and closed contacts in `velocity_offset`."""
-    system, worst, total = run.system, 0.0, 0.0
-    for body in system.bodies:
-        body.z, body.jump = placed(body.at), zeros_like(body.jump)
-    evaluate_all(system.constraints)
-    for joint in system.joints:
-        joint.velocity_offset = joint.g
-        worst, total = max(worst, largest(abs(joint.g))), total + dot(joint.g, joint.g)
+    """The worst gap of closed contacts, which become their `velocity_offset`, and the sum of the squares."""
+    worst, squares = 0.0, 0.0
     if run.closed:
-        evaluate_all(system.surfaces)
-        for contact in system.contacts:
+        evaluate_all(run.system.surfaces)
+        for contact in run.system.contacts:
             if contact.on:
                 contact.velocity_offset = contact.g * normal_axis(contact.P)
-                worst, total = max(worst, abs(contact.g)), total + contact.g * contact.g
-    return worst if total < INFINITE else math.inf
+                worst, squares = max(worst, abs(contact.g)), squares + contact.g * contact.g
+    return worst, squares
+
+
+project_onto_rows = projection_of(PASSES, INFINITE, find_gaps, respond)
 
 
 @piece
@@ -261,69 +242,43 @@ def project(run):
 
     Afterwards directions, and the block LU of joints, are `current` if they are those there.
     """
-    system, before = run.system, INFINITE
-    run.current = 0
+    system, run.current = run.system, 0
     for body in system.bodies:
-        body.at = normalised(body.at)
+        if not is_planar(body.at):  # a quaternion of norm 1
+            p = angular(body.at)
+            body.at = rigid_motion(body.at, linear(body.at), (1.0 / math.sqrt(dot(p, p))) * p)
     if not (len(system.joints) or run.closed):
         for body in system.bodies:
             body.z = placed(body.at)
         return True
-    for _ in range(PASSES):
-        worst = find_gaps(run)
-        if not worst < INFINITE:
-            return False
-        if worst <= PROJECTED or worst > GAINING * before:
-            run.current = 1
-            break
-        before = worst
-        if not respond(run, GAPS, 1):
-            return False
-        for body in system.bodies:
-            body.at = moved(body, body.at, body.jump, 1.0)
-    stands, run.current = run.current, 0
-    for body in system.bodies:
-        body.jump = zeros_like(body.jump)
-    for joint in system.joints:
-        joint.velocity_offset = rates_of_u(joint) + joint.rate
-    for contact in system.contacts:
-        contact.velocity_offset = rates_of_u(contact)
-    if not respond(run, VELOCITIES, 1):
-        return False
-    run.current = stands if run.shared < SQUARES else 0
-    for body in system.bodies:
-        body.u += body.jump
-        body.z = placed(body.at)
-    return True
+    found, current = project_onto_rows(run)
+    run.current = 1 if current and run.shared < SQUARES else 0
+    return found
 
 
 # ---- accelerations
 
 
 @kernel
-def has_direction(run, touch, slip):
+def has_direction(run, touch, slip, terms):
     """Whether a slip is beyond the tolerance of velocities; in the plane its sign is known on either side of zero."""
-    contact = touch.contact
-    terms = terms_of(contact, contact.a.body.u, contact.b.body.u)
-    least = run.slip_atol + run.slip_rtol * (largest(tangential(terms)) + contact.scale / run.system.longest)
-    return norm(slip) > least
+    size = largest(tangential(terms)) + touch.contact.scale / run.system.longest
+    return norm(slip) > run.slip_atol + run.slip_rtol * size
 
 
-@piece
-def turn_slip(run, touch):
-    """The direction against which friction acts at the present positions.
+@kernel
+def direction_of(run, touch, slip, terms):
+    """The direction in space of a slip, against which friction acts, or that at the start of the step.
 
-    In the plane it keeps its sign until the slip vanishes, which ends the phase. In space it is that of the slip; a
-    step ends where this has turned by a right angle, beyond which its mirror image continues the equations smoothly.
+    A step ends where it has turned by a right angle, beyond which its mirror image continues the equations smoothly. In
+    the plane it keeps its sign until the slip vanishes, which ends the phase.
     """
-    touch.directions = touch.direction
-    if touch.mode == SLIPPING and run.slip_atol > 0.0:
-        slip = tangential(rates_of_u(touch.contact))
-        ahead = dot(slip, touch.direction)
-        if has_direction(run, touch, slip):
-            if ahead < 0.0:
-                slip -= (2.0 * ahead) * touch.direction
-            touch.directions = (1.0 / max(norm(slip), TINY)) * slip
+    if not has_direction(run, touch, slip, terms):
+        return touch.direction
+    ahead = dot(slip, touch.direction)
+    if ahead < 0.0:
+        slip = slip - (2.0 * ahead) * touch.direction
+    return (1.0 / max(norm(slip), TINY)) * slip
 
 
 @piece
@@ -348,8 +303,10 @@ def accelerate(run, whole):
     run.evaluations += 1
     if run.closed:
         for touch in run.touches:
-            turn_slip(run, touch)
-            touch.contact.velocity_offset = touch.bias
+            contact, touch.directions, touch.contact.velocity_offset = touch.contact, touch.direction, touch.bias
+            if touch.mode == SLIPPING and run.slip_atol > 0.0:
+                terms = terms_of(contact, contact.a.body.u, contact.b.body.u)
+                touch.directions = direction_of(run, touch, tangential(rates_of_u(contact)), terms)
     for joint in system.joints:
         joint.velocity_offset = joint.bias_acceleration
     for body in system.bodies:
@@ -364,7 +321,7 @@ def accelerate(run, whole):
                 joint.b.body.jump -= joint.y @ joint.b.response
             respond_in_phase(run)
     else:
-        release_all(run)
+        release_all(system)
     run.current = 0
 
 
@@ -406,59 +363,47 @@ def error_of_motion(run, instant):
     return worst
 
 
-@kernel
-def note_contacts(run, instant):
-    """Gaps, forces and rates of contacts; the power of friction."""
-    power = 0.0
-    for k in range(len(instant.contacts)):
-        touch, of = run.touches[k], instant.contacts[k]
-        contact = touch.contact
-        of.gap, of.rates, of.P = contact.g, rates_of_u(contact), contact.P
-        of.bias_acceleration = rates_of_jump(contact) + touch.bias
-        of.terms = terms_of(contact, contact.a.body.u, contact.b.body.u)
-        of.mobility = contact.W[0][0]
-        power += dot(of.P, tangential(of.rates))
-    instant.friction = power
-
-
 @piece
 def note(run, instant, whole):
     """Store the motion computed by `accelerate`."""
-    system, applied, moving, driven = run.system, 0.0, 0.0, 0.0
+    system, applied, moving, driven, rubbed = run.system, 0.0, 0.0, 0.0, 0.0
     instant.t = system.now
     for k in range(len(instant.bodies)):
         body, of = system.bodies[k], instant.bodies[k]
         of.q, of.v, of.a, of.force = body.at, body.u, body.jump, body.force
-        of.rate = rates_of_position(body, body.at, body.u)
         applied += squared_length(weighed(body.force, body.inverse_mass), body.mass)
         moving += squared_length(body.jump, body.mass)
     instant.applied, instant.moving = math.sqrt(applied), math.sqrt(moving)
-    if whole or run.closed:
-        note_contacts(run, instant)
-    else:
-        instant.friction = 0.0
-        for of in instant.contacts:
-            of.P = zeros_like(of.P)
+    for k in range(len(instant.contacts)):
+        touch, at = run.touches[k], instant.contacts[k]
+        contact = touch.contact
+        if whole or run.closed:
+            at.gap, at.rates, at.P, at.mobility = contact.g, rates_of_u(contact), contact.P, contact.W[0][0]
+            at.bias_acceleration = rates_of_jump(contact) + touch.bias
+            at.terms = terms_of(contact, contact.a.body.u, contact.b.body.u)
+            rubbed += dot(at.P, tangential(at.rates))
+        else:
+            at.P = zeros_like(at.P)
     for joint in system.joints:
         driven -= dot(joint.P, joint.rate)
         joint.y = joint.P
     for k in range(len(instant.reactions)):
-        of = instant.reactions[k]
-        of.force, of.torque = reaction_of(system.reactions[k])
-    instant.drivers = driven
-    instant.loads, instant.damping = powers_of_loads(run)
+        reaction = instant.reactions[k]
+        reaction.force, reaction.torque = reaction_of(system.reactions[k])
+    power, damping = powers_of_loads(run)
+    instant.powers = vector(power, -damping, driven, -rubbed)
     instant.residual = error_of_motion(run, instant)
 
 
 @piece
 def copy(one, other):
     """Copy the data of another instant."""
-    one.t, one.applied, one.moving = other.t, other.applied, other.moving
-    one.loads, one.damping, one.drivers, one.friction = other.loads, other.damping, other.drivers, other.friction
-    one.residual = other.residual
+    one.t, one.applied, one.moving, one.residual, one.powers = (
+        other.t, other.applied, other.moving, other.residual, other.powers,
+    )  # fmt: skip
     for k in range(len(one.bodies)):
         a, b = one.bodies[k], other.bodies[k]
-        a.q, a.v, a.rate, a.a, a.force = b.q, b.v, b.rate, b.a, b.force
+        a.q, a.v, a.a, a.force = b.q, b.v, b.a, b.force
     for k in range(len(one.contacts)):
         c, d = one.contacts[k], other.contacts[k]
         c.gap, c.rates, c.terms = d.gap, d.rates, d.terms
@@ -486,10 +431,11 @@ def closure_of(run, dt):
             contact = touch.contact
             if contact.on:
                 rates = rates_of_u(contact)
+                slipping = terms_of(contact, contact.a.body.u, contact.b.body.u)
                 terms = terms_with_loads(contact, dt) + FLOOR * math.sqrt(trace(contact.W)) * size
                 least = max(EPSILON * contact.scale / dt, TINY)  # a rate that changes a gap by less is zero
                 shares = abs(rates) / larger_of(terms, zeros_like(terms) + least)
-                sticks = touch.mode == STICKING and has_direction(run, touch, tangential(rates))
+                sticks = touch.mode == STICKING and has_direction(run, touch, tangential(rates), slipping)
                 worst = max(worst, largest(shares) if sticks else shares[0])
     return worst
 
@@ -502,63 +448,67 @@ def terms_with_loads(bond, dt):
     return terms_of(bond, of_a, of_b)
 
 
-#: share of the applied forces below which the resultant is regarded as zero, and share of the velocity that the applied
-#: forces cause in the longest step below which a mechanism is at rest
-BALANCED = 1e-12
-#: largest change of velocity, as a share of it, in a step across a singular position
-KICK = 0.1
-#: size of positions and velocities, or of their rates, in tolerances, below which the first step is the longest one;
-#: the share of their ratio that it is otherwise, see Hairer, Norsett, Wanner (1993), II.4
-IDLE, FIRST = 1e-5, 0.1
-
-crossed_outside = solved_outside("crosses")  # (run): the motion at the end of the step, whose length is `dt`
-
 # ---- a step
 
 
 @piece
-def place_at_stage(run, k, dt):
-    """Positions and velocities of stage k, from the stages before it."""
-    order = run.order
-    for i in range(len(run.system.bodies)):
-        body, start = run.system.bodies[i], run.stages[0].bodies[i]
-        rate, a = A[order, k, 0] * start.rate, A[order, k, 0] * start.a
-        for j in range(1, k):
-            if A[order, k, j] != 0.0:
-                of = run.stages[j].bodies[i]
-                rate += A[order, k, j] * of.rate
-                a += A[order, k, j] * of.a
-        body.at, body.u = start.q + dt * rate, start.v + dt * a
-        body.z = placed(body.at)
+def load_start(run, instant):
+    """Blocks at the motion with which a step begins."""
+    for k in range(len(run.integrated)):
+        one, of = run.integrated[k], instant.bodies[k]
+        one.q.start, one.v.start = of.q, of.v
+        one.q.stages[0].value, one.v.stages[0].value = rates_of_position(one.body, of.q, of.v), of.a
+    powers = run.powers.stages[0]
+    powers.value = first_four(powers.value, instant.powers)
 
 
 @kernel
-def at_rest(run, instant):
-    """Whether the mechanism is at rest and all forces are balanced, to round-off."""
-    speed = 0.0
-    for k in range(len(instant.bodies)):
-        speed += squared_length(instant.bodies[k].v, run.system.bodies[k].mass)
-    applied = instant.applied
-    return math.sqrt(speed) <= BALANCED * run.system.longest * applied and instant.moving <= BALANCED * applied
+def note_stage(run, k, whole):
+    """Store the motion computed by `accelerate` as stage k."""
+    note(run, run.stages[k], whole)
+    runge_kutta.note_slopes(run, k)
+    powers = run.powers.stages[k]
+    powers.value = first_four(powers.value, run.stages[k].powers)
+
+
+@piece
+def note_end(run):
+    """Store it as the end of the step, and the residual of joints and closed contacts there."""
+    note_stage(run, run.inner, True)
+    for one in run.integrated:
+        one.q.tried = one.q.end = one.body.at
+        one.v.tried = one.v.end = one.body.u
+    run.closure = closure_of(run, run.dt)
 
 
 @kernel
-def step_at_rest(run, t):
-    """A step at rest."""
-    start = run.stages[0]
+def evaluate_stage(run, k):
+    """The motion at stage k."""
+    runge_kutta.try_stage(run.steering, run.order, k, run.dt)
+    runge_kutta.place_bodies(run)
+    see(run.system, run.stages[0].t + C[run.order, k] * run.dt)
+    accelerate(run, False)
+    note_stage(run, k, False)
+
+
+@piece
+def stay_at_rest(run, t):
+    """The step to the time t if the mechanism is at rest and all forces are balanced, to round-off; whether it is."""
+    start, speed = run.stages[0], 0.0
+    for k in range(len(start.bodies)):
+        speed += squared_length(start.bodies[k].v, run.system.bodies[k].mass)
+    slow = math.sqrt(speed) <= BALANCED * run.system.longest * start.applied
+    if not (slow and start.moving <= BALANCED * start.applied):
+        return False
     for k in range(1, run.inner + 1):
         copy(run.stages[k], start)
+    for state in run.steering:
+        state.tried = state.end = state.start
+        for stage in state.stages:
+            stage.value = state.stages[0].value
     run.end.t = t
     run.error = run.closure = 0.0
-
-
-@kernel
-def evaluate_stage(run, k, dt):
-    """The motion at stage k."""
-    place_at_stage(run, k, dt)
-    see(run.system, run.stages[0].t + C[run.order, k] * dt)
-    accelerate(run, False)
-    note(run, run.stages[k], False)
+    return True
 
 
 @piece
@@ -569,8 +519,8 @@ def cross(run, t):
     Joints are closed at its end by impulses along their directions at its start; at both ends these are independent.
     """
     system, start, before, change = run.system, run.stages[0], 0.0, 0.0
-    dt = t - start.t
-    run.dt = dt
+    run.dt = t - start.t
+    load_start(run, start)
     place_at(run, start)
     if crossed_outside(run) != 1:
         return False
@@ -578,152 +528,84 @@ def cross(run, t):
     if not project(run):
         return False
     accelerate(run, True)
-    note(run, run.end, True)
+    note_end(run)
     for k in range(len(system.bodies)):
         of, mass = start.bodies[k], system.bodies[k].mass
         before += squared_length(of.v, mass)
         change += squared_length(run.end.bodies[k].v - of.v, mass)
-    run.closure, run.error, run.across = closure_of(run, dt), 0.0, 1
+    run.error, run.across = 0.0, 1
     return run.end.moving < INFINITE and change <= KICK * KICK * before
 
 
 @piece
 def advance(run, t):
     """The step from stage 0 to the time t; whether it has an end. Its error over the tolerance, in `error`."""
-    system, start = run.system, run.stages[0]
-    dt, run.across = t - start.t, 0
-    run.dt = dt
-    if run.steady and at_rest(run, start):
-        step_at_rest(run, t)
+    run.dt, run.across = t - run.stages[0].t, 0
+    load_start(run, run.stages[0])
+    if run.steady and stay_at_rest(run, t):
         return True
     for k in range(1, run.inner):
-        evaluate_stage(run, k, dt)
-    place_at_stage(run, run.inner, dt)
-    see(system, t)
+        evaluate_stage(run, k)
+    runge_kutta.try_stage(run.steering, run.order, run.inner, run.dt)
+    runge_kutta.place_bodies(run)
+    see(run.system, t)
     if not project(run):
         return False
     accelerate(run, True)
-    note(run, run.end, True)
-    run.closure = closure_of(run, dt)
-    run.error = max(error_of_states(run, dt), error_of_work(run, dt))
+    note_end(run)
+    first, second = runge_kutta.squared_errors(run, run.order)
+    run.error = max(run.dt * runge_kutta.blended(first, second, run.numbers), error_of_work(run))
     return True
 
 
-# ---- its error
-
-
 @piece
-def error_of_states(run, dt):
-    """Error of positions and velocities over their tolerances, root mean square."""
-    first = error_with(run, E, dt)
-    return blended(first, error_with(run, F, dt) if run.order == 1 else 0.0, run.numbers)
-
-
-@kernel
-def error_with(run, weights, dt):
-    """Sum of the squares of an estimate of the errors over their tolerances."""
-    total, order = 0.0, run.order
-    for i in range(len(run.system.bodies)):
-        start, end = run.stages[0].bodies[i], run.end.bodies[i]
-        rate, a = weights[order, 0] * start.rate, weights[order, 0] * start.a
-        for j in range(1, run.inner + 1):
-            of = run.stages[j].bodies[i]
-            rate += weights[order, j] * of.rate
-            a += weights[order, j] * of.a
-        rate = (dt * rate) / tolerance(run, start.q, end.q)
-        a = (dt * a) / tolerance(run, start.v, end.v)
-        total += dot(rate, rate) + dot(a, a)
-    return total
-
-
-@kernel
-def tolerance(run, x, y):
-    return run.rtol * larger_of(abs(x), abs(y)) + run.atol
-
-
-@kernel
-def energy_of_tolerance(run):
-    """Energy equivalent of the tolerances of positions and velocities."""
-    system, energy, most = run.system, TINY, 0.0
-    for i in range(len(system.bodies)):
-        start, end = run.stages[0].bodies[i], run.end.bodies[i]
-        most = max(most, largest(tolerance(run, start.q, end.q)))
-    for i in range(len(system.bodies)):
-        body, start, end = system.bodies[i], run.stages[0].bodies[i], run.end.bodies[i]
-        scale = tolerance(run, start.v, end.v)
-        energy += dot(abs(weighed(abs(start.v) + abs(end.v) + scale, body.mass)), scale)
-        force = abs(start.force) + abs(end.force) + abs(weighed(start.a, body.mass))
-        # in space components of a quaternion and of a torque differ
-        scale = tolerance(run, start.q, end.q) if is_planar(force) else zeros_like(force) + most
-        energy += dot(force, scale)
-    return energy
-
-
-@kernel
-def power(instant, k):
-    """Power of loads, damping, drivers, friction."""
-    if k < 2:
-        return instant.loads if k == 0 else instant.damping
-    return instant.drivers if k == 2 else instant.friction
-
-
-@piece
-def error_of_work(run, dt):
+def error_of_work(run):
     """Error of works over the energy equivalent of tolerances, root mean square of those that are done."""
-    total, other, done, order = 0.0, 0.0, 0, run.order
-    for k in range(4):
-        off, off_too, works = 0.0, 0.0, 0
-        for j in range(run.inner + 1):
-            one = power(run.stages[j], k)
-            off += E[order, j] * one
-            off_too += F[order, j] * one
-            works = 1 if one != 0.0 else works
-        total += off * off
-        other += off_too * off_too
-        done += works
-    return 0.0 if done == 0 else dt * blended(total, other, done) / energy_of_tolerance(run)
+    powers, order, count, most, energy = run.powers, run.order, run.inner + 1, 0.0, TINY
+    for one in run.integrated:
+        most = max(most, largest(runge_kutta.tolerance(run, one.q)))
+    for k in range(len(run.integrated)):
+        one, start, end = run.integrated[k], run.stages[0].bodies[k], run.end.bodies[k]
+        mass, scale = one.body.mass, runge_kutta.tolerance(run, one.v)
+        energy += dot(abs(weighed(abs(start.v) + abs(end.v) + scale, mass)), scale)
+        force = abs(start.force) + abs(end.force) + abs(weighed(start.a, mass))
+        # in space components of a quaternion and of a torque differ
+        energy += dot(force, runge_kutta.tolerance(run, one.q) if is_planar(force) else zeros_like(force) + most)
+    error, other = runge_kutta.weighted(powers, order, FIRST, count), runge_kutta.weighted(powers, order, SECOND, count)
+    size = zeros_like(error)
+    for j in range(count):
+        size += abs(powers.stages[j].value)
+    done = total(size / (size + TINY))
+    return run.dt * runge_kutta.blended(dot(error, error), dot(other, other), done) / energy
+
+
+@kernel
+def mean_weight(run, j):
+    """Weight of stage j, or of the end, in a mean over the step."""
+    if run.across:
+        return 0.5 if j == 0 or j == run.inner else 0.0
+    return A[run.order, run.inner, j]
 
 
 # ---- within a step
 
 
 @piece
-def motion_within(run, x, instant):
-    """The motion at a fraction of the step, from the continuous extension, whose further stages are evaluated."""
-    system, dt, bend = run.system, run.dt, x * x * (3.0 - 2.0 * x)
-    for j in range(len(run.stages)):
-        run.stages[j].weight = weight_within(run.order, j, x)
-    for i in range(len(system.bodies)):
-        body, start, end = system.bodies[i], run.stages[0].bodies[i], run.end.bodies[i]
-        rate, a = 0.0 * start.rate, 0.0 * start.a
-        for stage in run.stages:
-            of = stage.bodies[i]
-            rate += stage.weight * of.rate
-            a += stage.weight * of.a
-        body.at = start.q + dt * rate + bend * (end.q - start.q)
-        body.u = start.v + dt * a + bend * (end.v - start.v)
-        body.z = placed(body.at)
-    see(system, run.stages[0].t + x * dt)
-    accelerate(run, False)
-    note(run, instant, False)
+def extend(run):
+    """Evaluate the further stages of the interpolant."""
+    for k in range(run.inner + 1, len(run.stages)):
+        evaluate_stage(run, k)
+    runge_kutta.interpolate(run.steering, run.order, run.dt)
 
 
 @piece
-def extend(run):
-    """Evaluate the further stages of the continuous extension."""
-    for k in range(run.inner + 1, len(run.stages)):
-        evaluate_stage(run, k, run.dt)
-
-
-# ---- sums over a step
-
-
-@kernel
-def quadrature(run, j):
-    """Weight of stage j, or of the end, in a mean over the step."""
-    if run.across:
-        return 0.5 if j == 0 or j == run.inner else 0.0
-    return B[run.order, j]
+def motion_within(run, x, instant):
+    """The motion at a fraction of the step, by the interpolant, whose further stages are evaluated."""
+    runge_kutta.try_within(run.steering, run.order, x)
+    runge_kutta.place_bodies(run)
+    see(run.system, run.stages[0].t + x * run.dt)
+    accelerate(run, False)
+    note(run, instant, False)
 
 
 # ---- the first step
@@ -732,13 +614,6 @@ def quadrature(run, j):
 @kernel
 def first_length(run, start):
     """Length of the first step, after Hairer, Norsett and Wanner."""
-    y, slope = 0.0, 0.0
-    for i in range(len(start.bodies)):
-        of = start.bodies[i]
-        q, v = tolerance(run, of.q, of.q), tolerance(run, of.v, of.v)
-        y += dot(of.q / q, of.q / q) + dot(of.v / v, of.v / v)
-        slope += dot(of.rate / q, of.rate / q) + dot(of.a / v, of.a / v)
-    y, slope = math.sqrt(y / run.numbers), math.sqrt(slope / run.numbers)
-    if min(y, slope) < IDLE:
-        return run.system.longest
-    return min(run.system.longest, FIRST * y / slope)
+    load_start(run, start)
+    values, slopes = runge_kutta.sizes_at_start(run)
+    return run.system.longest if min(values, slopes) < IDLE else min(run.system.longest, SHARE * values / slopes)

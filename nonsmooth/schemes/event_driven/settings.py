@@ -1,17 +1,4 @@
-"""Event-driven steps: smooth motion at high order, with steps that end exactly at events.
-
-One step from (t, q, v) in a phase, which is defined by the modes of all contacts:
-
-1. A Runge-Kutta step of the phase's index-1 system, its size from the error estimate; q and v are projected.
-2. The first event within it, detected by cubics of gaps and slips and by the forces at the stages; the step is
-   repeated, with a safeguarded Newton method on its size, until it ends there.
-3. If a gap closes, an impact of all contacts that are closed, or close within the simultaneity window: one program by
-   Newton's law, two by Poisson's, none by those that are integrated along the impulse.
-4. A rebound shorter than dt_min ends an accumulation of impacts: the impact is repeated with e = 0 for it.
-5. The new phase: one program in accelerations and forces on the closed contacts.
-
-Steps without an event require no program: with known modes the equations are linear.
-"""
+"""Settings of event-driven steps: smooth motion at high order, with steps that end exactly at events; see `text`."""
 
 from __future__ import annotations
 

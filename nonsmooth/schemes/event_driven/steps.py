@@ -1,52 +1,39 @@
-"""Event-driven steps in compiled code, many per call."""
+"""Event-driven steps in compiled code, many per call; accelerations and forces at states of any motion."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.compiled_form import is_rough, made_once, options_of
 from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, reach_of, ridge_of
+from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
-from nonsmooth.schemes.event_driven.fields import INNER, ORDER
+from nonsmooth.schemes.event_driven import tolerances
+from nonsmooth.schemes.event_driven.fields import MODES, PROJECT
 from nonsmooth.schemes.event_driven.layout import EventLayout
 from nonsmooth.schemes.event_driven.programs import EventPrograms
 from nonsmooth.schemes.event_driven.settings import EventDriven, check_control, stated_rules, window_of
-from nonsmooth.schemes.event_driven.tolerances import (
-    CLOSED_GAP,
-    INACCURATE,
-    LOWEST,
-    NO_MODES,
-    NO_MOTION,
-    ORDERS,
-    SLOW,
-    SMOOTH,
-    STALLED,
-    TOGETHER,
-    UNLOCATED,
-    UNSOLVED,
-)
 from nonsmooth.solvers.chain import CERTIFIED, Chain
+from nonsmooth.solvers.semismooth_newton import SemismoothNewton
 from nonsmooth.step.control import ErrorControl, StepControl
 from nonsmooth.step.impact_fields import INCREMENTAL
+from nonsmooth.step.integration_fields import INNER, ORDER
 from nonsmooth.step.scheme import Scheme
 from nonsmooth.step.supported import SHARING, check_impact_laws
-from nonsmooth.step.tolerances import DONE
+from nonsmooth.step.tolerances import DONE, OPEN
 
-__all__ = ["EventSteps"]
+__all__ = ["EventInstants", "EventSteps", "Instant"]
 
 #: rules of compiled steps, for the manifest
 RULES = {"programs": "semismooth Newton, else a sequence of proximal programs, else the chain of solvers"}
 
-
-def _layout_of(system: System, values: Array, stepper: EventDriven) -> EventLayout:
-    """The compiled form of a mechanism, made once for all runs."""
-    rough, order, options = is_rough(system, values), ORDERS.index(stepper.order), options_of(system)
-    make = lambda: EventLayout(system, rough=rough, order=order, options=options)  # noqa: E731
-    return made_once(system, ("events", rough, order, options), make)
+#: velocities regarded as zero in space [-], [m/s], for which the direction of slip is not known
+RTOL, ATOL = 1e-9, 1e-12
 
 
 class EventSteps(CompiledSteps):
@@ -56,15 +43,11 @@ class EventSteps(CompiledSteps):
     ----------
     system, stepper, control, values : as `simulate` takes them
     t_end : [s]
+    scheme : of the text that is run, by default that of the stepper
     """
 
     layout: EventLayout
     root = "EventRun"
-
-    @staticmethod
-    def scheme_of(stepper: EventDriven, control: ErrorControl) -> Scheme:
-        """The text that is run, and its state."""
-        return stepper.scheme(control)
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -75,23 +58,22 @@ class EventSteps(CompiledSteps):
         return rules | stated_rules(stepper, control) | RULES
 
     def __init__(
-        self, system: System, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float
+        self, system: System, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float,
+        scheme: Scheme | None = None,
     ) -> None:  # fmt: skip
         check_control(control)
         assert control.dt_min is not None and control.dt_max is not None
-        self.system, self.scheme, self.control = system, self.scheme_of(stepper, control), control
+        self.system, self.scheme, self.control = system, scheme or stepper.scheme(control), control
         self.longest, self.shortest, self._t_end = control.dt_max, control.dt_min, t_end
         self._requested = stepper.solver is not None
         self._check(stepper, control, values)
         check_impact_laws(system, values, "EventDriven")
-        self._allocate(_layout_of(system, values, stepper), values)
+        rough, order, options = is_rough(system, values), tolerances.ORDERS.index(stepper.order), options_of(system)
+        make = lambda: EventLayout(system, rough=rough, order=order, options=options)  # noqa: E731
+        self._allocate(made_once(system, ("events", rough, order, options), make), values)
         self._events = self.memory.of["EventRun"]
         self.programs = EventPrograms(system, values, control, self.memory, self.layout, self.outside)
-        self._configure(stepper, control, values, t_end)
-        self._run = self._entry("run", 1)
-
-    def _configure(self, stepper: EventDriven, control: ErrorControl, values: Array, t_end: float) -> None:
-        system, spatial, order = self.system, self.system.dimension == 3, self.layout.order
+        spatial = system.dimension == 3
         restitution, _, _, scale = system.elementwise.contact_law(values)
         window = window_of(stepper, control)
         for name, value in (
@@ -101,17 +83,19 @@ class EventSteps(CompiledSteps):
         ):  # fmt: skip
             self._whole[name] = value
         for name, value in (
-            ("rtol", control.rtol), ("atol", control.atol), ("numbers", system.nq + system.nv),
+            ("rtol", control.rtol), ("numbers", system.nq + system.nv),
             ("slip_rtol", control.rtol if spatial else 0.0), ("slip_atol", control.atol if spatial else 0.0),
             ("shortest", control.dt_min), ("window", window), ("order", order), ("inner", INNER[order]),
             ("exponent", -1.0 / ORDER[order]),
-            ("together", min(self.shortest, TOGETHER)), ("smallest", float(np.min(scale, initial=np.inf))),
+            ("together", min(self.shortest, tolerances.TOGETHER)), ("smallest", float(np.min(scale, initial=np.inf))),
             ("steady", self.layout.timeless), ("ends", t_end), *self.programs.addresses().items(),
         ):  # fmt: skip
             self._events[name] = value
+        self.memory.of["StateBlock"]["tolerance"] = control.atol
         touch = self.memory.of["Touch"]
-        touch["closed_gap"][self.layout.contacts] = np.maximum(CLOSED_GAP * scale, LOWEST)
+        touch["closed_gap"][self.layout.contacts] = np.maximum(tolerances.CLOSED_GAP * scale, tolerances.LOWEST)
         touch["law"][self.layout.contacts] = restitution
+        self._run = self._entry("run", 1)
 
     # ---------------------------------------------------------------------------------------------------------- steps
 
@@ -148,31 +132,31 @@ class EventSteps(CompiledSteps):
         """Why there is no step from a state."""
         self._raise()
         control, t, code = self.control, state.t, int(self._events["failure"][0])
-        if code == INACCURATE:
+        if code == tolerances.INACCURATE:
             return (
                 f"no step from t = {t:.9g} s meets rtol = {control.rtol:g}, atol = {control.atol:g}; "
                 "loosen them, or check for discontinuous loads."
             )
-        if code == NO_MOTION:
+        if code == tolerances.NO_MOTION:
             return f"the projection onto joints and closed contacts diverges at t = {t:.9g} s."
-        if code == UNLOCATED:
+        if code == tolerances.UNLOCATED:
             return f"the first event after t = {t:.9g} s cannot be located."
-        if code == NO_MODES:
+        if code == tolerances.NO_MODES:
             shared = self._events["shared"][0] > 0
             cause = "the contact forces are not unique, and none of the modes tried persists beyond"
             advice = "; use MoreauJean() or GaussQP(), which do not depend on modes." if shared else "."
             return f"{cause if shared else 'no modes of the contacts are consistent at'} t = {t:.9g} s{advice}"
-        if code == SLOW and not self.outside.failure:
+        if code == tolerances.SLOW and not self.outside.failure:
             return self._stalled(state)
-        if code == UNSOLVED and not self.outside.failure:
+        if code == tolerances.UNSOLVED and not self.outside.failure:
             return f"the phase of the contacts at t = {t:.9g} s or at the next event is not certified."
         return self.outside.failure or f"the step has a residual of {self._whole['residual'][0]:.2g}."
 
     def _stalled(self, state: State) -> str:
-        smooth = f"{STALLED / SMOOTH:g} steps"
+        smooth = f"{tolerances.STALLED / tolerances.SMOOTH:g} steps"
         advice = "Larger rtol and atol, or smoother loads, permit longer steps."
         if self.system.nc:
-            smooth = f"{STALLED} events, or {smooth},"
+            smooth = f"{tolerances.STALLED} events, or {smooth},"
             advice = f"A larger dt_min ends accumulations, a larger simultaneity merges impacts. {advice}"
         lost = self.programs.mechanism.lost_rank(state.t, state.q)
         return f"no progress: {smooth} within dt_min = {self.control.dt_min:g} s.{lost or ' ' + advice}"
@@ -197,3 +181,89 @@ class EventSteps(CompiledSteps):
         self.kept.put(self.memory, state.memory)
         self._put_motion(state, origin)
         return DONE
+
+
+class Instant(NamedTuple):
+    """Coordinates (nq,), accelerations (nv,), forces of joints (ng,) and of contacts (nc,), (nt,), modes (nc,)."""
+
+    q: Array
+    a: Array
+    lam_g: Array
+    lam_N: Array
+    lam_T: Array
+    mode: NDArray[np.int8]
+
+
+class EventInstants(EventSteps):
+    """The phase that begins at a state, as `EventDriven` finds it.
+
+    Parameters
+    ----------
+    system, values
+    longest : [s] time in which loads change velocities, relative to which others are round-off
+
+    Raises
+    ------
+    InputError
+        If an element has no compiled form.
+    """
+
+    def __init__(self, system: System, values: Array, longest: float) -> None:
+        stepper, control = EventDriven(simultaneity=0.0), ErrorControl(RTOL, ATOL, longest, longest)
+        scheme = Scheme(text="nonsmooth.schemes.event_driven.instant_text")
+        super().__init__(system, stepper, control, values, longest, scheme)
+        self.use(Chain(SemismoothNewton()))
+
+    @property
+    def closed_gap(self) -> Array:
+        """Gaps (nc,) regarded as closed [m]."""
+        return np.asarray(self.memory.of["Touch"]["closed_gap"][self.layout.contacts])
+
+    def projected(self, t: float, q: Array, v: Array, mode: NDArray[np.int8]) -> tuple[Array, Array]:
+        """The nearest q and v, in the mass metric, that satisfy joints, closed contacts and sticking.
+
+        Raises
+        ------
+        SolverFailed
+            If there are none.
+        """
+        self._put_instant(t, q, v)
+        self.memory.of["Touch"]["mode"][self.layout.contacts] = mode
+        self._do(PROJECT, t)
+        return self.layout.packed(self.memory, "at"), self.layout.packed(self.memory, "u")
+
+    def found(
+        self, t: float, q: Array, v: Array, candidates: NDArray[np.bool_], signs: dict[int, Array]
+    ) -> Instant:  # fmt: skip
+        """Modes of the closed contacts that do not approach, and what follows from them; `signs` contains known
+        directions of slips that vanish at this instant.
+
+        Raises
+        ------
+        SolverFailed
+            If no modes are found.
+        """
+        self._put_instant(t, q, v)
+        touches, contacts = self.memory.of["Touch"], self.layout.contacts
+        touches["mode"], touches["candidate"], touches["known"] = OPEN, 0, 0
+        touches["candidate"][contacts] = candidates
+        for i, direction in signs.items():
+            touches["known"][contacts[i]], touches["sign"][contacts[i], 1:] = 1, direction
+        self._do(MODES, t)
+        lam, (ng, nc) = self.programs.forces(), (self.system.ng, self.system.nc)
+        return Instant(
+            self.layout.packed(self.memory, "at"), self.layout.packed(self.memory, "jump"),
+            lam[:ng], lam[ng : ng + nc], lam[ng + nc :], touches["mode"][contacts].astype(np.int8),
+        )  # fmt: skip
+
+    def _put_instant(self, t: float, q: Array, v: Array) -> None:
+        self._whole["seen"] = t
+        self.layout.put(self.memory, "at", q)
+        self.layout.put(self.memory, "u", v)
+
+    def _do(self, part: int, t: float) -> None:
+        done = self._run(self.memory.address(self.root), part) == DONE
+        self._raise()
+        if not done:
+            why = self.outside.failure or "the modes of its contacts are not certified."
+            raise SolverFailed(f"no forces at t = {t:.9g} s: {why}")

@@ -16,8 +16,9 @@ it finds one.
 import math
 
 from nonsmooth.compile.kernels import kernel, piece, solved_outside
-from nonsmooth.compile.records.values import dot, largest, zeros_like
-from nonsmooth.schemes.event_driven.phase_changes import change_by_impact, change_phase, zero_rate
+from nonsmooth.compile.records.values import largest, zeros_like
+from nonsmooth.schemes.event_driven import phase_motion, tolerances
+from nonsmooth.schemes.event_driven.phase_changes import change_by_impact, change_phase
 from nonsmooth.schemes.event_driven.phase_events import (
     BREAKAWAY,
     NONE,
@@ -28,30 +29,7 @@ from nonsmooth.schemes.event_driven.phase_events import (
     set_scales,
     unseen,
 )
-from nonsmooth.schemes.event_driven.phase_motion import (
-    accelerate,
-    advance,
-    copy,
-    count_closed,
-    cross,
-    first_length,
-    note,
-    place_at,
-    quadrature,
-)
-from nonsmooth.schemes.event_driven.tolerances import (
-    CRAWL,
-    CRAWLED,
-    EVENTS,
-    INACCURATE,
-    NO_MODES,
-    NO_MOTION,
-    SLOW,
-    SMOOTH,
-    STALLED,
-    UNLOCATED,
-    UNSOLVED,
-)
+from nonsmooth.step import rows
 from nonsmooth.step.closing import SHORTENED, VISIBLE
 from nonsmooth.step.grid import latest_end, pass_stops
 from nonsmooth.step.mechanism import (
@@ -60,85 +38,17 @@ from nonsmooth.step.mechanism import (
     mode_of,
     norm,
     rates_of_u,
+    round_off,
     set_impulse_scales,
     tangential,
     terms_of,
 )
 from nonsmooth.step.motion import placed, see
 from nonsmooth.step.program import INFINITE
-from nonsmooth.step.rows import (
-    mark_jump,
-    write_contact,
-    write_contact_impact,
-    write_impact_reaction,
-    write_jump,
-    write_loads,
-    write_motion,
-    write_reaction,
-    write_step,
-)
 from nonsmooth.step.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
 
 #: number of steps per longest step, averaged over the last `CRAWLED` steps, above which the cause is examined
 CROWDED = 50
-
-examined_outside = solved_outside("examines")  # (run): 0 if there is a cause
-
-
-@kernel
-def crawls(run):
-    """Whether so many steps in a row have been far too short that their cause is looked for."""
-    return run.tried < CRAWL * run.shortest and (run.crawled + 1) % CRAWLED == 0
-
-
-@kernel
-def crowds(run):
-    """Whether the last steps have been so many that their cause is looked for."""
-    start = run.stages[0].t
-    full = run.counted == CRAWLED and start > run.counted_since
-    return full and start - run.counted_since < CRAWLED * run.system.longest / CROWDED
-
-
-@piece
-def is_stopped(run):
-    """Whether there is a cause of short steps for which the run ends."""
-    run.crowded = 1 if crowds(run) else 0
-    if not (run.crowded or crawls(run)):
-        return False
-    t, dt, error, tried, next_length = run.stages[0].t, run.dt, run.error, run.tried, run.next_length
-    if run.crowded and t + 0.5 * dt != t:
-        advance(run, t + 0.5 * dt)
-        run.half_error = run.error
-        advance(run, t + dt)
-        run.error = error
-    run.tried, run.next_length = tried, next_length
-    return examined_outside(run) != 1
-
-
-@kernel
-def count_step(run):
-    """Count steps for `is_stopped`."""
-    start = run.stages[0].t
-    run.crawled = run.crawled + 1 if run.tried < CRAWL * run.shortest else 0
-    if start < run.counted_since or run.counted == CRAWLED:
-        run.counted, run.counted_since = 0, start
-    run.counted += 1
-
-
-@kernel
-def count_event(run, event):
-    """Count events, and shares of steps without one, within the shortest flight."""
-    if run.after.t - run.stall_since > run.shortest:
-        run.stall_since, run.stall_count = run.after.t, 0.0
-    run.stall_count += 1.0 if event else SMOOTH
-
-
-@kernel
-def stalls(run):
-    """Whether there have been too many."""
-    return run.stall_count >= STALLED and run.after.t - run.stall_since <= run.shortest
-
-
 #: least share of the step before that the step after a singular position has
 BEYOND = 1e-2
 #: how often the length of a step is halved that failed, or whose contacts pull
@@ -151,7 +61,11 @@ REJECTIONS = 60
 WHOLE = 0.99
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
 SINGULAR = 25.0
+#: share of the terms of a rate of joints by which it differs behind a corner where velocities of drivers jump, and of
+#: that with which the mechanism would cross its own size in the longest step
+KINK = 1e-9
 
+examined_outside = solved_outside("examines")  # (run): 0 if there is a cause
 reached_outside = solved_outside("reaches")  # (run): `reach` and `half`, if a singular position comes nearer
 
 
@@ -159,10 +73,22 @@ reached_outside = solved_outside("reaches")  # (run): `reach` and `half`, if a s
 
 
 @piece
-def comes_near(run):
-    """Whether a singular position of the joints is near, and comes nearer: when, in `reach`."""
-    place_at(run, run.stages[0])
-    return reached_outside(run) == 1
+def is_stopped(run):
+    """Whether there is a cause of short steps for which the run ends: looked for where so many steps in a row have been
+    far too short, or the last ones too many."""
+    t, full = run.stages[0].t, run.counted == tolerances.CRAWLED and run.stages[0].t > run.counted_since
+    run.crowded = 1 if full and t - run.counted_since < tolerances.CRAWLED * run.system.longest / CROWDED else 0
+    crawls = run.tried < tolerances.CRAWL * run.shortest and (run.crawled + 1) % tolerances.CRAWLED == 0
+    if not (run.crowded or crawls):
+        return False
+    dt, error, tried, next_length = run.dt, run.error, run.tried, run.next_length
+    if run.crowded and t + 0.5 * dt != t:
+        phase_motion.advance(run, t + 0.5 * dt)
+        run.half_error = run.error
+        phase_motion.advance(run, t + dt)
+        run.error = error
+    run.tried, run.next_length = tried, next_length
+    return examined_outside(run) != 1
 
 
 @piece
@@ -174,16 +100,21 @@ def take_smooth(run, limit):
     for _ in range(REJECTIONS):
         if t + dt == t:
             break
-        if rejected and not run.closed and run.dependence > SINGULAR and comes_near(run):
-            if run.half < run.reach <= 1.5 * dt + run.half:  # end a step just before the singular position
-                dt = min(dt, run.reach - 0.5 * run.half)
-            elif run.reach <= run.half and t + 2.0 * run.reach <= limit:
-                if cross(run, t + 2.0 * run.reach):
+        if rejected and not run.closed and run.dependence > SINGULAR:
+            phase_motion.place_at(run, run.stages[0])
+            if reached_outside(run) == 1:  # a singular position of the joints is near, and comes nearer
+                if run.half < run.reach <= 1.5 * dt + run.half:  # end a step just before it
+                    dt = min(dt, run.reach - 0.5 * run.half)
+                elif (
+                    run.reach <= run.half
+                    and t + 2.0 * run.reach <= limit
+                    and phase_motion.cross(run, t + 2.0 * run.reach)
+                ):
                     run.next_length = min(max(2.0 * run.reach, BEYOND * wanted), run.system.longest)
                     run.tried = run.dt
                     return True
-        if not advance(run, limit if dt >= longest else t + dt):
-            run.failure = NO_MOTION
+        if not phase_motion.advance(run, limit if dt >= longest else t + dt):
+            run.failure = tolerances.NO_MOTION
             return False
         error = run.error
         factor = min(GROW, max(SHRINK, SAFETY * error**run.exponent)) if error > 0.0 else GROW
@@ -192,13 +123,12 @@ def take_smooth(run, limit):
             if dt == longest and not rejected:  # shortened by the end of the run
                 found = max(found, wanted)
             run.next_length, run.tried = min(found, run.system.longest), run.dt
-            if is_stopped(run):
-                run.failure = SLOW
-                return False
-            return True
+            stopped = is_stopped(run)
+            run.failure = tolerances.SLOW if stopped else run.failure
+            return not stopped
         rejected = True
         dt *= factor if error < INFINITE else SHRINK
-    run.failure = INACCURATE
+    run.failure = tolerances.INACCURATE
     return False
 
 
@@ -218,27 +148,17 @@ def recall(run):
         touch.reference = touch.kept_reference
         touch.directions, touch.impact = touch.direction, zeros_like(touch.impact)
         if touch.mode == SLIPPING and run.slip_atol > 0.0 and run.ready:
-            slip, s = tangential(of.rates), touch.direction
-            ahead = dot(slip, s)
-            most = norm(tangential(of.terms)) + touch.contact.scale / run.system.longest
-            if norm(slip) > run.slip_atol + run.slip_rtol * most:
-                if ahead < 0.0:
-                    slip -= (2.0 * ahead) * s
-                touch.direction = (1.0 / max(norm(slip), TINY)) * slip
-    count_closed(run)
+            touch.direction = phase_motion.direction_of(run, touch, tangential(of.rates), of.terms)
+    phase_motion.count_closed(run)
 
 
 @kernel
-def forget_signs(run):
+def forget_signs(run, keep):
+    """No contact is released, and no directions of slips are known; with `keep` those of contacts that slip, however
+    slowly."""
     for touch in run.touches:
         touch.released = touch.known = 0
-
-
-@kernel
-def keep_signs(run):
-    """Contacts that slip keep their direction, however slowly."""
-    for touch in run.touches:
-        if touch.mode == SLIPPING:
+        if keep and touch.mode == SLIPPING:
             touch.known, touch.sign = 1, touch.direction
 
 
@@ -253,30 +173,27 @@ def break_away(run, k, P):
 def reconsider(run):
     """The phase at the start of the step contradicts the motion after it: another one, if it is found."""
     start, k = run.stages[0], run.which
-    forget_signs(run)
+    forget_signs(run, run.kind == BREAKAWAY)
     if run.kind == RELEASE:
         run.touches[k].released = 1
     elif run.kind == BREAKAWAY:  # forces that begin at zero have the direction of the motion after it
-        keep_signs(run)
         loaded = start.contacts[k].P[0] > run.touches[k].zero_force
         break_away(run, k, start.contacts[k].P if loaded else run.end.contacts[k].P)
     if not change_phase(run, start):
         return False
-    copy(start, run.after)
+    phase_motion.copy(start, run.after)
     return True
 
 
 @piece
 def open_or_slip(run):
     """Contacts that open at the end of the step, or begin to slip there: also those that do so at once thereafter."""
-    forget_signs(run)
     cone, which = run.kind == BREAKAWAY, run.which
-    if run.kind != RELEASE and not cone:
+    forget_signs(run, run.kind == RELEASE or cone)
+    # where forces are not unique, others that act alike may be admissible, which the program finds
+    if run.shared or not (run.kind == RELEASE or cone):
         return True
-    keep_signs(run)
-    if run.shared:  # other forces that act alike may be admissible, which the program finds
-        return True
-    if not advance(run, run.left.t + run.together):
+    if not phase_motion.advance(run, run.left.t + run.together):
         return False
     for k in range(len(run.touches)):
         touch = run.touches[k]
@@ -296,8 +213,7 @@ def closes_gap(run):
     for k in range(len(run.touches)):
         touch, of = run.touches[k], run.left.contacts[k]
         closes = touch.mode == OPEN and of.gap <= touch.closed_gap
-        closes = closes and of.rates[0] < -zero_rate(run, touch.contact, of.terms[0])
-        touch.striking, some = 1 if closes else 0, some or closes
+        some = some or (closes and of.rates[0] < -round_off(run.system, touch.contact, of.terms[0]))
     return some
 
 
@@ -307,45 +223,24 @@ def closes_gap(run):
 @piece
 def sum_up(run):
     """Mean reactions, works and residual of the smooth motion, by the weights of the stages; its end."""
-    dt = run.dt
-    run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = 0.0
-    residual = run.closure
+    residual, works = run.closure, zeros_like(run.works)
     for k in range(len(run.means)):
         first = run.stages[0].reactions[k]
-        force, torque = quadrature(run, 0) * first.force, quadrature(run, 0) * first.torque
+        force, torque = phase_motion.mean_weight(run, 0) * first.force, phase_motion.mean_weight(run, 0) * first.torque
         for j in range(1, run.inner + 1):
-            of, weight = run.stages[j].reactions[k], quadrature(run, j)
+            of, weight = run.stages[j].reactions[k], phase_motion.mean_weight(run, j)
             force += weight * of.force
             torque += weight * of.torque
         run.means[k].force, run.means[k].torque = force, torque
     for j in range(run.inner + 1):
-        stage, weight = run.stages[j], dt * quadrature(run, j)
+        stage, weight = run.stages[j], run.dt * phase_motion.mean_weight(run, j)
         if weight != 0.0:
-            run.work_loads += weight * stage.loads
-            run.loss_damping -= weight * stage.damping
-            run.work_drivers += weight * stage.drivers
-            run.loss_friction -= weight * stage.friction
+            works += weight * stage.powers
         if j > 0 and (j == run.inner or not run.across):
             residual = max(residual, stage.residual)
+    run.works = works
     run.system.residual = residual
-    copy(run.left, run.end)
-
-
-@kernel
-def natural_map(run):
-    """The worst of gap and impulse of a contact, the lesser of both, each by a size of its own.
-
-    The gap of a contact in a simultaneous impact is bounded by the window.
-    """
-    worst = 0.0
-    for k in range(len(run.touches)):
-        touch, of = run.touches[k], run.left.contacts[k]
-        gap, total = of.gap, touch.smooth[0] + touch.impact[0]
-        if touch.impact[0] > 0.0:
-            gap -= min(max(-run.window * of.rates[0], 0.0), gap)
-        contact = touch.contact
-        worst = max(worst, complementarity_error(gap, contact.scale, total, contact.impulse_scale))
-    return worst
+    phase_motion.copy(run.left, run.end)
 
 
 @piece
@@ -354,47 +249,61 @@ def finish_row(run):
 
     As in other schemes, a contact that rebounds has the mode of its impact.
     """
-    system = run.system
-    system.complementarity, system.dt = natural_map(run), run.dt
-    write_step(system, run.after.t, run.work_drivers + run.work_impact, run.loss_friction)
-    write_loads(system, run.work_loads, run.loss_damping, 0.0, 0.0)
+    system, worst = run.system, 0.0
+    for k in range(len(run.touches)):  # the gap of a contact in a simultaneous impact is bounded by the window
+        touch, of = run.touches[k], run.left.contacts[k]
+        gap, contact = of.gap, touch.contact
+        if touch.impact[0] > 0.0:
+            gap -= min(max(-run.window * of.rates[0], 0.0), gap)
+        total = touch.smooth[0] + touch.impact[0]
+        worst = max(worst, complementarity_error(gap, contact.scale, total, contact.impulse_scale))
+    system.complementarity, system.dt = worst, run.dt
+    works = run.works
+    rows.write_step(system, run.after.t, works[2] + run.work_impact, works[3])
+    rows.write_loads(system, works[0], works[1], 0.0, 0.0)
     for i in range(len(run.means)):
         one, mean, kick = system.reactions[i], run.means[i], run.kicks[i]
-        write_reaction(system, one, mean.force, mean.torque)
+        rows.write_reaction(system, one, mean.force, mean.torque)
         none = zeros_like(kick.force)
-        write_impact_reaction(system, one, kick.force if run.impact else none, kick.torque if run.impact else none)
+        rows.write_impact_reaction(system, one, kick.force if run.impact else none, kick.torque if run.impact else none)
     for i in range(len(run.touches)):
         touch = run.touches[i]
         contact, mode = touch.contact, touch.mode
         if mode == OPEN:
             contact.P, contact.on = touch.impact, 1 if touch.impact[0] > 0.0 else 0
             mode = mode_of(contact)
-        write_contact(system, contact, touch.smooth + touch.impact, mode)
+        rows.write_contact(system, contact, touch.smooth + touch.impact, mode)
         before = touch.approach if run.kinked else run.left.contacts[i].rates[0]
-        write_contact_impact(system, contact, touch.impact, before, run.after.contacts[i].rates[0])
+        rows.write_contact_impact(system, contact, touch.impact, before, run.after.contacts[i].rates[0])
     for i in range(len(system.bodies)):
         body, after = system.bodies[i], run.after.bodies[i]
-        write_motion(system, body, after.q, after.v)
-        write_jump(system, body, run.left.bodies[i].v)
-    mark_jump(system, run.work_impact)
+        rows.write_motion(system, body, after.q, after.v)
+        rows.write_jump(system, body, run.left.bodies[i].v)
+    rows.mark_jump(system, run.work_impact)
 
 
 @kernel
 def start_next_step(run, event):
-    """The end of the step is the start of the next one."""
-    system = run.system
-    count_step(run)
+    """The end of the step is the start of the next one; steps are counted for `is_stopped`, and within the shortest
+    flight events, with shares of steps without one."""
+    system, start, after = run.system, run.stages[0], run.after
+    run.crawled = run.crawled + 1 if run.tried < tolerances.CRAWL * run.shortest else 0
+    if start.t < run.counted_since or run.counted == tolerances.CRAWLED:
+        run.counted, run.counted_since = 0, start.t
+    run.counted += 1
     for touch in run.touches:
         touch.kept_mode, touch.kept_direction, touch.kept_share = touch.mode, touch.direction, touch.share
         touch.kept_reference = touch.reference
     for joint in system.joints:
         joint.lam_next = joint.lam
-    copy(run.stages[0], run.after)
+    phase_motion.copy(start, after)
     for k in range(len(system.bodies)):
-        system.bodies[k].q, system.bodies[k].v = run.after.bodies[k].q, run.after.bodies[k].v
-    system.t = run.after.t
+        system.bodies[k].q, system.bodies[k].v = after.bodies[k].q, after.bodies[k].v
+    system.t = after.t
     run.length, run.ready, run.kept_shared = run.next_length, 1, run.shared
-    count_event(run, event)
+    if after.t - run.stall_since > run.shortest:
+        run.stall_since, run.stall_count = after.t, 0.0
+    run.stall_count += 1.0 if event else tolerances.SMOOTH
     system.steps += 1
 
 
@@ -410,9 +319,9 @@ def presses(run):
     found = True
     for k in range(len(run.touches)):
         touch = run.touches[k]
-        total = quadrature(run, 0) * run.stages[0].contacts[k].P
+        total = phase_motion.mean_weight(run, 0) * run.stages[0].contacts[k].P
         for j in range(1, run.inner + 1):
-            total += quadrature(run, j) * run.stages[j].contacts[k].P
+            total += phase_motion.mean_weight(run, j) * run.stages[j].contacts[k].P
         # a lesser force has the sign of its round-off
         touch.smooth = run.dt * (total if not -touch.zero_force <= total[0] < 0.0 else zeros_like(total))
         found = found and touch.smooth[0] >= 0.0
@@ -423,19 +332,19 @@ def presses(run):
 def find_step(run, limit):
     """A smooth step that ends at its first event, at the time `limit` at most; whether there is one."""
     halved = 0
-    for _ in range(EVENTS):
+    for _ in range(tolerances.EVENTS):
         if not take_smooth(run, limit):
             return False
         for _ in range(SHORTENED):
             time = unseen(run)
             if run.across or not time < VISIBLE * run.dt:
                 break
-            if not advance(run, run.stages[0].t + time):
-                run.failure = NO_MOTION
+            if not phase_motion.advance(run, run.stages[0].t + time):
+                run.failure = tolerances.NO_MOTION
                 return False
         set_scales(run)
         if not end_at_event(run):
-            run.failure = UNLOCATED
+            run.failure = tolerances.UNLOCATED
             return False
         if run.kind == NONE or run.time > 0.0:
             if presses(run) or run.across or halved == HALVINGS:
@@ -443,15 +352,10 @@ def find_step(run, limit):
             halved += 1
             run.length = 0.5 * run.dt
         elif not reconsider(run):
-            run.failure = UNSOLVED
+            run.failure = tolerances.UNSOLVED
             return False
-    run.failure = NO_MODES
+    run.failure = tolerances.NO_MODES
     return False
-
-
-#: share of the terms of a rate of joints by which it differs behind a corner where velocities of drivers jump, and of
-#: that with which the mechanism would cross its own size in the longest step
-KINK = 1e-9
 
 
 @kernel
@@ -474,7 +378,7 @@ def is_kinked(run):
         return False
     run.kept_stop = system.stop
     pass_stops(system, run.left.t)
-    place_at(run, run.left)
+    phase_motion.place_at(run, run.left)
     evaluate_all(system.constraints)
     for joint in system.joints:
         terms = terms_of(joint, joint.a.body.u, joint.b.body.u) + abs(joint.rate)
@@ -502,17 +406,17 @@ def step(run, limit):
     event = struck or run.kind != NONE
     if struck:
         if not change_by_impact(run, run.left):
-            run.failure = UNSOLVED
+            run.failure = tolerances.UNSOLVED
             return False
     elif event:
         if not open_or_slip(run) or not change_phase(run, run.left):
-            run.failure = UNSOLVED
+            run.failure = tolerances.UNSOLVED
             return False
     else:
-        copy(run.after, run.left)
+        phase_motion.copy(run.after, run.left)
     run.dt, run.next_length, run.tried = dt, length, tried
-    if stalls(run):
-        run.failure = SLOW
+    if run.stall_count >= tolerances.STALLED and run.after.t - run.stall_since <= run.shortest:
+        run.failure = tolerances.SLOW
         return False
     if not run.system.residual <= run.system.certified:
         return False
@@ -531,8 +435,8 @@ def evaluate_start(run):
     see(system, system.t)
     run.ready = run.current = 0
     recall(run)
-    accelerate(run, True)
-    note(run, run.stages[0], True)
+    phase_motion.accelerate(run, True)
+    phase_motion.note(run, run.stages[0], True)
     run.ready = 1
 
 
@@ -548,16 +452,6 @@ def restore(run):
         contact.P = zeros_like(contact.P)
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
-
-
-@kernel
-def clear_row(run):
-    """Nothing happens before an impact at the start of a run."""
-    run.dt = run.work_loads = run.loss_damping = run.work_drivers = run.loss_friction = run.system.residual = 0.0
-    for touch in run.touches:
-        touch.smooth = touch.impact = zeros_like(touch.impact)
-    for mean in run.means:
-        mean.force = mean.torque = zeros_like(mean.force)
 
 
 @piece
@@ -576,16 +470,21 @@ def begin(run):
     run.failure = run.kept_shared = run.impact = run.kinked = system.steps = 0
     evaluate_start(run)
     set_impulse_scales(system)
-    copy(run.left, run.stages[0])
-    forget_signs(run)
-    clear_row(run)
+    phase_motion.copy(run.left, run.stages[0])
+    forget_signs(run, False)
+    run.dt = run.system.residual = 0.0  # nothing happens before an impact at the start of a run
+    run.works = zeros_like(run.works)
+    for touch in run.touches:
+        touch.smooth = touch.impact = zeros_like(touch.impact)
+    for mean in run.means:
+        mean.force = mean.torque = zeros_like(mean.force)
     found = change_by_impact(run, run.left) if closes_gap(run) else change_phase(run, run.left)
     if not found:
         restore(run)
-        run.failure = UNSOLVED
+        run.failure = tolerances.UNSOLVED
         return UNCERTAIN
     finish_row(run)
-    run.next_length = first_length(run, run.after)
+    run.next_length = phase_motion.first_length(run, run.after)
     run.tried, run.stall_since, run.stall_count = math.inf, system.t, 0.0
     start_next_step(run, False)
     system.steps, run.stall_count, run.counted, run.counted_since = 0, 0.0, 0, math.inf
@@ -605,7 +504,7 @@ def try_step(run):
         if step(run, limit):
             return True
         restore(run)
-        if run.failure == SLOW or k == HALVINGS:
+        if run.failure == tolerances.SLOW or k == HALVINGS:
             return False
         system.shortened += 1
         limit = system.t + 0.5 * min(limit - system.t, run.tried)
