@@ -3,16 +3,11 @@
 import math
 
 from nonsmooth.compile.kernels import kernel, solved_outside
-from nonsmooth.schemes.gauss.first_half import (
-    apply_forces,
-    evaluate_solution,
-    place_at_end,
-    solve_first_half,
-)
+from nonsmooth.schemes.gauss.first_half import apply_forces, evaluate_solution, solve_first_half
 from nonsmooth.schemes.gauss.tolerances import DIPPED, LANDED, TRIALS
 from nonsmooth.step.closing import bracketed, first_below
 from nonsmooth.step.deformation import growth
-from nonsmooth.step.mechanism import touches
+from nonsmooth.step.mechanism import place_at_end, touches
 from nonsmooth.step.tolerances import AT_THE_END
 
 
@@ -24,22 +19,16 @@ def end_rate(contact, dt):
 
 
 @kernel
-def closes_at(contact, dt):
-    """Time within dt at which a gap closes, by cubic interpolation; infinite if it does not."""
-    if contact.closed:
-        return math.inf
-    end = end_rate(contact, dt)
-    return first_below(contact.start_g, contact.start_rate, contact.g, end, dt, DIPPED * contact.scale)
-
-
-@kernel
 def first_closing(system, dt):
-    """Time within dt at which the first gap closes, and its index."""
+    """Time within dt at which the first gap closes, by cubic interpolation, and its index; infinite if none does."""
     soonest, found = math.inf, 0
     for k in range(len(system.contacts)):
-        at = closes_at(system.contacts[k], dt)
-        if at < soonest:
-            soonest, found = at, k
+        contact = system.contacts[k]
+        if not contact.closed:
+            end = end_rate(contact, dt)
+            at = first_below(contact.start_g, contact.start_rate, contact.g, end, dt, DIPPED * contact.scale)
+            if at < soonest:
+                soonest, found = at, k
     return soonest, found
 
 
