@@ -260,7 +260,7 @@ OBSERVE = """
 import numpy as np
 from nonsmooth import Ground, Model, PlanarBody
 from nonsmooth.engine.layout import Layout
-from nonsmooth.engine.viewer import Viewer
+from nonsmooth.engine.tables import Viewer
 system = Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build()
 layout = Layout(system, rough=False)
 view, still = Viewer(layout, layout.filled(system.parameter_values)), np.zeros((4, 3))

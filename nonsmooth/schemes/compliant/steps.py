@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.engine.compiled_form import made_once
-from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken, origin_of
+from nonsmooth.engine.compiled_form import cached
+from nonsmooth.engine.run import MOST, Run, Taken, origin_of
+from nonsmooth.engine.steps import RIDGE
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.schemes.compliant.layout import CompliantLayout
@@ -35,7 +36,7 @@ SINGULAR = (
 
 def compliant_layout(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
-    return made_once(system, "compliant", lambda: CompliantLayout(system))
+    return cached(system, "compliant", lambda: CompliantLayout(system))
 
 
 def ridge_of(system: System, values: Array) -> float:
@@ -47,7 +48,7 @@ def ridge_of(system: System, values: Array) -> float:
     return RIDGE * float(np.max(np.sum(W_g * np.linalg.solve(M, W_g), axis=0)))
 
 
-class CompliantSteps(CompiledSteps):
+class CompliantSteps(Run):
     """Rows of `CompliantDae` on one system.
 
     Parameters
@@ -74,10 +75,10 @@ class CompliantSteps(CompiledSteps):
     def __init__(
         self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
     ) -> None:  # fmt: skip
-        self.system, self.stepper, self.scheme, self._t_end = system, stepper, stepper.scheme(control), t_end
+        super().__init__(system, stepper.scheme(control), compliant_layout(system), values, t_end)
+        self.stepper = stepper
         constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
         self.validity = Validity(system, values, constants)
-        self._allocate(compliant_layout(system), values)
         self._integration = self.memory.of["Integration"]
         self._configure(stepper, control, values, t_end)
         self._control, self._alone = control, isinstance(stepper.solver, Dop853)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.engine.compiled_form import is_rough, made_once, options_of
-from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, reach_of, ridge_of
+from nonsmooth.engine.compiled_form import cached, is_rough, options_of
+from nonsmooth.engine.run import Run, origin_of
+from nonsmooth.engine.steps import check_solver, reach_of, ridge_of
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.schemes.event_driven.fields import INNER, ORDER
@@ -46,10 +47,10 @@ def _layout_of(system: System, values: Array, stepper: EventDriven) -> EventLayo
     """The compiled form of a mechanism, made once for all runs."""
     rough, order, options = is_rough(system, values), ORDERS.index(stepper.order), options_of(system)
     make = lambda: EventLayout(system, rough=rough, order=order, options=options)  # noqa: E731
-    return made_once(system, ("events", rough, order, options), make)
+    return cached(system, ("events", rough, order, options), make)
 
 
-class EventSteps(CompiledSteps):
+class EventSteps(Run):
     """Steps of `EventDriven` on one system.
 
     Parameters
@@ -79,12 +80,12 @@ class EventSteps(CompiledSteps):
     ) -> None:  # fmt: skip
         check_control(control)
         assert control.dt_min is not None and control.dt_max is not None
-        self.system, self.scheme, self.control = system, self.scheme_of(stepper, control), control
-        self.longest, self.shortest, self._t_end = control.dt_max, control.dt_min, t_end
-        self._requested = stepper.solver is not None
-        self._check(stepper, control, values)
+        scheme = self.scheme_of(stepper, control)
+        check_solver(system, stepper, scheme, values)
         check_impact_laws(system, values, "EventDriven")
-        self._allocate(_layout_of(system, values, stepper), values)
+        super().__init__(system, scheme, _layout_of(system, values, stepper), values, t_end)
+        self.control, self.longest, self.shortest = control, control.dt_max, control.dt_min
+        self._requested = stepper.solver is not None
         self._events = self.memory.of["EventRun"]
         self.programs = EventPrograms(system, values, control, self.memory, self.layout, self.outside)
         self._configure(stepper, control, values, t_end)
@@ -139,10 +140,6 @@ class EventSteps(CompiledSteps):
             self.impact = self.tables.read(1)
         self._at = begun = self._state()
         return begun
-
-    def rescue(self, state: State, origin: float) -> Taken | None:
-        """None: steps are shortened, and other solvers asked, where they are taken."""
-        return None
 
     def failure(self, state: State) -> str:
         """Why there is no step from a state."""
