@@ -305,14 +305,18 @@ class Layout:
     def memory(self) -> Memory:
         """The memory of one run, without values."""
         if self._memory is None:
-            memory = self._memory = Memory(self.content, self.shape)
-            ground = memory.start["Body"]
-            for group in self.groups:
-                first = memory.number("Place", group.record["places"][0])
-                of: Any = memory.of["Place"][first : first + len(group.places)]
-                for name, which in (("a", 0), ("b", 1), ("out", 2)):
-                    of[name] = [memory.place(place[which]) - ground for place in group.places]
+            self._memory = self._made()
         return self._memory.copied()
+
+    def _made(self) -> Memory:
+        memory = Memory(self.content, self.shape)
+        ground = memory.start["Body"]
+        for group in self.groups:
+            first = memory.number("Place", group.record["places"][0])
+            of: Any = memory.of["Place"][first : first + len(group.places)]
+            for name, which in (("a", 0), ("b", 1), ("out", 2)):
+                of[name] = [memory.place(place[which]) - ground for place in group.places]
+        return memory
 
     def filled(self, values: Array) -> Memory:
         """Memory with numbers of parameters, which are copied if the last run had them as well."""
@@ -435,7 +439,10 @@ class Layout:
             found[name][self.contacts] = numbers
         laws: list[Any] = [e.contact for e in self._contacts for _ in e.gap_labels]
         found["threshold"][self.contacts] = [law.threshold for law in laws]
-        # points at which reactions of joints are reported
+        self._points(memory, values)
+
+    def _points(self, memory: Memory, values: Array) -> None:
+        """Points at which reactions of joints are reported."""
         still, points = [np.zeros(4 if self.shape.dimension == 2 else 12)] * 2, memory.of["Reaction"]["point"]
         for k, (e, own) in enumerate(zip(self._joints, self._joint_numbers, strict=True)):
             numbers = values[own]

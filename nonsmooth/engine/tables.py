@@ -94,7 +94,7 @@ class _Widths:
 
     def room(self, count: int) -> dict[str, NDArray[Any]]:
         """Tables for so many rows, with the values of what their scheme does not write."""
-        found = {name: np.empty((count, width)) for name, width in self.rows.items()}
+        found: dict[str, NDArray[Any]] = {name: np.empty((count, width)) for name, width in self.rows.items()}
         found |= {name: np.empty(count) for name in KNOWN}
         found |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
         if not self.rough:
