@@ -1,6 +1,5 @@
-"""Contact modes, codes and constants that texts of schemes and Python share.
-
-Those of one scheme are in `tolerances` of its folder, those of impacts in `impact_tolerances`.
+"""Contact modes, codes and constants that texts of schemes and Python share; those of impacts are in
+`impact_tolerances`.
 """
 
 #: how compiled steps end: all taken, the next one not certified, no room for its row

@@ -152,7 +152,7 @@ def test_a_digest_sees_changes_of_code_alone(sources):
     ("changed", "stale"),
     [
         ("schemes/moreau_jean/midpoint.py", {MOREAU_JEAN}),
-        ("schemes/gauss/locating.py", {LANDING}),
+        ("schemes/gauss/first_half.py", {LANDING}),
         ("step/program.py", {MOREAU_JEAN, LANDING}),
         ("step/observation_fields.py", {MOREAU_JEAN, LANDING}),  # records of all texts contain these
         ("compile/records/packed.py", {MOREAU_JEAN, LANDING}),

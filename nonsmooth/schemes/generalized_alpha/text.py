@@ -38,15 +38,6 @@ import math
 
 from nonsmooth.compile.kernels import is_flexible, kernel, piece
 from nonsmooth.compile.records.values import dot, largest, normal_axis, products, trace, weighed, zeros_like
-from nonsmooth.schemes.generalized_alpha.tolerances import (
-    ACCEPTABLE,
-    CONVERGED,
-    PASSES,
-    PROMISING,
-    SETTLED,
-    STALLED,
-    TURNED,
-)
 from nonsmooth.step import rattle
 from nonsmooth.step.convergence import (
     begin_passes,
@@ -102,6 +93,28 @@ from nonsmooth.step.rows import write_impact, write_row
 from nonsmooth.step.tolerances import CLOSED_GAP, DONE, FLOOR, PRESSING, PROXIMAL, TINY, UNCERTAIN
 from nonsmooth.step.turning import attempt_with, turning_of
 from nonsmooth.step.velocity_change import solve_velocities
+
+#: iterations of a step at most
+PASSES = 50
+#: relative change of the motion per iteration at which a step is solved
+CONVERGED = 1e-13
+#: residuals of a step up to which no further iteration is made, and the relative change from which on they are
+#: evaluated
+SETTLED, PROMISING = 1e-12, 1e-7
+#: relative change at which it may end if iterations no longer reduce it, where joints amplify round-off
+ACCEPTABLE = 1e-11
+#: the same after many iterations, if stiff springs amplify round-off
+STALLED = 1e-9
+#: least cosine, in the mass metric, between the normals at both ends of a step for which their mean is used
+TURNED = 0.5
+#: relative change of the motion that ends the passes at once; a larger one does if they converge so quickly that less
+#: than this is left
+FINEST = 1e-15
+#: passes without gain that stop them, passes that are many; from which pass on it is noted which contacts close, and
+#: after which one these stay closed
+STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
+#: a pass that leaves more than this share of the change is followed by secants, from so many passes on
+SLOW, SECANT = 0.1, 3
 
 
 @kernel
@@ -517,16 +530,6 @@ def balance_momentum(system):
     found = find_velocities(system)
     evaluate_at_end(system)
     return found
-
-
-#: relative change of the motion that ends the passes at once; a larger one does if they converge so quickly that less
-#: than this is left
-FINEST = 1e-15
-#: passes without gain that stop them, passes that are many; from which pass on it is noted which contacts close, and
-#: after which one these stay closed
-STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
-#: a pass that leaves more than this share of the change is followed by secants, from so many passes on
-SLOW, SECANT = 0.1, 3
 
 
 # ---- displacements

@@ -9,7 +9,6 @@ direction is no approach.
 from nonsmooth.compile.kernels import has_other_laws, kernel, piece
 from nonsmooth.compile.records.values import dot, weighed, zeros_like
 from nonsmooth.schemes.moreau_jean.moment_arms import keep_directions, update_moment_arms
-from nonsmooth.schemes.moreau_jean.tolerances import LASTING
 from nonsmooth.step.deformation import end_implicit
 from nonsmooth.step.impact_fields import INCREMENTAL
 from nonsmooth.step.joint_forces import reaction_of
@@ -41,6 +40,9 @@ from nonsmooth.step.rows import (
 )
 from nonsmooth.step.trend import start_again
 from nonsmooth.step.velocity_change import impact
+
+#: an impulse of at most this multiple of that of the previous step belongs to a persistent contact, not to an impact
+LASTING = 2.0
 
 
 @kernel

@@ -5,11 +5,13 @@ closed and no gap is negative, by a sequence of programs in linearised gaps and 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import normal_axis, zeros_like
 from nonsmooth.schemes.moreau_jean.moment_arms import update_moment_arms
-from nonsmooth.schemes.moreau_jean.tolerances import PASSES, PENETRATED
 from nonsmooth.step.deformation import begin_implicit, end_implicit
 from nonsmooth.step.mechanism import apply_all_impulses, evaluate_all, place_by_u, place_by_v
 from nonsmooth.step.motion import moved, placed, see
 from nonsmooth.step.program import assemble_contact, assemble_diagonal, factor_joints, make_consistent, solve
+
+#: programs at most, and penetration, in clearances, that is accepted after them
+PROGRAMS, PENETRATED = 100, 1e-12
 
 
 @kernel
@@ -88,7 +90,7 @@ def project(system):
         contact.kept, contact.kept_friction, contact.near = contact.P, contact.friction, contact.on
         contact.friction, contact.on = 0.0, 1
     end_implicit(system)
-    for _ in range(PASSES):
+    for _ in range(PROGRAMS):
         if found:
             break
         evaluate_all(system.constraints)

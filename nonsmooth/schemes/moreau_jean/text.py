@@ -28,7 +28,6 @@ from nonsmooth.schemes.moreau_jean.impacts import (
 )
 from nonsmooth.schemes.moreau_jean.moment_arms import keep_directions, update_moment_arms
 from nonsmooth.schemes.moreau_jean.projection import place, project
-from nonsmooth.schemes.moreau_jean.tolerances import CONVERGED, NEAR, PASSES, PROMISING, SETTLED
 from nonsmooth.step import rattle
 from nonsmooth.step.deformation import begin_implicit, end_implicit, further_passes, implicit_force
 from nonsmooth.step.grid import run_of, step_of
@@ -63,6 +62,17 @@ from nonsmooth.step.program import (
 from nonsmooth.step.rows import write_impact, write_row
 from nonsmooth.step.tolerances import CLOSED_JOINTS, DONE, EPSILON, UNCERTAIN
 from nonsmooth.step.trend import expected, record_impulses, start_again
+
+#: iterations of a step at most
+PASSES = 100
+#: change of the velocity from iteration to iteration, as a share of its size, that ends them: round-off
+CONVERGED = 1e-14
+#: residuals of a step up to which no further pass is taken where joints are closed to round-off in positions, and the
+#: change of the velocity by the last pass, as a share of its size, from which on they are evaluated
+SETTLED, PROMISING = 1e-11, 1e-7
+#: constraint violation, as a share of coordinates, up to which the matrix of joints at a position serves the program at
+#: the one where they are closed
+NEAR = 1e-14
 
 # ---- before the program
 
