@@ -696,7 +696,7 @@ def one_pass(system, k):
 
 @kernel
 def choose_way(system, k):
-    """Whether pass k is followed by secants: where passes are slow, and not done."""
+    """Choose whether secants follow pass k, as where passes are slow and not done; the change that may end them."""
     c, acceptable = system.convergence, ACCEPTABLE if k <= LATE else STALLED
     ends = c.change <= FINEST or (c.stuck >= STUCK and c.change <= acceptable)
     slow = k > SECANT and (c.along_secants == 1 or c.change > SLOW * c.before)
