@@ -43,7 +43,7 @@ from nonsmooth import (
     ValidityWarning,
     simulate,
 )
-from nonsmooth.engine.external_solver import Door
+from nonsmooth.engine.external_solver import ExternalSolver
 from nonsmooth.schemes.gauss.mpcc_steps import MPCCSteps
 
 #: calls at the beginning of a run that build what it needs
@@ -132,7 +132,7 @@ def counted() -> Iterator[Calls]:
     with (
         mock.patch.object(osqp.OSQP, "solve", solved),
         mock.patch.object(casadi, "nlpsol", built),
-        mock.patch.object(Door, "solve", timed(Door.solve)),
+        mock.patch.object(ExternalSolver, "solve", timed(ExternalSolver.solve)),
         mock.patch.object(MPCCSteps, "_solve", timed(MPCCSteps._solve)),
     ):
         yield calls

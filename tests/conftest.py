@@ -173,12 +173,12 @@ def coasting_crank():
 @pytest.fixture
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps of time loops are taken one at a time, so that progress is told after each."""
-    from nonsmooth.engine.steps import CompiledSteps
+    from nonsmooth.engine.run import Run
 
-    run = CompiledSteps.run
+    run = Run.run
 
-    def one(self: CompiledSteps, *arguments: Any) -> Any:
+    def one(self: Run, *arguments: Any) -> Any:
         self._chunk = 1
         return run(self, *arguments)
 
-    monkeypatch.setattr(CompiledSteps, "run", one)
+    monkeypatch.setattr(Run, "run", one)

@@ -52,7 +52,7 @@ from nonsmooth.schemes.event_driven.steps import EventSteps
 #: column, below which it is the same
 FOUND, SAME = 1e-9, 1e-9
 #: modules that hold how programs are solved and begun, the times of steps, and energies of rows, not what a scheme is
-SOLUTION = ("program", "secants", "trend", "grid", "observation")
+SOLUTION = ("program", "convergence", "trend", "grid", "observation")
 #: seconds after which a mutated run is ended
 PATIENCE = 30
 #: columns of a run that are compared

@@ -4,8 +4,6 @@ A plain call ``F(array)`` converts every argument to ``DM`` and back, about 12 u
 memory that CasADi reads directly and costs well under 1 us in addition to the function itself.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-
-__all__ = ["Array", "Columnwise", "Evaluator"]
 
 
 #: what CasADi's operations do with numbers or arrays

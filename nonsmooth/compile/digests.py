@@ -5,8 +5,6 @@ change of one scheme makes the code of that scheme stale only. Parsing takes a f
 with the package are therefore stored beside a hash of the source files, and read as long as these are unchanged.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib
@@ -15,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nonsmooth.compile import machine
-
-__all__ = ["INDEX", "SOURCES_AT_START", "digest_of", "source_digest", "tree_digest"]
 
 ROOT = Path(__file__).resolve().parent.parent
 #: source files of texts, and of what compiles them

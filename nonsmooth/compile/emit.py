@@ -18,8 +18,6 @@ Arithmetic is emitted in CasADi's order, without contraction and without fast-ma
 equal to CasADi's own evaluation.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,8 +25,6 @@ from dataclasses import dataclass
 import casadi as ca
 
 from nonsmooth.exceptions import NonsmoothError
-
-__all__ = ["EMITTER", "Code", "Unsupported", "emit", "varies"]
 
 #: to be increased with every change of the emitted code: cached machine code of another version is not used
 EMITTER = 7

@@ -4,8 +4,6 @@
 compiled code, it is compiled and inlined there.
 """
 
-from __future__ import annotations
-
 import ast
 import ctypes
 import functools
@@ -22,11 +20,6 @@ from nonsmooth.compile.records.compiled import RecordType, attribute
 from nonsmooth.compile.records.packed import I64, OPT, PackedType, function
 from nonsmooth.compile.records.schema import Shape, offset
 from nonsmooth.compile.records.views import Record
-
-__all__ = [
-    "code_of_body", "evaluate", "has_incremental_laws", "has_other_laws", "is_flexible", "is_planar", "kernel", "piece",
-    "sine_cosine", "solved_outside",
-]  # fmt: skip
 
 #: functions of a record or motion that are constants of its shape, and what they are of it
 CONSTANTS: dict[Any, Any] = {}

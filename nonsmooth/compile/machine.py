@@ -28,19 +28,6 @@ from nonsmooth.compile.emit import EMITTER, Code, emit
 from nonsmooth.compile.shipped import NotShipped
 from nonsmooth.progress import stage
 
-__all__ = [
-    "Kernel",
-    "alone",
-    "cache_folder",
-    "compilations",
-    "functions",
-    "keeps",
-    "kernel",
-    "module_of",
-    "read",
-    "write",
-]
-
 #: [s] longest wait for another process that compiles the same code
 PATIENCE = 300.0
 
@@ -226,8 +213,11 @@ def module_of(text: str, target: Any, optimised: bool = True) -> Any:
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = target.triple, str(target.target_data)
     module.verify()
-    if optimised:
-        _optimise(module, target)
+    if optimised:  # without unrolling or vectorising loops, which are short; small code is faster
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
+        builder = llvm.create_pass_builder(target, options)
+        builder.getModulePassManager().run(module, builder)
     return module
 
 
@@ -280,16 +270,6 @@ def _lock_of(what: str) -> int | None:
         raise
     os.close(handle)
     return None
-
-
-def _optimise(module: Any, target: Any) -> None:
-    """Run LLVM's passes without unrolling or vectorising loops, which are short; small code is faster."""
-    import llvmlite.binding as llvm
-
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
-    builder = llvm.create_pass_builder(target, options)
-    builder.getModulePassManager().run(module, builder)
 
 
 def _dialect(text: str, version: int) -> str:

@@ -27,8 +27,6 @@ from nonsmooth.exceptions import NonsmoothError
 if TYPE_CHECKING:
     from nonsmooth.compile.records.schema import Shape
 
-__all__ = ["compiled_text", "entry", "interpreted", "name_of", "symbol_of"]
-
 #: to be increased with every change of how functions are compiled
 VERSION = 1
 

@@ -5,8 +5,6 @@ numba once for each shape of records, and emitted by LLVM for each target. Nothi
 numba or on this machine: the only functions that it calls are those of the C library.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -17,7 +15,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 from nonsmooth.compile import machine, shipped
 from nonsmooth.compile.digests import INDEX, SOURCES_AT_START, digest_of
@@ -25,8 +22,6 @@ from nonsmooth.compile.objects import compiled_text, name_of, symbol_of
 from nonsmooth.compile.records.schema import Shape
 from nonsmooth.compile.shipped import NotShipped
 from nonsmooth.exceptions import NonsmoothError
-
-__all__ = ["SHAPES", "TEXTS", "Text", "main", "make", "stale_texts", "texts_of"]
 
 
 @dataclass(frozen=True)
@@ -121,7 +116,12 @@ def emitted(lowered: str, symbol: str, target: shipped.Target) -> bytes:
     NonsmoothError
         If it calls a function that is not of the C library.
     """
-    at = target_machine(target)
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    of = llvm.Target.from_triple(target.triple)
+    at = of.create_target_machine(cpu=target.cpu, opt=3, codemodel="jitdefault", jit=True)
     module = machine.module_of(lowered, at)
     for k, function in enumerate(module.functions):
         if not function.is_declaration:
@@ -130,17 +130,6 @@ def emitted(lowered: str, symbol: str, target: shipped.Target) -> bytes:
         elif not function.name.startswith("llvm.") and function.name not in LIBRARY:
             raise NonsmoothError(f"{symbol} calls {function.name}; machine code in the package may not.")
     return bytes(at.emit_object(module))
-
-
-def target_machine(target: shipped.Target) -> Any:
-    """LLVM's target machine."""
-    import llvmlite.binding as llvm
-
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu, opt=3, codemodel="jitdefault", jit=True
-    )
 
 
 def stale_texts(folder: Path) -> dict[str, str]:
@@ -171,7 +160,8 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--check", action="store_true", help="only say whether they are current")
     parser.add_argument("--folder", type=Path, default=shipped.FOLDER, help="where they lie")
-    parser.add_argument("--workers", type=int, default=_processors(), help="processes")
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser.add_argument("--workers", type=int, default=processors, help="processes")
     given = parser.parse_args(words)
     if not given.check:
         stale = stale_texts(given.folder)
@@ -191,11 +181,6 @@ def main(words: Sequence[str] | None = None) -> int:
     size = sum(path.stat().st_size for path in given.folder.glob(f"*{shipped.SUFFIX}")) / 1e6
     print(f"machine code in the package, {size:.2f} MB: {f'not current, {why}' if why else 'current'}")
     return int(bool(why))
-
-
-def _processors() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ An archive is the digest and the lengths of its objects by name, on one line, an
 checksum.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import sys
@@ -17,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nonsmooth.exceptions import NonsmoothError
-
-__all__ = ["TARGETS", "NotShipped", "Target", "archive", "code", "pack", "served", "unpack"]
 
 #: folder of the archives
 FOLDER = Path(__file__).resolve().parent / "shipped"

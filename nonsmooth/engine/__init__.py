@@ -6,13 +6,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nonsmooth.engine.steps import CompiledSteps
+    from nonsmooth.engine.run import Run
 
 __all__ = ["steps_of"]
 
 
-def steps_of(stepper: Any) -> type[CompiledSteps]:
-    """The compiled steps of a stepper, which it names by its class variable `compiled`."""
+def steps_of(stepper: Any) -> type[Run]:
+    """The run of a stepper, which it names by its class variable `compiled`."""
     module, _, name = type(stepper).compiled.rpartition(".")
-    found: type[CompiledSteps] = getattr(importlib.import_module(module), name)
+    found: type[Run] = getattr(importlib.import_module(module), name)
     return found

@@ -1,7 +1,5 @@
 """Many runs of one mechanism by compiled steps, of which only the ends are kept."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections import deque
@@ -14,7 +12,8 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine import steps_of
-from nonsmooth.engine.steps import MOST, CompiledSteps
+from nonsmooth.engine.run import MOST
+from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.exceptions import NonsmoothError
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.checks import check_start, overlapping
@@ -22,8 +21,6 @@ from nonsmooth.model.contacts import Contact
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.step.control import StepControl
-
-__all__ = ["End", "calls_outside", "run_to_ends"]
 
 #: most runs that a thread takes at a time
 SHARE = 64
@@ -148,7 +145,7 @@ class _Steps:
         self._values, self._varied, self._t_end = values, varied, t_end
         self._laid = laid and not system.start.memory
         if self._laid:
-            steps.lay(system.start, system.start.t)
+            steps.write_state(system.start, system.start.t)
         self._image = steps.image()
 
     def change(self, share: range) -> None:

@@ -1,7 +1,5 @@
 """The compiled form of a run: its text, the shape of its records, and its rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -15,12 +13,10 @@ from nonsmooth.step.control import StepControl
 from nonsmooth.step.impact_fields import INCREMENTAL, LAWS
 from nonsmooth.step.scheme import Scheme
 
-__all__ = ["is_rough", "layout_of", "made_once", "options_of", "rules_of"]
-
 L = TypeVar("L")
 
 
-def made_once(system: System, key: Any, make: Callable[[], L]) -> L:
+def cached(system: System, key: Any, make: Callable[[], L]) -> L:
     """Data that follow from a mechanism alone, such as its compiled form, made once for all runs."""
     made = system.compiled_forms
     if key not in made:
@@ -60,4 +56,4 @@ def layout_of(system: System, values: Array, scheme: Scheme) -> Layout:
     if scheme.balanced or scheme.convex:
         options = max(options, 1)
     make = partial(Layout, system, rough=rough, accelerations=scheme.accelerations, options=options)
-    return made_once(system, (rough, scheme.accelerations, options), make)
+    return cached(system, (rough, scheme.accelerations, options), make)

@@ -1,11 +1,7 @@
 """The order in which bonds between bodies are eliminated, and the fill-in of the elimination."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
-
-__all__ = ["couplings", "order"]
 
 Pairs = Sequence[tuple[int, int]]
 

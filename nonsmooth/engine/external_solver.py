@@ -1,11 +1,9 @@
 """The programs of compiled steps for any solver: read from the records, solved in Python, written back.
 
-A program stands in the records as u = W P + b, in blocks of bonds and couplings. Compiled code calls `Door.address`
-instead of its own Newton method, where a run has another solver, and for a step that is not certified otherwise. An
-exception cannot pass through compiled code: it is kept, and raised when that returns.
+A program stands in the records as u = W P + b, in blocks of bonds and couplings. Compiled code calls the address of an
+`ExternalSolver` instead of its own Newton method, where a run has another solver, and for a step that is not certified
+otherwise. An exception cannot pass through compiled code: it is stored, and raised when that returns.
 """
-
-from __future__ import annotations
 
 import ctypes
 import weakref
@@ -34,8 +32,6 @@ from nonsmooth.solvers.tangent_planes import CORRECTIONS, contact_by_qps
 from nonsmooth.step.impact_fields import CONVEX
 from nonsmooth.step.tolerances import AT_REST, CERTAIN
 
-__all__ = ["Door", "Outside", "why_no_programs"]
-
 #: velocities [m/s, rad/s] that no mechanism has
 BEYOND = 1e12
 #: a QP
@@ -44,7 +40,7 @@ ONE_ROW = QP(np.eye(1), np.zeros(1), np.eye(1), np.zeros(1))
 REDUNDANT = 1e-12
 
 
-class Outside:
+class Callbacks:
     """Functions in Python that compiled code calls by their address; each tells whether it solved a program.
 
     Attributes
@@ -63,12 +59,12 @@ class Outside:
     def address(self, solve: Callable[[], None]) -> int:
         """The address of a function that calls a method, which solves a program or raises `SolverFailed`."""
         # weak references: what is called leads to solvers, which own functions of CasADi
-        answer = partial(_answered, weakref.ref(self), weakref.WeakMethod(solve))
+        answer = partial(_trampoline, weakref.ref(self), weakref.WeakMethod(solve))
         self._called.append(ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(answer))
         return int(ctypes.cast(self._called[-1], ctypes.c_void_p).value or 0)
 
 
-def _answered(outside: weakref.ref[Outside], solve: weakref.WeakMethod[Callable[[], None]], _: int) -> int:
+def _trampoline(outside: weakref.ref[Callbacks], solve: weakref.WeakMethod[Callable[[], None]], _: int) -> int:
     """Whether a program was solved; what is raised is kept."""
     kept = outside()
     if kept is None:
@@ -111,7 +107,7 @@ def why_no_programs(solver: Any, dimension: int, rough: bool) -> str | None:
     return "it solves programs with friction in space only" if in_space else "it solves no program with friction"
 
 
-class Door:
+class ExternalSolver:
     """The programs in the memory of one run.
 
     Parameters
@@ -122,7 +118,7 @@ class Door:
     requested : whether its first solver was requested, so that the others are fallbacks
     """
 
-    def __init__(self, memory: Memory, layout: Layout, chain: Chain, outside: Outside, *, requested: bool) -> None:
+    def __init__(self, memory: Memory, layout: Layout, chain: Chain, outside: Callbacks, *, requested: bool) -> None:
         self.memory, self.d, self.chain = memory, layout.shape.rows, chain
         self.requested = requested
         start, of = memory.start, memory.of

@@ -8,8 +8,6 @@ Where an element acts on a flexible body, at a node or at its frame, the coordin
 place of placement and twist, and its directions and forces are those on the velocities of the body.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,7 +131,7 @@ class Kinds:
             g, _, *directions = of(self.a.z, self.b.z, p)
             return self._gaps(self.shape.dimension - 1 if self.shape.rows > 1 else 0, g, *directions)
 
-        return self._made_once("contact", self.functions.gaps(element), 2, outputs)
+        return self._cached("contact", self.functions.gaps(element), 2, outputs)
 
     def _gaps(self, tangents: int, g: ca.SX, *directions: ca.SX) -> Outputs:
         """Per contact its gap, and directions of its normal and of so many tangents."""
@@ -169,7 +167,7 @@ class Kinds:
                     found.append(self._motion(self._at("Joint", bond, "wrench") + wide * row, wrench))
             return found
 
-        return self._made_once("joint", self.functions.constraint(element), 3, outputs)
+        return self._cached("joint", self.functions.constraint(element), 3, outputs)
 
     def bias(self, element: Joint) -> Kind:
         """Per row the second derivative of g along the motion alone."""
@@ -182,13 +180,13 @@ class Kinds:
             bias = ca.jtimes(rates, ca.vertcat(self.t, *(frame.at for frame in self._frames)), ca.vertcat(*moving))
             return [(bias, [self._row(k, "bias_acceleration") for k in range(bias.numel())])]
 
-        return self._made_once("bias", self.functions.constraint(element), 3, outputs)
+        return self._cached("bias", self.functions.constraint(element), 3, outputs)
 
     def force(self, element: Force) -> Kind:
         """Forces on the bodies, zero on the last one of a load where the element has no body."""
         self._take(element.body_names(), at_rest=True)
         of, count = self.functions.forces(element), len(element.body_fields)
-        return self._made_once("force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, count, p)[1:]))
+        return self._cached("force", of, of.n_in() - 1, lambda of, p: self._load(*self._called(of, count, p)[1:]))
 
     def gravity(self, element: Gravity) -> Kind:
         """Weight of the first body; the parameters are its mass and the components of the acceleration."""
@@ -209,7 +207,7 @@ class Kinds:
                 forces[3:6] += ca.cross(v[3:6], M[3:6, 3:6] @ v[3:6])
             return [self._motion(self._at("Load", 0, "on_a"), forces)]
 
-        return self._made_once("deformation", self.functions.body(element), 2, outputs)
+        return self._cached("deformation", self.functions.body(element), 2, outputs)
 
     def deformation_energy(self, element: FlexibleBody) -> Kind:
         """Energy of deformation, and the power of its damping."""
@@ -248,7 +246,7 @@ class Kinds:
             values, count = ca.vertcat(g, rates), g.numel()
             return [(values, [(self._at("Contact", k, name), 1) for name in TRUE for k in range(count)])]
 
-        return self._made_once("surface", self.functions.surface(element), 2, outputs)
+        return self._cached("surface", self.functions.surface(element), 2, outputs)
 
     def closure(self, element: Joint) -> Kind:
         """Per row the constraint violation of the joint."""
@@ -258,13 +256,13 @@ class Kinds:
             closure, *_ = of(self.t, self.a.z, self.b.z, p)
             return [(closure, [self._row(k, "closure") for k in range(closure.numel())])]
 
-        return self._made_once("closure", self.functions.closure(element), 3, outputs)
+        return self._cached("closure", self.functions.closure(element), 3, outputs)
 
     def powers(self, element: Force) -> Kind:
         """Potential energy where the force has one, power of the rest, as that of a load or of damping."""
         self._take(element.body_names())
         of, count = self.functions.powers(element), len(element.body_fields)
-        return self._made_once("powers", of, of.n_in() - 1, lambda of, p: self._account(*self._called(of, count, p)))
+        return self._cached("powers", of, of.n_in() - 1, lambda of, p: self._account(*self._called(of, count, p)))
 
     def height(self, element: Gravity) -> Kind:
         """Potential energy of the first body; the parameters are as of `gravity`."""
@@ -312,7 +310,7 @@ class Kinds:
         found: tuple[ca.SX, ...] = of.call([self.t, *placements, *(x.placement.twist for x in frames), p])
         return found
 
-    def _made_once(
+    def _cached(
         self, what: str, of: ca.Function, p_index: int, outputs: Callable[[ca.Function, ca.SX], Outputs]
     ) -> Kind:
         key = what, id(of), tuple(frame.key for frame in self._frames)

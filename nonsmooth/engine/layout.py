@@ -1,9 +1,6 @@
 """A system as records: the structure of the memory of a run, and how parameters are written into it."""
 
-from __future__ import annotations
-
 import ctypes
-import functools
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,8 +29,6 @@ from nonsmooth.step import (
 )
 from nonsmooth.step.fields import DEPTH
 from nonsmooth.step.impact_fields import LAWS
-
-__all__ = ["STOPS", "Layout", "shape_of"]
 
 #: modes of flexible bodies are padded to a multiple of this: with 16 in place of 8 a step takes a fifth longer, and a
 #: shape less is compiled
@@ -144,10 +139,6 @@ class Layout:
         """Indices of the parameters of these elements."""
         return [self.index[f"{e.name}.{label}"] for e in elements for label in e.numbers()]
 
-    def _pair(self, element: Element) -> tuple[Values, Values]:
-        """Its first two bodies, of which the second is the ground where there is one."""
-        return self._pairs(element)[0]
-
     def _pairs(self, element: Element) -> list[tuple[Values, Values]]:
         """All its bodies, two by two, the ground where there is no second one."""
         if isinstance(element, Body):
@@ -161,7 +152,7 @@ class Layout:
         """Joints and contacts in the order of elimination, with their couplings."""
         place = {id(record): i for i, record in enumerate([self._ground, *self.whole["bodies"]])}
         elements: list[Joint | Contact] = [*self._joints, *self._contacts]
-        pairs = [(place[id(a)], place[id(b)]) for a, b in map(self._pair, elements)]
+        pairs = [(place[id(a)], place[id(b)]) for (a, b), *_ in map(self._pairs, elements)]
         self.whole["joints"], self.whole["contacts"] = [], []
         self._first: dict[str, Values] = {}
         reactions: dict[str, Values] = {}
@@ -195,7 +186,7 @@ class Layout:
         return -(-len(element.rows) // self.shape.rows) if isinstance(element, Joint) else len(element.gap_labels)
 
     def _bond(self, element: Joint | Contact, k: int) -> Values:
-        a, b = ({"body": body} for body in self._pair(element))
+        a, b = ({"body": body} for body in self._pairs(element)[0])
         if isinstance(element, Contact):
             return self.content.add("Contact", a=a, b=b)
         left = len(element.rows) - k * self.shape.rows
@@ -317,16 +308,6 @@ class Layout:
             self._memory = self._made()
         return self._memory.copied()
 
-    def filled(self, values: Array) -> Memory:
-        """Memory with numbers of parameters, which are copied if the last run had them as well."""
-        key, (known, image) = values.tobytes(), self._filled
-        if image is not None and known == key:
-            return image.copied()
-        memory = self.memory()
-        self.fill(memory, values)
-        self._filled = key, memory.copied()
-        return memory
-
     def _made(self) -> Memory:
         memory = Memory(self.content, self.shape)
         ground = memory.start["Body"]
@@ -337,6 +318,16 @@ class Layout:
                 of[name] = [memory.place(place[which]) - ground for place in group.places]
         return memory
 
+    def filled(self, values: Array) -> Memory:
+        """Memory with numbers of parameters, which are copied if the last run had them as well."""
+        key, (known, image) = values.tobytes(), self._filled
+        if image is not None and known == key:
+            return image.copied()
+        memory = self.memory()
+        self.fill(memory, values)
+        self._filled = key, memory.copied()
+        return memory
+
     def fill(self, memory: Memory, values: Array, varied: Set[int] | None = None) -> None:
         """Numbers of parameters: what depends on them alone, masses, laws, and forces that do not change.
 
@@ -345,8 +336,12 @@ class Layout:
         stale = [one for one in self.groups if varied is None or not varied.isdisjoint(one.parameters)]
         for group in stale:
             self._prepare(memory, group, values)
-        if varied is None:
-            self._set_out(memory)
+        if varied is None:  # what no parameter changes: no corners, and bodies where the frame of the ground is
+            memory.of["Stop"]["t"] = memory.of["Stop"]["before"] = memory.of["System"]["bound"] = np.inf
+            body, planar = memory.of["Body"], self.shape.dimension == 2
+            if not planar:
+                body["q"][0, 4] = 1.0
+            body["z"] = np.array([0.0, 0.0, 1.0, 0.0]) if planar else np.vstack([np.zeros(4), np.eye(3, 4)])
         if varied is None or not varied.isdisjoint(self._mass_numbers):
             self._masses(memory, values)
             if self.shape.modes:
@@ -382,15 +377,6 @@ class Layout:
                 words.append((first + size * self.contacts) // 8)
                 numbers.append(law)
         return np.concatenate(words), np.concatenate(numbers, axis=1)
-
-    def _set_out(self, memory: Memory) -> None:
-        """Set what no parameter changes: no corners, and bodies where the frame of the ground is."""
-        memory.of["Stop"]["t"] = memory.of["Stop"]["before"] = memory.of["System"]["bound"] = np.inf
-        body = memory.of["Body"]
-        if self.shape.dimension == 3:
-            body["q"][0, 4] = 1.0
-        z = np.array([0.0, 0.0, 1.0, 0.0]) if self.shape.dimension == 2 else np.vstack([np.zeros(4), np.eye(3, 4)])
-        body["z"] = z
 
     def _steady_forces(self, memory: Memory) -> None:
         """Sums of the forces on bodies that do not change."""
@@ -451,13 +437,9 @@ class Layout:
         found = memory.of["Contact"]
         for name, numbers in zip(LAW, self.elementwise.contact_law(values), strict=True):
             found[name][self.contacts] = numbers
-        found["threshold"][self.contacts] = self._thresholds
-        self._points(memory, values)
-
-    @functools.cached_property
-    def _thresholds(self) -> list[float]:
         laws: list[Any] = [e.contact for e in self._contacts for _ in e.gap_labels]
-        return [law.threshold for law in laws]
+        found["threshold"][self.contacts] = [law.threshold for law in laws]
+        self._points(memory, values)
 
     def _points(self, memory: Memory, values: Array) -> None:
         """Points at which reactions of joints are reported."""

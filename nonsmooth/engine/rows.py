@@ -11,8 +11,6 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AT_JUMPS", "Rows", "at_rows", "cut", "following", "joined"]
-
 #: tables of the rows at which velocities jump, or an impulse is that of an impact although they do not, as in implicit
 #: Euler's scheme; these are the numbers ``row`` among all rows of the same part
 AT_JUMPS = (

@@ -1,7 +1,5 @@
 """What is kept of the memory of a run, as one array: the internal states of a state, and all of it for a checkpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -11,8 +9,6 @@ from nonsmooth.compile.records.memory import Memory
 from nonsmooth.compile.records.schema import SCHEMAS, Count, Field, Inside, Link, Many, dtype, offset
 from nonsmooth.engine.layout import Layout
 from nonsmooth.model.state import InternalStates
-
-__all__ = ["Numbers", "kept", "varying"]
 
 
 class Numbers:

@@ -1,6 +1,5 @@
-"""Where compiled steps write their rows: tables of a run, and those of the rows at which velocities jump."""
-
-from __future__ import annotations
+"""Tables in which compiled steps write their rows, and those of the rows at which velocities jump; gaps, gap
+velocities, energies and powers of recorded rows, evaluated in compiled code."""
 
 import functools
 from collections.abc import Mapping
@@ -9,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.objects import entry
 from nonsmooth.compile.records.memory import Memory
 from nonsmooth.compile.records.schema import Shape, offset
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.rows import AT_JUMPS, Rows
-
-__all__ = ["Places", "Tables"]
+from nonsmooth.model.seen import Seen
 
 #: numbers of a step that all schemes record; where they do not integrate works of loads and of damping, these are not
 #: known, and no energy is stored
@@ -23,6 +23,9 @@ UNKNOWN, STORED = ("work_loads", "loss_damping"), ("loss_contact", "stored")
 
 #: bytes of rows, and rows, for which there is room at most behind those that are read
 ROOM, MOST = 2**26, 2**16
+
+#: rows whose gaps and energies are evaluated at once: some milliseconds of a small mechanism
+AT_ONCE = 2**14
 
 #: of an address and the bytes from each row to the next what a row further changes
 FIRST = np.array([1, 0])
@@ -91,24 +94,19 @@ class _Widths:
 
     def room(self, count: int) -> dict[str, NDArray[Any]]:
         """Tables for so many rows, with the values of what their scheme does not write."""
-        found = {name: empty((count, width)) for name, width in self.rows.items()}
-        found |= {name: empty(count) for name in KNOWN}
+        found: dict[str, NDArray[Any]] = {name: np.empty((count, width)) for name, width in self.rows.items()}
+        found |= {name: np.empty(count) for name in KNOWN}
         found |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
         if not self.rough:
             found["P_T"][:] = 0.0
-        return found | {"mode": empty((count, self.contacts), np.int8)}
+        return found | {"mode": np.empty((count, self.contacts), np.int8)}
 
     def room_of_jumps(self, count: int) -> dict[str, NDArray[Any]]:
         """Tables `AT_JUMPS` and flags of so many rows."""
-        found = {name: empty((count, width) if width is not None else count) for name, width in self.jumps.items()}
+        found = {name: np.empty((count, width) if width is not None else count) for name, width in self.jumps.items()}
         if not self.rough:
             found["P_T_impact"][:] = 0.0
-        return found | {"jumps": empty(count)}
-
-
-def empty(shape: int | tuple[int, ...], kind: Any = np.float64) -> NDArray[Any]:
-    """A table whose numbers are arbitrary until they are written."""
-    return np.empty(shape, kind)
+        return found | {"jumps": np.empty(count)}
 
 
 class Tables:
@@ -162,3 +160,44 @@ class Tables:
     def _at_jumps(self, row: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
         """Tables of the rows at which velocities jump."""
         return {name: row if name == "row" else self.of_jumps[name][row] for name in AT_JUMPS}
+
+
+class Viewer:
+    """Evaluates rows in a memory, whose own positions it overwrites.
+
+    Parameters
+    ----------
+    layout : of the mechanism
+    memory : with its parameters
+    """
+
+    def __init__(self, layout: Layout, memory: Memory) -> None:
+        self.memory, self._contacts = memory, layout.contacts.size
+        self._rows, self._views = Places(memory, "rows"), Places(memory, "views")
+        self._observe = entry("nonsmooth.step.observation", "observe", "System", layout.shape, 1)
+
+    def __call__(self, t: Array, q: Array, v: Array, row: NDArray[np.intp], v_left: Array) -> Seen:
+        """Gaps, rates and energies of rows at times (n,), with positions (n, nq) and velocities (n, nv) after impacts;
+        at `row` (m,) of them velocities jump from `v_left` (m, nv)."""
+        n, m, nc = t.size, row.size, self._contacts
+        right = {name: np.empty(n) for name in ("closure", "kinetic", "potential", "power", "damping")}
+        right |= {name: np.empty((n, nc)) for name in ("gap", "rate")}
+        left = {f"{name}_left": np.empty(m) for name in ("kinetic", "power", "damping")}
+        left["rate_left"] = np.empty((m, nc))
+        jumps = np.zeros(n)
+        jumps[row] = 1.0
+        given = {"t": t, "q": q, "v": v, "jumps": jumps}
+        given = {name: np.ascontiguousarray(values, dtype=float) for name, values in given.items()}
+        v_left = np.ascontiguousarray(v_left, dtype=float)
+        for k in range(0, n, AT_ONCE):
+            part, before = slice(k, k + AT_ONCE), int(np.searchsorted(row, k))
+            rows = {name: values[part] for name, values in given.items()} | {"v_left": v_left[before:]}
+            views = {name: values[part] for name, values in right.items()}
+            views |= {name: values[before:] for name, values in left.items()}
+            self._rows.put(*self._rows.of(rows))
+            self._views.put(*self._views.of(views))
+            self._observe(self.memory.address("System"), t[part].size)
+        names = {"kinetic": "kinetic", "power_loads": "power", "power_damping": "damping"}
+        energies = {name: right[which] for name, which in (names | {"potential": "potential"}).items()}
+        energies_left = {name: left[f"{which}_left"] for name, which in names.items()}
+        return Seen(right["gap"], right["rate"], right["closure"], energies, left["rate_left"], energies_left)

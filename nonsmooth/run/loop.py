@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.engine.steps import MOST, CompiledSteps, Taken, origin_of
+from nonsmooth.engine.run import MOST, Run, Taken, origin_of
 from nonsmooth.exceptions import BudgetSpent, Interrupted, NonsmoothError, SimulationFailed, SolverFailed, TimeSpent
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -94,10 +94,10 @@ class TimeLoop:
     """
 
     def __init__(
-        self, compile: Callable[[], CompiledSteps], chain: Chain, control: StepControl, recorder: Recorder,
+        self, compile: Callable[[], Run], chain: Chain, control: StepControl, recorder: Recorder,
         system: System, values: Array, t_end: float, budget: Budget, keeper: RunKeeper | None = None,
     ) -> None:  # fmt: skip
-        self._compile, self._compiled, self.keeper = compile, cast(CompiledSteps | None, None), keeper
+        self._compile, self._compiled, self.keeper = compile, cast(Run | None, None), keeper
         self._saved_state: dict[str, Any] | None = None  # after the last step, for a checkpoint
         self.chain, self.control, self.recorder = chain, control, recorder
         self.system, self.values, self.t_end, self.budget = system, values, t_end, budget
@@ -176,7 +176,7 @@ class TimeLoop:
             self.recorder.extend(taken.rows, taken.end)
         self.steps += taken.count
 
-    def _restore(self, saved: Mapping[str, Any], steps: CompiledSteps, origin: float) -> State:
+    def _restore(self, saved: Mapping[str, Any], steps: Run, origin: float) -> State:
         """Resume the run from its checkpoint; the state there."""
         assert self.keeper is not None
         try:
@@ -191,7 +191,7 @@ class TimeLoop:
         self.clock -= seconds
         return cast(State, state)
 
-    def _note(self, state: State, steps: CompiledSteps) -> None:
+    def _note(self, state: State, steps: Run) -> None:
         """Note the state of the run after a step for a checkpoint, which is written where an interval has passed."""
         if self.keeper is None:
             return

@@ -130,7 +130,11 @@ def rates_of_change(system):
             one.given_P = one.normal_rate * normal_axis(slip) - against
     if not (find_impulses(system, 0.0) or find_impulses(system, PROXIMAL)):
         return False
-    add_terms(system)
+    for joint in system.joints:
+        add_terms_of(joint)
+    for contact in system.contacts:
+        if contact.on:
+            add_terms_of(contact)
     for one in system.impacts:
         contact = one.contact
         if contact.on:
@@ -156,8 +160,12 @@ def find_impulses(system, share):
             one.contact.P = zeros_like(one.contact.P)
     for _ in range(3 if system.ridge > 0.0 or share > 0.0 else 1):
         for one in system.impacts:
-            if one.contact.on:
-                prefer_present(one.contact, share)
+            contact = one.contact
+            if contact.on:
+                assemble_diagonal(contact)
+                N, ridge = normal_axis(contact.P), share * contact.W[0][0]
+                contact.W = contact.W + ridge * (identity(contact.P) - outer(N, N))
+                contact.b0 = -ridge * tangential(contact.P)
         if not newton(system):
             return False
         for joint in system.joints:
@@ -166,26 +174,8 @@ def find_impulses(system, share):
 
 
 @kernel
-def prefer_present(contact, share):
-    """Its block of the program, with a proximal term in the rows of its slip."""
-    assemble_diagonal(contact)
-    N, ridge = normal_axis(contact.P), share * contact.W[0][0]
-    contact.W = contact.W + ridge * (identity(contact.P) - outer(N, N))
-    contact.b0 = -ridge * tangential(contact.P)
-
-
-@kernel
-def add_terms(system):
-    """Sums of the sizes of the terms of u, in y."""
-    for joint in system.joints:
-        add_terms_of(joint)
-    for contact in system.contacts:
-        if contact.on:
-            add_terms_of(contact)
-
-
-@kernel
 def add_terms_of(bond):
+    """Sums of the sizes of the terms of u, in y."""
     size = abs(bond.P)
     y = abs(bond.W) @ size
     for coupling in bond.couplings:
@@ -238,56 +228,43 @@ def shortest(system):
 
 @kernel
 def advance(system, length):
-    """Velocities and impulses at the break point; how many contacts are not yet through their expansion."""
-    left, reached = 0, length * (1.0 + ALIKE)
+    """Velocities and impulses at the break point, work and impulse of compression, and the error of Coulomb's law; how
+    many contacts are not yet through their expansion."""
+    left, end = 0, length * (1.0 + ALIKE)
     for joint in system.joints:
         joint.answer += length * joint.P
         apply_impulses(joint, length * joint.P)
     for one in system.impacts:
         contact = one.contact
         if contact.on:
-            contact.impact += length * contact.P
-            apply_impulses(contact, length * contact.P)
-            compressing = compresses(one)
-            note_interval(one, length)
+            compressing, P, before = compresses(one), length * contact.P, one.rates
+            contact.impact += P
+            apply_impulses(contact, P)
+            one.P += P
+            one.rates = before + length * contact.u
+            middle = 0.5 * (before + one.rates)
+            work, slip, push = P[0] * middle[0], tangential(middle), tangential(P)
+            one.taken += min(work, 0.0)
+            one.given += max(work, 0.0)
+            one.stopping += P[0] if middle[0] < 0.0 else 0.0
+            speed, reach = norm(slip), contact.friction * P[0]
+            off_edge = largest(abs(push + (reach / max(speed, TINY)) * slip))
+            off_cone = max(norm(push) - reach, -P[0])
+            one.off = max(one.off, max(min(contact.W[0][0] * off_edge, speed), contact.W[0][0] * off_cone))
             if one.presses:
-                spend(system, one, compressing, length)
+                # expansion spends what compression has stored: impulse by Routh's law, work by Stronge's
+                if system.law_of_impact == ROUTH:
+                    one.stored += (one.e if compressing else -1.0) * one.normal_rate * length
+                else:
+                    one.stored -= (one.e * one.e if compressing else 1.0) * work
                 rates, N = one.rates, normal_axis(contact.P)
-                normal = 0.0 if one.turns <= reached else rates[0]
-                held = 0.0 if one.slip_ends <= reached or one.sticks else 1.0
+                normal = 0.0 if one.turns <= end else rates[0]
+                held = 0.0 if one.slip_ends <= end or one.sticks else 1.0
                 one.rates = normal * N + held * tangential(rates)
-                if one.ends <= reached or (one.turns <= reached and compressing and one.e == 0.0):
+                if one.ends <= end or (one.turns <= end and compressing and one.e == 0.0):
                     one.presses, one.stored = 0, 0.0
                 left += one.presses
     return left
-
-
-@kernel
-def note_interval(one, length):
-    """Rates and impulses at the end of an interval, work and impulse of compression, and the error of Coulomb's law."""
-    contact = one.contact
-    P, before = length * contact.P, one.rates
-    one.P += P
-    one.rates = before + length * contact.u
-    middle = 0.5 * (before + one.rates)
-    work, slip, push = P[0] * middle[0], tangential(middle), tangential(P)
-    one.taken += min(work, 0.0)
-    one.given += max(work, 0.0)
-    one.stopping += P[0] if middle[0] < 0.0 else 0.0
-    one.work = work
-    speed, reach = norm(slip), contact.friction * P[0]
-    off_edge = largest(abs(push + (reach / max(speed, TINY)) * slip))
-    off_cone = max(norm(push) - reach, -P[0])
-    one.off = max(one.off, max(min(contact.W[0][0] * off_edge, speed), contact.W[0][0] * off_cone))
-
-
-@kernel
-def spend(system, one, compressing, length):
-    """Take what compression has stored for expansion: impulse by Routh's law, work by Stronge's."""
-    if system.law_of_impact == ROUTH:
-        one.stored += (one.e if compressing else -1.0) * one.normal_rate * length
-    else:
-        one.stored -= (one.e * one.e if compressing else 1.0) * one.work
 
 
 @piece

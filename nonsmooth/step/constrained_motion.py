@@ -1,7 +1,5 @@
 """A system with given parameters, evaluated in Python."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,9 +10,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.system import System
-from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE, EDGE, SLIPPING, STICKING, TINY
-
-__all__ = ["Configuration", "JointRows", "MassMetric", "Mechanism", "contact_modes"]
+from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE, TINY
 
 #: singular value of directions of joints and contacts, of norm 1 in the mass metric, below which they are dependent
 DEPENDENT = 1e-9
@@ -308,14 +304,3 @@ def _lasting_redundant(system: System, p: Array) -> tuple[Any, ...]:
     except ModelError:  # no admissible position nearby: the mechanism cannot move
         return here
     return min(here, there, key=len)
-
-
-def contact_modes(m: Mechanism, closed: NDArray[np.bool_], P_N: Array, P_T: Array) -> NDArray[np.int8]:
-    """Open, closed (frictionless or unloaded), sticking inside the friction cone, slipping on its edge."""
-    modes = closed.astype(np.int8)  # OPEN = 0, CLOSED = 1
-    if not m.rough:
-        return modes
-    loaded = closed & (m.friction > 0) & (P_N > 0)
-    sticks = m.length(P_T) < m.friction * P_N * (1 - EDGE)
-    modes[loaded & sticks], modes[loaded & ~sticks] = STICKING, SLIPPING
-    return modes

@@ -12,8 +12,6 @@ from nonsmooth.quantities import InUnits, Unit, has_unit
 from nonsmooth.settings import is_number, shown
 from nonsmooth.step.tolerances import ON_GRID, REMAINDER
 
-__all__ = ["ConstantStep", "ErrorControl", "Landing", "StepControl", "finer", "step_control"]
-
 #: smallest relative tolerance; below it round-off dominates
 FINEST = 1e-14
 #: default least number of steps of a run, and default time [s] within which impacts are simultaneous

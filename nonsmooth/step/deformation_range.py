@@ -1,7 +1,5 @@
 """Flexible bodies outside the range of their model: small deformations, slow rotation."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -10,8 +8,6 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.system import System
-
-__all__ = ["check_deformations"]
 
 #: displacement of a node by deformation, as a share of the body's length, and its rotation [rad], up to which
 #: deformations count as small; what the model leaves out is of their order

@@ -346,6 +346,20 @@ class Reaction:
 
 
 @record
+class Convergence:
+    """By how much the passes of a step change its motion, see `convergence`."""
+
+    change = Number("-", "in the last pass; infinite before there is one")
+    before = Number("-", "in the pass before it")
+    least = Number("-", "the smallest of all")
+    stalled = Count("-", "passes that changed the motion by no less than the one before")
+    stuck = Count("-", "the last passes, of which none halved the smallest change")
+    further = Count("-", "passes that follow the one that is done")
+    along_secants = Count("-", "1: the pass is followed by a secant")
+    led = Count("-", "1: a pass of the step was")
+
+
+@record
 class Stop:
     """A time at which a step ends: a corner of loads or drivers."""
 
@@ -404,6 +418,7 @@ class System:
     law_start = Number("-", "of the laws of contacts in the first half of a step")
     complementarity = Number("-", "natural map of gaps and impulses")
     size = Number("(kg)^.5 m/s", "magnitude of the velocities of the step")
+    convergence = Inside(of="Convergence")
     passes = Count("-", "iterations of the run")
     solves = Count("-", "programs of the run")
     rounds = Count("-", "of Newton's method in these")

@@ -37,7 +37,6 @@ class Impact:
     turns = Number("N s", "to where its gap velocity vanishes")
     ends = Number("N s", "to where its expansion ends")
     stored = Number("J, N s", "remaining expansion: work by Stronge's law, impulse by Routh's")
-    work = Number("J", "of the normal impulse in the last interval")
     taken = Number("J", "work of compression, <= 0")
     given = Number("J", "of expansion")
     stopping = Number("N s", "normal impulse of compression")

@@ -57,6 +57,14 @@ def evaluate_all(groups):
 
 
 @kernel
+def place_at_end(system, dt):
+    """Gaps, joints and their directions after motion with u for dt."""
+    place_by_u(system, dt)
+    evaluate_all(system.surfaces)
+    evaluate_all(system.constraints)
+
+
+@kernel
 def evaluate_loads(system):
     """Applied and gyroscopic forces at the present positions, with velocities u."""
     for body in system.bodies:
@@ -149,6 +157,12 @@ def start_contacts(system):
     """The present directions and gaps of contacts are those at the start of the next step."""
     for contact in system.contacts:
         contact.start_a, contact.start_b, contact.start_g = contact.a.directions, contact.b.directions, contact.g
+
+
+@kernel
+def restore_directions(bond, a, b):
+    """Restore the directions at the start of the step."""
+    bond.a.directions, bond.b.directions = a, b
 
 
 @kernel

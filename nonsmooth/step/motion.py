@@ -36,19 +36,6 @@ def turned(p, w):
 
 
 @kernel
-def moved_rigidly(q, v, dt):
-    """A position moved by v for dt, in space turned by Cayley's map."""
-    if is_planar(q):
-        return q + dt * v
-    p, w = angular(q), angular(v)
-    quarter = 0.25 * dt
-    turn = quarter * quarter * dot(w, w)
-    # a change, whose round-off is as small as itself
-    change = (2.0 / (1.0 + turn)) * (quarter * turned(p, w) - turn * p)
-    return rigid_motion(q + dt * v, linear(q) + dt * linear(v), p + change)
-
-
-@kernel
 def placed(q):
     """The placement at a position: in space its columns are those of a quaternion that is divided by its norm."""
     if is_planar(q):
@@ -65,35 +52,36 @@ def placed(q):
     )
 
 
-@kernel
-def rates_of_rigid_position(q, v):
-    """Derivative of a position: in space of its quaternion as well."""
-    return v if is_planar(q) else rigid_motion(v, linear(v), 0.5 * turned(angular(q), angular(v)))
-
-
 move_flexibly, rate_flexibly = code_of_body("mover"), code_of_body("rater")
 
 
 @kernel
 def rates_of_position(body, q, v):
-    """Derivative of the position of a body."""
+    """Derivative of the position of a body: in space of its quaternion as well."""
     if is_flexible(body):
         if body.rater != 0:
             body.begun, body.going = q, v
             rate_flexibly(body)
             return body.moved
-    return rates_of_rigid_position(q, v)
+    return v if is_planar(q) else rigid_motion(v, linear(v), 0.5 * turned(angular(q), angular(v)))
 
 
 @kernel
 def moved(body, q, v, dt):
-    """A position of a body moved by v for dt."""
+    """A position of a body moved by v for dt, in space turned by Cayley's map."""
     if is_flexible(body):
         if body.mover != 0:
             body.begun, body.going, body.lasting = q, v, dt
             move_flexibly(body)
             return body.moved
-    return moved_rigidly(q, v, dt)
+    if is_planar(q):
+        return q + dt * v
+    p, w = angular(q), angular(v)
+    quarter = 0.25 * dt
+    turn = quarter * quarter * dot(w, w)
+    # a change, whose round-off is as small as itself
+    change = (2.0 / (1.0 + turn)) * (quarter * turned(p, w) - turn * p)
+    return rigid_motion(q + dt * v, linear(q) + dt * linear(v), p + change)
 
 
 @kernel

@@ -21,44 +21,32 @@ def measure(system):
     return kinetic, power, damping
 
 
-@kernel
-def evaluate_row(system, k):
-    """Quantities of row k after its impact, if there is one, with bodies at their recorded placements."""
-    views, potential, closure = system.views, 0.0, 0.0
-    for body in system.bodies:
-        body.u = system.rows.v[k, body]
-    views.kinetic[k], views.power[k], views.damping[k] = measure(system)
-    for contact in system.contacts:
-        views.gap[k, contact], views.rate[k, contact] = contact.true_gap, contact.true_rate
-    for one in system.accounts:
-        potential += one.potential
-    evaluate_all(system.closures)
-    for joint in system.joints:
-        closure = max(closure, largest(abs(joint.closure)))
-    views.potential[k], views.closure[k] = potential, closure
-
-
-@kernel
-def evaluate_before_jump(system, k):
-    """Quantities before jump number k, at the placements of its row."""
-    views = system.views
-    for body in system.bodies:
-        body.u = system.rows.v_left[k, body]
-    views.kinetic_left[k], views.power_left[k], views.damping_left[k] = measure(system)
-    for contact in system.contacts:
-        views.rate_left[k, contact] = contact.true_rate
-
-
 def observe(system, count):
-    """This number of rows, whose times, positions and velocities are given, and velocities before jumps at some."""
-    rows, jump = system.rows, 0
+    """This number of rows after their impacts, whose times, positions and velocities are given, and quantities before
+    the jumps at some of them."""
+    rows, views, jump = system.rows, system.views, 0
     for k in range(count):
+        potential, closure = 0.0, 0.0
         system.seen = rows.t[k]
         for body in system.bodies:
             body.at = rows.q[k, body]
             body.z = placed(body.at)
-        evaluate_row(system, k)
+        for body in system.bodies:
+            body.u = rows.v[k, body]
+        views.kinetic[k], views.power[k], views.damping[k] = measure(system)
+        for contact in system.contacts:
+            views.gap[k, contact], views.rate[k, contact] = contact.true_gap, contact.true_rate
+        for one in system.accounts:
+            potential += one.potential
+        evaluate_all(system.closures)
+        for joint in system.joints:
+            closure = max(closure, largest(abs(joint.closure)))
+        views.potential[k], views.closure[k] = potential, closure
         if rows.jumps[k] > 0.0:
-            evaluate_before_jump(system, jump)
+            for body in system.bodies:
+                body.u = rows.v_left[jump, body]
+            views.kinetic_left[jump], views.power_left[jump], views.damping_left[jump] = measure(system)
+            for contact in system.contacts:
+                views.rate_left[jump, contact] = contact.true_rate
             jump += 1
     return DONE

@@ -66,7 +66,15 @@ def assemble_couplings(bond):
 
 @kernel
 def assemble_contact(contact, free, share):
-    """Its rows of the program; `free` are the velocities without impulses.
+    """Its blocks and rows of the program; `free` are the velocities without impulses."""
+    assemble_diagonal(contact)
+    assemble_couplings(contact)
+    set_free(contact, free, share)
+
+
+@kernel
+def set_free(contact, free, share):
+    """Its velocities without impulses.
 
     With the proximal term, a fraction of the diagonal, equivalent impulses near the present ones are preferred: a step
     of the proximal point method.
@@ -442,16 +450,12 @@ solve_outside = solved_outside("solver")
 
 @piece
 def solve(system):
-    """Whether impulses that satisfy the laws were found: from the present ones, otherwise by proximal steps; or by
-    another solver, whatever it begins with."""
+    """Whether impulses that satisfy the laws were found: from the present ones, otherwise by proximal steps with a
+    decreasing proximal term, of which the first are easy; or by another solver, whatever it begins with."""
     if system.solver != 0 and phase(system) != 2:  # rates of change along an impulse are no program of other solvers
         return solve_outside(system) == 1
-    return newton(system) or solve_proximally(system)
-
-
-@piece
-def solve_proximally(system):
-    """Solve by proximal steps with a decreasing proximal term; the first of these programs are easy."""
+    if newton(system):
+        return True
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
     for joint in system.joints:
@@ -461,23 +465,11 @@ def solve_proximally(system):
         for contact in system.contacts:
             if contact.on:
                 assemble_diagonal(contact)
-                assemble_contact(contact, contact.free, max(share, system.proximal))
+                set_free(contact, contact.free, max(share, system.proximal))
         if not newton(system):
             return False
         share *= LESS
     return True
-
-
-@kernel
-def is_finite(system):
-    """Whether the impulses are numbers, which they are not after a singular block; the residual does not tell."""
-    total = 0.0
-    for joint in system.joints:
-        total += dot(joint.P, joint.P)
-    for contact in system.contacts:
-        if contact.on:
-            total += dot(contact.P, contact.P)
-    return total < INFINITE
 
 
 @piece
@@ -498,7 +490,14 @@ def newton(system):
                     if contact.on and contact.P[0] < 0.0:
                         contact.P = zeros_like(contact.P)
             answer_impulses(system)
-            return is_finite(system)
+            # impulses are no numbers after a singular block, which the residual does not tell
+            total = 0.0
+            for joint in system.joints:
+                total += dot(joint.P, joint.P)
+            for contact in system.contacts:
+                if contact.on:
+                    total += dot(contact.P, contact.P)
+            return total < INFINITE
         system.rounds += 1
         before = off
         if update_contacts(system) and k == 0 and not phase(system):

@@ -45,15 +45,6 @@ def keeps_factors(system):
 
 
 @kernel
-def is_free(system):
-    """Whether no contact is closed."""
-    for contact in system.contacts:
-        if contact.on:
-            return False
-    return True
-
-
-@kernel
 def evaluate(system):
     """Joints at the end of the motion by u."""
     place_by_u(system, system.dt)
@@ -142,13 +133,6 @@ def correct_impulses(system):
         a, b, y = joint.a, joint.b, joint.y
         a.body.v_next += weighed(y @ joint.directions_a, inverse_mass(a.body)) - y @ a.response
         b.body.v_next += weighed(y @ joint.directions_b, inverse_mass(b.body)) - y @ b.response
-
-
-@kernel
-def add_base(system):
-    """The whole impulses, of which the program found a change."""
-    for joint in system.joints:
-        joint.P, joint.base = joint.P + joint.base, zeros_like(joint.P)
 
 
 @kernel

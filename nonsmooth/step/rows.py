@@ -20,6 +20,12 @@ def write_step(system, t, work, loss):
 
 
 @kernel
+def add_work(system, work):
+    """Work of drivers in an impact that follows the step, and is added to its row."""
+    system.rows.work_drivers[system.steps] += work
+
+
+@kernel
 def write_contact(system, contact, P, mode):
     """Impulses of a contact, and its mode."""
     k, rows = system.steps, system.rows

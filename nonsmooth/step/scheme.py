@@ -11,8 +11,6 @@ from nonsmooth.model.system import System
 from nonsmooth.programs import Program, Solution
 from nonsmooth.step.control import StepControl
 
-__all__ = ["Ask", "Scheme", "Stepper"]
-
 #: a program that is to be solved, and a guess
 Ask = tuple[Program, Solution | None]
 

@@ -1,15 +1,11 @@
 """Laws of contacts that a stepper does not support with given steps, refused before the first one; stated rules."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.rigid import INCREMENTAL, LAWS
 from nonsmooth.model.system import System
-
-__all__ = ["REST", "SHARING", "check_impact_laws", "check_newton", "check_plastic"]
 
 #: rule for bodies at rest, for the manifest
 REST = "a state at rest remains at rest if Coulomb's law admits it"

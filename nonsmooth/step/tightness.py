@@ -1,15 +1,11 @@
 """Clearances near the round-off of coordinates, or far below the displacement of a step."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.tolerances import EPSILON
-
-__all__ = ["gap_round_off", "tight_clearance"]
 
 #: share of a clearance up to which gaps may be round-off
 MOST_ROUND_OFF = 1e-7

@@ -1,13 +1,6 @@
-"""Contact modes, codes and constants that texts of schemes and Python share.
-
-Those of one scheme are in `tolerances` of its folder, those of impacts in `impact_tolerances`.
+"""Contact modes, codes and constants that texts of schemes and Python share; those of impacts are in
+`impact_tolerances`.
 """
-
-__all__ = [
-    "ACCEPTABLE", "AT_REST", "AT_THE_END", "CERTAIN", "CLOSED", "CLOSED_GAP", "CLOSED_JOINTS", "CLOSED_RATE", "DONE",
-    "EDGE", "EPSILON", "FLOOR", "FULL", "GAINING", "MOST_AMPLIFIED", "ON_GRID", "OPEN", "PRESSING", "PROJECTED",
-    "PROXIMAL", "REMAINDER", "SAFETY", "SHRINK", "SLIPPING", "STICKING", "TINY", "TURN", "UNCERTAIN",
-]  # fmt: skip
 
 #: how compiled steps end: all taken, the next one not certified, no room for its row
 DONE, UNCERTAIN, FULL = 0, 1, 2

@@ -18,7 +18,7 @@ import math
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import largest, zeros_like
 from nonsmooth.step.fields import DEPTH
-from nonsmooth.step.mechanism import evaluate_all, place_by_u, rates_of_jump, squared_length
+from nonsmooth.step.mechanism import place_at_end, rates_of_jump, squared_length
 from nonsmooth.step.motion import energy_product
 from nonsmooth.step.tolerances import TINY
 
@@ -33,25 +33,12 @@ NUDGE, DEPENDENT = 1e-5, 1e-8
 
 
 @kernel
-def evaluate_at_end(system):
-    """Gaps, joints and their directions after the motion by u."""
-    place_by_u(system, system.dt)
-    evaluate_all(system.surfaces)
-    evaluate_all(system.constraints)
-
-
-@kernel
-def add_held(bond, share):
-    """A share of the impulses `held`, along directions at hand, to `total` of bodies."""
-    P = share * bond.held
-    bond.a.body.total += P @ bond.a.directions
-    bond.b.body.total += P @ bond.b.directions
-
-
-@kernel
-def add_all_held(system, share):
+def add_held(system, share):
+    """A share of the impulses `held` of contacts, along directions at hand, to `total` of bodies."""
     for contact in system.contacts:
-        add_held(contact, share)
+        P = share * contact.held
+        contact.a.body.total += P @ contact.a.directions
+        contact.b.body.total += P @ contact.b.directions
 
 
 @piece
@@ -66,36 +53,17 @@ def turn_directions(system):
     if most == 0.0:
         return
     nudge = NUDGE / (system.dt * most)
-    add_all_held(system, -1.0)
+    add_held(system, -1.0)
     for body in system.bodies:
         body.saved_u, body.u = body.u, body.u + nudge * body.trial
-    evaluate_at_end(system)
-    add_all_held(system, 1.0)
+    place_at_end(system, system.dt)
+    add_held(system, 1.0)
     for body in system.bodies:
         body.turning, body.u = (1.0 / nudge) * body.total, body.saved_u
-    evaluate_at_end(system)
+    place_at_end(system, system.dt)
 
 
 # ---- rounds
-
-
-@kernel
-def begin_rounds(system):
-    for body in system.bodies:
-        body.trial = body.turning = zeros_like(body.u)
-        for one in body.differences:
-            one.motion = one.off = zeros_like(body.u)
-
-
-@kernel
-def find_off(system):
-    """`off`, by which the motion found differs from `trial`; whether it is that."""
-    left, size = 0.0, 0.0
-    for body in system.bodies:
-        found = body.v_next - body.u
-        body.off = found - body.trial
-        left, size = left + squared_length(body.off, body.mass), size + squared_length(found, body.mass)
-    return math.sqrt(left) <= SETTLED * math.sqrt(size) + ROUNDED * system.size
 
 
 @kernel
@@ -152,14 +120,38 @@ def turning_of(solve):
 
     @piece
     def find_turning(system):
-        begin_rounds(system)
+        for body in system.bodies:
+            body.trial = body.turning = zeros_like(body.u)
+            for one in body.differences:
+                one.motion = one.off = zeros_like(body.u)
         for k in range(ROUNDS):
             if not solve(system):
                 return False
-            if find_off(system):
+            left, size = 0.0, 0.0
+            for body in system.bodies:
+                found = body.v_next - body.u
+                body.off = found - body.trial
+                left, size = left + squared_length(body.off, body.mass), size + squared_length(found, body.mass)
+            if math.sqrt(left) <= SETTLED * math.sqrt(size) + ROUNDED * system.size:
                 return True
             next_trial(system, k)
             turn_directions(system)
         return True
 
     return find_turning
+
+
+def attempt_with(attempt):
+    """A function (system) that takes the step by Newton's method, as `attempt` does where the system turns; whether it
+    is certified."""
+
+    @piece
+    def attempt_with_turning(system):
+        if system.rest_undecided:  # which is not a matter of the iteration
+            return False
+        system.turns = 1
+        found = attempt(system)
+        system.turns = 0
+        return found
+
+    return attempt_with_turning

@@ -23,7 +23,7 @@ from nonsmooth.step.mechanism import (
     touches,
     zero_rate,
 )
-from nonsmooth.step.program import assemble_contact, assemble_couplings, assemble_diagonal, make_consistent, solve
+from nonsmooth.step.program import assemble_contact, make_consistent, solve
 
 
 @kernel
@@ -47,8 +47,6 @@ def solve_velocities(system):
         make_consistent(system)
     for contact in system.contacts:
         if contact.on:
-            assemble_diagonal(contact)
-            assemble_couplings(contact)
             assemble_contact(contact, rates_after(contact) + contact.velocity_offset, system.proximal)
     if not solve(system):
         return False

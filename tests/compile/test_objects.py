@@ -29,7 +29,7 @@ import numpy as np
 from nonsmooth import Ground, Model, PlanarBody
 from nonsmooth.compile import shipped
 from nonsmooth.engine.layout import Layout
-from nonsmooth.engine.viewer import Viewer
+from nonsmooth.engine.tables import Viewer
 shipped.TARGETS = ()
 system = Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build()
 layout = Layout(system, rough=False)

@@ -152,7 +152,7 @@ def test_a_digest_sees_changes_of_code_alone(sources):
     ("changed", "stale"),
     [
         ("schemes/moreau_jean/midpoint.py", {MOREAU_JEAN}),
-        ("schemes/gauss/locating.py", {LANDING}),
+        ("schemes/gauss/first_half.py", {LANDING}),
         ("step/program.py", {MOREAU_JEAN, LANDING}),
         ("step/observation_fields.py", {MOREAU_JEAN, LANDING}),  # records of all texts contain these
         ("compile/records/packed.py", {MOREAU_JEAN, LANDING}),
@@ -260,7 +260,7 @@ OBSERVE = """
 import numpy as np
 from nonsmooth import Ground, Model, PlanarBody
 from nonsmooth.engine.layout import Layout
-from nonsmooth.engine.viewer import Viewer
+from nonsmooth.engine.tables import Viewer
 system = Model([Ground(), PlanarBody("body", mass=2.0, inertia=1.0)]).build()
 layout = Layout(system, rough=False)
 view, still = Viewer(layout, layout.filled(system.parameter_values)), np.zeros((4, 3))

@@ -32,7 +32,7 @@ from nonsmooth import (
     simulate,
     simulate_batch,
 )
-from nonsmooth.engine.external_solver import Outside
+from nonsmooth.engine.external_solver import Callbacks
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.solvers import ipopt
 from nonsmooth.step.tolerances import UNCERTAIN
@@ -271,7 +271,7 @@ def test_what_a_call_raises_is_kept():
         def solve(self):
             raise ZeroDivisionError("once")
 
-    outside, program = Outside(), Dividing()
+    outside, program = Callbacks(), Dividing()
     address = outside.address(program.solve)
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
     assert call(0) == 0 and isinstance(outside.raised, ZeroDivisionError)

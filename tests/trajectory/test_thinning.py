@@ -100,7 +100,7 @@ def test_rows_are_omitted_where_compiled_functions_evaluate_them(monkeypatch):
     """They are evaluated in a memory of their own, so that the steps go on where they stand."""
     system, dt, t_end = socket_pendulum().build(), 1e-4, 0.5
     arguments = {"t_end": t_end, "dt": dt, "record": 7}
-    monkeypatch.setattr("nonsmooth.engine.steps.MOST", 64)  # rows that compiled steps hand over at once
+    monkeypatch.setattr("nonsmooth.engine.run.MOST", 64)  # rows that compiled steps hand over at once
     at_the_end = simulate(system, MoreauJean(), **arguments)
     monkeypatch.setattr(module, "WAITING", 100)
     made = []

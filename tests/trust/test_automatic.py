@@ -157,6 +157,7 @@ def test_a_budget_that_ends_runs_for_comparison_is_named():
 
 def test_the_time_of_a_budget_begins_with_the_first_step(monkeypatch):
     """What comes before it takes an hour by this clock."""
+    from nonsmooth.engine.steps import CompiledSteps
     from nonsmooth.run import loop
 
     now = [0.0]
@@ -165,12 +166,12 @@ def test_the_time_of_a_budget_begins_with_the_first_step(monkeypatch):
         monotonic = staticmethod(lambda: now[0])
         perf_counter = staticmethod(lambda: now[0])
 
-    def slow(*given, start=loop.CompiledSteps.start):
+    def slow(*given, start=CompiledSteps.start):
         now[0] += 3600.0
         return start(*given)
 
     monkeypatch.setattr(loop, "time", Clock)
-    monkeypatch.setattr(loop.CompiledSteps, "start", slow)
+    monkeypatch.setattr(CompiledSteps, "start", slow)
     system = slider_rod(case=1).build()
     assert simulate(system, GaussQP(), t_end=0.01, dt=1e-3, max_seconds=1.0).status == "finished"
     # an impact at the start is a program of a solver that asks for the time

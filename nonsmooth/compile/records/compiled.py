@@ -1,26 +1,16 @@
 """Records in compiled code: their types, and their attributes as loads and stores."""
 
-from __future__ import annotations
-
 import operator
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import (
-    RefType,
-    iternext_impl,
-    lower_builtin,
-    lower_getattr_generic,
-    lower_setattr_generic,
-)
+from numba.core.imputils import RefType, iternext_impl, lower_builtin, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import models, register_model
 
 from nonsmooth.compile.records.packed import F64, I32, I64, PackedType, join, lane, split
 from nonsmooth.compile.records.schema import SCHEMAS, Count, Inside, Link, Many, ModeTable, Table, VelocityTable, dtype
-
-__all__ = ["RecordType", "RecordsType", "TableType", "attribute"]
 
 
 class RecordType(types.Type):

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.records.schema import SCHEMAS, Inside, Link, Many, Shape, dtype
 
-__all__ = ["Content", "Memory"]
-
 #: alignment [bytes] of the records of a schema
 LINE = 64
 

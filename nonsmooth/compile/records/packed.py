@@ -4,8 +4,6 @@ The shape is part of the type. If the length of the last axis is a multiple of f
 four doubles, otherwise of single doubles: its parts. The functions themselves are in `values`.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 
@@ -15,25 +13,6 @@ from numba import types
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer, infer_global, signature
 from numba.extending import intrinsic, models, overload, register_model
-
-__all__ = [
-    "F64",
-    "I32",
-    "I64",
-    "OPT",
-    "PackedType",
-    "Value",
-    "added",
-    "function",
-    "join",
-    "lane",
-    "larger",
-    "split",
-    "spread",
-    "sum_of",
-    "sums_of",
-    "weighted_rows",
-]
 
 F64, I64, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 #: compiler options of functions that are inlined into entry points

@@ -14,37 +14,6 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
-__all__ = [
-    "SCHEMAS",
-    "Block",
-    "Count",
-    "Directions",
-    "Field",
-    "Inside",
-    "Link",
-    "Many",
-    "Masses",
-    "ModalMasses",
-    "ModalMotion",
-    "Motion",
-    "ModeTable",
-    "MomentTable",
-    "Number",
-    "Placement",
-    "PositionTable",
-    "Rows",
-    "Shape",
-    "Table",
-    "TangentTable",
-    "Vector",
-    "VectorTable",
-    "VelocityTable",
-    "Wrenches",
-    "dtype",
-    "offset",
-    "record",
-]
-
 T = TypeVar("T")
 
 

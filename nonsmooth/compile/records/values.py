@@ -4,8 +4,6 @@ Each function is defined in NumPy, which is its specification, and directly belo
 arguments, see `packed`. Operators of small arrays are defined there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -24,36 +22,6 @@ from nonsmooth.compile.records.packed import (
     sums_of,
     weighted_rows,
 )
-
-__all__ = [
-    "angular",
-    "cross",
-    "diagonal",
-    "dot",
-    "first_four",
-    "identity",
-    "inverse",
-    "larger_of",
-    "largest",
-    "last_axis",
-    "linear",
-    "normal_axis",
-    "outer",
-    "planar_motion",
-    "products",
-    "products_of_two",
-    "rates_of_two",
-    "rigid_motion",
-    "stacked",
-    "total",
-    "trace",
-    "transposed",
-    "twist",
-    "vector",
-    "weighed",
-    "zeros_like",
-]
-
 
 # ---- products and blocks
 

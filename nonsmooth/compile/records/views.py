@@ -1,7 +1,5 @@
 """Views of records for uncompiled code, with the same attributes."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator
 from typing import Any
@@ -21,8 +19,6 @@ from nonsmooth.compile.records.schema import (
     dtype,
     offset,
 )
-
-__all__ = ["Record", "Records", "TableView"]
 
 
 class Record:

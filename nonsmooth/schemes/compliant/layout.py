@@ -47,7 +47,7 @@ class CompliantKinds(Kinds):
         def outputs(of: ca.Function, p: ca.SX) -> Outputs:
             return self._gaps(self.shape.dimension - 1, *of(self.a.z, self.b.z, p))
 
-        return self._made_once("overlap", self.functions.surface(element), 2, outputs)
+        return self._cached("overlap", self.functions.surface(element), 2, outputs)
 
     def turning(self, element: Contact) -> Kind:
         """Per contact the spin of its tangents in space, and what their turning adds to the rate of its slip."""
@@ -69,7 +69,7 @@ class CompliantKinds(Kinds):
                 found.append((spins, places))
             return found
 
-        return self._made_once("turning", self.functions.surface(element), 2, outputs)
+        return self._cached("turning", self.functions.surface(element), 2, outputs)
 
     def law(self, element: Contact) -> Kind:
         """Forces, elastic part of the normal one, and rates of bristles of one gap.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.records.memory import Memory
-from nonsmooth.engine.external_solver import Outside
+from nonsmooth.engine.external_solver import Callbacks
 from nonsmooth.programs.initial_value import InitialValue
 from nonsmooth.schemes.compliant.fields import BEGIN, LOOK, STEP
 from nonsmooth.schemes.compliant.layout import CompliantLayout
@@ -52,7 +52,7 @@ class CompiledRates:
     """
 
     def __init__(
-        self, memory: Memory, layout: CompliantLayout, rates: Callable[[int], int], outside: Outside
+        self, memory: Memory, layout: CompliantLayout, rates: Callable[[int], int], outside: Callbacks
     ) -> None:  # fmt: skip
         self._run, self._root = memory.of["Integration"], memory.address("Integration")
         self._rates, self._outside, blocks = rates, outside, memory.of["StateBlock"]

@@ -12,8 +12,9 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.objects import entry
-from nonsmooth.engine.compiled_form import made_once
-from nonsmooth.engine.steps import MOST, RIDGE, CompiledSteps, Taken, origin_of
+from nonsmooth.engine.compiled_form import cached
+from nonsmooth.engine.run import MOST, Run, Taken, origin_of
+from nonsmooth.engine.steps import RIDGE
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.laws.base import Limit
 from nonsmooth.laws.compliant import Compliant
@@ -42,7 +43,7 @@ UNITS = {"approach": "m/s", "force": "N", "depth": "m"}
 
 def compliant_layout(system: System) -> CompliantLayout:
     """The compiled form of a mechanism, made once for all runs."""
-    return made_once(system, "compliant", lambda: CompliantLayout(system))
+    return cached(system, "compliant", lambda: CompliantLayout(system))
 
 
 def ridge_of(system: System, values: Array) -> float:
@@ -107,7 +108,7 @@ class Validity:
         )
 
 
-class CompliantSteps(CompiledSteps):
+class CompliantSteps(Run):
     """Rows of `CompliantDae` on one system.
 
     Parameters
@@ -134,10 +135,10 @@ class CompliantSteps(CompiledSteps):
     def __init__(
         self, system: System, stepper: CompliantDae, control: ErrorControl, values: Array, t_end: float
     ) -> None:  # fmt: skip
-        self.system, self.stepper, self.scheme, self._t_end = system, stepper, stepper.scheme(control), t_end
+        super().__init__(system, stepper.scheme(control), compliant_layout(system), values, t_end)
+        self.stepper = stepper
         constants = np.zeros(0) if system.compliance is None else system.compliance.coefficients(values).full().ravel()
         self.validity = Validity(system, values, constants)
-        self._allocate(compliant_layout(system), values)
         self._integration = self.memory.of["Integration"]
         self._configure(stepper, control, values, t_end)
         self._control, self._alone = control, isinstance(stepper.solver, Dop853)

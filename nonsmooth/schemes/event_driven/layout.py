@@ -41,7 +41,7 @@ class EventKinds(Kinds):
             bias = ca.jtimes(rates, ca.vertcat(*(frame.at for frame in self._frames)), moved)
             return [(bias, [(self._at("Touch", k, "bias") + row, 1) for k, row, _, _ in rows])]
 
-        return self._made_once("curvature", self.functions.gaps(element), 2, outputs)
+        return self._cached("curvature", self.functions.gaps(element), 2, outputs)
 
 
 class EventLayout(Layout):

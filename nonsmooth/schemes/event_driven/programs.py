@@ -2,7 +2,7 @@
 across singular positions, and the causes of short steps.
 
 These are rare, and need decompositions of dense matrices or programs of their own. They read an instant from the
-records and write what they find there, see `Outside`.
+records and write what they find there, see `Callbacks`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.records.memory import Memory
-from nonsmooth.engine.external_solver import Door, Outside
+from nonsmooth.engine.external_solver import Callbacks, ExternalSolver
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.system import System
 from nonsmooth.programs import QP
@@ -79,7 +79,7 @@ class EventPrograms:
 
     def __init__(
         self, system: System, values: Array, control: ErrorControl, memory: Memory, layout: EventLayout,
-        outside: Outside,
+        outside: Callbacks,
     ) -> None:  # fmt: skip
         self.system, self.values, self.control, self.memory, self.layout = system, values, control, memory, layout
         self.outside, self.chain, self.requested = outside, Chain(SemismoothNewton()), False
@@ -107,8 +107,8 @@ class EventPrograms:
         return np.asarray(inverse.T @ inverse)
 
     @functools.cached_property
-    def _door(self) -> Door:
-        return Door(self.memory, self.layout, self.chain, self.outside, requested=self.requested)
+    def _external_solver(self) -> ExternalSolver:
+        return ExternalSolver(self.memory, self.layout, self.chain, self.outside, requested=self.requested)
 
     # -------------------------------------------------------------------------------------------------------- programs
 
@@ -116,7 +116,7 @@ class EventPrograms:
         """A program of impulses or forces, by the chain of solvers."""
         if not (self.chain.fallback or self.requested):
             raise SolverFailed("the step does not pass its residual tests.")
-        self._door.solve()
+        self._external_solver.solve()
 
     def clear(self) -> None:
         """Remove the overlaps of other contacts that result from closing a contact in the window: the nearest positions

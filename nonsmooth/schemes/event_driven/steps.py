@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.engine.compiled_form import is_rough, made_once, options_of
-from nonsmooth.engine.steps import CompiledSteps, Taken, origin_of, reach_of, ridge_of
+from nonsmooth.engine.compiled_form import cached, is_rough, options_of
+from nonsmooth.engine.run import Run, origin_of
+from nonsmooth.engine.steps import check_solver, reach_of, ridge_of
 from nonsmooth.exceptions import SolverFailed
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
@@ -36,7 +37,7 @@ RULES = {"programs": "semismooth Newton, else a sequence of proximal programs, e
 RTOL, ATOL = 1e-9, 1e-12
 
 
-class EventSteps(CompiledSteps):
+class EventSteps(Run):
     """Steps of `EventDriven` on one system.
 
     Parameters
@@ -63,14 +64,15 @@ class EventSteps(CompiledSteps):
     ) -> None:  # fmt: skip
         check_control(control)
         assert control.dt_min is not None and control.dt_max is not None
-        self.system, self.scheme, self.control = system, scheme or stepper.scheme(control), control
-        self.longest, self.shortest, self._t_end = control.dt_max, control.dt_min, t_end
-        self._requested = stepper.solver is not None
-        self._check(stepper, control, values)
+        scheme, order = scheme or stepper.scheme(control), tolerances.ORDERS.index(stepper.order)
+        check_solver(system, stepper, scheme, values)
         check_impact_laws(system, values, "EventDriven")
-        rough, order, options = is_rough(system, values), tolerances.ORDERS.index(stepper.order), options_of(system)
+        rough, options = is_rough(system, values), options_of(system)
         make = lambda: EventLayout(system, rough=rough, order=order, options=options)  # noqa: E731
-        self._allocate(made_once(system, ("events", rough, order, options), make), values)
+        layout = cached(system, ("events", rough, order, options), make)
+        super().__init__(system, scheme, layout, values, t_end)
+        self.control, self.longest, self.shortest = control, control.dt_max, control.dt_min
+        self._requested = stepper.solver is not None
         self._events = self.memory.of["EventRun"]
         self.programs = EventPrograms(system, values, control, self.memory, self.layout, self.outside)
         spatial = system.dimension == 3
@@ -123,10 +125,6 @@ class EventSteps(CompiledSteps):
             self.impact = self.tables.read(1)
         self._at = begun = self._state()
         return begun
-
-    def rescue(self, state: State, origin: float) -> Taken | None:
-        """None: steps are shortened, and other solvers asked, where they are taken."""
-        return None
 
     def failure(self, state: State) -> str:
         """Why there is no step from a state."""

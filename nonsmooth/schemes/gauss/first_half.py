@@ -13,29 +13,22 @@ import math
 
 from nonsmooth.compile.kernels import is_flexible, kernel, piece, solved_outside
 from nonsmooth.compile.records.values import largest, normal_axis, products, weighed, zeros_like
-from nonsmooth.step.deformation import begin_implicit, further_passes, implicit_force
+from nonsmooth.step.convergence import begin_passes, change_of_u, extrapolate_u, note_change
+from nonsmooth.step.deformation import begin_implicit, implicit_force
 from nonsmooth.step.mechanism import (
     add_impulses,
     apply_all_impulses,
     body_residual,
-    evaluate_all,
     evaluate_loads,
+    place_at_end,
     place_by_u,
     rates_after,
     rates_of_u,
+    restore_directions,
     squared_length,
 )
 from nonsmooth.step.motion import inverse_mass, plausible
-from nonsmooth.step.program import (
-    INFINITE,
-    assemble_contact,
-    assemble_couplings,
-    assemble_diagonal,
-    factor_joints,
-    make_consistent,
-    solve,
-)
-from nonsmooth.step.secants import change_of_u, extrapolate_u
+from nonsmooth.step.program import INFINITE, assemble_contact, factor_joints, make_consistent, solve
 from nonsmooth.step.tolerances import EPSILON, TINY
 from nonsmooth.step.velocity_change import law_of_rates
 
@@ -51,26 +44,12 @@ UNSEEN = 1e-12
 
 
 @kernel
-def restore_directions(bond, a, b):
-    """Restore the directions at the start of the step."""
-    bond.a.directions, bond.b.directions = a, b
-
-
-@kernel
 def apply_forces(system, dt):
     """Forces at the midpoint of the motion by u for dt; velocities after their impulse of half a step."""
     place_by_u(system, 0.5 * dt)
     evaluate_loads(system)
     for body in system.bodies:
         body.v_next = body.v + weighed((0.5 * dt) * implicit_force(body, 0.5 * dt), inverse_mass(body))
-
-
-@kernel
-def place_at_end(system, dt):
-    """Gaps, joints and their directions after the motion by u for dt."""
-    place_by_u(system, dt)
-    evaluate_all(system.surfaces)
-    evaluate_all(system.constraints)
 
 
 @kernel
@@ -88,8 +67,6 @@ def assemble_first_half(system, dt, first):
     for contact in system.contacts:
         if contact.on:
             restore_directions(contact, contact.start_a, contact.start_b)
-            assemble_diagonal(contact)
-            assemble_couplings(contact)
             way = rates_of_u(contact)
             # a gap within the round-off of positions contradicts itself among redundant contacts
             gap = contact.g if abs(contact.g) > 2.0 * EPSILON * system.reach else 0.0
@@ -115,39 +92,38 @@ def update_velocities(system, dt):
 
 
 @kernel
-def gap_round_off(system):
-    """Round-off of the gaps of loaded contacts as velocities, times the step."""
-    worst = 0.0
+def is_done(system, dt, converged, patience, reach):
+    """Whether the last pass has changed u by at most this share of it and the round-off of joints; or, as so many
+    passes by no less than those before them, by that of loads and of gaps, which are differences of coordinates up to
+    `reach`."""
+    c, noise, gaps = system.convergence, system.noise / dt, 0.0
     for contact in system.contacts:
         if contact.on:
-            worst = max(worst, UNSEEN * contact.scale / math.sqrt(contact.W[0][0]))
-    return worst
+            gaps = max(gaps, max(UNSEEN * contact.scale, reach) / math.sqrt(contact.W[0][0]))
+    enough = system.acceptable * (system.size + TINY) + NOISE * noise + gaps / dt
+    stalls = c.stalled >= patience and c.change >= c.before
+    return c.change <= converged * system.size + noise or (stalls and c.change <= enough)
 
 
 advance_outside = solved_outside("advance")
 
 
 @kernel
-def is_across(contact):
-    """Whether it is loaded at the opposite wall of its clearance: the normal at the end opposes that at the start.
-
-    The contact equation of a loaded journal has a second root there, with a larger impulse.
-    """
-    a, b = contact.a, contact.b
-    growth = products(a.directions, weighed(contact.start_a, inverse_mass(a.body)))
-    growth += products(b.directions, weighed(contact.start_b, inverse_mass(b.body)))
-    return contact.on and contact.P[0] > 0.0 and growth[0][0] < 0.0
-
-
-@kernel
 def evaluate_solution(system, dt):
-    """Evaluate a solution u, P of the equations that was found outside; whether it is a plausible motion."""
+    """Evaluate a solution u, P of the equations that was found outside; whether it is a plausible motion.
+
+    It is none if a contact is loaded at the opposite wall of its clearance, where its normal at the end opposes that at
+    the start: the contact equation of a loaded journal has a second root there, with a larger impulse.
+    """
     begin_implicit(system, 0.5 * dt)
     apply_forces(system, dt)
     place_at_end(system, dt)
     system.across = 0
     for contact in system.contacts:
-        if is_across(contact):
+        a, b = contact.a, contact.b
+        growth = products(a.directions, weighed(contact.start_a, inverse_mass(a.body)))
+        growth += products(b.directions, weighed(contact.start_b, inverse_mass(b.body)))
+        if contact.on and contact.P[0] > 0.0 and growth[0][0] < 0.0:
             system.across = 1
     if system.across:
         return False
@@ -162,8 +138,8 @@ def evaluate_solution(system, dt):
     for contact in system.contacts:
         if contact.on:
             restore_directions(contact, contact.start_a, contact.start_b)
-            gap, way = contact.g if abs(contact.g) > UNSEEN * contact.scale else 0.0, rates_of_u(contact)
-            contact.velocity_offset = (gap / dt - way[0]) * normal_axis(way)
+            gap, rates = contact.g if abs(contact.g) > UNSEEN * contact.scale else 0.0, rates_of_u(contact)
+            contact.velocity_offset = (gap / dt - rates[0]) * normal_axis(rates)
     system.law_start = law_of_rates(system)
     place_at_end(system, dt)
     return plausible(system, dt)
@@ -176,7 +152,8 @@ def solve_first_half(system, dt):
     if system.advance != 0:
         system.trial = dt
         return advance_outside(system) == 1 and evaluate_solution(system, dt)
-    before, further = 0.0, further_passes(system)
+    c = system.convergence
+    begin_passes(system)
     begin_implicit(system, 0.5 * dt)
     for joint in system.joints:
         joint.P = joint.P_near = zeros_like(joint.P)
@@ -191,16 +168,14 @@ def solve_first_half(system, dt):
         system.passes += 1
         if not change + size < INFINITE:
             return False
-        noise = system.noise / dt
-        enough = system.acceptable * (size + TINY) + NOISE * noise + gap_round_off(system) / dt
-        done = change <= SETTLED * size + noise
+        note_change(system, change)
+        done = is_done(system, dt, SETTLED, 1, 0.0)
         if k > 0 and not is_flexible(system):  # with flexible bodies passes converge at several rates
-            done = done or (change <= SMALL * size and change * change <= SETTLED * size * before)
-        done = done or (k > 0 and change >= before and change <= enough)
+            done = done or (change <= SMALL * size and change * change <= SETTLED * size * c.before)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         extrapolate_u(system, share if k > 0 and system.proximal == 0.0 and not done else 0.0)
-        if done and further > 0:
-            further -= 1
+        if done and c.further > 0:
+            c.further -= 1
         elif done:
             if is_flexible(system):  # round-off of joints moves single modes by more than their residual may be
                 apply_forces(system, dt)
@@ -210,7 +185,6 @@ def solve_first_half(system, dt):
             system.law_start = law_of_rates(system)
             place_at_end(system, dt)
             return plausible(system, dt)
-        before = change
     return False
 
 

@@ -17,12 +17,10 @@ from nonsmooth.programs import MPCC, FrictionContact, Solution, associated_lcp_f
 from nonsmooth.schemes.gauss.mpcc_equations import HALF_KICK, IMPLICIT_EULER, StepEquations
 from nonsmooth.schemes.gauss.rules import check_gauss, gauss_rules, gauss_scheme
 from nonsmooth.settings import settings
-from nonsmooth.step.constrained_motion import Mechanism, contact_modes
+from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.step.scheme import Ask, Scheme
-from nonsmooth.step.tolerances import AT_REST, CERTAIN, SLIPPING, TURN
-
-__all__ = ["Found", "GaussMPCC", "Start", "StepPrograms"]
+from nonsmooth.step.tolerances import AT_REST, CERTAIN, EDGE, TURN
 
 #: gap at the end of the motion without contact, as a share of its clearance, below which a contact may bind
 MARGIN = 1e-3
@@ -201,7 +199,8 @@ class StepPrograms:
         return Found(dt, u, np.zeros(self.system.ng), P_N, P_T)
 
     def rested(self, start: Start, dt: float, program: MPCC) -> Generator[Ask, Solution, Found | None]:
-        """The step at rest, if it begins at rest and Coulomb's law allows it; else None.
+        """The step at rest, if it begins at rest and Coulomb's law allows it, which with redundant frictional contacts
+        may allow motion too; else None.
 
         Impulses of a pile are not unique, which makes interior-point methods slow. The residual of the program
         certifies the step.
@@ -209,7 +208,9 @@ class StepPrograms:
         m, kick = self.mechanism, dt * start.acceleration
         here = m.at(start.t, start.q)
         index = np.flatnonzero(program.binding[: self.system.nc] & m.touching(here.g_N))
-        if index.size < 2 or not _starts_at_rest(m, start.v, kick):
+        # velocities that are round-off of those which the loads cause in the step, in the plane with friction
+        at_rest = m.rough and m.tangents == 1 and m.metric.length(start.v) <= AT_REST * m.metric.length(kick)
+        if index.size < 2 or not at_rest:
             return None
         joints = m.independent(here.W_g, -here.g_t)
         directions, ng = np.concatenate([joints.W, m.blocks(here.W_N, here.W_T, index)], axis=1), len(joints.names)
@@ -217,13 +218,19 @@ class StepPrograms:
         rates[:ng] -= joints.wanted
         delassus = directions.T @ m.metric.change(directions)
         held = FrictionContact((delassus + delassus.T) / 2, rates, m.friction[index], 1 + m.tangents, ng)
-        answer = yield from _resting_answer(held)
-        if answer is None:
+        # the velocity of the convex relaxation is unique and of least kinetic energy; no contact of it may slide
+        lcp, recover = associated_lcp_from_friction_contact(held)
+        try:
+            relaxed = yield lcp, None
+        except SolverFailed:  # only a proposal
             return None
-        u = start.v + self.share * kick + m.metric.change(directions @ answer.y)
-        found = Found(dt, u, joints.impulses(answer.y[:ng]), *m.parted(answer.y[ng:], index))
-        at_rest = Solution(*self._unknowns(start, found), "solved", 0, "rest")
-        return found if program.residual(at_rest) <= CERTAIN else None
+        z = recover(relaxed.y)
+        if not held.residual(Solution(held.A @ z + held.b, z, "solved", 0, "rest")) <= CERTAIN:
+            return None
+        u = start.v + self.share * kick + m.metric.change(directions @ z)
+        found = Found(dt, u, joints.impulses(z[:ng]), *m.parted(z[ng:], index))
+        resting = Solution(*self._unknowns(start, found), "solved", 0, "rest")
+        return found if program.residual(resting) <= CERTAIN else None
 
     def solved(
         self, start: Start, begun: Found, binding: NDArray[np.bool_], shortest: float, longest: float | None = None
@@ -255,8 +262,15 @@ class StepPrograms:
         closes = ~binding & (gaps < -CERTAIN * m.scale)
         if not closes.any():
             return found
-        here = m.at(start.t, start.q)
-        share = min(map(_first_root, here.g_N[closes], found.dt * (here.W_N.T @ start.v)[closes], gaps[closes]))
+        # where in (0, 1] begin + slope x + curvature x^2 vanishes, which is negative at 1
+        here, share = m.at(start.t, start.q), 1.0
+        begins, slopes = np.maximum(here.g_N[closes], 0.0), found.dt * (here.W_N.T @ start.v)[closes]
+        for begin, slope, end in zip(begins, slopes, gaps[closes], strict=True):
+            curvature = end - begin - slope
+            if begin == 0.0:
+                share = min(share, slope / -curvature if slope > 0.0 else 1.0)
+            else:
+                share = min(share, 2.0 * begin / (-slope + float(np.sqrt(slope**2 - 4.0 * curvature * begin))))
         return Found(
             share * found.dt, start.v + share * (found.u - start.v), share * found.P_g, share * found.P_N,
             share * found.P_T,
@@ -282,36 +296,6 @@ class StepPrograms:
         """Pairs that are active at the start of the step: closed contacts, and their friction on the previous edge."""
         m, closed, P_T = self.mechanism, binding & start.closed, start.P_T
         if self.equations.disc:
-            return np.concatenate([closed, closed & (contact_modes(m, closed, start.P_N, P_T) == SLIPPING)])
+            sticks = m.length(P_T) < m.friction * start.P_N * (1 - EDGE)
+            return np.concatenate([closed, closed & (m.friction > 0) & (start.P_N > 0) & ~sticks])
         return np.concatenate([closed, closed & (P_T > 0), closed & (P_T < 0), closed]) if m.rough else closed
-
-
-def _first_root(begin: float, slope: float, end: float) -> float:
-    """Where in (0, 1] begin + slope x + (end - begin - slope) x^2 vanishes, which is negative at 1."""
-    begin = max(begin, 0.0)
-    curvature = end - begin - slope
-    if begin == 0.0:
-        return slope / -curvature if slope > 0.0 else 1.0
-    return 2.0 * begin / (-slope + float(np.sqrt(slope**2 - 4.0 * curvature * begin)))
-
-
-def _starts_at_rest(m: Mechanism, v: Array, kick: Array) -> bool:
-    """Whether v is round-off relative to the velocities `kick` that the loads cause in the step, in the plane with
-    friction."""
-    return m.rough and m.tangents == 1 and m.metric.length(v) <= AT_REST * m.metric.length(kick)
-
-
-def _resting_answer(program: FrictionContact) -> Generator[Ask, Solution, Solution | None]:
-    """The solution of the convex relaxation, if it satisfies Coulomb's law, that is, if no contact slides.
-
-    With redundant frictional contacts Coulomb's law may admit rest as well as motion from the same state, as of a pile
-    of discs. The velocity of the relaxation is unique and of least kinetic energy.
-    """
-    lcp, recover = associated_lcp_from_friction_contact(program)
-    try:
-        relaxed = yield lcp, None
-    except SolverFailed:  # only a proposal; the caller continues with the program itself
-        return None
-    z = recover(relaxed.y)
-    found = Solution(program.A @ z + program.b, z, "solved", relaxed.iterations, relaxed.solver)
-    return found if program.residual(found) <= CERTAIN else None

@@ -13,8 +13,6 @@ from nonsmooth.settings import settings
 from nonsmooth.step.control import ConstantStep, StepControl
 from nonsmooth.step.scheme import Scheme
 
-__all__ = ["GaussQP"]
-
 
 @settings
 class GaussQP:

@@ -12,13 +12,12 @@ accepted. The normal of a contact turns with the motion that its own impulse cha
 the change in a clearance c; a secant through two iterations compensates for that, and `turning` where it does not.
 """
 
-import math
-
 from nonsmooth.compile.kernels import has_other_laws, kernel, piece
 from nonsmooth.compile.records.values import dot, largest, last_axis, normal_axis, weighed, zeros_like
 from nonsmooth.schemes.gauss import landing
-from nonsmooth.schemes.gauss.first_half import NOISE, UNSEEN, advance_outside, place_at_end, update_velocities
+from nonsmooth.schemes.gauss.first_half import UNSEEN, advance_outside, is_done, update_velocities
 from nonsmooth.schemes.gauss.tolerances import CONVERGED, PASSES, PROMISING, SETTLED
+from nonsmooth.step.convergence import begin_passes, extrapolate_u, note_change, secant_of_step
 from nonsmooth.step.deformation import begin_implicit, further_passes, implicit_force
 from nonsmooth.step.grid import run_of, step_of
 from nonsmooth.step.impact_fields import CONVEX
@@ -30,6 +29,7 @@ from nonsmooth.step.mechanism import (
     leaves_rest,
     momentum_residual,
     on_disc,
+    place_at_end,
     rates_after,
     rates_before,
     rates_of_u,
@@ -42,8 +42,6 @@ from nonsmooth.step.motion import inverse_mass, moved, plausible
 from nonsmooth.step.program import (
     INFINITE,
     assemble_contact,
-    assemble_couplings,
-    assemble_diagonal,
     factor_joints,
     least_impulses,
     make_consistent,
@@ -51,9 +49,8 @@ from nonsmooth.step.program import (
     solve,
 )
 from nonsmooth.step.rows import write_impact, write_row
-from nonsmooth.step.secants import extrapolate_u, secant_of_step
 from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE, ON_GRID, TINY
-from nonsmooth.step.turning import turning_of
+from nonsmooth.step.turning import attempt_with, turning_of
 
 
 @kernel
@@ -70,34 +67,26 @@ def evaluate_end(system):
 
 
 @kernel
-def map_of_gap(contact):
+def gap_error(contact):
     """Complementarity of the gap and the impulse of a contact."""
     return complementarity_error(contact.g, contact.scale, contact.P[0], contact.impulse_scale)
 
 
 @kernel
-def map_of_coulomb(system, contact):
-    """Residual of gap and impulse and of Coulomb's law."""
-    push, slip = (1.0 / contact.impulse_scale) * contact.P, rates_after(contact)
-    rubs = tangential(push)
-    asked = rubs - (system.longest / contact.scale) * tangential(slip)
-    asked = on_disc(asked, contact.friction * max(push[0], 0.0))
-    return max(map_of_gap(contact), largest(abs(rubs - asked)))
-
-
-@kernel
-def map_of_laws(system, contact):
-    """Residual of the laws: of both edges of the cone if friction is associated."""
-    if has_other_laws(system):
-        if phase(system) != CONVEX:
-            return map_of_coulomb(system, contact)
-        P, mu = contact.P, contact.friction
-        slip, share = dot(last_axis(P), rates_after(contact)), dot(last_axis(P), P) / (mu if mu > 0.0 else 1.0)
+def contact_error(system, contact):
+    """Residual of gap and impulse and of Coulomb's law, or of both edges of the cone if friction is associated."""
+    P, mu, rates = contact.P, contact.friction, rates_after(contact)
+    if has_other_laws(system) and phase(system) == CONVEX:
+        slip, share = dot(last_axis(P), rates), dot(last_axis(P), P) / (mu if mu > 0.0 else 1.0)
         gap, opened = contact.g / contact.scale, system.longest * mu * slip / contact.scale
-        push = 0.5 / contact.impulse_scale
-        forward = abs(min(gap + opened, push * (P[0] + share)))
-        return max(forward, abs(min(gap - opened, push * (P[0] - share))))
-    return map_of_coulomb(system, contact)
+        per_impulse = 0.5 / contact.impulse_scale
+        forward = abs(min(gap + opened, per_impulse * (P[0] + share)))
+        return max(forward, abs(min(gap - opened, per_impulse * (P[0] - share))))
+    scaled = (1.0 / contact.impulse_scale) * P
+    friction = tangential(scaled)
+    asked = friction - (system.longest / contact.scale) * tangential(rates)
+    asked = on_disc(asked, mu * max(scaled[0], 0.0))
+    return max(gap_error(contact), largest(abs(friction - asked)))
 
 
 @piece
@@ -114,33 +103,29 @@ def check_residuals(system):
         worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
     for contact in system.contacts:
         add_impulses(contact, contact.a.directions, contact.b.directions)
-        law, natural = max(law, map_of_laws(system, contact)), max(natural, map_of_gap(contact))
+        law, natural = max(law, contact_error(system, contact)), max(natural, gap_error(contact))
     system.residual, system.complementarity = max(momentum_residual(system), max(worst, law)), natural
     return system.residual <= system.certified and plausible(system, system.longest)
 
 
 @kernel
-def is_impact(system, contact):
-    """Whether its impulse is that of an impact, spread over the step that closes the gap and the next.
-
-    It stops an approach; but not in a contact that lasts, whose direction turns by as much.
-    """
-    a, b, closing = contact.a, contact.b, -contact.start_rate
-    terms = (abs(contact.start_a) @ abs(a.body.v) + abs(contact.start_b) @ abs(b.body.v))[0]
-    lasts = contact.P_before[0] > 0.0 and closing <= abs(rates_before(contact)[0] + closing)
-    approaches = closing > CLOSED_RATE * (terms + contact.scale / system.longest)
-    return not contact.start_g <= CLOSED_GAP * contact.scale or (approaches and not lasts)
-
-
-@kernel
 def finish_row(system):
-    """Write the row of the step. In this scheme velocities do not jump."""
+    """Write the row of the step. In this scheme velocities do not jump.
+
+    The impulse of an impact is spread over the step that closes the gap and the next. It stops an approach; but not in
+    a contact that lasts, whose direction turns by as much.
+    """
     work, loss, struck = 0.0, 0.0, False
     for joint in system.joints:
         work -= dot(joint.P, joint.rate)
     for contact in system.contacts:
+        a, b, closing = contact.a, contact.b, -contact.start_rate
         contact.after, contact.on = rates_after(contact), 1 if touches(contact) else 0
-        contact.has_impact = 1 if contact.P[0] > 0.0 and is_impact(system, contact) else 0
+        terms = (abs(contact.start_a) @ abs(a.body.v) + abs(contact.start_b) @ abs(b.body.v))[0]
+        lasts = contact.P_before[0] > 0.0 and closing <= abs(rates_before(contact)[0] + closing)
+        approaches = closing > CLOSED_RATE * (terms + contact.scale / system.longest) and not lasts
+        strikes = approaches or not contact.start_g <= CLOSED_GAP * contact.scale
+        contact.has_impact = 1 if contact.P[0] > 0.0 and strikes else 0
         if contact.has_impact:
             struck = True
         else:
@@ -220,31 +205,6 @@ def guess(system):
 
 
 @kernel
-def gap_of(system, contact):
-    """Gap at the end of the motion by u; of a contact at rest, closed to round-off, its change by u, which is more
-    accurate."""
-    if contact.is_persistent:
-        a, b, noise = contact.a, contact.b, 2.0 * UNSEEN * contact.scale
-        at_start = contact.start_a @ a.body.u + contact.start_b @ b.body.u
-        change = 0.5 * system.dt * (at_start[0] + rates_of_u(contact)[0])
-        if max(abs(contact.g), abs(change)) <= noise:
-            return change
-        contact.is_persistent = 0  # for the rest of this step: both differ by the curvature of its path
-    return contact.g
-
-
-@kernel
-def gap_round_off(system):
-    """Round-off of gaps as velocities, times the step."""
-    worst = 0.0
-    for contact in system.contacts:
-        if contact.on:
-            noise = max(UNSEEN * contact.scale, ROUNDED * system.reach)
-            worst = max(worst, noise / math.sqrt(contact.W[0][0]))
-    return worst
-
-
-@kernel
 def assemble(system):
     """The program: rates without impulses, and those that close joints and gaps, linearised at the motion by u."""
     dt = system.dt
@@ -259,10 +219,15 @@ def assemble(system):
         make_consistent(system)
     for contact in system.contacts:
         if contact.on:
-            assemble_diagonal(contact)
-            assemble_couplings(contact)
-            way = rates_of_u(contact)
-            contact.velocity_offset = (gap_of(system, contact) / dt - way[0]) * normal_axis(way)
+            gap, rates = contact.g, rates_of_u(contact)
+            if contact.is_persistent:  # closed to round-off, so that its change by u is more accurate
+                at_start = contact.start_a @ contact.a.body.u + contact.start_b @ contact.b.body.u
+                change = 0.5 * dt * (at_start[0] + rates[0])
+                if max(abs(gap), abs(change)) <= 2.0 * UNSEEN * contact.scale:
+                    gap = change
+                else:  # for the rest of this step: both differ by the curvature of its path
+                    contact.is_persistent = 0
+            contact.velocity_offset = (gap / dt - rates[0]) * normal_axis(rates)
             assemble_contact(contact, rates_after(contact) + contact.velocity_offset, system.proximal)
 
 
@@ -311,12 +276,13 @@ def iterate(system, patience):
     converged, and whether the step is certified."""
     if system.advance != 0:
         system.trial = system.dt
-        found = advance_outside(system) == 1 and evaluate_solution(system)
-        return found, found and check_residuals(system)
-    before, dt, further, stalled, found = 0.0, system.dt, further_passes(system), 0, False
+        solved = advance_outside(system) == 1 and evaluate_solution(system)
+        return solved, solved and check_residuals(system)
+    c, found = system.convergence, False
+    begin_passes(system)
     for k in range(PASSES):
         evaluate_end(system)
-        if found and before <= PROMISING * system.size and check_residuals(system) and system.residual <= SETTLED:
+        if found and c.change <= PROMISING * system.size and check_residuals(system) and system.residual <= SETTLED:
             return True, True
         if not solve_pass(system):
             return False, False
@@ -324,24 +290,21 @@ def iterate(system, patience):
         system.passes += 1
         if not change + system.size < INFINITE:
             return False, False
-        noise = system.noise / dt
-        enough = system.acceptable * (system.size + TINY) + NOISE * noise + gap_round_off(system) / dt
-        stalled += 1 if k > 0 and change >= before else 0
-        stalls = stalled >= patience and change >= before
-        done = change <= CONVERGED * system.size + noise or (stalls and change <= enough)
+        note_change(system, change)
+        done = is_done(system, system.dt, CONVERGED, patience, ROUNDED * system.reach)
         # the set of loaded contacts among redundant ones changes from iteration to iteration
         along_secants = k > 0 and system.proximal == 0.0 and not system.turns
         if along_secants:
             share = secant_of_step(system, k, share)
         along = share if along_secants and not done else 0.0
         extrapolate_u(system, along)
-        if done and further > 0:
-            further -= 1
+        if done and c.further > 0:
+            c.further -= 1
         elif done:
             if change > CONVERGED * system.size or further_passes(system):
                 evaluate_end(system)
             return True, check_residuals(system)
-        before, found = change, along == 0.0 and further == 0
+        found = along == 0.0 and c.further == 0
     return False, False
 
 
@@ -369,17 +332,6 @@ def attempt(system):
     return certified and not leaves_rest(system)
 
 
-@piece
-def attempt_with_turning(system):
-    """A step by Newton's method, unless it is not the iteration that the step is not certified for."""
-    if system.rest_undecided:  # about rest
-        return False
-    system.turns = 1
-    found = attempt(system)
-    system.turns = 0
-    return found
-
-
-run = run_of(step_of(attempt, restore, accept, attempt_with_turning))
+run = run_of(step_of(attempt, restore, accept, attempt_with(attempt)))
 #: what contacts and joints are at the start
 begin = landing.begin

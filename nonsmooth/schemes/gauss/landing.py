@@ -15,18 +15,18 @@ all contacts imposed and a plastic impact.
 
 import math
 
-from nonsmooth.compile.kernels import has_other_laws, kernel, piece
+from nonsmooth.compile.kernels import has_other_laws, kernel, piece, solved_outside
 from nonsmooth.compile.records.values import dot, largest, normal_axis, weighed, zeros_like
-from nonsmooth.schemes.gauss.first_half import first_half_residual, place_at_end, solve_first_half
-from nonsmooth.schemes.gauss.locating import locate_first_closing
-from nonsmooth.schemes.gauss.tolerances import AT_LEAST, LONGER, ORDER
-from nonsmooth.step.closing import VISIBLE, time_of_least
-from nonsmooth.step.deformation import end_implicit
+from nonsmooth.schemes.gauss.first_half import apply_forces, evaluate_solution, first_half_residual, solve_first_half
+from nonsmooth.schemes.gauss.tolerances import AT_LEAST, DIPPED, LANDED, LONGER, ORDER, TRIALS
+from nonsmooth.step.closing import VISIBLE, bracketed, first_below, time_of_least
+from nonsmooth.step.deformation import end_implicit, growth
 from nonsmooth.step.grid import latest_end
 from nonsmooth.step.mechanism import (
     complementarity_error,
     joint_residual,
     leaves_rest,
+    place_at_end,
     rates_after,
     rates_before,
     rates_of_jump,
@@ -42,7 +42,7 @@ from nonsmooth.step.mechanism import (
 from nonsmooth.step.motion import inverse_mass, plausible, spin
 from nonsmooth.step.program import factor_joints
 from nonsmooth.step.rows import write_impact, write_row
-from nonsmooth.step.tolerances import DONE, FULL, PROXIMAL, SAFETY, SHRINK, UNCERTAIN
+from nonsmooth.step.tolerances import AT_THE_END, DONE, FULL, PROXIMAL, SAFETY, SHRINK, UNCERTAIN
 from nonsmooth.step.velocity_change import (
     change_residual,
     change_velocity_from,
@@ -60,17 +60,94 @@ HALVINGS = 9
 SMOOTH = 1e-2
 
 
-# ---- the second half, and the impact
+# ---- the largest length for which no open gap closes before its end
 
 
 @kernel
-def comes_back_early(system, t):
-    """Whether at t a contact is closed again that opened less than the shortest flight ago."""
-    early = False
+def end_rate(contact, dt):
+    """Derivative of a gap with respect to the step size; directions are those of the end."""
+    a, b = contact.a, contact.b
+    return (a.directions @ growth(a.body, 0.5 * dt) + b.directions @ growth(b.body, 0.5 * dt))[0]
+
+
+@kernel
+def first_closing(system, dt):
+    """Time within dt at which the first gap closes, by cubic interpolation, and its index; infinite if none does."""
+    soonest, found = math.inf, 0
+    for k in range(len(system.contacts)):
+        contact = system.contacts[k]
+        if not contact.closed:
+            end = end_rate(contact, dt)
+            at = first_below(contact.start_g, contact.start_rate, contact.g, end, dt, DIPPED * contact.scale)
+            if at < soonest:
+                soonest, found = at, k
+    return soonest, found
+
+
+@kernel
+def locate_closing(system, contact, at, beyond):
+    """The step size at whose end a gap closes: Newton's method, bracketed."""
+    low, high, dt, last = 0.0, beyond, at, beyond
+    for _ in range(TRIALS):
+        for body in system.bodies:  # nearly linear in it
+            body.u = body.v + (dt / last) * (body.u - body.v)
+        last = dt
+        if not solve_first_half(system, dt):
+            return math.inf
+        low, high, step = bracketed(low, high, dt, contact.g, end_rate(contact, dt))
+        if abs(contact.g) <= LANDED * contact.scale or step == low or step == high:
+            break
+        dt = step
+    return dt
+
+
+land_outside = solved_outside("land")
+
+
+@kernel
+def lands(system, longest):
+    """Whether a program whose unknowns include the step size, `trial`, found the largest one up to `longest`.
+
+    Its solution may be shorter than necessary, or beyond a gap that closes and opens again. It begins with the time at
+    which the first gap closes in the motion without further impulses.
+    """
+    apply_forces(system, longest)
+    for body in system.bodies:
+        body.u = body.v_next
+    place_at_end(system, longest)
+    at, _ = first_closing(system, longest)
+    system.dt, system.trial = longest, min(at, longest)
+    for body in system.bodies:
+        body.u = body.v
+    if not (land_outside(system) == 1 and evaluate_solution(system, system.trial)):
+        return False
+    dt = system.trial
+    ended = dt == longest
     for contact in system.contacts:
-        contact.resolved = 1 if t - contact.left_at >= system.shortest else 0
-        early = early or (touches(contact) and not contact.closed and not contact.resolved)
-    return early
+        ended = ended or (touches(contact) and not contact.closed)
+    at, _ = first_closing(system, dt)
+    return ended and not at < dt * AT_THE_END
+
+
+@kernel
+def locate_first_closing(system, longest):
+    """The largest step size for which no open gap closes before the end; infinite if there is none."""
+    if system.land != 0 and lands(system, longest):
+        return system.trial
+    dt = longest
+    if not solve_first_half(system, dt):
+        return math.inf
+    for _ in range(TRIALS):
+        at, k = first_closing(system, dt)
+        if not at < dt * AT_THE_END:
+            return dt
+        dt = locate_closing(system, system.contacts[k], at, dt)
+        if not dt < math.inf:
+            return dt
+    return math.inf
+
+
+# ---- the second half, and the impact
 
 
 @kernel
@@ -128,15 +205,6 @@ def finish(system, dt, crossing):
 
 
 @kernel
-def natural_map(contact):
-    """Complementarity of the gap and the impulse of a contact."""
-    pressed = contact.second[0] if contact.closed else 0.0
-    if touches(contact):
-        pressed = contact.P[0]
-    return complementarity_error(contact.g, contact.scale, pressed, contact.impulse_scale)
-
-
-@kernel
 def finish_row(system, t):
     """Write the row of the step."""
     work, loss, natural = 0.0, 0.0, system.law
@@ -148,7 +216,10 @@ def finish_row(system, t):
         contact.P, contact.on = smooth + contact.impact, 1 if touches(contact) else 0
         slip = 0.5 * (contact.start_rates + contact.before)
         loss -= dot(smooth, tangential(slip))
-        natural = max(natural, natural_map(contact))
+        pressed = contact.second[0] if contact.closed else 0.0
+        if touches(contact):
+            pressed = contact.P[0]
+        natural = max(natural, complementarity_error(contact.g, contact.scale, pressed, contact.impulse_scale))
     system.complementarity = natural
     write_row(system, t, work, loss, True)
     write_impact(system)
@@ -157,10 +228,14 @@ def finish_row(system, t):
 
 
 @kernel
-def begin_step(system):
-    """Initial data of a step: loaded contacts, and gaps and joints."""
+def accept(system, dt, t):
+    """Accept the step: its end is the start of the next one, with loaded contacts, gaps and joints there."""
+    system.dt = dt
+    finish_row(system, t)
+    system.t = t
     start_joints(system)
     start_contacts(system)
+    strikes, ratio = False, dt / system.last_dt
     for contact in system.contacts:
         rate = rates_after(contact)
         presses = touches(contact) and not rate[0] > zero_rate(system, contact)
@@ -168,25 +243,7 @@ def begin_step(system):
             contact.left_at = system.t
         contact.closed = 1 if presses else 0
         contact.start_rate, contact.start_rates = rate[0], rate
-
-
-@kernel
-def has_impact(system):
-    """Whether a contact has an impulse of an impact."""
-    for contact in system.contacts:
-        if contact.impact[0] > 0.0:
-            return True
-    return False
-
-
-@kernel
-def accept(system, dt, t):
-    """Accept the step: its end is the start of the next one."""
-    system.dt = dt
-    finish_row(system, t)
-    system.t = t
-    begin_step(system)
-    strikes, ratio = has_impact(system), dt / system.last_dt
+        strikes = strikes or contact.impact[0] > 0.0
     if dt > 0.0:
         system.last_dt = dt
     for body in system.bodies:
@@ -201,8 +258,8 @@ def accept(system, dt, t):
 
 
 @kernel
-def local_error(system, dt):
-    """Local error of the positions of a step, as a share of its tolerance.
+def plan(system, dt, limit):
+    """Whether a step up to the time `limit` has a small enough local error; the length of the next one.
 
     A step with velocity u in its middle, from v to `left` before the impacts at its end, follows the motion to second
     order: its error is a sixth of dt (left - 2 u + v), the change of acceleration over the step times dt^2/12. It is
@@ -218,23 +275,10 @@ def local_error(system, dt):
     worst = worst / clearance
     for contact in system.contacts:
         worst = max(worst, abs(rates_of_jump(contact)[0]) / contact.scale)
-    return worst / system.error
-
-
-@kernel
-def following(system, dt, share):
-    """Length of the next step, or of a repeated one if the share exceeds 1."""
-    factor = LONGER
+    share, planned, factor = worst / system.error, system.planned, LONGER
     if share > 0.0:
         factor = min(max(SAFETY * share ** (-1.0 / ORDER), SHRINK), LONGER)
-    return min(max(factor * dt, system.shortest), system.longest)
-
-
-@kernel
-def plan(system, dt, limit):
-    """Whether a step up to the time `limit` has a small enough local error; the length of the next one."""
-    share, planned = local_error(system, dt), system.planned
-    system.planned = following(system, dt, share)
+    system.planned = min(max(factor * dt, system.shortest), system.longest)
     system.too_long = 1 if share > 1.0 and dt > AT_LEAST * system.shortest else 0
     if not system.too_long and dt < limit - system.t:  # it ends at an impact; what was planned remains admissible
         system.planned = max(system.planned, min(planned, limit - system.t))
@@ -275,13 +319,15 @@ def unseen(system, dt):
 @piece
 def attempt(system, limit):
     """A step to the time `limit` at most, committed if it is certified; whether it is."""
-    system.solved = 0
+    system.solved, crossing = 0, False
     start_over(system, False, limit - system.t)
     dt = locate_first_closing(system, limit - system.t)
     if not dt < math.inf:
         return False
     t = limit if dt == limit - system.t else system.t + dt
-    crossing = comes_back_early(system, t)
+    for contact in system.contacts:  # one may be closed again that opened less than the shortest flight ago
+        contact.resolved = 1 if t - contact.left_at >= system.shortest else 0
+        crossing = crossing or (touches(contact) and not contact.closed and not contact.resolved)
     if crossing:
         dt = min(system.shortest, limit - system.t)
         start_over(system, True, dt)
@@ -293,10 +339,13 @@ def attempt(system, limit):
     if not plausible(system, system.longest) or not finish(system, dt, crossing) or leaves_rest(system):
         return False
     system.solved = 1
-    if not system.residual <= system.certified:
+    if not (system.residual <= system.certified and max(system.law, system.law_start) <= system.certified):
         return False
-    if not max(system.law, system.law_start) <= system.certified or not closed_again(system):
-        return False
+    for contact in system.contacts:
+        if not contact.g >= -system.certified * contact.scale:
+            return False
+        if contact.first[0] > 0.0 and not contact.g <= system.certified * contact.scale:
+            return False
     time = unseen(system, dt)
     if time < VISIBLE * dt:
         system.too_long, system.planned = 1, time
@@ -309,17 +358,6 @@ def attempt(system, limit):
     if system.error > 0.0 and not plan(system, dt, limit):
         return False
     accept(system, dt, t)
-    return True
-
-
-@kernel
-def closed_again(system):
-    """Whether no penetration exceeds the certificate's tolerance, and loaded contacts are closed."""
-    for contact in system.contacts:
-        if not contact.g >= -system.certified * contact.scale:
-            return False
-        if contact.first[0] > 0.0 and not contact.g <= system.certified * contact.scale:
-            return False
     return True
 
 
@@ -408,21 +446,9 @@ def run(system, steps):
     return DONE
 
 
-@kernel
-def find_loaded_contacts(system):
-    """Loaded contacts at a start without a previous step; whether none of them approaches."""
-    lands, calm = system.shortest > 0.0, True
-    for contact in system.contacts:
-        near, rate, zero = touches(contact), contact.start_rate, zero_rate(system, contact)
-        contact.closed = 1 if lands and near and rate <= zero else 0
-        contact.left_at = system.t if near and not contact.closed else -math.inf
-        calm = calm and not (near and rate < -zero)
-    return calm
-
-
 def begin(system):
-    """Directions and rates at the start, and its loaded contacts; the first row is that of an impact, if there is one
-    at the start."""
+    """Directions and rates at the start, and contacts loaded there without a previous step; the first row is that of an
+    impact, if one of them approaches."""
     end_implicit(system)
     for body in system.bodies:
         body.u = body.v_next = body.v
@@ -434,5 +460,11 @@ def begin(system):
         contact.start_rates = rates_after(contact)
         contact.start_rate = contact.start_rates[0]
     set_impulse_scales(system)
-    system.impact_at_end = 0 if find_loaded_contacts(system) or system.shortest == 0.0 else 1
+    lands, calm = system.shortest > 0.0, True
+    for contact in system.contacts:
+        near, rate, zero = touches(contact), contact.start_rate, zero_rate(system, contact)
+        contact.closed = 1 if lands and near and rate <= zero else 0
+        contact.left_at = system.t if near and not contact.closed else -math.inf
+        calm = calm and not (near and rate < -zero)
+    system.impact_at_end = 1 if lands and not calm else 0
     return DONE

@@ -17,8 +17,6 @@ midpoint forces: symmetric, hence of second order, and without drift of joints, 
 quadratic invariants.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import casadi as ca
@@ -28,16 +26,81 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.system import System
 from nonsmooth.programs import MPCCStructure
-from nonsmooth.schemes.gauss.friction_pairs import Disc, Edges, NoFriction
 from nonsmooth.step.tolerances import FLOOR
-
-__all__ = ["HALF_KICK", "IMPLICIT_EULER", "StepEquations"]
 
 IMPLICIT_EULER, HALF_KICK = "implicit-euler", "half-kick"
 
 
-def _length(M: ca.SX, v: ca.SX) -> ca.SX:
-    return ca.sqrt(ca.dot(v, M @ v))
+# ---- Coulomb's law as complementarity pairs: in the plane by the edges of the cone, in space by a disc
+
+
+class NoFriction:
+    """No friction."""
+
+    parts: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self.x = self.y = self.binding = self.P_T = self.size = ca.SX(0, 1)
+
+    def x_names(self, system: System) -> tuple[str, ...]:
+        """Names of the unknowns x, which are those of its equations."""
+        return ()
+
+    def equations(self, slip: ca.SX, W_T: ca.SX, u: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Equations, and the sums of the sizes of their terms."""
+        return ca.SX(0, 1), ca.SX(0, 1)
+
+    def complements(self, slip: ca.SX) -> ca.SX:
+        """Complements of the unknowns y."""
+        return ca.SX(0, 1)
+
+
+class Edges(NoFriction):
+    """The plane: P_T = P_plus - P_minus, 0 <= slip + sigma ⟂ P_plus, 0 <= sigma - slip ⟂ P_minus, 0 <= mu P_N - P_plus
+    - P_minus ⟂ sigma."""
+
+    parts = (", slip forwards", ", slip backwards", ", edge of the friction cone")
+
+    def __init__(self, friction: ca.SX, P_N: ca.SX) -> None:
+        super().__init__()
+        self.P_plus, self.P_minus, self.sigma = (
+            ca.SX.sym(name, P_N.numel()) for name in ("P_plus", "P_minus", "sigma")
+        )
+        self.y = ca.vertcat(self.P_plus, self.P_minus, self.sigma)
+        self.P_T, self.size = self.P_plus - self.P_minus, self.P_plus + self.P_minus
+        self.room = friction * P_N - self.P_plus - self.P_minus
+
+    def complements(self, slip: ca.SX) -> ca.SX:
+        return ca.vertcat(slip + self.sigma, self.sigma - slip, self.room)
+
+
+class Disc(NoFriction):
+    """Space: P_T = mu P_N r, slip + sigma r = 0, 0 <= 1 - r.r ⟂ sigma; r = 0 where a contact does not bind."""
+
+    parts = (", rim of the friction disc",)
+
+    def __init__(self, friction: ca.SX, P_N: ca.SX, tangents: int) -> None:
+        super().__init__()
+        contacts = P_N.numel()
+        self.x, self.y = ca.SX.sym("r", tangents), ca.SX.sym("sigma", contacts)
+        self.binding = ca.SX.sym("binding", contacts)
+        self._both = ca.kron(ca.SX.eye(contacts), ca.SX.ones(2, 1))  # numbers of contacts, for each tangent
+        self.P_T = (self._both @ (friction * P_N)) * self.x
+        self.size = (self._both @ (friction * ca.fabs(P_N))) * ca.fabs(self.x)
+
+    def x_names(self, system: System) -> tuple[str, ...]:
+        return tuple(f"{name}, friction direction {i}" for name in system.contact_names for i in (1, 2))
+
+    def equations(self, slip: ca.SX, W_T: ca.SX, u: ca.SX) -> tuple[ca.SX, ca.SX]:
+        sigma, binds = self._both @ self.y, self._both @ self.binding
+        terms = binds * (ca.fabs(W_T).T @ ca.fabs(u) + ca.fabs(sigma) * ca.fabs(self.x))
+        return binds * (slip + sigma * self.x) + (1 - binds) * self.x, terms
+
+    def complements(self, slip: ca.SX) -> ca.SX:
+        return 1 - self._both.T @ self.x**2
+
+
+# ---- the equations of a step
 
 
 class StepEquations:
@@ -61,7 +124,9 @@ class StepEquations:
         dt, u = ca.SX.sym("dt"), ca.SX.sym("u", nv)
         P_g, P_N = ca.SX.sym("P_g", ng), ca.SX.sym("P_N", nc)
         friction = system.contact_law(p)[1]
-        law = self._friction_law(friction, P_N)
+        law = NoFriction()
+        if rough:
+            law = Disc(friction, P_N, system.nt) if self.disc else Edges(friction, P_N)
         q_end = system.advance(q, u, dt)
         if scheme == IMPLICIT_EULER:
             kick, t_h, q_h, t_W, q_W = dt, t + dt, q_end, t + dt, q_end
@@ -83,17 +148,21 @@ class StepEquations:
         terms = ca.fabs(M) @ (ca.fabs(u) + ca.fabs(v)) + kick * ca.fabs(h)
         terms += ca.fabs(W_N) @ ca.fabs(P_N) + ca.fabs(W_g) @ ca.fabs(P_g)
         # a row at rest in a moving mechanism has nothing but round-off; weigh it against the whole motion
-        terms += (
-            FLOOR * ca.sqrt(ca.diag(M)) * (_length(M, u) + _length(M, v) + kick * ca.sqrt(ca.dot(h, ca.solve(M, h))))
-        )
+        size = ca.sqrt(ca.dot(u, M @ u)) + ca.sqrt(ca.dot(v, M @ v)) + kick * ca.sqrt(ca.dot(h, ca.solve(M, h)))
+        terms += FLOOR * ca.sqrt(ca.diag(M)) * size
         if rough:
             terms += ca.fabs(W_T) @ law.size
         directions, direction_terms = law.equations(slip, W_T, u)
+        if scheme == HALF_KICK:  # event-locating step: the longest step; constant if dt is fixed
+            objective = -(dt / longest)
+        else:  # Gauss: least deviation from the free motion
+            impulse = W_N @ P_N
+            objective = ca.dot(impulse, ca.solve(M, impulse)) / 2
         self.structure = MPCCStructure(
             x=ca.vertcat(dt, u, P_g, law.x),
             y=ca.vertcat(P_N, law.y),
             p=ca.vertcat(t, q, v, p, longest, law.binding, combinations),
-            objective=self._objective(M, W_N @ P_N, dt / longest),
+            objective=objective,
             equalities=ca.vertcat(momentum, g, directions),
             complements=ca.vertcat(system.g_N(q_end, p), law.complements(slip)),
             # a joint's residual is a difference of positions of the order of 1 m or 1 rad
@@ -104,16 +173,6 @@ class StepEquations:
                 *(f"motion of {name}" for name in system.v_names), *joint_names, *law.x_names(system),
             ),
         )  # fmt: skip
-
-    def _friction_law(self, friction: ca.SX, P_N: ca.SX) -> NoFriction | Edges | Disc:
-        if not self.rough:
-            return NoFriction()
-        return Disc(friction, P_N, self.system.nt) if self.disc else Edges(friction, P_N)
-
-    def _objective(self, M: ca.SX, impulse: ca.SX, share: ca.SX) -> ca.SX:
-        if self.scheme == HALF_KICK:
-            return -share  # event-locating step: the longest step; constant if dt is fixed
-        return ca.dot(impulse, ca.solve(M, impulse)) / 2  # Gauss: least deviation from the free motion
 
     def parameters(self, t: float, q: Array, v: Array, p: Array, longest: float, binding: NDArray[Any]) -> Array:
         """The program's parameter vector; `longest` [s] scales the objective."""

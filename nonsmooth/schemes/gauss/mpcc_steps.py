@@ -1,11 +1,9 @@
 """Steps of `GaussMPCC`: those of `GaussQP`, in which a program with complementarity takes the place of the iteration.
 
-Compiled code calls two functions here, see `Outside`: `advance` solves the equations of a step of given length, `land`
-those of an event-locating step together with its length. They read the start of the step from the records and write the
-motion u and the impulses there.
+Compiled code calls two functions here, see `Callbacks`: `advance` solves the equations of a step of given length,
+`land` those of an event-locating step together with its length. They read the start of the step from the records and
+write the motion u and the impulses there.
 """
-
-from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
@@ -26,8 +24,6 @@ from nonsmooth.solvers.ipopt import IpoptMPCC
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.step.scheme import Ask
 
-__all__ = ["MPCCSteps"]
-
 
 class MPCCSteps(CompiledSteps):
     """Steps of `GaussMPCC` on one system.
@@ -41,6 +37,8 @@ class MPCCSteps(CompiledSteps):
     ----------
     chain : of solvers; set by the run before its first step
     """
+
+    takes_solver = False
 
     @staticmethod
     def rules(system: System, stepper: Any, control: StepControl, values: Array) -> dict[str, Any]:
@@ -71,9 +69,6 @@ class MPCCSteps(CompiledSteps):
         self._met: Start | None = None
         super().__init__(system, stepper, control, values, t_end)
         self._chunk = 1  # a program may take seconds
-
-    def _check(self, stepper: Any, control: StepControl, values: Array) -> None:
-        self._requested = False  # its solver is not one of the programs of impacts
 
     def _set(self, values: Array, t_end: float) -> None:
         super()._set(values, t_end)

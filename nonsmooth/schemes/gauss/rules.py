@@ -17,8 +17,6 @@ gap velocity takes part. Otherwise round-off would decide which of two corners i
 that follows. The window is therefore part of the model; it is recorded in the manifest.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from nonsmooth.compile.casadi_call import Array
@@ -30,9 +28,6 @@ from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.step.scheme import Scheme
 from nonsmooth.step.supported import REST, SHARING, check_impact_laws, check_plastic
 from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE
-
-__all__ = ["check_gauss", "gauss_rules", "gauss_scheme"]
-
 
 #: fields with which the next step begins, of both
 STATE = ("System.last_dt", "System.proximal", "Body.delta_v", "Body.delta2_v", "Contact.P", "Contact.impulse_scale",

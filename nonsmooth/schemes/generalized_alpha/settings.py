@@ -14,8 +14,6 @@ from nonsmooth.step.scheme import Scheme
 from nonsmooth.step.supported import REST, check_newton
 from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE
 
-__all__ = ["GeneralizedAlpha"]
-
 
 @settings
 class GeneralizedAlpha:

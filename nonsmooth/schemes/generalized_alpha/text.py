@@ -38,17 +38,16 @@ import math
 
 from nonsmooth.compile.kernels import is_flexible, kernel, piece
 from nonsmooth.compile.records.values import dot, largest, normal_axis, products, trace, weighed, zeros_like
-from nonsmooth.schemes.gauss.first_half import place_at_end, restore_directions
-from nonsmooth.schemes.generalized_alpha.tolerances import (
-    ACCEPTABLE,
-    CONVERGED,
-    PASSES,
-    PROMISING,
-    SETTLED,
-    STALLED,
-    TURNED,
-)
 from nonsmooth.step import rattle
+from nonsmooth.step.convergence import (
+    begin_passes,
+    change_of_u,
+    extrapolate_u,
+    extrapolated,
+    note_change,
+    secant_share,
+    secant_terms,
+)
 from nonsmooth.step.deformation import end_implicit
 from nonsmooth.step.grid import run_of
 from nonsmooth.step.joint_forces import CORRECTIONS, respond_to_jump
@@ -64,11 +63,13 @@ from nonsmooth.step.mechanism import (
     law_shift,
     leave_out_impacts,
     leaves_rest,
+    place_at_end,
     rates_after,
     rates_before,
     rates_of_jump,
     rates_of_u,
     rebound,
+    restore_directions,
     squared_length,
     start_contacts,
     start_joints,
@@ -81,7 +82,6 @@ from nonsmooth.step.motion import inverse_mass
 from nonsmooth.step.program import (
     INFINITE,
     assemble_contact,
-    assemble_couplings,
     assemble_diagonal,
     factor_joints,
     make_consistent,
@@ -90,10 +90,31 @@ from nonsmooth.step.program import (
     solve_joints,
 )
 from nonsmooth.step.rows import write_impact, write_row
-from nonsmooth.step.secants import change_of_u, extrapolate_u, extrapolated, secant_share, secant_terms
 from nonsmooth.step.tolerances import CLOSED_GAP, DONE, FLOOR, PRESSING, PROXIMAL, TINY, UNCERTAIN
-from nonsmooth.step.turning import turning_of
+from nonsmooth.step.turning import attempt_with, turning_of
 from nonsmooth.step.velocity_change import solve_velocities
+
+#: iterations of a step at most
+PASSES = 50
+#: relative change of the motion per iteration at which a step is solved
+CONVERGED = 1e-13
+#: residuals of a step up to which no further iteration is made, and the relative change from which on they are
+#: evaluated
+SETTLED, PROMISING = 1e-12, 1e-7
+#: relative change at which it may end if iterations no longer reduce it, where joints amplify round-off
+ACCEPTABLE = 1e-11
+#: the same after many iterations, if stiff springs amplify round-off
+STALLED = 1e-9
+#: least cosine, in the mass metric, between the normals at both ends of a step for which their mean is used
+TURNED = 0.5
+#: relative change of the motion that ends the passes at once; a larger one does if they converge so quickly that less
+#: than this is left
+FINEST = 1e-15
+#: passes without gain that stop them, passes that are many; from which pass on it is noted which contacts close, and
+#: after which one these stay closed
+STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
+#: a pass that leaves more than this share of the change is followed by secants, from so many passes on
+SLOW, SECANT = 0.1, 3
 
 
 @kernel
@@ -176,12 +197,6 @@ def between(system, at_start, at_end):
     return 0.5 * (at_start + at_end) if system.mean else at_end
 
 
-@kernel
-def add_step_impulses(bond, start_a, start_b, system):
-    """Impulses of a bond, along the directions of the step, among those on its bodies."""
-    add_impulses(bond, between(system, start_a, bond.a.directions), between(system, start_b, bond.b.directions))
-
-
 # ---- velocities
 
 
@@ -210,27 +225,21 @@ def momentum_error(system, body, after, old, new):
 
 
 @kernel
-def velocity_error(system):
-    """Error of v+, from all impulses."""
-    gamma, _ = newmark_weights(system)
-    worst = 0.0
+def momentum_errors(system):
+    """Largest error of v+, from all impulses, of u, and of the accelerations without contacts, as velocities."""
+    gamma, beta = newmark_weights(system)
+    dt, worst = system.dt, 0.0
     for body in system.bodies:
         body.total = body.terms = zeros_like(body.total)
     for joint in system.joints:
-        add_step_impulses(joint, joint.directions_a, joint.directions_b, system)
+        along_a = between(system, joint.directions_a, joint.a.directions)
+        add_impulses(joint, along_a, between(system, joint.directions_b, joint.b.directions))
     for contact in system.contacts:
         if contact.on:
-            add_step_impulses(contact, contact.start_a, contact.start_b, system)
+            along_a = between(system, contact.start_a, contact.a.directions)
+            add_impulses(contact, along_a, between(system, contact.start_b, contact.b.directions))
     for body in system.bodies:
         worst = max(worst, momentum_error(system, body, body.v_next, 1.0 - gamma, gamma))
-    return worst
-
-
-@kernel
-def displacement_error(system):
-    """Error of u."""
-    _, beta = newmark_weights(system)
-    worst = 0.0
     for body in system.bodies:
         body.total, body.terms = body.friction_displacement, abs(body.friction_displacement)
     for joint in system.joints:
@@ -239,22 +248,6 @@ def displacement_error(system):
         add_displacement_impulses(contact)
     for body in system.bodies:
         worst = max(worst, momentum_error(system, body, body.u, 0.5 - beta, beta))
-    return worst
-
-
-@kernel
-def add_displacement_impulses(bond):
-    """Impulses S of a bond among those on its bodies."""
-    P = bond.P
-    bond.P = bond.S
-    add_impulses(bond, bond.a.directions, bond.b.directions)
-    bond.P = P
-
-
-@kernel
-def smooth_error(system):
-    """Error of the accelerations without contacts, as velocities over the step."""
-    dt, worst = system.dt, 0.0
     for body in system.bodies:
         body.total = dt * body.force
         body.terms = abs(body.total)
@@ -270,39 +263,37 @@ def smooth_error(system):
 
 
 @kernel
-def acceleration_error(system, joint):
-    """Second derivative of a joint's rows at the end, contacts left aside, as a rate over the step."""
-    dt, a, b = system.dt, joint.a, joint.b
-    by_a, by_b, bend = dt * a.body.acceleration_next, dt * b.body.acceleration_next, dt * joint.bias_acceleration
-    terms = terms_of(joint, by_a, by_b) + abs(bend)
-    floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
-    return largest(abs(a.directions @ by_a + b.directions @ by_b + bend)) / max(largest(terms) + floor, TINY)
-
-
-@kernel
-def natural_map(system, contact):
-    """Complementarity of gap and impulse of the displacement, and of velocity and impulse of closed contacts."""
-    scale, impulse_scale = contact.scale, contact.scale / (system.longest * contact.W[0][0])
-    found = complementarity_error(contact.g, scale, contact.S[0], impulse_scale)
-    if contact.on:
-        rate = contact.after[0] + rebound(contact, contact.before[0])
-        found = max(found, complementarity_error(rate * system.dt, scale, contact.P[0], impulse_scale))
-    return found
+def add_displacement_impulses(bond):
+    """Impulses S of a bond among those on its bodies."""
+    P = bond.P
+    bond.P = bond.S
+    add_impulses(bond, bond.a.directions, bond.b.directions)
+    bond.P = P
 
 
 @piece
 def check_residuals(system):
     """Residuals of the step, from forces and directions at its end and from all impulses; whether it is certified."""
     update_pseudo_accelerations(system)
-    worst, law, natural = max(max(velocity_error(system), displacement_error(system)), smooth_error(system)), 0.0, 0.0
+    dt, worst, law, natural = system.dt, momentum_errors(system), 0.0, 0.0
     for joint in system.joints:
-        worst = max(worst, joint_residual(system, joint, -joint.rate), acceleration_error(system, joint))
+        a, b = joint.a, joint.b
+        # contacts aside, second derivatives of joints vanish at the end, here as rates over the step
+        by_a, by_b = dt * a.body.acceleration_next, dt * b.body.acceleration_next
+        bias = dt * joint.bias_acceleration
+        off = largest(abs(a.directions @ by_a + b.directions @ by_b + bias))
+        floor = FLOOR * math.sqrt(trace(joint.W)) * system.size
+        off = off / max(largest(terms_of(joint, by_a, by_b) + abs(bias)) + floor, TINY)
+        worst = max(worst, max(joint_residual(system, joint, -joint.rate), off))
         worst = max(worst, largest(abs(joint.g)) / (system.reach + TINY))
     for contact in system.contacts:
         contact.after = rates_after(contact)
+        scale, P_scale = contact.scale, contact.scale / (system.longest * contact.W[0][0])
+        natural = max(natural, complementarity_error(contact.g, scale, contact.S[0], P_scale))
         if contact.on:
             law = max(law, law_residual(system, contact, contact.after))
-        natural = max(natural, natural_map(system, contact))
+            rate = contact.after[0] + rebound(contact, contact.before[0])
+            natural = max(natural, complementarity_error(rate * dt, scale, contact.P[0], P_scale))
     system.residual, system.law, system.complementarity = worst, law, natural
     return max(max(worst, law), natural) <= system.certified
 
@@ -370,20 +361,6 @@ def is_in_impact(contact):
 # ---- its row, and the next step
 
 
-@piece
-def least_forces(system):
-    """If rows are redundant: the equivalent joint forces at both ends and impulses of the impact of least norm."""
-    for joint in system.joints:
-        joint.y = joint.answer
-    motionless_component(system)
-    for joint in system.joints:
-        joint.answer = joint.answer - joint.y
-        joint.kept, joint.P = joint.P, joint.P_b
-    rattle.choose_least_impulses(system)
-    for joint in system.joints:
-        joint.P_b, joint.P = joint.P, joint.kept
-
-
 @kernel
 def has_impact(system):
     """Whether a contact has closed, or has approached or opened at the start."""
@@ -404,7 +381,16 @@ def finish_row(system):
         smooth = dot(joint.P_a, joint.rate_start) + (0.5 * dt) * dot(joint.lam_next, joint.rate)
         work -= smooth + dot(joint.P, rate)
     if system.ridge > 0.0:
-        least_forces(system)
+        # the equivalent joint forces at both ends and impulses of the impact of least norm
+        for joint in system.joints:
+            joint.y = joint.answer
+        motionless_component(system)
+        for joint in system.joints:
+            joint.answer = joint.answer - joint.y
+            joint.kept, joint.P = joint.P, joint.P_b
+        rattle.choose_least_impulses(system)
+        for joint in system.joints:
+            joint.P_b, joint.P = joint.P, joint.kept
     for contact in system.contacts:
         if contact.on:
             a, b = contact.a, contact.b
@@ -546,69 +532,42 @@ def balance_momentum(system):
     return found
 
 
-#: relative change of the motion that ends the passes at once; a larger one does if they converge so quickly that less
-#: than this is left
-FINEST = 1e-15
-#: passes without gain that stop them, passes that are many; from which pass on it is noted which contacts close, and
-#: after which one these stay closed
-STUCK, LATE, NOTING, BINDING = 3, 40, 12, 24
-#: a pass that leaves more than this share of the change is followed by secants, from so many passes on
-SLOW, SECANT = 0.1, 3
-
-
 # ---- displacements
-
-
-@kernel
-def save_impulses(bond):
-    bond.kept = bond.P
-    bond.P = bond.S
-
-
-@kernel
-def restore_impulses(bond):
-    bond.S = bond.P
-    bond.P = bond.kept
-
-
-@kernel
-def assemble_displacement(system):
-    """Its program, linearised at the end of the motion by u: joints closed and no gap negative, without friction."""
-    per_dt = 1.0 / system.dt
-    add_drag(system)
-    for joint in system.joints:
-        save_impulses(joint)
-        joint.P_near = joint.P
-        joint.b0 = rates_after(joint) - rates_of_u(joint) + per_dt * joint.g
-    if system.ridge > 0.0:
-        make_consistent(system)
-    for contact in system.contacts:
-        save_impulses(contact)
-        contact.kept_friction, contact.friction = contact.friction, 0.0
-        contact.on = contact.near
-        if contact.on:
-            assemble_diagonal(contact)
-            assemble_couplings(contact)
-            free = rates_after(contact) - rates_of_u(contact)
-            assemble_contact(contact, (free[0] + per_dt * contact.g) * normal_axis(free), system.proximal)
 
 
 @piece
 def solve_displacement(system):
-    """v_next, the motion of the displacement; whether its program was solved."""
+    """v_next, the motion of the displacement; whether its program was solved.
+
+    It is linearised at the end of the motion by u: joints closed and no gap negative, without friction. Its impulses
+    are S, in place of P.
+    """
     _, beta = newmark_weights(system)
     extrapolate_velocities(system, 0.5 - beta, beta)
     if system.turns:
         for body in system.bodies:
             body.v_next += weighed(body.turning, inverse_mass(body))
-    assemble_displacement(system)
+    per_dt = 1.0 / system.dt
+    add_drag(system)
+    for joint in system.joints:
+        joint.kept, joint.P = joint.P, joint.S
+        joint.P_near = joint.P
+        joint.b0 = rates_after(joint) - rates_of_u(joint) + per_dt * joint.g
+    if system.ridge > 0.0:
+        make_consistent(system)
+    for contact in system.contacts:
+        contact.kept, contact.P = contact.P, contact.S
+        contact.kept_friction, contact.friction = contact.friction, 0.0
+        contact.on = contact.near
+        if contact.on:
+            free = rates_after(contact) - rates_of_u(contact)
+            assemble_contact(contact, (free[0] + per_dt * contact.g) * normal_axis(free), system.proximal)
     found = solve(system)
     apply_all_impulses(system)
     for joint in system.joints:
-        restore_impulses(joint)
+        joint.S, joint.P = joint.P, joint.kept
     for contact in system.contacts:
-        restore_impulses(contact)
-        contact.friction = contact.kept_friction
+        contact.S, contact.P, contact.friction = contact.P, contact.kept, contact.kept_friction
     return found
 
 
@@ -625,25 +584,20 @@ def solve_with_turning(system):
 find_turning = turning_of(solve_with_turning)
 
 
-@kernel
-def hold_impulses(system, k):
-    """Impulses of displacements are those whose directions turn; in the first program none that are only a guess."""
-    for joint in system.joints:
-        joint.held = joint.S
-    for contact in system.contacts:
-        contact.held = (1.0 if k > 1 else 0.0) * contact.S
-
-
 @piece
-def displace(system, k, along_secants):
+def displace(system, k):
     """Whether the program was solved, and the change of u, in pass k."""
     if system.turns:
-        hold_impulses(system, k)
+        # directions of the impulses before it turn; in the first program those of contacts are only a guess
+        for joint in system.joints:
+            joint.held = joint.S
+        for contact in system.contacts:
+            contact.held = (1.0 if k > 1 else 0.0) * contact.S
         found = find_turning(system)
     else:
         found = solve_displacement(system)
     change, share = change_of_u(system)
-    extrapolate_u(system, share if along_secants else 0.0)
+    extrapolate_u(system, share if system.convergence.along_secants == 1 else 0.0)
     return found, change
 
 
@@ -705,11 +659,11 @@ def update_impulse_terms(system):
 
 
 @kernel
-def one_pass(system, k, along_secants):
+def one_pass(system, k):
     """Whether its programs were solved, and the relative change of the motion."""
     dt, change = system.dt, 0.0
     if k > 0:
-        found, change = displace(system, k, along_secants)
+        found, change = displace(system, k)
         if not found:
             return False, 0.0
     place_at_end(system, dt)
@@ -723,7 +677,7 @@ def one_pass(system, k, along_secants):
     faster = update_impulse_terms(system)
     if is_flexible(system):
         begin_accelerations(system)
-    faster += dt * accelerate(system, along_secants)
+    faster += dt * accelerate(system, system.convergence.along_secants == 1)
     between_passes, before, after, smooth, kick = 0.0, 0.0, 0.0, 0.0, 0.0
     for body in system.bodies:
         between_passes += squared_length(body.v_next - body.reached, body.mass)
@@ -741,41 +695,44 @@ def one_pass(system, k, along_secants):
 
 
 @kernel
-def settles(system):
-    """Whether all residuals of what the last pass has found are small enough, up to round-off of positions."""
-    if not check_residuals(system):
-        return False
-    noise = system.noise / max(system.dt * system.size, TINY)
-    return max(system.residual, system.law, system.complementarity) <= min(SETTLED + noise, ACCEPTABLE)
+def choose_way(system, k):
+    """Choose whether secants follow pass k, as where passes are slow and not done; the change that may end them."""
+    c, acceptable = system.convergence, ACCEPTABLE if k <= LATE else STALLED
+    ends = c.change <= FINEST or (c.stuck >= STUCK and c.change <= acceptable)
+    slow = k > SECANT and (c.along_secants == 1 or c.change > SLOW * c.before)
+    # passes with flexible bodies converge at several rates, where one secant for all makes them diverge
+    along = not is_flexible(system) and not system.turns and slow and not ends
+    c.along_secants = 1 if along else 0
+    if along:
+        c.led = 1
+    return acceptable
 
 
 @kernel
 def iterate(system):
     """Iterate until the motion no longer changes, or residuals are small enough; whether the step is certified."""
-    moved, before, least = math.inf, math.inf, math.inf
-    stuck, along_secants, led = 0, False, False
+    c = system.convergence
+    begin_passes(system)
     for k in range(2 * PASSES if system.turns else PASSES):
-        acceptable = ACCEPTABLE if k <= LATE else STALLED
-        ends = moved <= FINEST or (stuck >= STUCK and moved <= acceptable)
-        slow = k > SECANT and (along_secants or moved > SLOW * before)
-        # passes with flexible bodies converge at several rates, where one secant for all makes them diverge
-        along_secants = not is_flexible(system) and not system.turns and slow and not ends
-        led = led or along_secants
-        solved, change = one_pass(system, k, along_secants)
+        acceptable = choose_way(system, k)
+        solved, change = one_pass(system, k)
         if not (solved and change + system.size < INFINITE):
             return False
         if k == 0:
             continue
-        before, moved = moved, change
+        note_change(system, change)
+        if c.along_secants == 1:
+            continue
         # with flexible bodies residuals are those of the step once momentum is balanced
-        if not is_flexible(system) and moved <= PROMISING and not along_secants and settles(system):
-            return True
+        if not is_flexible(system) and change <= PROMISING and check_residuals(system):
+            noise = system.noise / max(system.dt * system.size, TINY)
+            worst = max(max(system.residual, system.law), system.complementarity)
+            if worst <= min(SETTLED + noise, ACCEPTABLE):
+                return True
         # what is left shrinks from pass to pass as the change does
-        fine = led or moved <= FINEST or (k > 2 and moved * moved <= FINEST * before) or moved >= 0.5 * before
-        stuck = 0 if moved < 0.5 * least else stuck + 1
-        least = min(least, moved)
-        done = (moved <= CONVERGED and fine) or (stuck >= STUCK and moved <= acceptable)
-        if done and not along_secants:
+        fine = c.led == 1 or change <= FINEST or change >= 0.5 * c.before
+        fine = fine or (k > 2 and change * change <= FINEST * c.before)
+        if (change <= CONVERGED and fine) or (c.stuck >= STUCK and change <= acceptable):
             return (not is_flexible(system) or balance_momentum(system)) and check_residuals(system)
     return False
 
@@ -857,6 +814,9 @@ def evaluate_start(system):
         joint.lam = joint.lam_next
 
 
+attempt_with_turning = attempt_with(attempt)
+
+
 @kernel
 def attempt_otherwise(system):
     """The step again: with, or without, the proximal term, then with directions that turn; whether it is certified."""
@@ -868,14 +828,10 @@ def attempt_otherwise(system):
         return True
     restore(system)
     system.proximal = 0.0
-    if system.rest_undecided:  # about rest, which is not a matter of the iteration
-        return False
-    system.turns = 1
-    found = attempt(system)
-    system.turns = 0
-    if not found:
-        restore(system)
-    return found
+    if attempt_with_turning(system):
+        return True
+    restore(system)
+    return False
 
 
 @kernel

@@ -8,9 +8,11 @@ own midpoint, k0 its k, dt0 its length.
 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import zeros_like
-from nonsmooth.schemes.moreau_jean.tolerances import LEAD
 from nonsmooth.step.mechanism import evaluate_all, joint_residual, place_by_v, rates_after, rates_before
 from nonsmooth.step.program import factor_joints, make_consistent, motionless_component
+
+#: extrapolation of the second derivatives of joints, in steps, for which steady rotation conserves energy
+LEAD = 11.0 / 18.0
 
 
 @kernel

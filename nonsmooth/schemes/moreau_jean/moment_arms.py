@@ -5,7 +5,7 @@ Gaps and their directions W are evaluated at q moved by v for dt/2. With s the d
 there, the moment of a direction is reduced by s_x W_y - s_y W_x.
 """
 
-from nonsmooth.compile.kernels import has_other_laws, is_planar, kernel, piece
+from nonsmooth.compile.kernels import has_other_laws, is_planar, kernel
 from nonsmooth.compile.records.values import normal_axis, outer, planar_motion, vector, zeros_like
 from nonsmooth.step.mechanism import rates_before, tangential
 from nonsmooth.step.program import assemble_couplings, assemble_diagonal
@@ -32,28 +32,16 @@ def displacement(system, body):
     return ((1.0 - system.theta) * system.dt) * body.u - (0.5 * system.dt) * body.v
 
 
-@piece
-def balance_moment_arms(system):
-    """Moment arms of the closed contacts at the present u, and what of the program follows from them."""
-    for contact in system.contacts:
-        if contact.on:
-            contact.a.directions = shifted(displacement(system, contact.a.body), contact.start_a)
-            contact.b.directions = shifted(displacement(system, contact.b.body), contact.start_b)
-            assemble_diagonal(contact)
-            assemble_couplings(contact)
-            N, rates = normal_axis(contact.before), rates_before(contact)
-            contact.before = contact.before[0] * N + tangential(rates)  # gap velocities remain those of the gaps
-
-
 @kernel
 def update_moment_arms(system):
-    """Balanced moment arms where they are requested, in the plane."""
+    """Moment arms of the closed contacts at the present u, and what of the program follows from them: where they are
+    requested, in the plane."""
     if has_other_laws(system) and is_planar(system) and system.balanced:
-        balance_moment_arms(system)
-
-
-@kernel
-def keep_balanced(system):
-    """Keep the directions that balanced moment arms are derived from."""
-    if has_other_laws(system) and system.balanced:
-        keep_directions(system)
+        for contact in system.contacts:
+            if contact.on:
+                contact.a.directions = shifted(displacement(system, contact.a.body), contact.start_a)
+                contact.b.directions = shifted(displacement(system, contact.b.body), contact.start_b)
+                assemble_diagonal(contact)
+                assemble_couplings(contact)
+                N, rates = normal_axis(contact.before), rates_before(contact)
+                contact.before = contact.before[0] * N + tangential(rates)  # gap velocities remain those of the gaps

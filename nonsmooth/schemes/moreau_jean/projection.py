@@ -5,18 +5,13 @@ closed and no gap is negative, by a sequence of programs in linearised gaps and 
 from nonsmooth.compile.kernels import kernel, piece
 from nonsmooth.compile.records.values import normal_axis, zeros_like
 from nonsmooth.schemes.moreau_jean.moment_arms import update_moment_arms
-from nonsmooth.schemes.moreau_jean.tolerances import PASSES, PENETRATED
 from nonsmooth.step.deformation import begin_implicit, end_implicit
 from nonsmooth.step.mechanism import apply_all_impulses, evaluate_all, place_by_u, place_by_v
 from nonsmooth.step.motion import moved, placed, see
-from nonsmooth.step.program import (
-    assemble_contact,
-    assemble_couplings,
-    assemble_diagonal,
-    factor_joints,
-    make_consistent,
-    solve,
-)
+from nonsmooth.step.program import assemble_contact, assemble_diagonal, factor_joints, make_consistent, solve
+
+#: programs at most, and penetration, in clearances, that is accepted after them
+PROGRAMS, PENETRATED = 100, 1e-12
 
 
 @kernel
@@ -38,20 +33,8 @@ def overlaps(system):
 
 
 @kernel
-def save_step(system):
-    """Keep what the step has found."""
-    for body in system.bodies:
-        body.reached = body.v_next
-    for joint in system.joints:
-        joint.kept = joint.P
-    for contact in system.contacts:
-        contact.kept, contact.kept_friction, contact.near = contact.P, contact.friction, contact.on
-        contact.friction, contact.on = 0.0, 1
-
-
-@kernel
 def restore_step(system):
-    """Restore it, with directions as they were."""
+    """Restore what the step has found, with directions as they were."""
     for body in system.bodies:
         body.v_next = body.reached
     for joint in system.joints:
@@ -82,8 +65,6 @@ def displace(system):
         make_consistent(system)
     for contact in system.contacts:
         contact.P = zeros_like(contact.P)
-        assemble_diagonal(contact)
-        assemble_couplings(contact)
         assemble_contact(contact, contact.g * normal_axis(contact.P), system.proximal)
     if not solve(system):
         return False
@@ -101,9 +82,15 @@ def project(system):
     place(system)
     evaluate_all(system.surfaces)
     found = not overlaps(system)
-    save_step(system)
+    for body in system.bodies:
+        body.reached = body.v_next
+    for joint in system.joints:
+        joint.kept = joint.P
+    for contact in system.contacts:
+        contact.kept, contact.kept_friction, contact.near = contact.P, contact.friction, contact.on
+        contact.friction, contact.on = 0.0, 1
     end_implicit(system)
-    for _ in range(PASSES):
+    for _ in range(PROGRAMS):
         if found:
             break
         evaluate_all(system.constraints)

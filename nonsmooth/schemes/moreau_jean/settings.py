@@ -15,8 +15,6 @@ from nonsmooth.step.scheme import Scheme
 from nonsmooth.step.supported import REST, SHARING, check_impact_laws
 from nonsmooth.step.tolerances import CLOSED_GAP
 
-__all__ = ["MoreauJean"]
-
 
 @settings
 class MoreauJean:

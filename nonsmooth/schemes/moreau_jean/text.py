@@ -19,18 +19,17 @@ import math
 from nonsmooth.compile.kernels import has_other_laws, is_flexible, kernel, piece
 from nonsmooth.compile.records.values import dot, total, weighed, zeros_like
 from nonsmooth.schemes.moreau_jean import midpoint
-from nonsmooth.schemes.moreau_jean.impact_in_step import separate_impact, sum_contact_impulses
-from nonsmooth.schemes.moreau_jean.impacts_between_steps import add_impact, solve_impact
-from nonsmooth.schemes.moreau_jean.moment_arms import keep_balanced, update_moment_arms
-from nonsmooth.schemes.moreau_jean.projection import place, project
-from nonsmooth.schemes.moreau_jean.tolerances import CONVERGED, NEAR, PASSES, PROMISING, SETTLED
-from nonsmooth.step import rattle
-from nonsmooth.step.deformation import (
-    begin_implicit,
-    end_implicit,
-    further_passes,
-    implicit_force,
+from nonsmooth.schemes.moreau_jean.impacts import (
+    add_impact,
+    end_of,
+    separate_impact,
+    solve_impact,
+    sum_contact_impulses,
 )
+from nonsmooth.schemes.moreau_jean.moment_arms import keep_directions, update_moment_arms
+from nonsmooth.schemes.moreau_jean.projection import place, project
+from nonsmooth.step import rattle
+from nonsmooth.step.deformation import begin_implicit, end_implicit, further_passes, implicit_force
 from nonsmooth.step.grid import run_of, step_of
 from nonsmooth.step.mechanism import (
     add_impulses,
@@ -50,19 +49,30 @@ from nonsmooth.step.mechanism import (
     tangential,
     touches,
 )
-from nonsmooth.step.motion import inverse_mass, moved, squares
+from nonsmooth.step.motion import inverse_mass, squares
 from nonsmooth.step.program import (
     INFINITE,
-    assemble_contact,
     assemble_couplings,
     assemble_diagonal,
     factor_joints,
     least_impulses,
+    set_free,
     solve,
 )
 from nonsmooth.step.rows import write_impact, write_row
 from nonsmooth.step.tolerances import CLOSED_JOINTS, DONE, EPSILON, UNCERTAIN
 from nonsmooth.step.trend import expected, record_impulses, start_again
+
+#: iterations of a step at most
+PASSES = 100
+#: change of the velocity from iteration to iteration, as a share of its size, that ends them: round-off
+CONVERGED = 1e-14
+#: residuals of a step up to which no further pass is taken where joints are closed to round-off in positions, and the
+#: change of the velocity by the last pass, as a share of its size, from which on they are evaluated
+SETTLED, PROMISING = 1e-11, 1e-7
+#: constraint violation, as a share of coordinates, up to which the matrix of joints at a position serves the program at
+#: the one where they are closed
+NEAR = 1e-14
 
 # ---- before the program
 
@@ -102,7 +112,8 @@ def is_direct(system):
 def guess(system):
     """Initial guesses of u and of the impulses, extrapolated from previous steps."""
     share = system.dt / system.last_dt
-    keep_balanced(system)
+    if has_other_laws(system) and system.balanced:
+        keep_directions(system)
     for body in system.bodies:
         body.contact_impulse = body.joint_impulse = zeros_like(body.contact_impulse)
         body.force_before = body.force
@@ -166,7 +177,7 @@ def assemble(system, kept):
                 assemble_couplings(contact)
             if system.proximal > 0.0:
                 assemble_diagonal(contact)
-            assemble_contact(contact, rates_after(contact) + contact.velocity_offset, system.proximal)
+            set_free(contact, rates_after(contact) + contact.velocity_offset, system.proximal)
 
 
 # ---- after it
@@ -190,7 +201,8 @@ def update_velocities(system):
     """Velocities from the impulses; returns the change of u."""
     apply_all_impulses(system)
     if not system.midpoint:
-        rattle.add_base(system)
+        for joint in system.joints:  # of which the program found a change
+            joint.P, joint.base = joint.P + joint.base, zeros_like(joint.P)
     for joint in system.joints:
         joint.P_near = joint.P
     # without joints and modes u changes where the sums of the impulses of contacts do
@@ -240,8 +252,11 @@ def close_joints(system, kept):
     if not kept:
         factor_joints(system)
     rattle.close(system)
-    if not (rattle.keeps_factors(system) and rattle.is_free(system)):
+    if not rattle.keeps_factors(system):
         return
+    for contact in system.contacts:
+        if contact.on:
+            return
     first = before = rattle.largest_violation(system)
     for _ in range(PASSES):
         for body in system.bodies:
@@ -347,7 +362,7 @@ def iterate(system):
 @kernel
 def finish_row(system, struck):
     """Write the row of the step, and begin the next one at its end."""
-    dt, work, loss, foretold = system.dt, 0.0, 0.0, not is_direct(system)
+    work, loss, foretold = 0.0, 0.0, not is_direct(system)
     for joint in system.joints:
         work -= dot(joint.P_a, joint.rate_start) + dot(joint.P, joint.rate)
     for contact in system.contacts:
@@ -361,10 +376,7 @@ def finish_row(system, struck):
             slip = 0.5 * (contact.before + contact.after)
             loss -= dot(contact.P, tangential(slip))
     for body in system.bodies:
-        if system.midpoint:
-            body.at = moved(body, moved(body, body.q, body.v, 0.5 * dt), body.v_next, 0.5 * dt)
-        else:
-            body.at = body.projected if system.projected else moved(body, body.q, body.u, dt)
+        body.at = end_of(system, body)
     write_row(system, system.t_next, work, loss, not system.midpoint)
     if struck:
         for contact in system.contacts:

@@ -1,32 +1,36 @@
-"""Impacts between the steps of Moreau and Jean's scheme, by other laws than Newton's, which need impulses of impacts
-separate from those of forces.
+"""Impacts in steps of Moreau and Jean's scheme by Newton's law: which impulses of a step are theirs, and the velocity
+without them. Impacts between steps by other laws, which need impulses of impacts separate from those of forces.
 
 Steps are plastic then. At the end of each, the contacts whose gap would close within half a step take part in an
 impact, with directions there, if one of them approaches that has not merely lasted through the step: the turning of a
 direction is no approach.
 """
 
-from nonsmooth.compile.kernels import kernel, piece
-from nonsmooth.compile.records.values import dot, zeros_like
+from nonsmooth.compile.kernels import has_other_laws, kernel, piece
+from nonsmooth.compile.records.values import dot, weighed, zeros_like
 from nonsmooth.schemes.moreau_jean.moment_arms import keep_directions, update_moment_arms
-from nonsmooth.schemes.moreau_jean.tolerances import LASTING
 from nonsmooth.step.deformation import end_implicit
 from nonsmooth.step.impact_fields import INCREMENTAL
 from nonsmooth.step.joint_forces import reaction_of
 from nonsmooth.step.mechanism import (
     evaluate_all,
     joint_residual,
+    leave_out,
     mode_of,
     place_by_u,
     place_by_v,
     rates_after,
     rates_of_jump,
+    round_off,
+    squared_length,
+    terms_of,
     touches,
     zero_rate,
 )
-from nonsmooth.step.motion import moved, placed, see
+from nonsmooth.step.motion import inverse_mass, moved, placed, see
 from nonsmooth.step.program import assemble_diagonal, factor_joints
 from nonsmooth.step.rows import (
+    add_work,
     mark_jump,
     write_contact,
     write_contact_impact,
@@ -36,6 +40,49 @@ from nonsmooth.step.rows import (
 )
 from nonsmooth.step.trend import start_again
 from nonsmooth.step.velocity_change import impact
+
+#: an impulse of at most this multiple of that of the previous step belongs to a persistent contact, not to an impact
+LASTING = 2.0
+
+
+@kernel
+def sum_contact_impulses(system):
+    """Impulses of contacts on bodies; returns their change in the mass metric."""
+    change = 0.0
+    for body in system.bodies:
+        body.total = zeros_like(body.total)
+    for contact in system.contacts:
+        if contact.on:
+            contact.a.body.total += contact.P @ contact.a.directions
+            contact.b.body.total += contact.P @ contact.b.directions
+    for body in system.bodies:
+        body.jump = body.total - body.contact_impulse
+        change += squared_length(weighed(body.jump, inverse_mass(body)), body.mass)
+        body.contact_impulse = body.total
+    return change
+
+
+@kernel
+def separate_impact(system):
+    """Whether the step has an impact by Newton's law; then also v_left, the velocity before it, and the impulses of
+    joints. A contact with a similar impulse in the previous step is persistent, and has none."""
+    struck = False
+    if has_other_laws(system) and system.law_of_impact > 0:  # impacts are between steps
+        return False
+    for contact in system.contacts:
+        lasts = contact.P[0] > 0.0 and contact.P[0] <= LASTING * contact.P_before[0]
+        if contact.on and not lasts and contact.before[0] < 0.0:
+            terms = terms_of(contact, contact.a.body.v, contact.b.body.v)
+            if contact.before[0] < -round_off(system, contact, terms[0]):
+                struck = True
+    if struck:
+        factor_joints(system)  # with directions at the end
+        sum_contact_impulses(system)
+        leave_out(system)
+    return struck
+
+
+# ---- between steps
 
 
 @kernel
@@ -90,13 +137,6 @@ def restore_step(system):
 
 
 @kernel
-def rate_by_turning(contact):
-    """Gap velocity at the end of the step by which its direction has turned since the middle."""
-    a, b = contact.a, contact.b
-    return ((a.directions - contact.start_a) @ a.body.v_next + (b.directions - contact.start_b) @ b.body.v_next)[0]
-
-
-@kernel
 def select_impacting(system):
     """Which contacts an impact at the end of the step is on, in `on`; whether there is one."""
     place_at_end(system, 0.5 * system.dt)
@@ -112,7 +152,10 @@ def select_impacting(system):
         rates = rates_after(contact)
         one.before = one.after = rates
         contact.impact = zeros_like(rates)
-        lasts = one.kept_on and one.kept[0] > 0.0 and -rates[0] <= LASTING * abs(rate_by_turning(contact))
+        # the gap velocity by which its direction has turned since the middle of the step
+        a, b = contact.a, contact.b
+        turned = (a.directions - contact.start_a) @ a.body.v_next + (b.directions - contact.start_b) @ b.body.v_next
+        lasts = one.kept_on and one.kept[0] > 0.0 and -rates[0] <= LASTING * abs(turned[0])
         if contact.on and not lasts and rates[0] < -zero_rate(system, contact):
             found = True
     return found
@@ -158,8 +201,7 @@ def solve_impact(system):
 @piece
 def add_impact(system):
     """Add the impact to the row of the step that it follows, and its change of velocity to the start of the next."""
-    k = system.steps
-    system.rows.work_drivers[k] += system.work_impact
+    add_work(system, system.work_impact)
     for one in system.reactions:
         write_impact_reaction(system, one, one.impulse, one.twist)
     for one in system.impacts:

@@ -1,8 +1,13 @@
-"""Secant acceleration of a fixed-point iteration, from its last two iterations, in the mass metric."""
+"""When the passes of a step end: once they change its motion by no more than round-off, or no longer reduce the change;
+and secants through the last two passes, in the mass metric, that make slow ones converge.
+
+Schemes differ in what is round-off, and in how many passes without gain they bear.
+"""
 
 import math
 
 from nonsmooth.compile.kernels import kernel
+from nonsmooth.step.deformation import further_passes
 from nonsmooth.step.mechanism import squared_length
 from nonsmooth.step.motion import energy_product
 from nonsmooth.step.tolerances import TINY
@@ -11,6 +16,27 @@ from nonsmooth.step.tolerances import TINY
 LEAST, MOST = -10.0, 0.97
 #: change of u, as a share of its size, that shows more than round-off
 SEEN = 1e-12
+
+
+@kernel
+def begin_passes(system):
+    c = system.convergence
+    c.change = c.before = c.least = math.inf
+    c.stalled = c.stuck = c.along_secants = c.led = 0
+    c.further = further_passes(system)
+
+
+@kernel
+def note_change(system, change):
+    """Note by how much a pass has changed the motion, and count those without gain."""
+    c = system.convergence
+    c.before, c.change = c.change, change
+    c.stalled += 1 if change >= c.before else 0
+    c.stuck = 0 if change < 0.5 * c.least else c.stuck + 1
+    c.least = min(c.least, change)
+
+
+# ---- secants
 
 
 @kernel
