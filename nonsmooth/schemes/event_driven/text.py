@@ -43,7 +43,7 @@ from nonsmooth.step.mechanism import (
     tangential,
     terms_of,
 )
-from nonsmooth.step.motion import placed, see
+from nonsmooth.step.motion import placed, see, spin
 from nonsmooth.step.program import INFINITE
 from nonsmooth.step.tolerances import DONE, FULL, OPEN, SAFETY, SHRINK, SLIPPING, TINY, UNCERTAIN
 
@@ -57,6 +57,8 @@ HALVINGS = 4
 GROW = 5.0
 #: trials of one step at most; each at least shortens it by a tenth
 REJECTIONS = 60
+#: [rad] by which bodies of an open contact turn in a step at most
+TURN = 0.5
 #: share of what is left before the end of a step's range above which a step takes all of it, and leaves no sliver
 WHOLE = 0.99
 #: ratio by which other joints reduce the mobility of a row, above which a singular position may be near
@@ -97,6 +99,12 @@ def take_smooth(run, limit):
     t, wanted, rejected = run.stages[0].t, run.length, False
     longest = limit - t
     dt = longest if wanted > WHOLE * longest else wanted
+    spins = 0.0
+    for touch in run.touches:  # bounds of gaps between the ends of a step hold for small turns
+        if touch.mode == OPEN:
+            spins = max(spins, spin(touch.contact.a.body.v) + spin(touch.contact.b.body.v))
+    if dt * spins > TURN:
+        dt = TURN / spins
     for _ in range(REJECTIONS):
         if t + dt == t:
             break

@@ -21,6 +21,7 @@ from nonsmooth.step.convergence import begin_passes, extrapolate_u, note_change,
 from nonsmooth.step.deformation import begin_implicit, further_passes, implicit_force
 from nonsmooth.step.grid import run_of, step_of
 from nonsmooth.step.impact_fields import CONVEX
+from nonsmooth.step.joint_forces import close_joints
 from nonsmooth.step.mechanism import (
     add_impulses,
     apply_all_impulses,
@@ -51,6 +52,7 @@ from nonsmooth.step.program import (
 from nonsmooth.step.rows import write_impact, write_row
 from nonsmooth.step.tolerances import CLOSED_GAP, CLOSED_RATE, ON_GRID, TINY
 from nonsmooth.step.turning import attempt_with, turning_of
+from nonsmooth.step.velocity_change import rates_left
 
 
 @kernel
@@ -109,8 +111,32 @@ def check_residuals(system):
 
 
 @kernel
+def leave_out_impact(system):
+    """Velocities `left` without the impulses of impacts and what joints answer to them, which are the end of the step.
+
+    What the impact changes in the kinetic energy is its loss; the rest of the step is motion under loads.
+    """
+    for body in system.bodies:
+        body.jump = zeros_like(body.v)
+    for contact in system.contacts:
+        contact.impact = contact.has_impact * contact.P
+        contact.a.body.jump += contact.impact @ contact.a.response
+        contact.b.body.jump += contact.impact @ contact.b.response
+    for joint in system.joints:
+        joint.velocity_offset = zeros_like(joint.P)
+    close_joints(system)
+    for joint in system.joints:
+        joint.answer, joint.P_b = joint.P, joint.P_b - joint.P
+        joint.P = joint.P_b + joint.answer
+    for body in system.bodies:
+        body.left = body.v_next - body.jump
+    for contact in system.contacts:
+        contact.before = rates_left(contact)
+
+
+@kernel
 def finish_row(system):
-    """Write the row of the step. In this scheme velocities do not jump.
+    """Write the row of the step.
 
     The impulse of an impact is spread over the step that closes the gap and the next. It stops an approach; but not in
     a contact that lasts, whose direction turns by as much.
@@ -133,12 +159,10 @@ def finish_row(system):
             loss -= dot(contact.P, tangential(slip))
     for body in system.bodies:
         body.q = body.at = moved(body, body.q, body.u, system.dt)
+    if struck:
+        leave_out_impact(system)
     write_row(system, system.t_next, work, loss, False)
     if struck:
-        for body in system.bodies:
-            body.left = body.v_next
-        for contact in system.contacts:
-            contact.before, contact.impact = contact.start_rates, contact.has_impact * contact.P
         write_impact(system)
 
 
