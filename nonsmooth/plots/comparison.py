@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nonsmooth.studies.compare import Comparison
-    from nonsmooth.studies.compliance import LawCard, RigidLimit
     from nonsmooth.studies.published import PublishedRuns
+    from nonsmooth.studies.rigid_limit import LawCard, RigidLimit
     from nonsmooth.studies.step_size import Bounds, StepSizes
 
 REFERENCE: dict[str, Any] = {"color": "black", "lw": 0.9, "ls": (0, (4, 2.5))}

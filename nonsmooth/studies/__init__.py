@@ -12,12 +12,12 @@ from nonsmooth.studies.bifurcation import (
 )
 from nonsmooth.studies.cases import Case
 from nonsmooth.studies.compare import Comparison, compare
-from nonsmooth.studies.compliance import LawCard, RigidLimit, free_impact, law_card, rigid_limit
 from nonsmooth.studies.designs import Design, grid, points, sample
 from nonsmooth.studies.failure import Failure, failure_probability
 from nonsmooth.studies.kinematic import Kinematics
 from nonsmooth.studies.outputs import sensitivity
 from nonsmooth.studies.published import PublishedRuns, published
+from nonsmooth.studies.rigid_limit import LawCard, RigidLimit, free_impact, law_card, rigid_limit
 from nonsmooth.studies.step_size import Series, StepSizes, step_size
 from nonsmooth.studies.sweep import sweep
 from nonsmooth.studies.tolerance import Tolerance, tolerance

@@ -105,8 +105,10 @@ def bifurcation(
     section
         Value -> points (k,) of one quantity after the transient: builds or changes the mechanism, runs it, and takes a
         section, for instance by `periodic_section`.
-    values : of the parameter
-    parameter, unit, quantity, quantity_unit : names and units of values and points, for files and figures
+    values
+        Of the parameter.
+    parameter, unit, quantity, quantity_unit
+        Names and units of values and points, for files and figures.
     workers : int, optional, number of processes; 1 for this process only, one per core by default
     scheduler : str, optional, address of a Dask scheduler, instead of local processes
     progress : callable (share), or True for words on one line, optional

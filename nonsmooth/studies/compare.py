@@ -245,7 +245,8 @@ def compare(
     build
         A function of the contact law that returns a model or a system: ``model.with_contact``, or
         ``lambda contact: slider_rod(case=2, contact=contact)``.
-    cases : the cases, at least one, with different labels
+    cases
+        The cases, at least one, with different labels.
     t_end : [s]
     rigid
         Further schemes of the first rigid case, by name with solver, as ``["gauss-mpcc:ipopt-mpcc", "gauss-qp:osqp"]``,
@@ -253,18 +254,25 @@ def compare(
     reference : label, optional
         The case whose reference solution is used for all; the first one by default. It is the exact solution if the
         case has one, otherwise that of the same contact law with tolerances near round-off.
-    windows : number of equal windows of time over which forces are averaged
-    target : [-], own error of a case, by the same distance, at which costs are compared; 0 omits this comparison
+    windows
+        Number of equal windows of time over which forces are averaged.
+    target : [-]
+        Own error of a case, by the same distance, at which costs are compared; 0 omits this comparison.
     slowest : [-]
         Contacts are impacts if their approach velocity exceeds this share of the largest one in the reference case.
-    repeats : number of repetitions of fast runs, the fastest of which is the cost
-    patience : [s], a setting is not refined further if a run takes longer
-    progress : callable (what, share), or True for words on one line, optional, called before each part of the work
+    repeats
+        Number of repetitions of fast runs, the fastest of which is the cost.
+    patience : [s]
+        A setting is not refined further if a run takes longer.
+    progress : callable (what, share), or True for words on one line, optional
+        Called before each part of the work.
 
     Notes
     -----
-    The verdict of a run is that of its difference to the accurate solution with its own contact law. A case whose run
-    or accurate solution ends early is left out, with the reason in `failed`.
+    The verdict of a run is that of its difference to the accurate solution with its own contact law: *accurate* within
+    1 % of the smallest clearance and of the largest peak force, *sensitive* where it follows that as long as runs with
+    tolerances near round-off follow each other. A case whose run or accurate solution ends early is left out, with the
+    reason in `failed`.
 
     Raises
     ------

@@ -272,20 +272,25 @@ def published(
 
     Errors are relative to the mechanism with ideal joints (ideal twin) at the same times. Without a sampling rate the
     maximum of a measure is taken over all rows. Accelerations, and forces derived from them, are instantaneous values
-    on either side of each row, without impacts; impulses and measures with a window include these. Each run is repeated
-    with finer steps for its verdict, or compared with another accurate run of the case where the data say so.
+    on either side of each row. They do not exist at rigid impacts and describe the motion between impacts, while
+    impulses and measures with a window include impacts. Each run is repeated with finer steps, for its verdict; where
+    the published data say so, it is compared with another run of the case instead, if this one is accurate.
 
     Parameters
     ----------
-    problem : with `published` data
-    cases : names of cases; by default all, or none of a problem with facts
+    problem
+        With `published` data.
+    cases
+        Names of cases; by default all, or none of a problem with facts.
     kinds
         Stepper and step of each kind of contact, ``{"rigid": (MoreauJean(), 1e-3)}``; rigid and compliant by default.
     measures
         Names of measures to evaluate; all by default. Accelerations may take longer than the run, since they require
         the solution of a complementarity problem at each row.
-    progress : callable (what, share), or True for words on one line, optional, called before each run
-    arguments : arguments of the problem, instead of those of the published data
+    progress : callable (what, share), or True for words on one line, optional
+        Called before each run.
+    arguments
+        Arguments of the problem, instead of those of the published data.
 
     Raises
     ------

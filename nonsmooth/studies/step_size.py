@@ -194,7 +194,8 @@ def step_size(
         The cases, with different labels. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
         `Landing`, which levels halve, or tolerances of `ErrorControl`, which they divide by ten.
     t_end : [s]
-    levels : number of levels; 5 are four halvings
+    levels
+        Number of levels; 5 are four halvings.
     jitter
         Runs per level of a constant step, with steps between one and nearly two times the shortest; the largest measure
         is taken. Steps that locate the impacts are not jittered.
@@ -205,7 +206,8 @@ def step_size(
     bounds
         Values of ``dt_min`` and of ``dt_max`` [s], each rising, all combinations of which are run for the first case
         with `Landing`.
-    repeats : runs of which the quickest is the cost, as long as they are quick
+    repeats
+        Runs of which the quickest is the cost, as long as they are quick.
     workers
         Number of processes, None for one per core. Fast runs are timed afterwards, one by one.
     progress : callable (what, share), or True for words on one line, optional

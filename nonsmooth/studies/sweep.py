@@ -212,7 +212,8 @@ def sweep(
     stepper, t_end, dt
         As for `simulate`; None for a stepper and a step that are chosen automatically, with the error given by the
         metrics ``position-error``, ``force-error`` and ``horizon``.
-    design : from `grid`, `points` or `sample`
+    design
+        From `grid`, `points` or `sample`.
     metrics
         Names such as ``"peak-impulse"`` or ``"final:crank.angle"``, see `nonsmooth.studies.metrics.NAMED`; functions of
         a `Trajectory` that give a number, some numbers or a mapping from names to these; or a mapping from own names to
@@ -220,8 +221,10 @@ def sweep(
     halved
         Whether each run is made a second time with half the step, which shows its error; metrics of it have ``-half``
         added to their names. If one of the two fails, its metrics are NaN; the run failed if both do.
-    parameters, arguments : what does not vary: of the system, of the function
-    check : repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then
+    parameters, arguments
+        What does not vary: of the system, of the function.
+    check
+        Repeat each run with given steps with finer ones, for its verdict, as `simulate` does; no batch is used then.
     output : path, optional
         NetCDF file to write. Runs are kept next to it, in a folder with ``.runs`` added, in blocks as they finish:
         the same call resumes after an interruption, even SIGKILL, and repeats only blocks that were not finished. The

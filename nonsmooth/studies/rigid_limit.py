@@ -356,15 +356,19 @@ def rigid_limit(
 
     Parameters
     ----------
-    build : a function of the contact law that returns a model or a system, such as ``model.with_contact``
+    build
+        A function of the contact law that returns a model or a system, such as ``model.with_contact``.
     rigid
         The rigid case, with any stepper and solver. Its exact or accurate solution is the reference of the compliant
         runs.
-    law : a function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``
-    stiffness : [N/m^n], at least two increasing values, for instance powers of ten
+    law
+        A function of the stiffness: ``lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))``.
+    stiffness : [N/m^n]
+        At least two increasing values, for instance powers of ten.
     t_end : [s]
     stepper : optional, ``CompliantDae()`` by default
-    dt : tolerances of the compliant runs
+    dt
+        Tolerances of the compliant runs.
     depth : [m], optional
         Penetration for which the stiffness is computed: interpolated between the runs, and verified by a further run.
     progress : callable (what, share), or True for words on one line, optional
