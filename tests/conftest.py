@@ -15,15 +15,13 @@ import pytest
 import variants
 
 LENGTH = 0.1
-#: what is not in the package is not compiled
-PACKAGE_ONLY = pytest.StashKey[bool]()
 #: perturbed last bits or other machine code, see variants.py
 VARIANT = pytest.StashKey[str]()
 tests_run = count(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all", action="store_true", help="run slow tests too, and every case of sampled ones")
+    parser.addoption("--all", action="store_true", help="run slow tests too")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -43,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Kernels of solvers, with ``--all`` also texts of schemes, are compiled before the tests, and not by each process.
 
-    Otherwise, and where no file is named, what is not in the package is not compiled, but skipped.
+    Where files are named, each test compiles what it needs.
     """
     config = session.config
     named = config.args_source != pytest.Config.ArgsSource.TESTPATHS
@@ -54,47 +52,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     compile_kernels(tell=config.get_terminal_writer().line)
     if config.getoption("all") or not package_is_current():
         compile_texts(everything=config.getoption("all"), tell=config.get_terminal_writer().line)
-    else:
-        config.stash[PACKAGE_ONLY] = True
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Processes of ``-n`` do as this one."""
-    node.workerinput["package_only"] = node.config.stash.get(PACKAGE_ONLY, False)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_compilation(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tests of texts that are not in the package are skipped, where they would be compiled for a minute each."""
-    config = request.config
-    given = getattr(config, "workerinput", {}).get("package_only", config.stash.get(PACKAGE_ONLY, False))
-    with pytest.MonkeyPatch.context() as patch:
-        if given:
-            patch.setattr("nonsmooth.compile.objects.compiled_text", _skip)
-        yield
-
-
-def _skip(module: str, *_: Any) -> str:
-    pytest.skip(f"{module} has to be compiled for its shape of records, for a minute: run with --all")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out slow tests and cases that are not in the sample, except named ones; slow files come first."""
-    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    if not config.getoption("all"):
-        seen, kept, left_out = Counter[str](), [], []
-        for item in items:
-            out = item.get_closest_marker("slow") is not None and "slow" not in config.option.markexpr
-            if not out and (sampled := item.get_closest_marker("sampled")):
-                name = item.nodeid.partition("[")[0]
-                out = bool(seen[name] % sampled.args[0])
-                seen[name] += 1
-            (left_out if out and not _named(item, config) else kept).append(item)
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+    """Leave out slow tests, except named ones; files with many of them come first."""
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if not (config.getoption("all") or "slow" in config.option.markexpr):
+        out = {item for item in slow if not _named(item, config)}
+        config.hook.pytest_deselected(items=[item for item in items if item in out])
+        items[:] = [item for item in items if item not in out]
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: -slow[item.path])
+        of_file = Counter(item.path for item in slow)
+        items.sort(key=lambda item: -of_file[item.path])
 
 
 def _named(item: pytest.Item, config: pytest.Config) -> bool:

@@ -1,4 +1,4 @@
-"""A loop in one test, where a test of its own for each file or name would cost more than what it checks."""
+"""A loop in one test, where a test of its own for each file or name would cost more than what it checks; samples."""
 
 from __future__ import annotations
 
@@ -37,3 +37,20 @@ def each(name: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Ca
         return loop
 
     return of
+
+
+def some(cases: Iterable[Any], every: int) -> list[Any]:
+    """Cases of `parametrize` of which all but the first of each so many are marked `slow`, besides those that are.
+
+    >>> [len(one.marks) for one in some(range(5), 2)]
+    [0, 1, 0, 1, 0]
+    """
+    found, count = [], 0
+    for case in cases:
+        one = case if hasattr(case, "marks") else pytest.param(*(case if isinstance(case, tuple) else (case,)))
+        if not any(mark.name == "slow" for mark in one.marks):
+            if count % every:
+                one = pytest.param(*one.values, marks=[*one.marks, pytest.mark.slow], id=one.id)
+            count += 1
+        found.append(one)
+    return found

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     Bdf,
@@ -106,8 +107,7 @@ def dies_after(calls):
     return progress
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(5)
+@pytest.mark.parametrize("case", some(CASES, 5))
 def test_a_run_that_is_cut_three_times_has_the_bytes_of_one_that_is_not(systems, tmp_path, monkeypatch, case):
     name, stepper, dt, t_end, record = CASES[case]
     system, path = systems(name), tmp_path / "checkpoint.nc"

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from loops import each
+from loops import each, some
 
 from nonsmooth.cli import main
 
@@ -185,8 +185,7 @@ LONG = {"identify estimate", "plot", "run"}
 EXAMPLES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in script("command_line").EXAMPLES]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", some(EXAMPLES, 3))
 def test_the_examples_of_the_command_line_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

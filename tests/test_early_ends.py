@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     ActiveSet,
@@ -326,9 +327,8 @@ def once(monkeypatch, where, name, act=None):
     monkeypatch.setattr(where, name, interrupted)
 
 
-@pytest.mark.parametrize("phase", ["tables", "write", "figure", "page", "show"])
+@pytest.mark.parametrize("phase", some(["tables", "write", "figure", "page", "show"], 3))
 @pytest.mark.parametrize("output", [True, False])
-@pytest.mark.sampled(3)
 def test_ctrl_c_in_every_phase_says_what_is_true(folder, monkeypatch, capsys, phase, output):
     import nonsmooth.cli.report
     import nonsmooth.cli.run

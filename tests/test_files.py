@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import random
 import resource
@@ -15,7 +16,7 @@ import xarray
 from nonsmooth import GaussQP, InputError, Landing, ValidityWarning, simulate
 from nonsmooth.cli import main
 from nonsmooth.exceptions import NotWritten
-from nonsmooth.files import LENGTH, read_dataset, write_bytes, write_dataset
+from nonsmooth.files import LENGTH, read_dataset, remove_unfinished, write_bytes, write_dataset
 from nonsmooth.studies.files import save_dataset
 from nonsmooth.trajectory import Trajectory
 from nonsmooth_problems import slider_rod
@@ -150,6 +151,26 @@ def test_a_link_stays_a_link(tmp_path):
     write_bytes(b"new", link, "It")
     assert link.is_symlink()
     assert (tmp_path / "there" / "real.nc").read_bytes() == b"new"
+
+
+def test_a_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    write_bytes(b"new", path, "It")
+    assert path.stat().st_mode & 0o777 == 0o600 and path.read_bytes() == b"new"
+
+
+def test_what_a_killed_process_left_is_removed_and_what_another_writes_is_not(tmp_path):
+    left, busy, other = (tmp_path / name for name in (".a-deadbeef0123", ".a-deadbeef0124", ".a-note"))
+    for path in (left, busy, other):
+        path.write_bytes(b"half")
+    with busy.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        write_bytes(b"whole", tmp_path / "a", "It")
+        assert sorted(os.listdir(tmp_path)) == [".a-deadbeef0124", ".a-note", "a"]
+    remove_unfinished(tmp_path, ".a-")
+    assert sorted(os.listdir(tmp_path)) == [".a-note", "a"]
 
 
 @pytest.mark.parametrize("path", ["/dev/null", "/dev/full", "."])

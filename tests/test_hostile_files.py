@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import GaussQP, InputError, Landing, Trajectory, simulate
 from nonsmooth.files import LENGTH, STATED, read_dataset
@@ -133,8 +134,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("sealed", [True, False], ids=["sealed", "bare"])
-@pytest.mark.parametrize("attack", HOSTILE, ids=lambda one: one.__name__)
-@pytest.mark.sampled(7)
+@pytest.mark.parametrize("attack", some(HOSTILE, 7), ids=lambda one: one.__name__)
 def test_what_a_forger_puts_in_is_refused_before_it_is_read(image, tmp_path, monkeypatch, attack, sealed):
     """A quarter of a gigabyte above what the process has is room for none of these; the file is a megabyte at most."""
     path = tmp_path / "run.nc"

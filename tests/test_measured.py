@@ -52,6 +52,7 @@ def test_units_of_forces_and_motions_of_drives(tmp_path):
         ("b,a\n1,2\n", 'has no column "t" of times'),
         ("t,b\n1,2\n", 'has no column "a"'),
         ("", "is empty"),
+        ("t,a\n0," + "1" * 131_073 + "\n", "field larger than field limit"),
     ],
 )
 def test_wrong_files_get_one_sentence(tmp_path, text, sentence):

@@ -2,18 +2,20 @@
 with mistakes in the texts of schemes, which are found.
 
 The residual of the reference is scaled by the terms that cancel; steps are certified to 1e-10 of theirs, so that 1e-9
-leaves a factor for the norms that differ. Problems with flexible bodies run by `MoreauJean` alone here.
+leaves a factor for the norms that differ.
 """
 
 from __future__ import annotations
 
 import functools
 import random
+from itertools import product
 
 import mutants
 import numpy as np
 import pytest
 from fuzz_mechanisms import planar, rigid, spatial
+from loops import some
 from reference import Reference, enumerate_modes, step_problem
 
 from nonsmooth import (
@@ -47,8 +49,6 @@ SCHEMES = {
     "generalized-alpha": (GeneralizedAlpha(), 1e-4),
     "event-driven": (EventDriven(), CONTROL),
 }
-#: runs of the flexible problem that the reference has no equations for: implicit deformation in these schemes
-FLEXIBLE = {("flexible-slider-crank", one) for one in ("projection", "landing", "generalized-alpha")}
 
 
 def worst_of(system, stepper, control, t_end):
@@ -71,17 +71,24 @@ def built(name):
     return PROBLEMS[name]().build()
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in PROBLEMS])
-@pytest.mark.sampled(7)
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    some(
+        (
+            pytest.param(*one, marks=[pytest.mark.slow] * (one[0] in LARGE or one[1] == "balanced"))
+            for one in product(PROBLEMS, SCHEMES)
+        ),
+        7,
+    ),
+)
 def test_recorded_steps_of_every_problem(name, scheme):
-    if (name, scheme) in FLEXIBLE:
-        pytest.skip("the reference has no equations of implicit deformation in this scheme")
     stepper, control = SCHEMES[scheme]
     found = worst_of(built(name), stepper, control, 3e-3)
     if found is None:
         pytest.skip("this stepper does not take the mechanism")
-    assert {kind: one for kind, one in found.items() if not one <= 1e-9} == {}
+    # directions of a projection turn with a body that bends, between those before and after it, which are recorded
+    allowed = {"projection": 1e-7} if "flexible" in PROBLEMS[name].tags else {}
+    assert {kind: one for kind, one in found.items() if not one <= allowed.get(kind, 1e-9)} == {}
 
 
 #: random mechanisms whose runs end with an error, or whose residuals are above 1e-9, on some processors
@@ -89,6 +96,10 @@ GIVEN_UP = {
     (9, "moreau-jean"): "friction of 5 jams it: impulses of 600 N s cancel, their round-off moves bodies by 5e-9",
     (9, "generalized-alpha"): "the same, by 1e-8",
 }
+
+
+#: seeds of mechanisms with Poisson's law, whose text is compiled
+POISSON = (14, 23)
 
 
 def random_system(chance):
@@ -102,17 +113,22 @@ def random_system(chance):
 
 
 # 12 jams, as its error says, and 22 starts where its joints are dependent, as its verdict says
-@pytest.mark.parametrize("seed", [seed for seed in range(24) if seed not in (12, 22)])
-@pytest.mark.parametrize("scheme", ["moreau-jean", "landing", "generalized-alpha"])
-@pytest.mark.sampled(5)
+@pytest.mark.parametrize(
+    ("scheme", "seed"),
+    some(
+        (
+            pytest.param(*one, marks=[pytest.mark.slow] * (one[1] in POISSON))
+            for one in product(["moreau-jean", "landing", "generalized-alpha"], sorted({*range(24)} - {12, 22}))
+        ),
+        5,
+    ),
+)
 def test_recorded_steps_of_random_mechanisms(seed, scheme, request):
     if (seed, scheme) in GIVEN_UP:
         ends, why = (SimulationFailed, AssertionError), GIVEN_UP[seed, scheme]
         request.applymarker(pytest.mark.xfail(raises=ends, strict=False, reason=why))
     system = random_system(random.Random(f"reference {seed}"))
     stepper, control = SCHEMES[scheme]
-    if scheme == "moreau-jean" and set(system.impact_laws) - {"newton"}:
-        pytest.skip("the reference has no equations of impacts between steps")
     found = worst_of(system, stepper, control, 3e-3)
     if found is None:
         pytest.skip("this stepper does not take the mechanism")

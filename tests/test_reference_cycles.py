@@ -8,6 +8,7 @@ fault.
 import gc
 
 import pytest
+from loops import some
 
 from nonsmooth import (
     Bdf,
@@ -83,8 +84,7 @@ def only_new_objects_are_looked_at():
     gc.unfreeze()
 
 
-@pytest.mark.parametrize("kind", RUNS)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("kind", some(RUNS, 4))
 def test_no_reference_cycle_owns_what_belongs_to_casadi(kind):
     RUNS[kind]()  # which may compile: that leaves garbage of its own, with the frames of its callers
     gc.collect()

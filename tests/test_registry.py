@@ -77,6 +77,11 @@ def test_wrong_arguments_are_named(arguments, message):
         make()(**arguments)
 
 
+def test_a_case_is_a_number():
+    with pytest.raises(InputError, match="case is a number"):
+        get_problem("slider-rod")(case=True)
+
+
 def test_a_default_may_not_contradict_its_provenance():
     with pytest.raises(InputError, match=r"mass = 5.0 by default, but its provenance says 6.0"):
         make(parameters={"mass": Provenance(6.0, "kg", "given", "Table 1")})

@@ -17,10 +17,10 @@ from nonsmooth.compile.records.schema import Shape
 
 CASES = """
 import pytest
+from loops import some
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("case", range(10))
-def test_sampled(case):
+@pytest.mark.parametrize("case", some(range(10), 3))
+def test_table(case):
     pass
 
 @pytest.mark.slow
@@ -35,27 +35,27 @@ def test_other(case):
 
 
 def copy_conftest(folder: Path) -> None:
-    for name in ("conftest.py", "variants.py"):
+    for name in ("conftest.py", "loops.py", "variants.py"):
         shutil.copy(Path(__file__).parent / name, folder)
 
 
-EVERY = {"sampled": list(range(10)), "slow": [0, 1, 2], "other": [0, 1, 2]}
+EVERY = {"table": list(range(10)), "slow": [0, 1, 2], "other": [0, 1, 2]}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "cases"),
     [
-        ([], {"sampled": [0, 3, 6, 9], "other": [0, 1, 2]}),
+        ([], {"table": [0, 3, 6, 9], "other": [0, 1, 2]}),
         (["--all"], EVERY),
-        (["-m", "slow"], {"slow": [0, 1, 2]}),
+        (["-m", "slow"], {"table": [1, 2, 4, 5, 7, 8], "slow": [0, 1, 2]}),
         (["test_a.py::test_slow", "test_b.py::test_slow[1]"], {"slow": [0, 1, 2, 1]}),
-        (["test_a.py::test_sampled[4]", "test_b.py::test_sampled[6]"], {"sampled": [4, 6]}),
+        (["test_a.py::test_table[4]", "test_b.py::test_table[6]"], {"table": [4, 6]}),
     ],
 )
-def test_a_sample_is_run_and_everything_on_request(options: list[str], cases: dict[str, list[int]], tmp_path: Path):
+def test_slow_tests_are_run_on_request(options: list[str], cases: dict[str, list[int]], tmp_path: Path):
     copy_conftest(tmp_path)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  sampled\n  slow", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow\npythonpath = .", encoding="utf-8")
     for name in ("test_a.py", "test_b.py"):
         (tmp_path / name).write_text(CASES, encoding="utf-8")
     processes = [] if options else ["-n", "2"]
@@ -70,13 +70,6 @@ def test_a_sample_is_run_and_everything_on_request(options: list[str], cases: di
         assert len({process for process, file, *_ in passed if file == name}) == 1
 
 
-NOT_IN_THE_PACKAGE = """
-from nonsmooth.compile.objects import entry
-from nonsmooth.compile.records.schema import Shape
-
-def test_scheme():
-    entry("nonsmooth.schemes.nowhere", "run", "System", Shape(2, 1))
-"""
 TEXTS_OF_TESTS = """
 def package_is_current():
     return {current}
@@ -91,34 +84,21 @@ def compile_texts(*, everything, tell):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "current", "compiling", "skipped"),
-    [
-        ([], True, [], True),
-        (["-n", "2"], True, [], True),
-        ([], False, ["False"], False),
-        (["--all"], True, ["True"], False),
-        (["test_scheme.py"], True, [], False),
-    ],
+    ("options", "current", "compiling"),
+    [([], True, []), ([], False, ["False"]), (["--all"], True, ["True"]), (["test_one.py"], False, [])],
 )
-def test_what_is_not_in_the_package_is_skipped(
-    options: list[str],
-    current: bool,
-    compiling: list[str],
-    skipped: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_texts_are_compiled_before_the_tests(
+    options: list[str], current: bool, compiling: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unless everything, a stale package or a named file is tested; a text that is compiled is not found here."""
+    """Those of slow tests with these, others where the package is stale; a file that is named compiles its own."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     copy_conftest(tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = .", encoding="utf-8")
-    (tmp_path / "test_scheme.py").write_text(NOT_IN_THE_PACKAGE, encoding="utf-8")
+    (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n", encoding="utf-8")
     (tmp_path / "entries.py").write_text(TEXTS_OF_TESTS.format(current=current), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", *options]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
     shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
-    assert re.findall(r"compiling, everything: (\w+)", shown) == compiling
-    assert ("schemes.nowhere has to be compiled" in shown and "1 skipped" in shown) == skipped, shown
-    assert ("No module named 'nonsmooth.schemes.nowhere'" in shown and "1 failed" in shown) != skipped, shown
+    assert re.findall(r"compiling, everything: (\w+)", shown) == compiling and "1 passed" in shown, shown
 
 
 PERTURBED = """
@@ -184,6 +164,6 @@ def test_texts_are_compiled_by_processes_that_end(tmp_path: Path, monkeypatch: p
     told: list[str] = []
     monkeypatch.setattr(objects, "compiled_text", lambda *_: pytest.fail("compiled by the process of the tests"))
     for _ in range(2):
-        entries.compile_texts(everything=False, tell=told.append)
+        entries.compile_texts(everything=True, tell=told.append)
     assert told == ["compiling 1 texts of schemes, some minutes, once"]
     assert len(list(machine.cache_folder().glob("*.o"))) == 1

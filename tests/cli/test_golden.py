@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loops import some
 from typer.main import get_command
 
 from nonsmooth.cli import main
@@ -138,8 +139,9 @@ def test_commands_and_options_are_those_that_are_kept() -> None:
     assert differences(options(), json.loads(KEPT.read_text(encoding="utf-8"))["options"]) == []
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in RUNS])
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    "name", some([pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in RUNS], 2)
+)
 def test_json_is_what_is_kept(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within 1e-5 of each number: shares and orders are quotients of small differences."""
     monkeypatch.chdir(tmp_path)

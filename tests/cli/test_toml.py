@@ -7,6 +7,7 @@ import re
 from math import pi
 
 import pytest
+from loops import some
 
 from nonsmooth import Trajectory, read_model
 from nonsmooth.cli import main
@@ -109,8 +110,7 @@ STUDIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("study", STUDIES)
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize("study", some(STUDIES, 2))
 def test_studies_of_a_file(study, capsys):
     capsys.readouterr()
     assert main([*STUDIES[study], "--json"]) == 0, capsys.readouterr().err

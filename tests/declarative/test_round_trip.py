@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     Compliant,
@@ -74,8 +75,7 @@ def same(model, again):
     return first, second
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", some(PROBLEMS, 4))
 def test_every_ready_problem(name, tmp_path):
     model = PROBLEMS[name]()
     if name in NOT_WRITTEN:

@@ -242,3 +242,8 @@ def test_timoshenko_needs_shear_coefficients():
         Rectangle(0.0, 0.02)
     with pytest.raises(InputError, match="inner < outer"):
         Tube(0.01, 0.02)
+
+
+def test_a_material_has_numbers():
+    with pytest.raises(InputError, match="youngs of a Material must be a positive number, got 'x'"):
+        Material(youngs="x", shear=1.0, density=1.0)

@@ -124,6 +124,7 @@ def invariants(system, run):
     return energies["kinetic"] + energies["potential"]
 
 
+@pytest.mark.slow  # compiles the text of flexible bodies in space
 def test_a_free_spinning_beam_keeps_its_energy_with_a_symmetric_scheme() -> None:
     """Quadratic invariants are kept to round-off of 100 steps, 1e-13 of them."""
     system = Model([spinning()]).build()
@@ -131,6 +132,7 @@ def test_a_free_spinning_beam_keeps_its_energy_with_a_symmetric_scheme() -> None
     assert energy == pytest.approx(energy[0], rel=1e-13)
 
 
+@pytest.mark.slow  # compiles the text of flexible bodies in space
 def test_a_free_spinning_beam_keeps_its_energy_to_the_tolerance_of_error_control() -> None:
     """At rtol 1e-12 the energy is kept to 1e-9 of it."""
     system = Model([spinning()]).build()
@@ -211,6 +213,7 @@ def test_a_wrong_number_of_amplitudes_is_told() -> None:
         PlanarFlexibleBody("rod", PLANE, deformation=(1e-3,))
 
 
+@pytest.mark.slow  # compiles the text of balanced moment arms
 def test_balanced_moment_arms_of_a_flexible_body_in_free_flight() -> None:
     """There is no contact whose moment arms could differ: the motion is that of predicted ones."""
     system = Model([PlanarFlexibleBody("rod", PLANE, angular_velocity=3.0)]).build()
@@ -243,6 +246,7 @@ def test_motions_outside_the_range_of_the_model_are_warned_of(changed, sentence)
         simulate(system, MoreauJean(), t_end=1e-5, dt=1e-5)
 
 
+@pytest.mark.slow  # compiles the text of flexible bodies in space
 def test_the_moment_of_momentum_of_a_free_flexible_body_stays_to_the_order_of_the_scheme() -> None:
     """Half the step, a quarter of the change (within a tenth of it, terms of higher order); momentum to round-off."""
     changes = []

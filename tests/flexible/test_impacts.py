@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     ErrorControl,
@@ -55,8 +56,7 @@ STEPPERS = {
 
 
 @pytest.mark.parametrize("name", STEPPERS)
-@pytest.mark.parametrize("modes", [5, 16])
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize("modes", some([5, 16], 2))
 def test_a_rod_strikes_a_wall_again_until_the_wave_has_come_back(name: str, modes: int) -> None:
     """The first impulse is that of the mass m / (1 + 2n), which does not converge; impulse and duration do.
 

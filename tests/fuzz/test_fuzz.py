@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from loops import some
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="the benchmarks are part of the checkout")
@@ -45,8 +46,9 @@ def fuzz(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", [pytest.param(k, marks=[pytest.mark.slow] * (k in SLOW)) for k in REGRESSIONS])
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    "seed", some([pytest.param(k, marks=[pytest.mark.slow] * (k in SLOW)) for k in REGRESSIONS], 2)
+)
 def test_seeds_that_failed_keep_their_word(fuzz, seed):
     assert fuzz.case(seed).fault == ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import Bounds, Excite, Fourier, base_parameters, criteria, excite, regressor
@@ -45,8 +46,7 @@ def test_series_and_its_signals_agree():
         assert slope == pytest.approx(motion(t, k + 1), abs=1e-10)
 
 
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("word", CRITERIA)
+@pytest.mark.parametrize("word", some(CRITERIA, 4))
 def test_gradients_of_the_criteria(pointing, word):
     """Also of forces and collisions, against central differences: relative errors of 1e-6 by their step."""
     Y, base = pointing

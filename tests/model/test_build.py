@@ -63,6 +63,11 @@ def test_a_name_is_given_once() -> None:
         model.add(Gravity("it", acceleration=(0.0, -9.81)))
 
 
+def test_a_name_can_be_written() -> None:
+    with pytest.raises(InputError, match="a non-empty word without dots, got .*x00"):
+        PlanarBody("\0", mass=1.0, inertia=1.0)
+
+
 def test_only_elements_are_added() -> None:
     with pytest.raises(
         ModelError, match="Model.add takes a body, joint, driver, clearance, force or shape, got 'slider'"

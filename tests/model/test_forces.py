@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from loops import some
 from scipy.spatial.transform import Rotation
 
 import nonsmooth.model
@@ -184,8 +185,7 @@ def test_a_conservative_force_is_minus_the_gradient_of_its_potential(
 
 
 @pytest.mark.parametrize("grounded", [False, True])
-@pytest.mark.parametrize(("dimension", "case"), cases())
-@pytest.mark.sampled(7)
+@pytest.mark.parametrize(("dimension", "case"), some(cases(), 7))
 def test_energy_changes_by_the_power_of_loads_and_damping(dimension: int, case: Case, grounded: bool) -> None:
     """d/dt (kinetic + potential) = power_loads + power_damping along the motion M v' = h, q' = B v."""
     system = built(dimension, case, grounded)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
+from loops import some
 
 from nonsmooth import (
     CircleCircle,
@@ -273,8 +274,7 @@ def test_tables_outside_a_run_are_told(times, said):
 PROBLEMS = find_problems()
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", some(PROBLEMS, 3))
 def test_ready_problems_get_none(name):
     """Nor do their other kinds, nor the cases of their sources, with each kind of contact."""
     problem = PROBLEMS[name]

@@ -3,18 +3,16 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from shared_mechanisms import slider_crank
 
 from nonsmooth import (
     GaussQP,
-    Gravity,
     Ground,
     Landing,
     Model,
     PlanarBody,
     PointPlane,
     PrescribedMotion,
-    Prismatic,
-    Revolute,
     Rigid,
     SpatialBody,
     simulate,
@@ -39,27 +37,11 @@ def test_torque_free_asymmetric_body():
     assert np.max(np.abs(np.linalg.norm(quaternion, axis=1) - 1)) <= 1e-12
 
 
-def slider_crank(driven=False):
-    elements = [
-        Ground(),
-        PlanarBody("crank", mass=0.038, inertia=7.4e-5, position=(0.0765, 0.0), angular_velocity=150.0),
-        PlanarBody("rod", mass=0.038, inertia=5.9e-4, position=(0.306, 0.0)),
-        PlanarBody("slider", mass=0.076, inertia=2.7e-6, position=(0.459, 0.0)),
-        Revolute("main", "ground", "crank", at_b=(-0.0765, 0.0)),
-        Revolute("big_end", "crank", "rod", at_a=(0.0765, 0.0), at_b=(-0.153, 0.0)),
-        Revolute("small_end", "rod", "slider", at_a=(0.153, 0.0)),
-        Prismatic("slide", "ground", "slider"),
-    ]
-    if driven:
-        elements.append(PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: 150.0 * t))
-    return Model([*elements, Gravity(acceleration=(0.0, -9.81))]).build(assemble=True)
-
-
 @pytest.mark.slow
 def test_ideal_joints_keep_energy_and_stay_closed():
     """Joints as in RATTLE: no drift, energy error of second order."""
     drift = []
-    system = slider_crank()
+    system = slider_crank().build(assemble=True)
     for dt in (2e-4, 1e-4):
         trajectory = simulate(system, GaussQP(), t_end=0.2, dt=Landing(1e-6, dt))
         total = trajectory.energy["kinetic"] + trajectory.energy["potential"]
@@ -73,7 +55,8 @@ def test_ideal_joints_keep_energy_and_stay_closed():
 @pytest.mark.parametrize("dt", [1e-4, Landing(1e-6, 1e-4)], ids=["constant", "landing"])
 def test_driven_mechanism_follows_its_driver(dt):
     """The crank turns as prescribed; the driver's work balances the energy of a conservative mechanism."""
-    system = slider_crank(driven=True)
+    motor = PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: 150.0 * t)
+    system = slider_crank(motor).build(assemble=True)
     trajectory = simulate(system, GaussQP(), t_end=0.05, dt=dt)
     assert trajectory.q["crank.angle"][-1] == pytest.approx(150.0 * 0.05, abs=1e-12)
     assert trajectory.certificate.joint_violation <= 1e-12
@@ -104,7 +87,7 @@ def test_a_driven_cart_strikes_a_ball():
 @pytest.mark.slow
 def test_landing_without_contacts_is_second_order():
     """Position error of the free slider-crank, measured against the finest step."""
-    system = slider_crank()
+    system = slider_crank().build(assemble=True)
     ends = [
         simulate(system, GaussQP(), t_end=0.02, dt=Landing(1e-7, 2e-4 / 2**k)).q["crank.angle"][-1] for k in range(5)
     ]

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from loops import some
 from scipy.integrate import solve_ivp
 
 from nonsmooth import (
@@ -131,8 +132,7 @@ def ball(*, height=0.0, velocity, spin=(0.0, 0.0, 0.0), friction, restitution=0.
     return Model([Ground(), body, floor, Gravity(acceleration=(0.0, 0.0, -gravity))]).build()
 
 
-@pytest.mark.parametrize("name", RIGID)
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", some(RIGID, 2))
 def test_a_sliding_ball_begins_to_roll(name):
     """After 2 v0 / (7 mu g), at 5/7 of its speed, in the direction of its slip, which is none of the axes."""
     stepper, control = RIGID[name]
@@ -151,7 +151,7 @@ def test_a_sliding_ball_begins_to_roll(name):
     np.testing.assert_allclose(force, np.broadcast_to(expected, force.shape), atol=1e-9)
 
 
-@pytest.mark.parametrize("impact", ["newton", "poisson"])
+@pytest.mark.parametrize("impact", ["newton", pytest.param("poisson", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["moreau-jean", "gauss-qp, landing", "gauss-mpcc, landing", "event-driven"])
 @pytest.mark.parametrize("friction", [0.05, 0.6], ids=["slips", "sticks"])
 def test_an_oblique_impact_of_a_spinning_ball(name, friction, impact):
@@ -227,9 +227,8 @@ def end_of_cube(tumbles):
     return run.q.array[-1, :3]
 
 
-@pytest.mark.parametrize("name", [name for name in RIGID if "mpcc" not in name])
+@pytest.mark.parametrize("name", some([name for name in RIGID if "mpcc" not in name], 3))
 @pytest.mark.parametrize("tumbles", [False, True], ids=["slides", "tumbles"])
-@pytest.mark.sampled(3)
 def test_a_cube_on_its_corners(name, tumbles):
     """Four redundant corners: the sum of their forces is the weight, the motion that of all steppers to 1 %; how the
     load is shared is not unique, and not looked at."""

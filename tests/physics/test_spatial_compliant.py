@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loops import some
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
@@ -96,8 +97,7 @@ def planar_block(friction: FrictionLaw, load: tuple[float, float], speed: float)
 JUMPING = {"Dahl", "Karnopp", "Threlfall"}
 
 
-@pytest.mark.parametrize("name", FRICTION)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", some(FRICTION, 4))
 def test_straight_motion_in_space_is_that_of_the_plane(name: str) -> None:
     """A block is thrown up an incline, slides back or sticks: the same for any direction of plane and motion.
 
@@ -203,8 +203,7 @@ def ball(contact: Compliant | Rigid, height: float, velocity: tuple[float, ...],
     return model.build()
 
 
-@pytest.mark.parametrize("name", FRICTION)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", some(FRICTION, 4))
 def test_an_oblique_bounce_with_spin_loses_the_energy_that_it_states(name: str) -> None:
     """The ledger closes to what tolerances of 1e-8 leave of 2 J; momentum is that of the impulses."""
     contact = Compliant(LankaraniNikravesh(stiffness=1e8, restitution=0.9), FRICTION[name])

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     GaussQP,
@@ -147,8 +148,7 @@ def test_a_mechanism_in_space_has_its_sketch_and_its_gaps():
     assert any(title.startswith("Gap of") for title in titles(figure))
 
 
-@pytest.mark.parametrize(("width", "millimetres"), [("single", 90.0), ("double", 190.0), (120, 120.0)])
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("width", "millimetres"), some([("single", 90.0), ("double", 190.0), (120, 120.0)], 3))
 def test_figures_are_as_wide_as_a_column(run, width, millimetres):
     """With type of the same size, so that no journal has to scale them; 90 mm has room for one column of panels."""
     for figure in (run.plot(width=width), run.plot("slider.x", "slider.y", "slider.angle", width=width)):

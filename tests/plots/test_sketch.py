@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from loops import some
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 from scipy.spatial.transform import Rotation
@@ -48,8 +49,9 @@ def boxes(figure):
     return {text.get_text(): text.get_window_extent(canvas.get_renderer()) for text in axes.texts if text.get_text()}
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.slow] * (one == "six-rss")) for one in PROBLEMS])
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    "name", some([pytest.param(one, marks=[pytest.mark.slow] * (one == "six-rss")) for one in PROBLEMS], 4)
+)
 def test_names_stand_apart(name):
     system = PROBLEMS[name]().build()
     figure = sketch(system)

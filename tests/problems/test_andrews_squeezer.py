@@ -49,6 +49,7 @@ def multipliers(found):
     return np.array([found.reaction[f"k2-{pin}.{axis}"][0] for pin in PINS for axis in "xy"])
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_it_starts_as_printed(run):
     found = run.instant(0.0)
     assert by_angle(found.q) == pytest.approx(list(ANGLES.values()), abs=1e-16)
@@ -57,6 +58,7 @@ def test_it_starts_as_printed(run):
     assert multipliers(found) == pytest.approx([*START_MULTIPLIERS, *[0.0] * 4], rel=1e-13, abs=1e-12)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_it_ends_as_printed(run):
     found = run.instant(0.03)
     # 1 ps at the printed velocities, of 1140 rad/s, is 1e-9 rad; rates differ as the printed energy does
@@ -69,6 +71,7 @@ def test_it_ends_as_printed(run):
     assert multipliers(found)[:5] == pytest.approx(MULTIPLIERS[:5], rel=1e-6)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_the_printed_numbers_contradict_each_other_by_as_much(run):
     """The Test Set's own equations at its printed state give our values, not all of the printed ones, to 1e-6."""
     M, f, G, w = set_equations(np.array(POSITIONS), np.array(VELOCITIES))
@@ -85,6 +88,7 @@ def test_energy_is_kept(run):
     assert run.certificate.joint_violation < 1e-15
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_its_accelerations_and_forces_solve_the_equations_in_seven_angles(run):
     for t in (0.0101, 0.02, 0.03):
         found = run.instant(t)

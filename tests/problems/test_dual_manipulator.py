@@ -152,6 +152,7 @@ def rigid_s1():
     return published(dual_manipulator, ["1", "2"], parameters="S1", kinds={"rigid": (EventDriven(), EVENTS)})
 
 
+@pytest.mark.slow  # compiles the text of instants
 @pytest.mark.parametrize(
     ("case", "joint", "x", "y"), [("1", "joint2", 0.7012, 0.2578), ("2", "joint1", 0.8417, 0.3093)]
 )
@@ -161,6 +162,7 @@ def test_ideal_peaks(rigid_s1, case, joint, x, y):
     assert found[f"ideal force y, {joint}"] == pytest.approx(y, rel=1e-3)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_accelerations_and_forces_between_impacts(rigid_s1):
     """Rigid impacts have none; where the journal rests on its bearing the arms move nearly as those of the twin."""
     for case, joint in (("1", "joint2"), ("2", "joint1")):
@@ -179,6 +181,7 @@ def test_accelerations_and_forces_between_impacts(rigid_s1):
         assert mean == pytest.approx(gained, abs=1e-4 * np.max(np.abs(gained)))
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_impulse_is_steady_over_the_step(rigid_s1):
     assert rigid_s1.table["1"]["rigid"]["largest impulse"] == pytest.approx(8.1, rel=0.02)
     for dt in (1e-3, 2e-4, 5e-5):
@@ -187,6 +190,7 @@ def test_impulse_is_steady_over_the_step(rigid_s1):
         assert np.max(run.impacts["P_N"]) == pytest.approx(8.06e-3, rel=0.003)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_moreau_jean_agrees_with_events(rigid_s1):
     found = published(dual_manipulator, ["1", "2"], parameters="S1", kinds=COARSE, measures=ANGLES)
     for case in ("1", "2"):
@@ -209,6 +213,7 @@ def test_a_kind_beside_an_accurate_one_is_judged_by_it():
     assert verdicts[1].position != verdicts[2].position
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_facts_of_the_motion(rigid_s1):
     run = rigid_s1.runs["1", "rigid"]
     assert contact_share(run)["joint2"] == pytest.approx(0.88, abs=0.01)
@@ -236,6 +241,7 @@ def test_moreau_jean_keeps_the_angular_momentum_of_one_side_to_first_order():
     assert drift[0] <= 1e-6 and drift[1] <= 0.2 * drift[0]
 
 
+@pytest.mark.slow  # compiles the text of another impact law
 def test_moreau_jean_keeps_the_angular_momentum_of_contacts_that_last_to_second_order():
     """Impacts of Stronge's law stand between the steps, at one place."""
     system = dual_manipulator(case=1, impact="stronge").build()
@@ -243,6 +249,7 @@ def test_moreau_jean_keeps_the_angular_momentum_of_contacts_that_last_to_second_
     assert 3.0 <= drift[0] / drift[1] <= 5.0 and drift[1] >= 1e-9
 
 
+@pytest.mark.slow  # compiles the text of another impact law
 @pytest.mark.parametrize("theta", [0.5, 1.0])
 @pytest.mark.parametrize("case", [1, 2, 3])
 def test_balanced_levers_keep_the_angular_momentum(case, theta):
@@ -263,6 +270,7 @@ def test_balanced_levers_keep_the_angular_momentum_over_the_whole_run(case, impa
     assert linear <= 1e-12 and angular <= 1e-10
 
 
+@pytest.mark.slow  # compiles the text of another impact law
 @pytest.mark.parametrize(("contact", "stepper"), [("rigid", EventDriven()), ("compliant", None)])
 def test_contact_that_gives_both_angle_errors_of_case_1(contact, stepper):
     """A thick journal with little friction in set S2, in either world: 1 %, of which their difference is half."""

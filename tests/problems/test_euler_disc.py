@@ -7,6 +7,7 @@ from functools import cache
 import casadi as ca
 import numpy as np
 import pytest
+from loops import some
 from scipy.integrate import solve_ivp
 
 from nonsmooth import ErrorControl, EventDriven, simulate
@@ -66,8 +67,7 @@ def error(run, y):
     return np.max(np.abs(run.end.q[:3] - y[:3])), 2.0 * turned
 
 
-@pytest.mark.parametrize("tilt", TURNS)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("tilt", some(TURNS, 3))
 def test_a_fine_run_rolls_as_newton_and_euler_say(tilt):
     """Within 1e-12 of a step; the direction to the lowest point of the edge is known to 1e-16 over the tilt."""
     system = euler_disc(tilt=tilt).build()
@@ -82,8 +82,7 @@ def test_a_fine_run_rolls_as_newton_and_euler_say(tilt):
     assert np.ptp(energy) < 1e-12 * MASS * GRAVITY * RADIUS
 
 
-@pytest.mark.parametrize("tilt", TURNS)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("tilt", some(TURNS, 3))
 def test_the_verdict_of_the_default_call_is_right(tilt):
     """The error that it states, as a share of the contact's size of 1 cm, bounds the one against rolling."""
     run = simulate(euler_disc(tilt=tilt).build(), t_end=TURNS[tilt])

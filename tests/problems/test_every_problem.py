@@ -9,9 +9,11 @@ import functools
 import inspect
 import json
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import Compliant, ErrorControl, Landing, MoreauJean, Rigid, plots, simulate, steppers
 from nonsmooth.cli import main
@@ -50,9 +52,7 @@ def built(name, soft):
     return PROBLEMS[name](**({"contact": SOFT} if soft else {})).build()
 
 
-@pytest.mark.parametrize("word", steppers.names())
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.sampled(11)
+@pytest.mark.parametrize(("name", "word"), some(product(EVERY, steppers.names()), 11))
 def test_ten_steps_with_each_stepper_that_fits(name, word):
     """Rigid steppers with the problem's own contact, compliant ones with a law in its place, drawn with its panels."""
     one, stepper = PROBLEMS[name], steppers.by_name(word)()
@@ -70,8 +70,7 @@ def test_ten_steps_with_each_stepper_that_fits(name, word):
         assert run.certificate.complementarity <= 1e-9
 
 
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", some(EVERY, 4))
 def test_it_is_described(name, tmp_path, capsys):
     """With each of its bodies, joints and contacts, each origin, and a drawing."""
     path = tmp_path / "sketch.png"
@@ -105,9 +104,9 @@ def test_the_example_in_its_docstring(name):
     assert results.attempted >= 1 and results.failed == 0
 
 
-@pytest.mark.sampled(6)  # of each other problem one of both
 @pytest.mark.parametrize(
-    ("name", "stepper"), [(name, word) for i, name in enumerate(PROBLEMS) for word in (RUNS, reversed(RUNS))[i % 2]]
+    ("name", "stepper"),
+    some([(name, word) for i, name in enumerate(PROBLEMS) for word in (RUNS, reversed(RUNS))[i % 2]], 6),
 )
 def test_it_runs_from_the_command_line(name, stepper, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -120,8 +119,7 @@ def test_it_runs_from_the_command_line(name, stepper, tmp_path, monkeypatch, cap
     assert report["certificate"]["complementarity"] <= 1e-9
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", some(PROBLEMS, 4))
 def test_its_panels_can_be_drawn(name):
     """With the exact solution where there is one; the names and units of the panels are then known to both."""
     one = PROBLEMS[name]
@@ -131,8 +129,7 @@ def test_its_panels_can_be_drawn(name):
     assert len([axis for axis in figure.axes if axis.get_visible()]) == len(one.panels) >= 3
 
 
-@pytest.mark.parametrize("name", [name for name, one in PROBLEMS.items() if one.exact is not None])
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", some([name for name, one in PROBLEMS.items() if one.exact is not None], 2))
 def test_the_exact_solution_speaks_of_the_same_quantities(name):
     """Names, start, gaps that hold, and a velocity that is the rate of the coordinate."""
     system, exact = PROBLEMS[name]().build(), PROBLEMS[name].exact()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
+from loops import some
 from scipy.integrate import solve_ivp
 
 from nonsmooth import InputError, MoreauJean, simulate
@@ -90,9 +91,8 @@ def nodal_deflection(elements, crank_speed, stiffening, t):
 
 @pytest.mark.parametrize(
     ("crank_speed", "stiffening", "dt", "tolerance"),
-    [(15.0, True, 5e-6, 1e-4), (150.0, True, 2.5e-6, 1e-4), (150.0, False, 5e-6, 4e-4)],
+    some([(15.0, True, 5e-6, 1e-4), (150.0, True, 2.5e-6, 1e-4), (150.0, False, 5e-6, 4e-4)], 3),
 )
-@pytest.mark.sampled(3)
 def test_the_ideal_mechanism_against_nodal_displacements(crank_speed, stiffening, dt, tolerance):
     """Of the largest deflection, over a period of the rod's first mode; 3.5e-5, 7.4e-5 and 2.1e-4 measured.
 

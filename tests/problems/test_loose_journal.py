@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     ErrorControl,
@@ -30,8 +31,7 @@ STEPPERS = (
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.1])
-@pytest.mark.parametrize(("stepper", "dt"), STEPPERS, ids=lambda one: type(one).__name__)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("stepper", "dt"), some(STEPPERS, 3), ids=lambda one: type(one).__name__)
 def test_the_ends_bear_what_statics_says(stepper, dt, friction):
     """Forces of 21 and 34 N within 1e-9 N; nothing moves by more than round-off, and no collar is touched."""
     system = loose_journal(contact=Rigid(restitution=0.0, friction=friction)).build()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     ErrorControl,
@@ -38,9 +39,8 @@ def slide(friction):
     return slide_in_guide(contact=Rigid(restitution=0.0, friction=friction)).build()
 
 
-@pytest.mark.parametrize("friction", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("friction", some([0.0, 0.1, 0.3], 3))
 @pytest.mark.parametrize(("stepper", "dt"), STEPPERS, ids=NAMES)
-@pytest.mark.sampled(4)
 def test_walls_and_ends_bear_what_statics_says(stepper, dt, friction):
     """Within 1e-9 N of 98 and 171 N, whatever the stepper makes of the corners; pushed at a constant speed."""
     run = simulate(slide(friction), stepper, t_end=0.01, dt=dt)

@@ -6,6 +6,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
+from loops import some
 from scipy.integrate import solve_ivp
 
 from nonsmooth.exceptions import InputError
@@ -90,8 +91,7 @@ def test_case_3_with_gravity_rests_on_the_same_corners():
     assert solution.rest_force[LEFT_UPPER] == pytest.approx(0.475, rel=1e-14)
 
 
-@pytest.mark.parametrize("restitution", [0.0, 0.3, 0.5])
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("restitution", some([0.0, 0.3, 0.5], 3))
 def test_total_impulse_is_the_rest_force_times_time(restitution):
     T = 0.1
     flat = case(1, restitution=restitution).contact_impulse(T)

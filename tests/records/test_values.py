@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth.compile.records import values
 from nonsmooth.compile.records.compiled import RecordType  # noqa: F401  (types of records)
@@ -92,8 +93,7 @@ def _filled(shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.__name__)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("text", some(TEXTS, 3), ids=lambda text: text.__name__)
 def test_compiled_and_uncompiled_agree(shape, text):
     plain, compiled = _filled(shape), _filled(shape)
     text(Record("Sample", shape, plain.address("Sample")))

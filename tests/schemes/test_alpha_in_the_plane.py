@@ -1,10 +1,11 @@
-"""Generalised alpha in the plane: kept motions, its order, its memory, how seldom steps are divided."""
+"""Generalised alpha in the plane: its equations, its order, its memory, how seldom steps are divided."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from kept import beyond
+from loops import some
+from reference import violations
 
 from nonsmooth import (
     Damper,
@@ -106,33 +107,28 @@ def pressed() -> Model:
     )
 
 
-#: mechanism, step, number of steps, scheme, rows kept
+#: mechanism, step, number of steps, spectral radius
 CASES = {
-    "guide": (slider_crank_translational(contact=Rigid(restitution=0.4, friction=0.1)), 1e-4, 160, 0.8, 1),
-    "guide, each third row": (
-        slider_crank_translational(contact=Rigid(restitution=0.4, friction=0.1)), 1e-4, 160, 0.8, 3,
-    ),
-    "pin": (slider_crank_revolute(), 2e-5, 160, 0.8, 1),
-    "rod": (slider_rod(case=2), 2e-4, 160, 0.8, 1),
-    "loop": (loop(), 5e-5, 160, 0.8, 1),
-    "stop": (pendulum_with_stop(), 5e-3, 160, 0.8, 1),
-    "rocker": (crank_rocker(), 1e-4, 160, 0.8, 1),
-    "loop, radius 0": (loop(), 2e-4, 100, 0.0, 1),
-    "loop, radius 1": (loop(), 2e-4, 100, 1.0, 1),
-    "pressed, radius 0": (pressed(), 2e-4, 100, 0.0, 1),
-    "pressed, radius 1": (pressed(), 2e-4, 100, 1.0, 1),
+    "guide": (slider_crank_translational(contact=Rigid(restitution=0.4, friction=0.1)), 1e-4, 160, 0.8),
+    "pin": (slider_crank_revolute(), 2e-5, 160, 0.8),
+    "rod": (slider_rod(case=2), 2e-4, 160, 0.8),
+    "loop": (loop(), 5e-5, 160, 0.8),
+    "stop": (pendulum_with_stop(), 5e-3, 160, 0.8),
+    "rocker": (crank_rocker(), 1e-4, 160, 0.8),
+    "loop, radius 0": (loop(), 2e-4, 100, 0.0),
+    "loop, radius 1": (loop(), 2e-4, 100, 1.0),
+    "pressed, radius 0": (pressed(), 2e-4, 100, 0.0),
+    "pressed, radius 1": (pressed(), 2e-4, 100, 1.0),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_all_columns_are_those_of_another_implementation(name):
-    """Which closed joints and gaps to 1e-13 of their terms, which velocities see divided by dt; here residuals of 1e-12
-    end the passes of each step, which energies add up."""
-    model, dt, steps, radius, record = CASES[name]
-    run = simulate(model.build(), GeneralizedAlpha(radius), t_end=steps * dt, dt=dt, record=record)
-    # joints know forces to round-off over dt
-    looser = {"q": 0.1, "v": 0.2, "left": 0.2, "reaction": 1e2, "account": 1e2, "energy": 20.0}
-    assert beyond(run, f"alpha {name}", 1e-10, looser) == {}
+def test_steps_satisfy_the_equations(name):
+    model, dt, steps, radius = CASES[name]
+    system, stepper = model.build(), GeneralizedAlpha(radius)
+    run = simulate(system, stepper, t_end=steps * dt, dt=dt)
+    assert len(run.t) == steps + 1 and np.any(run.P_N.array > 0.0)
+    assert violations(run, system, stepper, dt) == {}
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.8, 1.0])
@@ -209,10 +205,11 @@ def test_a_spring_that_swings_in_ten_steps_does_not():
 
 @pytest.mark.parametrize(
     "model",
-    [slider_crank_translational(contact=Rigid(restitution=0.4, friction=0.1)), loop(), slider_crank_revolute()],
+    some(
+        [slider_crank_translational(contact=Rigid(restitution=0.4, friction=0.1)), loop(), slider_crank_revolute()], 3
+    ),
     ids=["guide", "loop", "pin"],
 )
-@pytest.mark.sampled(3)
 def test_a_run_goes_on_to_the_same_bits(model, tmp_path):
     system, run = model.build(), {"dt": 1e-4}
     whole = simulate(system, GeneralizedAlpha(), t_end=0.04, **run)

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     GaussQP,
@@ -67,15 +68,17 @@ def test_runs_with_joints_equal_single_runs_bit_for_bit(joints):
 
 @pytest.mark.parametrize(
     "model",
-    [
-        slider_crank_translational,
-        partial(slider_rod, case=2),
-        flexible_slider_crank,
-        partial(spatial_slider_crank, Rigid(restitution=0.5, friction=0.1)),
-    ],
+    some(
+        [
+            slider_crank_translational,
+            partial(slider_rod, case=2),
+            flexible_slider_crank,
+            partial(spatial_slider_crank, Rigid(restitution=0.5, friction=0.1)),
+        ],
+        3,
+    ),
     ids=["slider-crank", "slider-rod", "flexible", "spatial"],
 )
-@pytest.mark.sampled(3)
 def test_any_parameter_may_vary(model):
     """Whatever it changes in the memory of a run, and nothing else: one after the other, by so little that joints
     remain closed."""

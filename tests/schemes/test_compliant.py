@@ -13,6 +13,7 @@ import warnings
 import casadi as ca
 import numpy as np
 import pytest
+from loops import some
 from scipy.optimize import brentq
 
 import nonsmooth.laws as laws
@@ -140,8 +141,7 @@ LOOSER = {"double pendulum": 1e-11}
 
 
 @pytest.mark.filterwarnings("ignore::nonsmooth.ValidityWarning")
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", some(CASES, 4))
 def test_rows_are_those_of_the_other_formulation(name):
     """All columns; impulses of a row are integrals over it, whose length is known to round-off of time."""
     model, t_end, dt = CASES[name]
@@ -279,8 +279,7 @@ def journal(contact, speed=0.5) -> Model:
 
 
 @pytest.mark.filterwarnings("ignore::nonsmooth.ValidityWarning")
-@pytest.mark.parametrize("name", NORMAL)
-@pytest.mark.sampled(5)
+@pytest.mark.parametrize("name", some(NORMAL, 5))
 def test_every_normal_law(name):
     system = journal(Compliant(example(NORMAL[name]), SLIDING)).build()
     run, known = beside(f"law {name}", system, 2e-4, lengths(5e-7))
@@ -291,8 +290,7 @@ def test_every_normal_law(name):
     assert np.max(run.lam_N["pin"]) == pytest.approx(known.peak[0], rel=1e-9)
 
 
-@pytest.mark.parametrize("name", FRICTION)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", some(FRICTION, 4))
 def test_every_friction_law(name):
     system = journal(Compliant(Flores(stiffness=1e8, restitution=0.8), example(FRICTION[name]))).build()
     run, known = beside(f"friction law {name}", system, 3e-4, lengths(1e-6))
@@ -480,8 +478,7 @@ def test_limits_of_motion_warn(law, quantity):
     assert f" and has {quantity} = " in warning
 
 
-@pytest.mark.parametrize("integrator", [Radau(), Bdf(), Lsoda(), Cvodes()], ids=repr)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("integrator", some([Radau(), Bdf(), Lsoda(), Cvodes()], 3), ids=repr)
 def test_integrators_outside_step_the_compiled_equations(integrator):
     """Errors are 1e-9 of 3 m/s in each of some hundred steps, as those of `Dop853`."""
     control = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     Compliant,
@@ -89,8 +90,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    "name", some((pytest.param(name, marks=[pytest.mark.slow] * ("space" in name)) for name in CASES), 4)
+)
 def test_rows_are_those_of_the_other_formulation(name):
     """On other processors LAPACK finds the modes with other round-off: ten times what one processor needs.
 
@@ -112,9 +114,10 @@ def test_rows_are_those_of_the_other_formulation(name):
     assert abs(ledger.remainder) <= 1e-8 * (ledger.kinetic_start + ledger.potential_start)
 
 
-@pytest.mark.parametrize("integrator", [Radau(), Lsoda(), Cvodes()], ids=repr)
-@pytest.mark.parametrize(("make", "t_end"), [(beam, 1e-3), (rod, 4e-4)], ids=["plane", "space"])
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("integrator", some([Radau(), Lsoda(), Cvodes()], 3), ids=repr)
+@pytest.mark.parametrize(
+    ("make", "t_end"), [(beam, 1e-3), pytest.param(rod, 4e-4, marks=pytest.mark.slow)], ids=["plane", "space"]
+)
 def test_integrators_outside_move_modes_as_well(make, t_end, integrator):
     """They agree with steps of `Dop853`, each to 1e-9; errors of some thousand steps add up, as modes have hardly any
     damping that would reduce them."""
@@ -130,7 +133,7 @@ def test_integrators_outside_move_modes_as_well(make, t_end, integrator):
     assert losses[0] == pytest.approx(losses[1], rel=1e-4) and losses[0] > 0.0
 
 
-@pytest.mark.parametrize("make", [crank, rod], ids=["plane", "space"])
+@pytest.mark.parametrize("make", [crank, pytest.param(rod, marks=pytest.mark.slow)], ids=["plane", "space"])
 def test_the_text_runs_uncompiled(make):
     """Line by line, with views of the records; sums of four are taken in another order."""
     system, control, rows = make().build(), lengths(1e-6), 3

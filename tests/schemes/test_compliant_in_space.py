@@ -5,6 +5,7 @@ Steps are of one length, so that both take the same: tolerances are too wide to 
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     Compliant,
@@ -65,8 +66,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", some(CASES, 3))
 def test_rows_are_those_of_the_other_formulation(name):
     """Overlaps of 1e-7 m are known to the round-off of positions of 1 m: to 1e-9, and so are forces."""
     make, t_end, dt = CASES[name]
@@ -121,9 +121,8 @@ def random_mechanism(dimension: int, seed: int) -> Model:
     return model
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", some(range(6), 4))
 @pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.sampled(4)
 def test_random_mechanisms_move_alike(dimension, seed):
     """To the same ends: a step that is shortened, since surfaces might touch unseen within it, shifts later rows.
     Several contacts that stick at once know their forces to some 1e-7: a billionth of the response is added."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import osqp
 import pytest
+from loops import some
 
 from nonsmooth import (
     ActiveSet,
@@ -58,8 +59,7 @@ SPACE = [SemismoothNewton(), SmoothingNewton(), ProjectedGaussSeidel(), Admm(), 
     [(slider_crank_translational, PLANE, 1e-3), (spatial_slider_crank, SPACE, 1e-4)],
     ids=["plane", "space"],
 )
-@pytest.mark.parametrize("scheme", RUNS)
-@pytest.mark.sampled(5)
+@pytest.mark.parametrize("scheme", some(RUNS, 5))
 def test_each_solver_gives_the_motion_of_the_default_one(scheme, model, solvers, clearance):
     """To 1e-9 of the clearance; Gauss-Seidel, which stops at 1e-10 of the velocities of a program, to 1e-5."""
     stepper, dt, restitution = RUNS[scheme]
@@ -99,9 +99,8 @@ def test_without_friction_quadratic_programs_are_enough_in_space():
     assert np.abs(run.q.array - default.q.array).max() <= 1e-9 * 1e-4
 
 
-@pytest.mark.parametrize("dt", [1e-4, Landing(1e-4, 1e-3)], ids=str)
+@pytest.mark.parametrize("dt", some([1e-4, Landing(1e-4, 1e-3)], 2), ids=str)
 @pytest.mark.parametrize("stepper", [GaussQP(solver=Osqp()), GaussMPCC(solver=IpoptMPCC())], ids=["osqp", "ipopt"])
-@pytest.mark.sampled(3)
 def test_osqp_and_ipopt_are_what_is_called_in_space_with_friction(stepper, dt, monkeypatch):
     """Counted by wrappers of both libraries, on 60 steps; the motion is that of the default solver until the second
     impact, after which restitution amplifies round-off."""
@@ -133,6 +132,7 @@ def test_ipopt_takes_constant_steps_of_the_polishing_robot_with_friction():
     assert np.abs(run.q.array - default.q.array).max() <= 1e-8 * 1e-4  # of the clearance
 
 
+@pytest.mark.slow  # compiles the text of another impact law
 @pytest.mark.parametrize("impact", ["poisson", "routh", "stronge"])
 @pytest.mark.parametrize("lands", [False, True])
 def test_phases_of_impacts_by_other_solvers(impact, lands):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     CircleCircle,
@@ -157,12 +158,15 @@ CASES = {
 } | {name: (model.build, EventDriven(), CONTROL, t_end) for name, (model, t_end) in ORDINARY.items()}
 
 
+#: cases with these laws compile their texts
+LAWS = ("Poisson", "Routh", "Stronge")
 #: of cases whose impulses, and with them the modes of rows, are not unique, only the motion is compared
 SHARED = ("block", "slide in")
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize(
+    "case", some((pytest.param(case, marks=[pytest.mark.slow] * any(law in case for law in LAWS)) for case in CASES), 3)
+)
 def test_rows_are_those_of_the_other_formulation(case):
     """States as close as the tolerances of 1e-8 to 1e-9 of a coordinate, times of rows to 1e-8.
 

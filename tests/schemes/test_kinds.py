@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from loops import some
 from scipy.spatial.transform import Rotation
 
 from nonsmooth import (
@@ -224,8 +225,7 @@ def somewhere(rng: np.random.Generator, dimension: int) -> np.ndarray:
     return np.concatenate([rng.uniform(-1, 1, 3), Rotation.random(random_state=rng).as_matrix().T.ravel()])
 
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", some(KINDS, 4))
 def test_the_bits_are_those_of_casadi(name):
     it, rng = KINDS[name], np.random.default_rng(1)
     for _ in range(8):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kept import beyond
+from reference import violations
 
 from nonsmooth import (
     CirclePlane,
@@ -66,24 +66,24 @@ def driven_table(rate: float = 60.0) -> Model:
     return model
 
 
-#: mechanism, end, steps, tolerance, rows kept
+#: mechanism, end, steps
 CASES = {
-    "guide": (slider_crank_translational(), 0.01, FINE, 1e-9, 1),
-    "guide, each third row": (slider_crank_translational(), 0.01, FINE, 1e-9, 3),
-    "pin": (slider_crank_revolute(), 5e-3, FINE, 1e-9, 1),
-    "rod": (slider_rod(case=1), 0.05, Landing(1e-6, 1e-3), 1e-9, 1),
-    "flail": (flail(), 0.3, Landing(1e-4, 1e-3), 1e-9, 1),
-    "table": (driven_table(), 0.5, Landing(1e-4, 1e-3), 1e-8, 1),
+    "guide": (slider_crank_translational(), 0.01, FINE),
+    "pin": (slider_crank_revolute(), 5e-3, FINE),
+    "rod": (slider_rod(case=1), 0.05, Landing(1e-6, 1e-3)),
+    "flail": (flail(), 0.3, Landing(1e-4, 1e-3)),
+    "table": (driven_table(), 0.5, Landing(1e-4, 1e-3)),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_all_columns_are_those_of_another_implementation(name):
-    """Impacts located to 1e-13 of a clearance by rates of mm/s, and round-off that they make grow, differ."""
-    model, t_end, dt, tolerance, record = CASES[name]
-    run = simulate(model.build(), GaussQP(), t_end=t_end, dt=dt, record=record)
-    # joints know forces to round-off over dt^2; the remainder of energy is a difference of works
-    assert beyond(run, f"landing {name}", tolerance, {"reaction": 1e3, "account": 10.0}) == {}
+def test_steps_satisfy_the_equations(name):
+    """And end where a gap closes, see `landing` of the reference."""
+    model, t_end, dt = CASES[name]
+    system = model.build()
+    run = simulate(system, GaussQP(), t_end=t_end, dt=dt)
+    assert len(run.impacts) > 0
+    assert violations(run, system, GaussQP(), dt) == {}
 
 
 def test_a_motor_drives_up_to_an_impact():

@@ -9,6 +9,7 @@ import sys
 import casadi as ca
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     CirclePlane,
@@ -111,8 +112,9 @@ def boxes() -> Model:
     return model
 
 
-@pytest.mark.parametrize("stepper", [GaussQP(), MoreauJean(), MoreauJean(theta=1.0), GeneralizedAlpha()], ids=repr)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize(
+    "stepper", some([GaussQP(), MoreauJean(), MoreauJean(theta=1.0), GeneralizedAlpha()], 3), ids=repr
+)
 def test_what_rests_goes_on_to_the_same_bits_beside_what_does_not(stepper):
     system = boxes().build()
     whole = simulate(system, stepper, t_end=0.05, dt=1e-3)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from loops import some
 from scipy.optimize import linprog
 
 from nonsmooth.compile.casadi_call import Array
@@ -170,8 +171,7 @@ def never_fails(kind: str, count: int) -> Counter[str]:
     return used
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("kind", some(KINDS, 3))
 def test_no_program_stays_unsolved(kind: str) -> None:
     used = never_fails(kind, SAMPLE)
     assert set(used) <= {"SemismoothNewton", "SmoothingNewton"}
@@ -187,8 +187,7 @@ def test_newtons_method_solves_nearly_all(record_property: Callable[[str, object
     assert total["SmoothingNewton"] <= 0.05 * total.total()
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("kind", some(sorted(KINDS), 3))
 def test_the_smoothed_path_alone_answers_to_round_off(kind: str) -> None:
     """The rescue has to hold by itself, also where Newton's method would have done."""
     session = SmoothingNewton().setup()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth.programs import FrictionContact
 from nonsmooth.solvers import CasadiQP, Osqp
@@ -55,8 +56,7 @@ def random_program(seed: int, contacts: int, bilateral: int, dimension: int) -> 
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("seed", range(40))
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", some(range(40), 3))
 def test_joints_and_contacts_together(seed, dimension):
     """Residual of the program itself, which knows neither the planes nor the elimination of joints."""
     program = random_program(seed, 1 + seed % 4, seed % 3, dimension)

@@ -73,6 +73,7 @@ def test_the_root_across_the_clearance_is_rejected():
     assert run.P_N["pin"].sum() == pytest.approx(9.81 * 0.1, rel=1e-9)
 
 
+@pytest.mark.slow  # compiles the text of another impact law
 def test_a_start_without_load_or_normal_does_not_scale_the_run():
     """Concentric and without load at t = 0, where nothing has a size: unknowns are scaled by what they become."""
     system = dual_manipulator(case=2, impact="stronge").build()

@@ -21,6 +21,8 @@ from nonsmooth import (
 )
 from nonsmooth_problems import bouncing_ball, slider_rod
 
+COMPILES = pytest.mark.slow  # the texts of impact laws other than Newton's, or of balanced moment arms
+
 E = 0.6
 #: as good as none; texts with these laws and no friction are not compiled for tests, see test_poisson.py
 LEAST = 1e-13
@@ -46,6 +48,7 @@ def first_impact(impact):
     return trajectory, rows
 
 
+@COMPILES
 @pytest.mark.parametrize("case", [1, 3])
 def test_poisson_and_newton_agree_where_all_contacts_strike_alike(case):
     runs = []
@@ -56,6 +59,7 @@ def test_poisson_and_newton_agree_where_all_contacts_strike_alike(case):
     assert np.max(np.abs(runs[0].P_N.array - runs[1].P_N.array)) <= 1e-12
 
 
+@COMPILES
 def test_poisson_returns_the_impulse_that_stopped_the_fall():
     """The left end strikes while the right one rests: Delassus rows G_o = 1/m - a^2/J < 0 couple them.
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from shared_mechanisms import KANE, kane_loss, kane_pendulum
 
 from nonsmooth import (
     BoxPlane,
@@ -21,13 +22,14 @@ from nonsmooth import (
     MoreauJean,
     PlanarBody,
     PointPlane,
-    Revolute,
     Rigid,
     SpatialBody,
     simulate,
 )
 from nonsmooth.laws import LankaraniNikravesh, RegularisedCoulomb
 from nonsmooth_problems import bouncing_ball, newtons_cradle, slider_rod
+
+COMPILES = pytest.mark.slow  # the texts of impact laws other than Newton's, or of balanced moment arms
 
 LANDING = GaussQP(), Landing(1e-6, 1e-3)
 EVENTS = EventDriven(), ErrorControl(1e-10, 1e-12, 1e-6, 1e-2)
@@ -149,6 +151,7 @@ def rod(impact, angle, gamma, mu, e):
     return [Ground(), body, tip], G
 
 
+@COMPILES
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
 @pytest.mark.parametrize("impact", ["stronge", "routh"])
 @pytest.mark.parametrize(("slip", "mu"), [(9.0, 0.2), (-9.0, 0.2), (1.5, 0.2), (0.7, 0.2), (0.0, 0.2)])
@@ -161,6 +164,7 @@ def test_an_oblique_fall_of_a_disc(stepper, dt, slip, mu, impact):
     assert (row["P_N"], row["P_T"]) == pytest.approx((P_N, P_T), rel=1e-12, abs=1e-13)
 
 
+@COMPILES
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
 @pytest.mark.parametrize(
     ("angle", "gamma_N", "gamma_T", "mu", "after"), [(0.6, -1.0, 0.3, 0.1, "turns"), (0.9, -2.0, 1.5, 1.2, "sticks")]
@@ -173,6 +177,7 @@ def test_a_rod_strikes_at_an_angle(stepper, dt, angle, gamma_N, gamma_T, mu, aft
     assert row["gamma_plus"] == pytest.approx((np.array([gamma_N, gamma_T]) + G @ expected)[0], rel=1e-11)
 
 
+@COMPILES
 def test_the_rod_against_a_stiff_floor():
     """Its slip turns. Elastic contact, e = 1, and slip speeds of friction far below those of the impact.
 
@@ -196,48 +201,20 @@ def test_the_rod_against_a_stiff_floor():
     assert error["routh"] > 5e-3 and min(error["newton"], error["poisson"]) > 0.05
 
 
-def pendulum(impact):
-    """Kane and Levinson's double pendulum of two slender rods, 1 m and 1 kg each, over a floor."""
-    contact = Rigid(restitution=0.5, friction=0.5, impact=impact)
-    rods = [PlanarBody(f"rod{i}", mass=1.0, inertia=1 / 12, position=(0.0, 0.5 - i), angle=-np.pi / 2) for i in (1, 2)]
-    joints = [
-        Revolute("pivot", "ground", "rod1", at_b=(-0.5, 0.0)),
-        Revolute("knee", "rod1", "rod2", at_a=(0.5, 0.0), at_b=(-0.5, 0.0)),
-    ]
-    floor = PointPlane("floor", "ground", "rod2", at_a=(0.0, -2.0), at_b=(0.5, 0.0), contact=contact)
-    return Model([Ground(), *rods, *joints, floor]).build()
-
-
-def lost(system, stepper, dt, angles, rates, mu, e):
-    """Kinetic energy lost in the impact of the tip, and before it [J]; angles from the vertical."""
-    along, across = [np.array([[np.sin(x), -np.cos(x)], [np.cos(x), np.sin(x)]]) for x in angles], np.zeros(2)
-    q, v, knee, speed = {}, {}, np.zeros(2), across
-    for i, (axes, angle, rate) in enumerate(zip(along, angles, rates, strict=True), start=1):
-        centre, moves = knee + 0.5 * axes[0], speed + 0.5 * rate * axes[1]
-        q |= {f"rod{i}.x": centre[0], f"rod{i}.y": centre[1], f"rod{i}.angle": angle - np.pi / 2}
-        v |= {f"rod{i}.x": moves[0], f"rod{i}.y": moves[1], f"rod{i}.angle": rate}
-        knee, speed = knee + axes[0], speed + rate * axes[1]
-    parameters = {"floor.at_a_y": knee[1], "floor.friction": mu, "floor.restitution": e}
-    state = system.state(q, velocities=v)
-    trajectory = simulate(system, stepper, t_end=1e-9, dt=dt, state=state, parameters=parameters)
-    assert trajectory.certificate.joint_violation <= 1e-14
-    assert trajectory.certificate.complementarity <= 1e-9
-    return trajectory.energy["loss_impacts"][0], trajectory.certificate.energy.kinetic_start
-
-
+@COMPILES
 def test_no_impact_of_kanes_pendulum_gains_energy():
-    example = np.radians([20.0, 30.0]), (-0.1, -0.2), 0.5, 0.7
     for scheme in (EVENTS, LANDING):
-        loss, start = lost(pendulum("stronge"), *scheme, *example)
+        loss, start = kane_loss(kane_pendulum("stronge").build(), *scheme, *KANE)
         assert 0.0 < loss < start
-    rng, system = np.random.default_rng(4), pendulum("stronge")
+    rng, system = np.random.default_rng(4), kane_pendulum("stronge").build()
     for _ in range(100):
         angles, rates = rng.uniform(-1.5, 1.5, 2), rng.uniform(-2.0, 2.0, 2)
         rates *= -np.sign(np.sin(angles) @ rates)  # the tip falls
-        loss, start = lost(system, *EVENTS, angles, rates, rng.uniform(0.0, 1.5), rng.uniform(0.0, 1.0))
+        loss, start = kane_loss(system, *EVENTS, angles, rates, rng.uniform(0.0, 1.5), rng.uniform(0.0, 1.0))
         assert loss >= -1e-12 * start  # round-off of the energies
 
 
+@COMPILES
 @pytest.mark.parametrize(("stepper", "dt"), [*SCHEMES, pytest.param(GaussMPCC(), Landing(1e-6, 1e-2), id="mpcc")])
 def test_without_friction_a_single_contact_obeys_newton(stepper, dt):
     runs = []
@@ -248,6 +225,7 @@ def test_without_friction_a_single_contact_obeys_newton(stepper, dt):
     assert runs[1].v.array[-1] == pytest.approx(runs[0].v.array[-1], rel=1e-9)
 
 
+@COMPILES
 @pytest.mark.parametrize("impact", ["routh", "stronge"])
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
 def test_a_slow_impact_of_a_fast_body(stepper, dt, impact):
@@ -263,6 +241,7 @@ def test_a_slow_impact_of_a_fast_body(stepper, dt, impact):
 # --------------------------------------------------------------------------------------------------- several contacts
 
 
+@COMPILES
 @pytest.mark.parametrize("impact", ["newton", "poisson", "routh", "stronge"])
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
 def test_a_block_lands_flat(stepper, dt, impact):
@@ -281,6 +260,7 @@ def test_a_block_lands_flat(stepper, dt, impact):
         assert run.v.array[0] == pytest.approx([0.4, 1.0, 0.0], abs=1e-12)
 
 
+@COMPILES
 @pytest.mark.parametrize("impact", ["newton", "poisson"])
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
 def test_a_box_lands_flat(stepper, dt, impact):
@@ -293,6 +273,7 @@ def test_a_box_lands_flat(stepper, dt, impact):
     assert run.v.array[0] == pytest.approx([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], abs=1e-12)
 
 
+@COMPILES
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
 def test_no_double_impact_of_a_block_gains_energy(stepper, dt):
     """It falls on two corners with any spin and slip; their restitutions differ."""
@@ -313,6 +294,7 @@ def test_no_double_impact_of_a_block_gains_energy(stepper, dt):
         assert np.all(run.gap_rate.array[0] >= -1e-10)
 
 
+@COMPILES
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
 def test_balls_that_touch_hand_the_impact_on(stepper, dt):
     """Newton's cradle at e = 1: of three balls that touch the last one takes all velocity, which no other law gives."""
@@ -342,6 +324,7 @@ def bouncing_rod(impact, mu=0.1, e=0.8):
     return Model([Ground(), body, Gravity(acceleration=(0.0, -9.81)), *ends]).build()
 
 
+@COMPILES
 @pytest.mark.parametrize("mu", [0.1, 0.4])
 def test_a_bouncing_rod_by_three_schemes(mu):
     """Flight is exact with landing and by events; Moreau and Jean's steps strike within dt/2 of the landing."""
@@ -358,6 +341,7 @@ def test_a_bouncing_rod_by_three_schemes(mu):
     assert stepped.q.array[-1] == pytest.approx(events.q.array[-1], abs=1e-2)
 
 
+@COMPILES
 @pytest.mark.parametrize("impact", ["poisson", "routh", "stronge"])
 def test_moreau_jean_bounces_and_rests(impact):
     """Steps are plastic, impacts stand between them: a ball rebounds by e, and rests without leaving the floor."""
@@ -369,6 +353,7 @@ def test_moreau_jean_bounces_and_rests(impact):
     assert abs(run.certificate.energy.remainder) <= 1e-4  # dt times the speed at the landings, cancelling in part
 
 
+@COMPILES
 def test_a_slider_in_its_clearance():
     """Case 3 of the slider-rod with friction bounces between opposite corners, rattles to rest and slides on."""
     system = slider_rod(case=3, contact=Rigid(restitution=0.5, friction=0.1, impact="stronge")).build()

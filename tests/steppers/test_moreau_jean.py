@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from shared_mechanisms import slider_crank
 
 from nonsmooth import (
     Gravity,
@@ -13,8 +14,6 @@ from nonsmooth import (
     MoreauJean,
     PlanarBody,
     PointPlane,
-    Prismatic,
-    Revolute,
     Rigid,
     simulate,
 )
@@ -68,18 +67,7 @@ def test_rest_forces_and_total_impulse():
 
 
 def test_free_slider_crank_keeps_energy_at_second_order():
-    elements = [
-        Ground(),
-        PlanarBody("crank", mass=0.038, inertia=7.4e-5, position=(0.0765, 0.0), angular_velocity=150.0),
-        PlanarBody("rod", mass=0.038, inertia=5.9e-4, position=(0.306, 0.0)),
-        PlanarBody("slider", mass=0.076, inertia=2.7e-6, position=(0.459, 0.0)),
-        Revolute("main", "ground", "crank", at_b=(-0.0765, 0.0)),
-        Revolute("big_end", "crank", "rod", at_a=(0.0765, 0.0), at_b=(-0.153, 0.0)),
-        Revolute("small_end", "rod", "slider", at_a=(0.153, 0.0)),
-        Prismatic("slide", "ground", "slider"),
-        Gravity(acceleration=(0.0, -9.81)),
-    ]
-    system = Model(elements).build(assemble=True)
+    system = slider_crank().build(assemble=True)
     drift = []
     for dt in (2e-4, 1e-4):
         trajectory = simulate(system, MoreauJean(), t_end=0.2, dt=dt)
@@ -116,6 +104,7 @@ def test_restart_gives_the_same_bits():
     assert np.array_equal(second.q.array[-1], whole.q.array[-1])
 
 
+@pytest.mark.slow  # compiles the text of balanced moment arms
 def test_balanced_moment_arms_are_recorded():
     system = slider_rod(case=3, contact=Rigid(restitution=0.0, friction=0.1)).build()
     run = simulate(system, MoreauJean(moment_arms="balanced"), t_end=1e-3, dt=1e-4)

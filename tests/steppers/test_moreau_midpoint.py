@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from shared_mechanisms import slider_crank
 
 from nonsmooth import (
     Damper,
@@ -12,7 +13,6 @@ from nonsmooth import (
     MoreauJean,
     PlanarBody,
     PrescribedMotion,
-    Prismatic,
     Revolute,
     Rigid,
     Spring,
@@ -21,22 +21,6 @@ from nonsmooth import (
 from nonsmooth_problems import slider_crank_revolute
 
 MIDPOINT = MoreauJean(joints="midpoint")
-
-
-def crank() -> Model:
-    """A slider-crank of ideal joints that turns freely."""
-    elements = [
-        Ground(),
-        PlanarBody("crank", mass=0.038, inertia=7.4e-5, position=(0.0765, 0.0), angular_velocity=150.0),
-        PlanarBody("rod", mass=0.038, inertia=5.9e-4, position=(0.306, 0.0)),
-        PlanarBody("slider", mass=0.076, inertia=2.7e-6, position=(0.459, 0.0)),
-        Revolute("main", "ground", "crank", at_b=(-0.0765, 0.0)),
-        Revolute("big_end", "crank", "rod", at_a=(0.0765, 0.0), at_b=(-0.153, 0.0)),
-        Revolute("small_end", "rod", "slider", at_a=(0.153, 0.0)),
-        Prismatic("slide", "ground", "slider"),
-        Gravity(acceleration=(0.0, -9.81)),
-    ]
-    return Model(elements)
 
 
 def pendulum(speed=3.0) -> Model:
@@ -51,7 +35,7 @@ def orders(values) -> np.ndarray:
 
 
 def test_free_motion_is_of_second_order_and_joints_close_to_third():
-    system, steps = crank().build(assemble=True), (2e-4, 1e-4, 5e-5)
+    system, steps = slider_crank().build(assemble=True), (2e-4, 1e-4, 5e-5)
     drift, misfit = [], []
     for dt in steps:
         run = simulate(system, MIDPOINT, t_end=0.2, dt=dt)
@@ -86,7 +70,7 @@ def test_a_start_with_open_joints_closes_in_two_steps():
 
 
 def test_a_shorter_last_step_is_as_good_as_the_others():
-    system = crank().build(assemble=True)
+    system = slider_crank().build(assemble=True)
     even, cut = (simulate(system, MIDPOINT, t_end=t_end, dt=1e-4) for t_end in (0.01, 0.01003))
     assert cut.t[-1] - cut.t[-2] == pytest.approx(3e-5)
     assert cut.certificate.joint_violation <= 1.5 * even.certificate.joint_violation
@@ -145,6 +129,7 @@ def test_a_run_of_the_other_scheme_goes_on():
     assert second.certificate.joint_violation <= (1e-5 * 523.6) ** 2 * 0.05
 
 
+@pytest.mark.slow  # compiles the text of another impact law
 def test_impacts_between_steps_keep_joints_closed():
     """Poisson's law acts at the ends of steps; what it changes of the rates of joints is known to the next step."""
     contact = Rigid(restitution=0.5, friction=0.1, impact="poisson")

@@ -5,6 +5,7 @@ from math import pi, sqrt
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     CircleCircle,
@@ -75,8 +76,7 @@ STEPPERS = pytest.mark.parametrize(
 
 
 @STEPPERS
-@pytest.mark.parametrize("rows", [2, 5, pytest.param(9, marks=pytest.mark.slow)])
-@pytest.mark.sampled(5)
+@pytest.mark.parametrize("rows", some([2, 5, pytest.param(9, marks=pytest.mark.slow)], 2))
 def test_a_pile_between_walls_rests(rows, stepper, dt):
     """15 discs have 45 coordinates and 74 rows of contacts (45 discs 135 and 238), whose impulses are not unique."""
     trajectory = simulate(pile(rows, 0.5, walls=True), stepper, t_end=0.01, dt=dt)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from shared_mechanisms import KANE, kane_loss, kane_pendulum
 
 from nonsmooth import (
     CircleCircle,
@@ -20,11 +21,12 @@ from nonsmooth import (
     Model,
     PlanarBody,
     PointPlane,
-    Revolute,
     Rigid,
     simulate,
 )
 from nonsmooth_problems import newtons_cradle, slider_rod
+
+pytestmark = pytest.mark.slow  # compiles the texts of impact laws other than Newton's
 
 LANDING = GaussQP(), Landing(1e-6, 1e-3)
 EVENTS = EventDriven(), ErrorControl(1e-10, 1e-12, 1e-6, 1e-2)
@@ -224,52 +226,22 @@ def test_where_the_laws_agree_for_the_rod_and_where_not():
 # ----------------------------------------------------------------------------------------------------- energy: Kane
 
 
-def pendulum(impact):
-    """Kane and Levinson's double pendulum of two slender rods, 1 m and 1 kg each, over a floor."""
-    contact = Rigid(restitution=0.5, friction=0.5, impact=impact)
-    rods = [PlanarBody(f"rod{i}", mass=1.0, inertia=1 / 12, position=(0.0, 0.5 - i), angle=-np.pi / 2) for i in (1, 2)]
-    joints = [
-        Revolute("pivot", "ground", "rod1", at_b=(-0.5, 0.0)),
-        Revolute("knee", "rod1", "rod2", at_a=(0.5, 0.0), at_b=(-0.5, 0.0)),
-    ]
-    floor = PointPlane("floor", "ground", "rod2", at_a=(0.0, -2.0), at_b=(0.5, 0.0), contact=contact)
-    return Model([Ground(), *rods, *joints, floor]).build()
-
-
-def lost(system, stepper, dt, angles, rates, mu, e):
-    """Kinetic energy lost in the impact of the tip, and before it [J]; angles from the vertical."""
-    along, across = [np.array([[np.sin(x), -np.cos(x)], [np.cos(x), np.sin(x)]]) for x in angles], np.zeros(2)
-    q, v, knee, speed = {}, {}, np.zeros(2), across
-    for i, (axes, angle, rate) in enumerate(zip(along, angles, rates, strict=True), start=1):
-        centre, moves = knee + 0.5 * axes[0], speed + 0.5 * rate * axes[1]
-        q |= {f"rod{i}.x": centre[0], f"rod{i}.y": centre[1], f"rod{i}.angle": angle - np.pi / 2}
-        v |= {f"rod{i}.x": moves[0], f"rod{i}.y": moves[1], f"rod{i}.angle": rate}
-        knee, speed = knee + axes[0], speed + rate * axes[1]
-    parameters = {"floor.at_a_y": knee[1], "floor.friction": mu, "floor.restitution": e}
-    state = system.state(q, velocities=v)
-    trajectory = simulate(system, stepper, t_end=1e-9, dt=dt, state=state, parameters=parameters)
-    assert trajectory.certificate.joint_violation <= 1e-14
-    assert trajectory.certificate.complementarity <= 1e-9
-    return trajectory.energy["loss_impacts"][0], trajectory.certificate.energy.kinetic_start
-
-
 def test_newtons_law_gains_energy_in_kanes_example_and_poissons_does_not():
     """The arms at 20 and 30 degrees turn at -0.1 and -0.2 rad/s and strike with e = 0.7, mu = 0.5."""
-    example = np.radians([20.0, 30.0]), (-0.1, -0.2), 0.5, 0.7
-    gained, start = lost(pendulum("newton"), *EVENTS, *example)
+    gained, start = kane_loss(kane_pendulum("newton").build(), *EVENTS, *KANE)
     assert gained < -start  # it more than doubles
     for scheme in (EVENTS, LANDING):
-        assert lost(pendulum("poisson"), *scheme, *example)[0] > 0.4 * start
+        assert kane_loss(kane_pendulum("poisson").build(), *scheme, *KANE)[0] > 0.4 * start
 
 
 @pytest.mark.parametrize(("stepper", "dt"), SCHEMES)
 def test_no_impact_of_the_pendulum_gains_energy(stepper, dt):
     """Random arms, speeds and coefficients."""
-    rng, system = np.random.default_rng(4), pendulum("poisson")
+    rng, system = np.random.default_rng(4), kane_pendulum("poisson").build()
     for _ in range(150):
         angles, rates = rng.uniform(-1.5, 1.5, 2), rng.uniform(-2.0, 2.0, 2)
         rates *= -np.sign(np.sin(angles) @ rates)  # the tip falls
-        loss, start = lost(system, stepper, dt, angles, rates, rng.uniform(0.0, 1.5), rng.uniform(0.0, 1.0))
+        loss, start = kane_loss(system, stepper, dt, angles, rates, rng.uniform(0.0, 1.5), rng.uniform(0.0, 1.0))
         assert loss >= -1e-12 * start  # round-off of the energies
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import ActiveSet, GaussMPCC, GaussQP, Interrupted, Landing, Osqp, Rigid, Trajectory, simulate
 from nonsmooth_problems import slider_rod
@@ -35,9 +36,8 @@ def landed(case, stepper, t_end=0.02, dt_max=1e-3):
     return simulate(slider_rod(case=case).build(), stepper, t_end=t_end, dt=Landing(1e-6, dt_max))
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", some(SCHEMES, 3))
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(3)
 def test_landing_is_exact(case, scheme):
     trajectory = landed(case, SCHEMES[scheme])
     position, time, impulse = TOLERANCES[case]
@@ -72,8 +72,7 @@ def test_certificate_over_the_whole_stroke(case):
 
 @pytest.mark.parametrize("stepper", [GaussQP(), GaussMPCC(solver=ActiveSet())], ids=["GaussQP", "GaussMPCC"])
 @pytest.mark.parametrize("dt", [1e-3, 1e-4, pytest.param(1e-5, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(5)
+@pytest.mark.parametrize("case", some(CASES, 3))
 def test_constant_step_keeps_the_total_impulse(case, dt, stepper):
     """The total impulse of each end, impacts included, is its rest force times T; cos(theta) moves it in case 3."""
     t_end = min(0.1, 2000 * dt)
@@ -84,9 +83,8 @@ def test_constant_step_keeps_the_total_impulse(case, dt, stepper):
         assert total == pytest.approx(force * t_end, rel=1e-7 if case == 3 else 1e-9, abs=1e-15)
 
 
-@pytest.mark.parametrize("restitution", [0.3, 0.5, 0.8])
+@pytest.mark.parametrize("restitution", some([0.3, 0.5, 0.8], 3))
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(3)
 def test_bounces_end_where_they_must(case, restitution):
     """Impacts are the exact ones; bouncing ends within the last flights that dt_min leaves out; then it rests."""
     contact = Rigid(restitution=restitution, friction=0.0)
@@ -127,8 +125,7 @@ def test_thirty_impacts_of_ends_that_bounce_in_turn(bouncing_in_turn, dt_max):
         assert impacts["t"][k] == pytest.approx(one.t, abs=1e-6 * dt_max**2 * 1.6**k + 1e-15, rel=0)
 
 
-@pytest.mark.parametrize("dt_min", [1e-5, 1e-6, 1e-7])
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("dt_min", some([1e-5, 1e-6, 1e-7], 3))
 def test_ends_that_bounce_in_turn_come_to_rest(bouncing_in_turn, dt_min):
     """The exact motion from the tenth impact before the last one ends within the flights that dt_min leaves out.
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from loops import some
 
 import nonsmooth as ns
 from nonsmooth import cli
@@ -35,8 +36,7 @@ def example(name: str):
 SHORT = [("scotch_yoke.py", "10 ms"), ("six_bar.toml", "20 ms"), ("rssr.py", "12 ms")]
 
 
-@pytest.mark.parametrize(("file", "end"), SHORT, ids=[file for file, _ in SHORT])
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("file", "end"), some(SHORT, 3), ids=[file for file, _ in SHORT])
 def test_a_mechanism_of_ones_own_by_qp_events_and_two_laws(
     file: str, end: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

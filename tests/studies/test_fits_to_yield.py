@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loops import some
 from scipy.integrate import quad
 from scipy.stats import norm
 
@@ -125,9 +126,8 @@ def test_linearised_products_deviate_by_terms_of_second_order():
     assert np.max(np.abs(closed - first)) < 1e-3 * np.max(np.abs(closed)) and np.std(closed) > 1e-5
 
 
-@pytest.mark.parametrize("case", ["none", "uniform", "loaded"])
+@pytest.mark.parametrize("case", some(["none", "uniform", "loaded"], 3))
 @pytest.mark.parametrize("limit", [2e-5, 3e-5])
-@pytest.mark.sampled(5)
 def test_monte_carlo_within_its_own_bounds(case, limit):
     """Bounds of 99 % hold for at least 96 of the seeds 0 to 99: fewer with a probability of 0.4 % at most."""
     function, inputs = linear(case)
@@ -331,8 +331,7 @@ MECHANISMS = {
 
 
 @pytest.mark.parametrize("exponent", [1.0, 2.0])
-@pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.sampled(5)
+@pytest.mark.parametrize("name", some(MECHANISMS, 5))
 def test_allocation_is_the_closed_form(name, exponent):
     """t_i ~ (a_i / s_i^2)^(1/(k+2)) to 1e-6, the limit used up, and the stated yield confirmed by 10 000 products."""
     make, coordinate, a = MECHANISMS[name]
@@ -349,8 +348,7 @@ def test_allocation_is_the_closed_form(name, exponent):
     assert found.verified.products == 10_000 and found.verified.yield_at()[1] < 0.9973 < found.verified.yield_at()[2]
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", some(MECHANISMS, 3))
 def test_allocation_by_grades_is_the_cheapest_combination(name):
     """Each cheaper combination is refused, since its yield is too small; the stated yield holds for 10 000 products."""
     make, coordinate, a = MECHANISMS[name]

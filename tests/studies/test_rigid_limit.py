@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import xarray
+from loops import some
 from scipy.optimize import brentq
 
 from nonsmooth import (
@@ -72,8 +73,7 @@ def test_dataset_and_figure(found, tmp_path) -> None:
     plots.rigid_limit(found).savefig(tmp_path / "limit.png")
 
 
-@pytest.mark.parametrize("e", [0.3, 0.5, 0.8])
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize("e", some([0.3, 0.5, 0.8], 2))
 def test_first_impulse_at_equal_delivered_restitution(e) -> None:
     found = limit(e, [1e14, 1e15, 1e16], 3e-3 if e < 0.8 else 4e-3)
     error = np.abs(found.impulse_error)
@@ -101,8 +101,7 @@ def test_requested_is_not_delivered() -> None:
     assert found.impulse_error[-1] == pytest.approx((1 + delivered) / 1.5 - 1, abs=0.0025)
 
 
-@pytest.mark.parametrize("K", [1e12, 1e13, 1e14])
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("K", some([1e12, 1e13, 1e14], 3))
 def test_forces_at_rest(K) -> None:
     law = Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))
     stepper = CompliantDae(solver=Radau())  # damps the vibration that is left

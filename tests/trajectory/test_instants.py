@@ -60,6 +60,7 @@ def force_at_pin(angle, mass=2.0, inertia=0.07, length=1.3):
     return mass * x, mass * (y + G), spin_rate
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_a_pendulum_has_its_closed_form_reaction_at_any_time():
     run = simulate(bar_pendulum(), EVENTS, t_end=1.5, dt=TIGHT)
     found = run.instant(np.linspace(0.0, 1.5, 301))
@@ -73,12 +74,14 @@ def test_a_pendulum_has_its_closed_form_reaction_at_any_time():
     assert found.a.units("bar.angle") == "rad/s^2" and found.a.units("bar.x") == "m/s^2"
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_accelerations_at_rows_are_a_column_of_the_run():
     run = simulate(bar_pendulum(), EVENTS, t_end=0.3, dt=TIGHT)
     assert np.array_equal(run.acceleration.array, run.instant(run.t).a.array)
     assert run.acceleration["bar.angle"] == pytest.approx(force_at_pin(run.q["bar.angle"])[2], abs=1e-11)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_redundant_pins_share_with_least_forces():
     one = simulate(bar_pendulum(), EVENTS, t_end=0.2, dt=TIGHT).instant(0.2)
     two = simulate(bar_pendulum(("pin", "other")), EVENTS, t_end=0.2, dt=TIGHT).instant(0.2)
@@ -96,6 +99,7 @@ def falling_block(restitution):
     return Model([Ground(), block, *corners, Gravity(acceleration=(0.0, -G))]).build()
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_a_plastic_landing_has_no_force_before_and_the_weight_after():
     run = simulate(falling_block(0.0), EVENTS, t_end=0.03, dt=TIGHT)
     t = run.impacts["t"][0]
@@ -110,6 +114,7 @@ def test_a_plastic_landing_has_no_force_before_and_the_weight_after():
     assert later.lam_N.array.sum(axis=1) == pytest.approx(3.0 * G, rel=1e-12)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_a_rebound_has_free_flight_on_both_sides():
     run = simulate(bouncing_ball().build(), EVENTS, t_end=0.6, dt=TIGHT)
     t = run.impacts["t"][0]
@@ -123,7 +128,11 @@ def test_a_rebound_has_free_flight_on_both_sides():
 @pytest.mark.parametrize(
     ("stepper", "dt", "offset"),
     # MoreauJean's block stops within a step, at its end
-    [(EVENTS, TIGHT, 1e-3), (GaussQP(), Landing(1e-6, 1e-3), 3e-3), (MoreauJean(), 1e-3, 3e-3)],
+    [
+        pytest.param(EVENTS, TIGHT, 1e-3, marks=pytest.mark.slow),
+        (GaussQP(), Landing(1e-6, 1e-3), 3e-3),
+        (MoreauJean(), 1e-3, 3e-3),
+    ],
     ids=["events", "landing", "moreau"],
 )
 def test_a_block_slips_up_an_incline_and_then_sticks(stepper, dt, offset):
@@ -143,6 +152,7 @@ def test_a_block_slips_up_an_incline_and_then_sticks(stepper, dt, offset):
         assert np.all(found.mode.array == mode)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_friction_jumps_where_the_block_comes_to_rest():
     run = simulate(block_on_incline().build(), EVENTS, t_end=0.4, dt=TIGHT)
     row = int(np.argmax(run.mode["left"] == 2))
@@ -153,6 +163,7 @@ def test_friction_jumps_where_the_block_comes_to_rest():
     assert np.all(before.mode.array == 3) and np.all(after.mode.array == 2)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_a_box_in_space_slips_against_its_motion():
     mass, friction = 2.0, 0.25
     half, inertia = (0.2, 0.15, 0.05), (0.02, 0.03, 0.04)
@@ -169,6 +180,7 @@ def test_a_box_in_space_slips_against_its_motion():
     assert found.lam_T.array.shape == (2, 8, 2)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_a_conical_pendulum_hangs_by_a_constant_force():
     """A point mass on a circle: tan(angle) = w^2 r / g, and the ball joint pulls with m sqrt(g^2 + (w^2 r)^2)."""
     mass, length, angle = 1.5, 0.8, 0.5
@@ -258,6 +270,7 @@ def test_a_run_that_goes_on_in_contact_keeps_the_latched_speed():
     assert second.instant(1.3e-3).lam_N["floor"] == pytest.approx(whole.instant(1.3e-3).lam_N["floor"], rel=1e-6)
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_forces_of_a_file_need_the_mechanism(tmp_path):
     system = bar_pendulum()
     run = simulate(system, EVENTS, t_end=0.2, dt=TIGHT)
@@ -279,6 +292,7 @@ def test_a_compliant_file_keeps_the_memories_of_its_start(tmp_path):
     assert loaded.instant(1.3e-3).lam_N["floor"] == second.instant(1.3e-3).lam_N["floor"]
 
 
+@pytest.mark.slow  # compiles the text of instants
 def test_a_run_goes_to_other_processes_after_it_was_asked():
     run = simulate(bar_pendulum(), EVENTS, t_end=0.1, dt=TIGHT)
     value = run.instant(0.05).reaction["pin.y"]

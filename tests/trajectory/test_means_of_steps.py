@@ -13,13 +13,14 @@ from nonsmooth_problems import cam_follower, four_bar, slider_crank_translationa
 
 #: problem, duration, longest step [s], and the error of Simpson's rule over the largest mean
 MECHANISMS = [
-    pytest.param(four_bar, 0.3, 1e-3, 1e-6, id="journals in rough bearings", marks=pytest.mark.slow),
+    pytest.param(four_bar, 0.3, 1e-3, 1e-6, id="journals in rough bearings"),
     pytest.param(cam_follower, 0.05, 2e-4, 1e-8, id="lift-off and return"),
     pytest.param(socket_pendulum, 0.1, 5e-4, 1e-6, id="a ball in a rough socket in space"),
     pytest.param(slider_crank_translational, 0.02, 1e-4, 1e-6, id="impacts of four corners"),
 ]
 
 
+@pytest.mark.slow  # compiles the text of instants
 @pytest.mark.parametrize(("problem", "t_end", "dt_max", "tolerance"), MECHANISMS)
 def test_means_of_steps_are_integrals_of_instants(problem, t_end, dt_max, tolerance):
     run = simulate(problem().build(), EventDriven("dop853"), t_end=t_end, dt=ErrorControl(1e-11, 1e-13, 1e-6, dt_max))

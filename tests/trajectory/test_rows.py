@@ -92,7 +92,9 @@ def test_every_row_with_an_impact_says_so(monkeypatch, name):
     assert found[0] > 1
 
 
-@pytest.mark.parametrize("name", STEPPERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "Poisson")) for name in STEPPERS]
+)
 def test_what_stood_in_memory_before_a_run_leaves_no_trace(monkeypatch, name):
     """Rows of steps without an impact do not have what others have; none of it is read."""
     stepper, dt, impact = STEPPERS[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loops import some
 
 from nonsmooth import (
     EventDriven,
@@ -47,16 +48,18 @@ STEPPERS = pytest.mark.parametrize(
 @STEPPERS
 @pytest.mark.parametrize(
     ("feet", "friction", "push", "forces", "normal"),
-    [
-        (2, 0.0, 0.0, 0, 0),  # two equations, two forces
-        (3, 0.0, 0.0, 1, 1),  # a table with a foot too many
-        (2, 0.5, 0.0, 1, 0),  # its feet may pull against each other
-        (3, 0.5, 0.0, 3, 1),  # six forces, three equations
-        (2, 0.5, 9.0, 0, 0),  # it slides: friction follows from the slip
-        (3, 0.5, 9.0, 1, 1),
-    ],
+    some(
+        [
+            (2, 0.0, 0.0, 0, 0),  # two equations, two forces
+            (3, 0.0, 0.0, 1, 1),  # a table with a foot too many
+            (2, 0.5, 0.0, 1, 0),  # its feet may pull against each other
+            (3, 0.5, 0.0, 3, 1),  # six forces, three equations
+            (2, 0.5, 9.0, 0, 0),  # it slides: friction follows from the slip
+            (3, 0.5, 9.0, 1, 1),
+        ],
+        5,
+    ),
 )
-@pytest.mark.sampled(5)
 def test_feet_of_a_table(stepper, dt, feet, friction, push, forces, normal):
     """Forces minus equations of balance, whichever of the possible forces the stepper has chosen."""
     run = simulate(table(feet, friction, push).build(), stepper, t_end=0.01, dt=dt)
