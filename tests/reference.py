@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from nonsmooth import (
     EventDriven,
@@ -514,6 +515,39 @@ class Reference:
                 self.impact_law(on, last, last, after, left, P_N, P_T, np.where(short, np.maximum(minus, 0.0), minus))
         else:
             self.slides(dt, self.at(t, q), last, v, left, P_N, P_T)
+
+    def local_error(self, k: int) -> float:
+        """Error of an event-driven step, in tolerances: its start is integrated by SciPy to its end.
+
+        Loaded contacts stay closed; those that slip at an end of the step rub against it, the others stick.
+        """
+        run, f, p, n, nc = self.run, self.f, self.p, self.system.ng, self.system.nc
+        t, q, v, left = run.t[k - 1], run.q.array[k - 1], run.v.array[k - 1], run.left.v.array[k]
+        on = np.flatnonzero(run.lam_N.array[k] > 0.0)
+        ends = [self.pairs(self.at(*one).W_T.T @ u)[on] for one, u in (((t, q), v), ((run.t[k], run.q.array[k]), left))]
+        way = sum(ends)
+        slips = np.max(np.linalg.norm(ends, axis=2), axis=0) > 1e-6 * abs(run.v.array).max()
+        ties = self.tangents(on[~slips])
+
+        def rates(t: float, y: Any) -> Any:
+            q, v = np.split(y, [self.system.nq])
+            at, bias = self.at(t, q), np.split(f.bias(t, q, v, p)[0], [n, n + nc])
+            slip = self.pairs(at.W_T.T @ v)[on] if self.d > 1 else way
+            slip = np.where(
+                np.linalg.norm(slip, axis=1)[:, None] > 1e-3 * np.linalg.norm(way, axis=1)[:, None], slip, way
+            )
+            against = slips[:, None] * slip / np.maximum(np.linalg.norm(slip, axis=1), 1e-300)[:, None]
+            rubs = np.einsum("nij,ij->ni", at.W_T.reshape(len(v), nc, self.d)[:, on], self.mu[on][:, None] * against)
+            A = np.column_stack([at.W_g, at.W_N[:, on], at.W_T[:, ties]])
+            acts = np.column_stack([at.W_g, at.W_N[:, on] - rubs, at.W_T[:, ties]])
+            K = np.block([[self.M, -acts], [A.T, np.zeros((A.shape[1], A.shape[1]))]])
+            wanted = -np.concatenate([bias[0], bias[1][on], bias[2][ties]])
+            a = np.linalg.lstsq(K, np.concatenate([self.h(t, q, v), wanted]), rcond=1e-13)[0][: len(v)]
+            return np.concatenate([f.B(q)[0] @ v, a])
+
+        found = solve_ivp(rates, (t, run.t[k]), np.concatenate([q, v]), "DOP853", rtol=1e-10, atol=1e-12).y[:, -1]
+        error = abs(found[self.system.nq :] - left)
+        return float(np.max(error / (self.control.atol + self.control.rtol * np.maximum(abs(v), abs(left)))))
 
     def slides(self, dt, start, last, v, left, P_N, P_T):
         """Contacts in a smooth step: forces only where both ends are closed, in the cone, against the slip."""

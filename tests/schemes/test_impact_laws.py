@@ -114,7 +114,7 @@ def test_steps_satisfy_the_equations(name):
     model, impact, stepper, dt, t_end = CASES[name]
     system = model(impact).build()
     run = simulate(system, stepper, t_end=t_end, dt=dt)
-    assert run.counts["fallbacks"] == run.counts["divided"] == 0 and len(run.impacts) > 0
+    assert run.counts["fallbacks"] == run.counts["divided"] == 0 and np.any(run.P_N.array > 0.0)
     assert violations(run, system, stepper, dt) == {}
     assert run.certificate.motion_residual <= 1e-10 and run.certificate.complementarity <= 1e-10
 
@@ -207,6 +207,5 @@ def test_a_run_of_moreau_and_jean_that_begins_with_an_impact(impact, joints):
     assert run.impacts["P_N"] == pytest.approx(lands.impacts["P_N"], rel=tolerance)
     assert run.reaction_impact.array[k] == pytest.approx(lands.reaction_impact.array[0], rel=tolerance, abs=tolerance)
     assert np.all(np.isfinite(run.reaction.array))
-    mass = system.parameters["rod.mass"]
-    ends = simulate_batch(system, MoreauJean(joints=joints), {"rod.mass": [mass, mass]}, t_end=0.01, dt=1e-4)
+    ends = simulate_batch(system, MoreauJean(joints=joints), {"rod.mass": [2.0, 2.0]}, t_end=0.01, dt=1e-4)
     assert ends["q"].values[0].tobytes() == run.q.array[-1].tobytes()

@@ -72,7 +72,8 @@ def test_steps_of_a_redundant_loop_in_the_plane_satisfy_the_equations(joints):
     system, stepper = table_on_three_cranks().build(), MoreauJean(joints=joints)
     run = simulate(system, stepper, t_end=0.06, dt=1e-3)
     assert system.redundant and run.counts["fallbacks"] == run.counts["divided"] == 0
-    assert violations(run, system, stepper, 1e-3) == {}
+    # the diagonal of redundant rows is raised by 1e-9, which velocities before an impact see, at the impulse over them
+    assert violations(run, system, stepper, 1e-3, **{"joint rates": 1e-5}) == {}
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,17 @@
-"""Event-driven runs against rows that another formulation of the same scheme computed.
+"""Event-driven runs against the equations of the scheme, stated a second time in `reference.py`.
 
-`assets/event_driven.npz` has rows (t, q, v, modes) that dense matrices, singular value decompositions and separate
-programs gave, in the place of block elimination: of mechanisms in the plane and in space, of both orders, of each
-impact law, of impacts one after the other, of redundant joints, of singular positions, and of forces that are not
-unique. Of ordinary mechanisms it also has reactions and impulses, the largest of each in the run, and energies at its
-end. The length of a step follows an estimate of its error, a difference of nearly equal numbers: times of rows agree to
-a millionth or so of the tolerance.
+Mechanisms in the plane and in space, both orders, each impact law, impacts one after the other, redundant joints,
+singular positions, forces that are not unique. Events satisfy their equations to round-off; between them each step is
+integrated once more by SciPy, from its start to its end.
 """
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
-import numpy as np
 import pytest
 from loops import some
+from reference import Reference, violations
 
 from nonsmooth import (
     CircleCircle,
@@ -48,8 +44,6 @@ from nonsmooth_problems import (
     turntable_ball,
 )
 
-KEPT = Path(__file__).parent / "assets" / "event_driven.npz"
-ENERGIES = ("work_loads", "work_drivers", "loss_impacts", "loss_friction", "loss_damping", "kinetic", "potential")
 CONTROL = ErrorControl(1e-8, 1e-10, 1e-6, 1e-3)
 COARSE = ErrorControl(1e-8, 1e-10, 1e-6, 0.02)
 
@@ -158,45 +152,32 @@ CASES = {
 } | {name: (model.build, EventDriven(), CONTROL, t_end) for name, (model, t_end) in ORDINARY.items()}
 
 
+#: of cases whose forces are not unique, how contacts share them is left open
+SHARED = ("block", "slide in")
 #: cases with these laws compile their texts
 LAWS = ("Poisson", "Routh", "Stronge")
-#: of cases whose impulses, and with them the modes of rows, are not unique, only the motion is compared
-SHARED = ("block", "slide in")
+#: so many steps, at equal intervals, are integrated once more
+STEPS = 40
 
 
 @pytest.mark.parametrize(
     "case", some((pytest.param(case, marks=[pytest.mark.slow] * any(law in case for law in LAWS)) for case in CASES), 3)
 )
-def test_rows_are_those_of_the_other_formulation(case):
-    """States as close as the tolerances of 1e-8 to 1e-9 of a coordinate, times of rows to 1e-8.
-
-    Over flat positions the lengths of steps depend on round-off; the motion afterwards is as accurate as the step
-    across, see `tests/physics/test_singular_positions.py`: compared at the end of the run.
-    """
+def test_events_satisfy_the_equations_and_steps_are_as_accurate_as_their_tolerance(case):
+    """Errors of steps are estimated, nine times too low at worst; those of shared forces cannot be
+    integrated, since which contacts are loaded is not recorded within a step."""
     make, stepper, control, t_end = CASES[case]
-    kept = {name: np.load(KEPT)[f"{case}/{name}"] for name in ("rows", "t", "q", "v", "mode")}
-    run = simulate(make(), stepper, t_end=t_end, dt=control)
+    system = make()
+    run = simulate(system, stepper, t_end=t_end, dt=control)
     assert run.counts["shortened"] == 0
     assert run.certificate.motion_residual <= 1e-11
-    flat = case.startswith("flat")
-    rows = np.array([-1]) if flat else kept["rows"]
-    if flat:
-        kept |= {name: kept[name][-1:] for name in ("t", "q", "v")}
-    else:
-        assert run.t.size == kept["rows"][-1] + 1
-    assert run.t[rows] == pytest.approx(kept["t"], abs=1e-8)
-    for name, tolerance in (("q", 1e-7 if flat else 1e-9), ("v", 1e-6 if flat else 2e-9)):
-        scale = np.max(np.abs(kept[name]))
-        assert np.max(np.abs(getattr(run, name).array[rows] - kept[name])) <= tolerance * scale, name
-    if not any(word in case for word in SHARED):
-        assert flat or np.array_equal(run.mode.array[rows], kept["mode"])
+    shared = any(word in case for word in SHARED)
+    assert violations(run, system, stepper, control, **({"friction": 1.0} if shared else {})) == {}
+    if not shared:
+        reference = Reference(run, system, stepper, control)
+        rows = range(1, len(run.t), max(1, len(run.t) // STEPS))
+        assert max(reference.local_error(k) for k in rows) <= 30.0
     if case in ORDINARY:
-        forces = ("reaction", "P_N", "P_T")
-        for name, scale in zip(forces, np.load(KEPT)[f"{case}/scales"], strict=True):
-            # impulses change with the length of a step
-            expected = np.load(KEPT)[f"{case}/{name}"]
-            assert np.max(np.abs(getattr(run, name).array[rows] - expected), initial=0.0) <= 1e-6 * max(scale, 1e-12)
-        energy = [getattr(run.certificate.energy, name) for name in ENERGIES]
-        expected = np.load(KEPT)[f"{case}/energy"]
-        assert np.max(np.abs(energy - expected)) <= 1e-7 * np.max(np.abs(expected[-2:]))
+        energy = run.certificate.energy
+        assert abs(energy.remainder) <= 1e-7 * max(abs(energy.kinetic), abs(energy.potential))
         assert run.certificate.joint_violation <= 1e-12
