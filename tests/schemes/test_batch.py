@@ -138,7 +138,8 @@ def test_a_run_may_begin_with_an_impact():
     values = np.array([0.0, 0.5, 1.0])
     runs = simulate_batch(system, GaussQP(), {"guide.restitution": values}, **run, metrics=["impulse"])
     assert runs.attrs["repeated_runs"] == 3  # a start that is an impact is left to single runs
-    assert runs["v"].sel(velocity=system.v_names[1]).values == pytest.approx(0.1 * values, abs=1e-15)
+    # the last bits of the clearance of 1 mm, by which the body is not on the wall, over the step of 1 ms
+    assert runs["v"].sel(velocity=system.v_names[1]).values == pytest.approx(0.1 * values, abs=1e-14)
     assert runs["impulse"].values.sum(axis=1) == pytest.approx(0.1 * (1 + values), rel=1e-14)
 
 
