@@ -10,7 +10,7 @@ from nonsmooth.compile.objects import entry
 from nonsmooth.compile.records.memory import Memory
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.tables import Places
-from nonsmooth.model.seen import Seen
+from nonsmooth.model.system import Seen
 
 __all__ = ["Viewer"]
 

@@ -58,8 +58,6 @@ class ElementFunctions:
         self._cache: dict[Any, ca.Function] = {}
         self._kinds: dict[int, tuple[Element, tuple[Any, ...]]] = {}
 
-    # ---------------------------------------------------------------------------------------------------------- bodies
-
     @_by_kind
     def body(self, element: Body) -> ca.Function:
         """(q, v, p) -> z, forces of the body on itself, M; the twist of a rigid body are its velocities."""
@@ -89,8 +87,6 @@ class ElementFunctions:
         q, u = ca.SX.sym("q", len(element.q_columns)), ca.SX.sym("u", len(element.v_columns))
         dt = ca.SX.sym("dt")
         return ca.Function("advance", [q, u, dt], [element.advance(q, u, dt)])
-
-    # ---------------------------------------------------------------------------------------------------------- forces
 
     @_by_kind
     def weight(self, element: Gravity) -> ca.Function:
@@ -128,8 +124,6 @@ class ElementFunctions:
         t = ca.SX.sym("t")
         return t, bodies, [t, *(body.z for body in bodies), *(body.twist for body in bodies), local], p
 
-    # ---------------------------------------------------------------------------------------------------------- joints
-
     @_by_kind
     def constraint(self, element: Joint) -> ca.Function:
         """(t, z_a, z_b, p) -> g, constraint residual, J_a, J_b, explicit rate of g, point of the reaction on b.
@@ -155,8 +149,6 @@ class ElementFunctions:
         residual = element.violation(t, a, b, p)
         outputs = [residual, _jacobian(residual, a), _jacobian(residual, b)]
         return ca.Function("closure", [t, a.z, b.z, local], outputs, ["t", "a", "b", "p"], ["residual", "J_a", "J_b"])
-
-    # -------------------------------------------------------------------------------------------------------- contacts
 
     @_by_kind
     def gaps(self, element: Contact) -> ca.Function:
@@ -232,8 +224,6 @@ class ElementFunctions:
         constants = SimpleNamespace(**{name: k[i] for i, name in enumerate(names)})
         outputs = law.forces(depth, rate, approach, slip, bristle, stiction, constants, tangents)
         return ca.Function("compliance", [depth, rate, approach, slip, bristle, stiction, k], outputs)
-
-    # ------------------------------------------------------------------------------------------------------- arguments
 
     def _arguments(self, element: Element) -> tuple[Any, Any, ca.SX, SimpleNamespace]:
         """Placements of two bodies, and the parameters."""
