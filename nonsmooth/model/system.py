@@ -482,7 +482,7 @@ Observe = Callable[[Array, Array, Array, NDArray[np.intp], Array], Seen]
 def observe(
     system: System, parameters: Array, t: Array, q: Array, v: Array, row: NDArray[np.intp], v_left: Array
 ) -> Seen:  # fmt: skip
-    """What is seen at these rows, evaluated with the functions of the system."""
+    """Evaluate gaps, closure and energies of these rows with the functions of the system."""
     closure = np.max(np.abs(system.joint_violation(t, q, parameters)), axis=1, initial=0.0)
     left = system.energies(t[row], q[row], v_left, parameters)
     return Seen(
