@@ -14,7 +14,7 @@ from nonsmooth.compile.records.memory import Memory
 from nonsmooth.compile.records.schema import Shape, offset
 from nonsmooth.engine.layout import Layout
 from nonsmooth.engine.rows import AT_JUMPS, Rows
-from nonsmooth.model.seen import Seen
+from nonsmooth.model.system import Seen
 
 #: numbers of a step that all schemes record; where they do not integrate works of loads and of damping, these are not
 #: known, and no energy is stored

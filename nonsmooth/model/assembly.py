@@ -22,7 +22,7 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
-from nonsmooth.model.forces import Force, Gravity, LineForce, gravity_force
+from nonsmooth.model.forces import Force, Gravity, LineForce
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, cross, placement_like
 from nonsmooth.model.joints import Joint
 
@@ -58,8 +58,6 @@ class ElementFunctions:
         self._cache: dict[Any, ca.Function] = {}
         self._kinds: dict[int, tuple[Element, tuple[Any, ...]]] = {}
 
-    # ---------------------------------------------------------------------------------------------------------- bodies
-
     @_by_kind
     def body(self, element: Body) -> ca.Function:
         """(q, v, p) -> z, forces of the body on itself, M; the twist of a rigid body are its velocities."""
@@ -90,14 +88,13 @@ class ElementFunctions:
         dt = ca.SX.sym("dt")
         return ca.Function("advance", [q, u, dt], [element.advance(q, u, dt)])
 
-    # ---------------------------------------------------------------------------------------------------------- forces
-
     @_by_kind
     def weight(self, element: Gravity) -> ca.Function:
         """(z, mass, p) -> force vector on a body, its potential energy."""
         body, mass = placement_like(self.dimension, "a"), ca.SX.sym("mass")
         local, p = self.parameters(element)
-        outputs = [gravity_force(body, mass, p), -mass * ca.dot(p.acceleration, body.position)]
+        weight = body.generalized_force(mass * p.acceleration, ca.SX.zeros(body.position.numel()))
+        outputs = [weight, -mass * ca.dot(p.acceleration, body.position)]
         return ca.Function("weight", [body.z, mass, local], outputs)
 
     @_by_kind
@@ -137,8 +134,6 @@ class ElementFunctions:
         t = ca.SX.sym("t")
         return t, bodies, [t, *(body.z for body in bodies), *(body.twist for body in bodies), local], p
 
-    # ---------------------------------------------------------------------------------------------------------- joints
-
     @_by_kind
     def constraint(self, element: Joint) -> ca.Function:
         """(t, z_a, z_b, p) -> g, constraint residual, J_a, J_b, explicit rate of g, point of the reaction on b.
@@ -150,7 +145,9 @@ class ElementFunctions:
         g = element.constraint(t, a, b, p)
         rate = ca.jacobian(g, t)
         if _has_kinks(ca.Function("g", [t, local, a.z, b.z], [g])):
-            rate = _right_limit(rate, t)
+            # derivatives at a kink are those before it, or the mean of both
+            smallest = float(np.nextafter(0.0, 1.0))
+            rate = ca.substitute(rate, t, t + LATER * float(np.finfo(float).eps) * ca.fabs(t) + LATER * smallest)
         outputs = [g, element.violation(t, a, b, p), _jacobian(g, a), _jacobian(g, b), rate,
                    element.application_point(p)]  # fmt: skip
         names = ["g", "residual", "J_a", "J_b", "rate", "point"]
@@ -164,8 +161,6 @@ class ElementFunctions:
         residual = element.violation(t, a, b, p)
         outputs = [residual, _jacobian(residual, a), _jacobian(residual, b)]
         return ca.Function("closure", [t, a.z, b.z, local], outputs, ["t", "a", "b", "p"], ["residual", "J_a", "J_b"])
-
-    # -------------------------------------------------------------------------------------------------------- contacts
 
     @_by_kind
     def gaps(self, element: Contact) -> ca.Function:
@@ -242,8 +237,6 @@ class ElementFunctions:
         outputs = law.forces(depth, rate, approach, slip, bristle, stiction, constants, tangents)
         return ca.Function("compliance", [depth, rate, approach, slip, bristle, stiction, k], outputs)
 
-    # ------------------------------------------------------------------------------------------------------- arguments
-
     def _arguments(self, element: Element) -> tuple[Any, Any, ca.SX, SimpleNamespace]:
         """Placements of two bodies, and the parameters."""
         return placement_like(self.dimension, "a"), placement_like(self.dimension, "b"), *self.parameters(element)
@@ -268,12 +261,6 @@ class ElementFunctions:
 
 def _jacobian(g: ca.SX, placement: Placement) -> ca.SX:
     return ca.jacobian(g, placement.z) @ placement.tangent()
-
-
-def _right_limit(rate: ca.SX, t: ca.SX) -> ca.SX:
-    """A rate just after a time: at a kink, derivatives are those before it, or the mean of both."""
-    smallest = float(np.nextafter(0.0, 1.0))
-    return ca.substitute(rate, t, t + LATER * float(np.finfo(float).eps) * ca.fabs(t) + LATER * smallest)
 
 
 def _has_kinks(function: ca.Function) -> bool:
@@ -301,19 +288,14 @@ def _structure(element: Element) -> tuple[Any, ...]:
         value = getattr(element, field.name)
         if field.name == "name" or field.name in element.body_fields:
             continue
-        if isinstance(value, Modes):  # numbers that are not parameters
-            entries.append((field.name, id(value)))
-        elif callable(value):
+        words = isinstance(value, tuple) and bool(value) and all(isinstance(one, str) for one in value)
+        if isinstance(value, Modes) or callable(value):  # numbers of modes are not parameters
             entries.append((field.name, id(value)))
         elif isinstance(value, Law):
             entries.append((field.name, value.structure()))
-        elif value is None or isinstance(value, (str, bool)) or isinstance(value, tuple) and _words(value):
+        elif value is None or isinstance(value, (str, bool)) or words:
             entries.append((field.name, value))
     return tuple(entries)
-
-
-def _words(value: tuple[Any, ...]) -> bool:
-    return bool(value) and all(isinstance(one, str) for one in value)
 
 
 def wrench_about(frame: Placement, force: ca.SX, point: ca.SX) -> ca.SX:

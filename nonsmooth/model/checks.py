@@ -43,7 +43,9 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     force = e.force(t, at, p)
     if not np.all(np.isfinite(force)):
         _check_signals(system, t)
-        _check_forces(system, e.undefined_forces(t, at, p))
+        loads = [one for one in system.elements if isinstance(one, Force)]
+        for k in e.undefined_forces(t, at, p)[:1]:
+            raise loads[k].error("its force is not finite at the start; check its law there, and the start.")
         check_finite("The applied force along", force, system.names.v)
     if system.ng:
         rows, residual = e.constraints(t, at, p)
@@ -116,13 +118,6 @@ def _check_lines(system: System, at: Placements, parameters: Array) -> None:
             raise one.error(
                 "its two ends lie at the same point at the start, where its force has no direction; move at_a or at_b."
             )
-
-
-def _check_forces(system: System, undefined: list[int]) -> None:
-    """Raise ModelError that names the first of these forces."""
-    if undefined:
-        element = [one for one in system.elements if isinstance(one, Force)][undefined[0]]
-        raise element.error("its force is not finite at the start; check its law there, and the start.")
 
 
 def rates_of(rows: ConstraintRows, velocities: Array) -> Array:

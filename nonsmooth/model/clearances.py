@@ -1,21 +1,130 @@
-"""Joints with clearance: sets of contacts between two bodies."""
+"""Joints with clearance: sets of contacts between two bodies.
+
+Between round parts in space c is the radial clearance and e the vector, in the ground frame, from the centre of the
+outer part to that of the inner one, perpendicular to the axis where there is one. The gap is c - |e|; the equations use
+``(c^2 - e.e) / (2 c)``, which has the same root and the same slope there, and is smooth where the centres coincide; its
+direction is -e/c, a unit vector at contact. The outer part belongs to body a, the inner one to body b.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import casadi as ca
 
 from nonsmooth.model.contacts import Contact, Touches, check_points
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
 from nonsmooth.model.elements import ORIGIN, _PlanarOrSpatial
-from nonsmooth.model.engagement import ENDS, Circle, Plane, collars, distance, end_circles, rim_labels, sections
-from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
+from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, tangents
 from nonsmooth.model.joints import BodyRef, Direction, Joint, Prismatic, Revolute
+from nonsmooth.model.rows import unit
 from nonsmooth.model.spatial_joints import ParallelAxes, Spherical
 from nonsmooth.quantities import Point, PositiveLength, Quantity
+
+#: distance of centres [m] below which a line of centres has no direction
+NOWHERE = 1e-30
+ENDS = (("back", -1), ("front", 1))
+
+
+def distance(e: ca.SX) -> ca.SX:
+    """abs(e), with finite derivatives where the centres coincide."""
+    return ca.sqrt(ca.fmax(ca.dot(e, e), NOWHERE**2))
+
+
+class Section(NamedTuple):
+    """One gap: that of the equations, the distance, and for each of both the point and the normal from a towards b."""
+
+    gap: ca.SX
+    true_gap: ca.SX
+    touch: tuple[ca.SX, ca.SX]
+    true_touch: tuple[ca.SX, ca.SX]
+
+
+def circle(centre: ca.SX, e: ca.SX, clearance: ca.SX, arm: ca.SX, side: int) -> Section:
+    """A round section of one part in the other.
+
+    Parameters
+    ----------
+    centre : (3,) [m]
+        Of the section, in the ground frame, on the axis of the part that it belongs to.
+    e : (3,) [m]
+        From the outer part's centre to the inner one's.
+    arm : [m]
+        Radius of the part to which the section belongs: distance of its surface from `centre`, along e.
+    side : +1 or -1
+        +1 if the section belongs to the inner part, -1 if to the outer one.
+    """
+    length, smooth = distance(e), e / clearance
+    outward, half = e / length, (length - clearance) / 2  # the true point lies half way between overlapping surfaces
+    gap = (clearance**2 - ca.dot(e, e)) / (2 * clearance)
+    touches = (centre + arm * smooth, -smooth), (centre + (arm - side * half) * outward, -outward)
+    return Section(gap, clearance - length, *touches)
+
+
+def plane(gap: ca.SX, point: ca.SX, normal: ca.SX) -> Section:
+    """A point of one body opposite a plane of the other, whose unit normal points from a towards b."""
+    return Section(gap, gap, (point, normal), (point, normal))
+
+
+def sections(length: Any, parallel: bool) -> tuple[Any, ...]:
+    """Where along the axis the circles of a journal of `length` [m] are, from its middle [m]."""
+    return (0.0,) if parallel else tuple(sign * length / 2 for _, sign in ENDS)
+
+
+def end_circles(
+    a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace, ends: str, offsets: Sequence[ca.SX]
+) -> list[Section]:
+    """Sections of a journal of b in a sleeve of a at `offsets` [m] along the axis of the part that bounds them.
+
+    With ``ends="journal"`` they belong to the journal and e is perpendicular to the sleeve's axis, with "sleeve" they
+    belong to the sleeve and e is perpendicular to the journal's axis.
+    """
+    radius = getattr(p, "radius", 0.0)
+    circles = []
+    for offset in offsets:
+        if ends == "journal":
+            centre, axis = b.point(p.at_b + offset * unit(p.axis_b)), a.rotate(unit(p.axis_a))
+            e, arm, side = centre - a.point(p.at_a), radius, 1
+        else:
+            centre, axis = a.point(p.at_a + offset * unit(p.axis_a)), b.rotate(unit(p.axis_b))
+            e, arm, side = b.point(p.at_b) - centre, radius + p.clearance, -1
+        circles.append(circle(centre, e - ca.dot(axis, e) * axis, p.clearance, arm, side))
+    return circles
+
+
+def collars(
+    a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace, ends: str, radius: ca.SX, points: int
+) -> list[Section]:
+    """Rim points of the part of length L that bounds the engagement, opposite two collars of the other part.
+
+    The collars are at L/2 + s from the other part's centre. There are `points` points on each rim of this radius, or
+    for 0 points the centre of each end; the back end is first.
+    """
+    of_journal = ends == "journal"
+    rim, at_rim, axis_rim = (b, p.at_b, p.axis_b) if of_journal else (a, p.at_a, p.axis_a)
+    other, at_other, axis_other = (a, p.at_a, p.axis_a) if of_journal else (b, p.at_b, p.axis_b)
+    along, axis = unit(axis_rim), other.rotate(unit(axis_other))
+    around = [ca.DM.zeros(3)]
+    if points:
+        t1, t2 = tangents(along)
+        angles = [2 * math.pi * i / points for i in range(points)]
+        around = [radius * (math.cos(angle) * t1 + math.sin(angle) * t2) for angle in angles]
+    planes = []
+    for _, sign in ENDS:
+        for offset in around:
+            point = rim.point(at_rim + sign * p.length / 2 * along + offset)
+            gap = p.length / 2 + p.axial_clearance - sign * ca.dot(axis, point - other.point(at_other))
+            planes.append(plane(gap, point, -sign * axis if of_journal else sign * axis))
+    return planes
+
+
+def rim_labels(points: int, prefix: str = "") -> tuple[str, ...]:
+    """Labels of rim points, back end first; of the ends alone for 0 points."""
+    if not points:
+        return tuple(f"{prefix}{end}" for end, _ in ENDS)
+    return tuple(f"{prefix}{end}_{i + 1}" for end, _ in ENDS for i in range(points))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +151,7 @@ class Clearance(Contact):
 class _BySections(Clearance):
     """Base of clearances in space that are made of circles, and of points opposite planes."""
 
-    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Circle | Plane]:
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Section]:
         """The section of each gap."""
         raise TypeError(f"{type(self).__name__} has no sections.")
 
@@ -188,7 +297,7 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
         radial = ("radial",) if self.parallel else tuple(f"radial_{end}" for end, _ in ENDS)
         return radial + rim_labels(0 if self.parallel else self.points, "axial_")
 
-    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Circle | Plane]:
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Section]:
         radius = getattr(p, "collar_radius", getattr(p, "radius", 0.0))
         circles = end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
         return [*circles, *collars(a, b, p, self.ends, radius, 0 if self.parallel else self.points)]

@@ -113,8 +113,14 @@ class Contact(Element):
         return self.touches(a, b, p)
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        """Tangential velocity of b relative to a at each contact [m/s]; as smooth as `gaps`."""
-        return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in self.touches(a, b, p)))
+        """Tangential velocity of b relative to a at each contact [m/s]; as smooth as `gaps`.
+
+        In the plane along the normal turned by -90 degrees.
+        """
+        touches = self.touches(a, b, p)
+        if isinstance(a, PlanarPlacement):
+            return ca.vertcat(*(_slip_at(point, ca.vertcat(n[1], -n[0]), a, b) for point, n in touches))
+        return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in touches))
 
     def true_slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Slip of overlapping surfaces; need not exist where contacts are open."""
@@ -317,10 +323,6 @@ class CircleCircle(_RoundPair):
     contact : the contact law
     """
 
-    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        ((point, normal),) = self.touches(a, b, p)
-        return _slip_at(point, ca.vertcat(normal[1], -normal[0]), a, b)
-
 
 @dataclass(frozen=True, eq=False)
 class PointBox(_OfPoint):
@@ -403,12 +405,6 @@ class PointBox(_OfPoint):
 
     def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
         return {"radius": p.radius, "effective_radius": p.radius} if self.radius > 0.0 else {}
-
-    def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.spatial:
-            return super().slip(a, b, p)
-        ((point, normal),) = self.touches(a, b, p)
-        return _slip_at(point, ca.vertcat(normal[1], -normal[0]), a, b)
 
     def touches(self, a: Any, b: Any, p: SimpleNamespace) -> Touches:
         normal = a.rotate(self._nearest(a, b, p)[1])

@@ -82,7 +82,7 @@ class Element(metaclass=Called):
             value = getattr(self, field)
             own = self.quantity(field).unit if field in self._declared() else unit
             try:
-                number = converted(value, partial(in_unit, unit=own), _with_unit)
+                number = converted(value, partial(in_unit, unit=own), lambda x: has_unit(x) and not looks_stated(x))
                 for part in value if isinstance(value, tuple | list) else (value,):
                     if isinstance(part, TimeFunction):
                         part.check_units(own)
@@ -339,11 +339,6 @@ class _PlanarOrSpatial(Element):
         @property
         def dimensions(self) -> tuple[int, ...]:
             return (3,) if self.spatial else (2,)
-
-
-def _with_unit(value: Any) -> bool:
-    """Whether this is a number with its unit, and no fit or tolerance."""
-    return has_unit(value) and not looks_stated(value)
 
 
 def _plain(value: Any) -> Any:

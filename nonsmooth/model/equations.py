@@ -164,8 +164,6 @@ class Equations:
         """The element's parameters as one column, in the order its function takes them."""
         return ca.vertcat(*(self.symbols[f"{element.name}.{label}"] for label in element.numbers()))
 
-    # ---------------------------------------------------------------------------------------------------------- bodies
-
     @cached_property
     def _mass_matrix(self) -> Expressions:
         return {"M": ca.diagcat(*(body.mass_matrix(p) for body, *_, p in self._motions))}
@@ -183,8 +181,6 @@ class Equations:
         """Stiffness and damping (nv,) of the coordinates of deformation, see `Body.linear_forces`."""
         columns = zip(*(body.linear_forces(p) for body, *_, p in self._motions), strict=True)
         return dict(zip(("stiffness", "damping"), (ca.densify(ca.vertcat(*one)) for one in columns), strict=True))
-
-    # ---------------------------------------------------------------------------------------------------------- forces
 
     @cached_property
     def _force_vector(self) -> Expressions:
@@ -229,8 +225,6 @@ class Equations:
         found: Sequence[ca.SX] = getattr(self.functions, name)(element).call(arguments)
         return found
 
-    # ---------------------------------------------------------------------------------------------------------- joints
-
     @cached_property
     def _constraints(self) -> Expressions:
         """g, its residual, W_g, the explicit rate of g, and the reactions to forces lam_g."""
@@ -249,8 +243,6 @@ class Equations:
             column = end
         found = {name: ca.vertcat(*values) for name, values in columns.items()}
         return found | {"W_g": _scattered(blocks, self.nv, column)}
-
-    # -------------------------------------------------------------------------------------------------------- contacts
 
     def _gap_rows(self, of: Callable[[Contact], ca.Function], *names: str) -> Expressions:
         """Values of all gaps, and the directions of their rates and of the slips, of a function of each contact."""

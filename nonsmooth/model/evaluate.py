@@ -195,8 +195,6 @@ class Elementwise:
     def _places(self, element: Element) -> list[int]:
         return [self._index[f"{element.name}.{label}"] for label in self.functions.labels(element)]
 
-    # ---------------------------------------------------------------------------------------------------------- bodies
-
     def placed(self, q: Array, v: Array, p: Array) -> Placements:
         """The bodies at these coordinates and velocities."""
         count, width, frames, velocities = len(self.bodies), self.width, len(self._carriers), self.by_body(v)
@@ -244,8 +242,6 @@ class Elementwise:
             places, own = self._coordinates(group), len(self.bodies[group.members[0]].v_columns)
             moved[places] = group(q[places], by_body[group.members, :own], np.full(group.count, dt))[0]
         return moved
-
-    # ----------------------------------------------------------------------------------------- forces, joints, contacts
 
     def force(self, t: float, at: Placements, p: Array) -> Array:
         """h (nv,), forces of bodies on themselves included."""

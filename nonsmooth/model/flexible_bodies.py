@@ -203,7 +203,13 @@ class FlexibleBody(Body):
         return self._by_velocities(ca.vertcat(rigid, rate), u, q)
 
     def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
-        velocity, omega, rate = self._velocities(self._middle(q, u, dt), u)
+        eta, sigma, w = self._parts(q, u)
+        middle = eta + dt / 2 * w
+        # the implicit midpoint rule by two iterations, each of which reduces the error by the square of the deflection
+        # over the length
+        for _ in range(2 if self.frame.changing else 0):
+            middle = eta + dt / 2 * self.frame.velocities(middle, sigma, w)[1]
+        velocity, omega, rate = self._velocities(ca.vertcat(q[: -self.count], middle), u)
         rigid = self._rigid.advance(q[: -self.count], ca.vertcat(velocity, omega), dt)
         return ca.vertcat(rigid, q[-self.count :] + dt * rate)
 
@@ -228,17 +234,6 @@ class FlexibleBody(Body):
     def _framed(self, node: str, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> tuple[Any, ca.SX]:
         """Placement and angle of a node, or of the mean frame by an empty name."""
         raise self.error("it has no coordinates.")
-
-    def _middle(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
-        """q with the amplitudes in the middle of a step of constant velocity, as the implicit midpoint rule has them.
-
-        By two iterations, each of which reduces the error by the square of the deflection over the length.
-        """
-        eta, sigma, w = self._parts(q, u)
-        middle = eta + dt / 2 * w
-        for _ in range(2 if self.frame.changing else 0):
-            middle = eta + dt / 2 * self.frame.velocities(middle, sigma, w)[1]
-        return ca.vertcat(q[: -self.count], middle)
 
     def _displaced(self, by_mode: Array, by_beam: Array | None, eta: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Displacement or rotation of a node (k,), and its derivative (k, m) by the amplitudes."""

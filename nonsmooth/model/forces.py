@@ -234,11 +234,6 @@ class Damper(LineForce):
         return a.generalized_force(pull, at_a), b.generalized_force(-pull, at_b)
 
 
-def gravity_force(placement: Placement, mass: ca.SX, p: SimpleNamespace) -> ca.SX:
-    """Weight of one body as a force vector."""
-    return placement.generalized_force(mass * p.acceleration, ca.SX.zeros(placement.position.numel()))
-
-
 @dataclass(frozen=True, eq=False)
 class _Torsion(_PlanarOrSpatial, Force):
     """Base of torques about an axis: the normal of the plane, or where `axis_a` is given an axis of a in space."""

@@ -222,8 +222,6 @@ class Load(Force):
                 listed = ", ".join(sorted(known))
                 raise self.error(f'{what} has the unknown name "{unknown[0]}"; there are {listed}.')
 
-    # --------------------------------------------------------------------------------------------------- its numbers
-
     def numbers(self) -> dict[str, float]:
         return super().numbers() | {name: float(value) for name, value in self.parameters.items()}
 
@@ -237,8 +235,6 @@ class Load(Force):
     def values(self, parameters: Mapping[str, float]) -> SimpleNamespace:
         own = {name: float(parameters[f"{self.name}.{name}"]) for name in self.parameters}
         return SimpleNamespace(**vars(super().values(parameters)), **own)
-
-    # -------------------------------------------------------------------------------------------------------- forces
 
     @property
     def conservative(self) -> bool:
@@ -308,8 +304,6 @@ class Load(Force):
         if others:
             raise self.error(f"{what} depends on {', '.join(others)}; it may depend on its arguments only.")
         return expression
-
-    # ------------------------------------------------------------------------------------------------ what is shown
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """An arrow along x for a force, an arc for a torque, a dotted line for an energy alone."""

@@ -5,6 +5,8 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeVar
 
+import numpy as np
+
 from nonsmooth.exceptions import ModelError, ModelWarning
 from nonsmooth.model.assembly import check_dimension
 from nonsmooth.model.bodies import Body, Ground, Node
@@ -15,8 +17,8 @@ from nonsmooth.model.contacts import with_law
 from nonsmooth.model.elements import Element
 from nonsmooth.model.review import REMARKS, review
 from nonsmooth.model.shapes import Shape
-from nonsmooth.model.state import Assembly
-from nonsmooth.model.system import System, start_of
+from nonsmooth.model.state import Assembly, State
+from nonsmooth.model.system import System
 from nonsmooth.progress import stage
 from nonsmooth.settings import Called, hint, shown
 
@@ -242,9 +244,10 @@ class Model(metaclass=Called):
             f"{element.name}.{label}": {"kind": "given", "source": f"{one.kind} {one.text}"}
             for element in self.elements for label, one in element.toleranced().items()
         }  # fmt: skip
+        q, v = (np.concatenate(parts) for parts in zip(*(body.start() for body in bodies), strict=True))
         return System(
-            self.name, dimension, self.elements, start_of(self.elements), {**self.provenance, **origins},
-            dict(self.origin), silence=self.silence,
+            self.name, dimension, self.elements, State(0.0, q, v), {**self.provenance, **origins}, dict(self.origin),
+            silence=self.silence,
         )  # fmt: skip
 
     def _check_references(self) -> None:

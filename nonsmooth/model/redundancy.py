@@ -167,8 +167,6 @@ class Directions:
             x[free] = _least_squares(A[:, free], required - A[:, fixed] @ x[fixed])[0]
         return x
 
-    # ----------------------------------------------------------------------------------------------------- the graph
-
     def _loops(self) -> list[int]:
         """Joints that remain if those at bodies without other joints are removed one after the other."""
         ends = np.append(self.first[1:], self.a.size)
@@ -228,8 +226,6 @@ class Directions:
                     pending += of_body.pop(int(body), [])
             if part:
                 yield np.concatenate([np.arange(self.first[j], ends[j]) for j in sorted(part)])
-
-    # --------------------------------------------------------------------------------------------------- the matrices
 
     def _bodies(self, rows: Integers) -> Integers:
         """Bodies that these rows move, in order."""

@@ -42,9 +42,6 @@ def transversals(axis: Any) -> tuple[ca.SX, ca.SX]:
     return tangents(n * ca.if_else(ca.dot(n, BASIS[:, 2]) < 0, -1, 1))
 
 
-# ------------------------------------------------------------------------------------------------------------- points
-
-
 def coincident_points(a: Placement, b: Placement, at_a: Any, at_b: Any) -> ca.SX:
     """``r_b + R_b s_b - r_a - R_a s_a`` [m], ground frame: 3 rows in space, 2 in the plane."""
     return b.point(at_b) - a.point(at_a)
@@ -72,9 +69,6 @@ def distance_residual(a: Placement, b: Placement, at_a: Any, at_b: Any, length: 
     return ca.norm_2(coincident_points(a, b, at_a, at_b)) - length
 
 
-# --------------------------------------------------------------------------------------------------------- directions
-
-
 def perpendicular_axes(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> ca.SX:
     """``(R_a n_a) . (R_b n_b)``, the sine of the deviation from the right angle: 1 row [rad], no second root."""
     return ca.dot(a.rotate(unit(axis_a)), b.rotate(unit(axis_b)))
@@ -100,9 +94,6 @@ def parallel_residual(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axi
     sine = ca.sqrt(ca.if_else(ca.logic_or(near, opposite), 1, sine2))
     regular = tilt * ca.if_else(near, series, ca.atan2(sine, cosine) / sine)
     return ca.if_else(opposite, ca.vertcat(ca.pi - tilt[0], -tilt[1]), regular)
-
-
-# -------------------------------------------------------------------------------------------------------- orientation
 
 
 def relative_orientation(a: SpatialPlacement, b: SpatialPlacement, quaternion: Any) -> ca.SX:

@@ -17,10 +17,9 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.model.clearances import _BySections, _Round
+from nonsmooth.model.clearances import ENDS, Section, _BySections, _Round, circle, end_circles, plane, sections
 from nonsmooth.model.drawing import Guide, Primitive, vector
 from nonsmooth.model.elements import SPACE
-from nonsmooth.model.engagement import ENDS, Circle, Plane, end_circles, sections
 from nonsmooth.model.frames import SpatialPlacement
 from nonsmooth.model.joints import BodyRef, Direction, Joint, PointOnLine, Prismatic
 from nonsmooth.model.rows import unit
@@ -67,9 +66,9 @@ class SphericalClearance(_Round):
 
     dimensions = (3,)
 
-    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Circle]:
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Section]:
         centre = b.point(p.at_b)
-        return [Circle(centre, centre - a.point(p.at_a), p.clearance, getattr(p, "radius", 0.0), 1)]
+        return [circle(centre, centre - a.point(p.at_a), p.clearance, getattr(p, "radius", 0.0), 1)]
 
     def ideal(self) -> Spherical:
         return Spherical(self.name, self.a, self.b, self.at_a, self.at_b)
@@ -134,7 +133,7 @@ class CylindricalClearance(_Round):
     def gap_labels(self) -> tuple[str, ...]:  # type: ignore[override]
         return ("",) if self.parallel else tuple(end for end, _ in ENDS)
 
-    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Circle]:
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Section]:
         return end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
 
     def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
@@ -242,7 +241,7 @@ class SpatialPrismaticClearance(_BySections):
         labels = tuple(label for label, *_ in self._corners())
         return labels + tuple(f"{label}_far" for label in labels) if self.every_wall else labels
 
-    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Plane]:
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Section]:
         plays = (p.clearance, getattr(p, "side_clearance", p.clearance))
         halves, half = (p.height / 2, p.width / 2), p.length / 2
         frame_a, frame_b = (ca.horzcat(*_frame(p, body)) for body in self.body_fields)
@@ -260,7 +259,7 @@ class SpatialPrismaticClearance(_BySections):
                     corner = _point(half * at_end, wall, sign * (reach + play), at_side * other)
                     point = a.point(p.at_guide + frame_a @ corner)
                     gap = sign * ca.dot(normal, point - b.point(p.at_slider)) - reach
-                planes.append(Plane(gap, point, -sign * normal))
+                planes.append(plane(gap, point, -sign * normal))
         return planes
 
     def ideal(self) -> Prismatic:

@@ -13,10 +13,10 @@ from typing import Annotated
 
 import casadi as ca
 
+from nonsmooth.model.clearances import ENDS, NOWHERE, rim_labels
 from nonsmooth.model.contacts import FreeContact, Touches, _RoundPair, check_points
 from nonsmooth.model.drawing import Box, Cylinder, Ellipsoid, Primitive, Round, Wall, vector
 from nonsmooth.model.elements import SPACE
-from nonsmooth.model.engagement import ENDS, NOWHERE, rim_labels
 from nonsmooth.model.frames import SpatialPlacement, rotation_matrix, tangents
 from nonsmooth.model.joints import IDENTITY, Direction, Orientation
 from nonsmooth.model.rows import unit

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from operator import attrgetter
@@ -81,10 +81,15 @@ class System:
     assembly: Assembly | None = None
     #: names of remarks that the model silences
     silence: tuple[str, ...] = ()
+    #: its layouts in the memory of compiled steps, which exist as long as the system
+    compiled_forms: dict[Any, Any] = field(default_factory=dict, init=False)
+    #: the start, with its parameters, that `check_start` has admitted last
+    admissible: dict[str, Any] = field(default_factory=dict, init=False)
+    _known_gyration: dict[bytes, Array] = field(default_factory=dict, init=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Only the elements are pickled; functions and their evaluators are created anew in the other process."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return type(self), tuple(getattr(self, one.name) for one in fields(self) if one.init)
 
     def with_contact(self, contact: Rigid | Compliant) -> System:
         """The mechanism with this law in all its contacts, and the same initial state."""
@@ -94,7 +99,20 @@ class System:
     @cached_property
     def names(self) -> Names:
         """Labels and units of all columns."""
-        return names_of(self.elements)
+        bodies = [element for element in self.elements if isinstance(element, Body)]
+        joints = [element for element in self.elements if isinstance(element, Joint)]
+        contacts = [element for element in self.elements if isinstance(element, Contact)]
+        parts: tuple[tuple[str, str], ...] = (("x", "N"), ("y", "N"), ("torque", "N m"))
+        if bodies and bodies[0].dimensions == (3,):
+            parts = tuple((axis, "N") for axis in "xyz") + tuple((f"torque_{axis}", "N m") for axis in "xyz")
+        columns = (
+            [(f"{body.name}.{label}", unit) for body in bodies for label, unit in body.q_columns],
+            [(f"{body.name}.{label}", unit) for body in bodies for label, unit in body.v_columns],
+            [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in joint.rows],
+            [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in parts],
+        )
+        labels, units = ([tuple(one[i] for one in many) for many in columns] for i in (0, 1))
+        return Names(*labels, tuple(name for contact in contacts for name in contact.gap_names()), *units)
 
     @cached_property
     def parameters(self) -> Mapping[str, float]:
@@ -152,16 +170,6 @@ class System:
             if one.of_time(declared.name)
             for table in tables(getattr(one, declared.name))
         )
-
-    @cached_property
-    def compiled_forms(self) -> dict[Any, Any]:
-        """Its layouts in the memory of compiled steps, which keep them here: they exist as long as the system."""
-        return {}
-
-    @cached_property
-    def admissible(self) -> dict[str, Any]:
-        """The start, with its parameters, that `check_start` has admitted last."""
-        return {}
 
     @cached_property
     def compliant(self) -> bool:
@@ -325,10 +333,6 @@ class System:
         return known[key]
 
     @cached_property
-    def _known_gyration(self) -> dict[bytes, Array]:
-        return {}
-
-    @cached_property
     def description(self) -> dict[str, Any]:
         """The mechanism as plain data."""
         return {"name": self.name, **self.origin, "elements": [element.describe() for element in self.elements]}
@@ -456,35 +460,36 @@ class System:
         return self.numeric.M(q, p)[0] @ np.asarray(acceleration, dtype=float) - self.numeric.h(t, q, v, p)[0]
 
 
-def names_of(elements: tuple[Element, ...]) -> Names:
-    """Labels and units of the columns of these elements."""
-    bodies = [element for element in elements if isinstance(element, Body)]
-    joints = [element for element in elements if isinstance(element, Joint)]
-    contacts = [element for element in elements if isinstance(element, Contact)]
-    q = [(f"{body.name}.{label}", unit) for body in bodies for label, unit in body.q_columns]
-    v = [(f"{body.name}.{label}", unit) for body in bodies for label, unit in body.v_columns]
-    rows = [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in joint.rows]
-    parts: tuple[tuple[str, str], ...] = (("x", "N"), ("y", "N"), ("torque", "N m"))
-    if bodies and bodies[0].dimensions == (3,):
-        parts = tuple((axis, "N") for axis in "xyz") + tuple((f"torque_{axis}", "N m") for axis in "xyz")
-    reactions = [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in parts]
-    return Names(
-        q=tuple(name for name, _ in q),
-        v=tuple(name for name, _ in v),
-        constraints=tuple(name for name, _ in rows),
-        reactions=tuple(name for name, _ in reactions),
-        contacts=tuple(name for contact in contacts for name in contact.gap_names()),
-        q_units=tuple(unit for _, unit in q),
-        v_units=tuple(unit for _, unit in v),
-        constraint_units=tuple(unit for _, unit in rows),
-        reaction_units=tuple(unit for _, unit in reactions),
-    )
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """For n rows, at m of which velocities jump: true gaps (n, nc) [m], their velocities after impacts, the largest
+    constraint violation (n,), and the energies of `System.energies` after impacts, each (n,); before the m jumps gap
+    velocities (m, nc), and the energies that depend on velocities, each (m,).
+    """
+
+    gap: Array
+    rate: Array
+    closure: Array
+    energies: Mapping[str, Array]
+    rate_left: Array
+    energies_left: Mapping[str, Array]
 
 
-def start_of(elements: tuple[Element, ...]) -> State:
-    """The initial state given by the bodies."""
-    starts = [body.start() for body in elements if isinstance(body, Body)]
-    return State(0.0, np.concatenate([q for q, _ in starts]), np.concatenate([v for _, v in starts]))
+#: (t, q, v, row, v_left) of n rows, at the m rows `row` of which velocities jump from v_left (m, nv)
+Observe = Callable[[Array, Array, Array, NDArray[np.intp], Array], Seen]
+
+
+def observe(
+    system: System, parameters: Array, t: Array, q: Array, v: Array, row: NDArray[np.intp], v_left: Array
+) -> Seen:  # fmt: skip
+    """Evaluate gaps, closure and energies of these rows with the functions of the system."""
+    closure = np.max(np.abs(system.joint_violation(t, q, parameters)), axis=1, initial=0.0)
+    left = system.energies(t[row], q[row], v_left, parameters)
+    return Seen(
+        system.true_gaps(q, parameters), system.gap_rates(q, v, parameters), closure,
+        system.energies(t, q, v, parameters), system.gap_rates(q[row], v_left, parameters),
+        {name: values for name, values in left.items() if name != "potential"},
+    )  # fmt: skip
 
 
 def _replaced(values: Array, names: tuple[str, ...], changes: Mapping[str, float] | None, what: str) -> Array:

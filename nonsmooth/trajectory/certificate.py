@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.model.seen import Seen
+from nonsmooth.model.system import Seen
 
 #: columns of a trajectory's energies, in this order
 ENERGIES = (

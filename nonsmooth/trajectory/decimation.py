@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.model.seen import Observe, Seen
-from nonsmooth.model.system import System
+from nonsmooth.model.system import Observe, Seen, System
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
 from nonsmooth.trajectory.columns import KEPT_ENERGIES, any_of_each, bounds, means, tangential_size
 from nonsmooth.trajectory.jumps import with_jumps

@@ -15,9 +15,8 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.rows import AT_JUMPS, cut, following, joined
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces
-from nonsmooth.model.seen import Observe, observed_by
 from nonsmooth.model.state import State
-from nonsmooth.model.system import System
+from nonsmooth.model.system import Observe, System, observe
 from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledger
 from nonsmooth.trajectory.columns import (
     IMPACT_COLUMNS,
@@ -243,7 +242,7 @@ class Recorder:
     def _observed(self) -> Observe:
         if self.observe is None and self.viewer is not None:
             self.observe = self.viewer()
-        return self.observe or observed_by(self.system, self.parameters)
+        return self.observe or functools.partial(observe, self.system, self.parameters)
 
     def saved_state(self, n: int) -> dict[str, Any]:
         """The first n rows, for a checkpoint."""

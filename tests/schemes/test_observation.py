@@ -1,12 +1,14 @@
 """What rows show, by compiled code and by the functions of the system."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import nonsmooth_problems as ready
 from nonsmooth import Damper, Gravity, Ground, Load, Model, MoreauJean, SpatialBody, Spring, Torque
 from nonsmooth.engine.steps import CompiledSteps
-from nonsmooth.model.seen import observed_by
+from nonsmooth.model.system import observe
 from nonsmooth.step.control import ConstantStep
 
 #: round-off of sums of a few terms, some of which cancel: gaps are 1e-4 of the positions that they are differences of
@@ -48,7 +50,7 @@ def test_compiled_code_sees_what_the_functions_of_the_system_say(problem):
     q = start.q + 0.01 * rng.normal(size=(rows, system.nq))
     v_left, v = (start.v + rng.normal(size=(rows, system.nv)) for _ in range(2))
     row = np.array([0, 1, 7, rows - 1])  # where velocities jump
-    found, known = (see(t, q, v, row, v_left[row]) for see in (steps.observe, observed_by(system, values)))
+    found, known = (see(t, q, v, row, v_left[row]) for see in (steps.observe, partial(observe, system, values)))
     for name in ("gap", "rate_left", "rate", "closure"):
         one, other = getattr(found, name), getattr(known, name)
         assert one.shape == other.shape
