@@ -112,7 +112,7 @@ class System:
             [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in parts],
         )
         labels, units = ([tuple(one[i] for one in many) for many in columns] for i in (0, 1))
-        return Names(*labels, tuple(name for contact in contacts for name in contact.gap_names()), *units)
+        return Names(*[*labels, tuple(name for contact in contacts for name in contact.gap_names()), *units])
 
     @cached_property
     def parameters(self) -> Mapping[str, float]:
