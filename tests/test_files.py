@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import xarray
 
-from nonsmooth import GaussQP, InputError, Landing, ValidityWarning, simulate
+from nonsmooth import GaussQP, InputError, Landing, ValidityWarning, files, simulate
 from nonsmooth.cli import main
 from nonsmooth.exceptions import NotWritten
 from nonsmooth.files import LENGTH, read_dataset, remove_unfinished, write_bytes, write_dataset
@@ -53,6 +53,40 @@ def test_a_file_comes_back_to_the_same_bits(trajectory, written):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert same(Trajectory.load(written), trajectory)
+
+
+SLOW_LIBRARY = """
+import sys
+import time
+
+time.sleep({seconds})
+sys.path.remove({folder!r})
+del sys.modules["h5py"]
+import h5py
+"""
+
+
+@pytest.mark.parametrize("library", ["loops", "waits", "never runs"])
+def test_reading_without_a_checksum_is_limited_in_processor_time(library, of_before, tmp_path, monkeypatch):
+    """An HDF5 that loops is ended, as with some damaged files; one that waits longer than that reads a good file."""
+    folder, path = tmp_path / "library", tmp_path / "run.nc"
+    folder.mkdir()
+    path.write_bytes(of_before)
+    wait = 1000 if library == "never runs" else 6
+    source = "while True: pass" if library == "loops" else SLOW_LIBRARY.format(seconds=wait, folder=str(folder))
+    (folder / "h5py.py").write_text(source)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    # limits, in whole seconds rounded up with those of the size: 2 for the loop, 5 for a wait of 6, 2 by the clock
+    monkeypatch.setattr(files, "PROCESSOR_TIME", 4.0 if library == "waits" else 1.0)
+    if library == "never runs":
+        monkeypatch.setattr(files, "WAITING", 1.0)
+    if library == "waits":
+        with pytest.warns(ValidityWarning, match="checksum"):
+            assert Trajectory.load(path).status == "finished"
+        return
+    why = "is damaged: HDF5 does not finish" if library == "loops" else "could not be checked: HDF5 did not finish"
+    with pytest.raises(InputError, match=why):
+        Trajectory.load(path)
 
 
 def test_others_read_the_file_and_find_the_checksum_explained(written):

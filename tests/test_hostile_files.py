@@ -242,7 +242,7 @@ def test_the_separate_process_needs_nothing_of_the_package():
     from nonsmooth.files import hdf5_check as inspection
 
     done = subprocess.run(
-        [sys.executable, "-P", "-I", inspection.__file__, os.devnull, "", ""],
+        [sys.executable, "-P", "-I", inspection.__file__, "10", os.devnull, "", ""],
         capture_output=True,
         text=True,
         check=False,

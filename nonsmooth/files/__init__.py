@@ -15,6 +15,7 @@ import math
 import mmap
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
@@ -55,9 +56,11 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 PIECE = 1 << 20
 #: bytes of a table from which on it is written past HDF5, and that are written at once
 BLOCK = 1 << 22
-#: seconds that HDF5 may take to read a file without a checksum, and bytes per second; with some damaged ones it never
-#: ends
-PATIENCE, SLOWEST = 10.0, 20e6
+#: seconds of processor time in which HDF5 reads a file without a checksum, and bytes per second; with some damaged ones
+#: it loops forever. Time that passes while other programs compute or a disk is awaited does not count
+PROCESSOR_TIME, SLOWEST = 10.0, 20e6
+#: how many times longer its reading may take by the clock: a process that does not compute is ended as well
+WAITING = 60.0
 
 Contents = tuple[dict[str, Variable], dict[str, Any]]
 #: where a table begins in a file, and its values
@@ -515,13 +518,19 @@ def _digest(file: Any, count: int, digest: Any) -> Any:
 
 def _probe(path: Path, size: int, what: str, *expected: str) -> None:
     """Raise InputError unless a file without a checksum can be read, in a separate process: HDF5 may hang or crash."""
+    seconds = math.ceil(PROCESSOR_TIME + size / SLOWEST)
     try:
         done = subprocess.run(
-            [sys.executable, "-P", str(hdf5_check.__file__), str(path.absolute()), *expected],
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE + size / SLOWEST, check=False,
+            [sys.executable, "-P", str(hdf5_check.__file__), str(seconds), str(path.absolute()), *expected],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=WAITING * seconds, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise InputError(f"{path} is damaged: HDF5 does not finish reading it.") from None
+        raise InputError(
+            f"{path} could not be checked: HDF5 did not finish reading it in {WAITING * seconds:.0f} s. "
+            "Read it on a machine that is less busy; if that takes as long, the file is damaged."
+        ) from None
+    if sys.platform != "win32" and done.returncode == -signal.SIGXCPU:
+        raise InputError(f"{path} is damaged: HDF5 does not finish reading it.")
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         why = said[-1] if said and done.returncode > 0 else "HDF5 fails on it"

@@ -179,8 +179,15 @@ def _attributes(owner: Any, said: str, room: int) -> tuple[dict[str, Any], int]:
     return found, room
 
 
-def _examine(path: str, known: str, conventions: str) -> None:
-    """Inspect a file in the separate process."""
+def _examine(seconds: str, path: str, known: str, conventions: str) -> None:
+    """Inspect a file in the separate process, which the system ends after so many seconds of processor time."""
+    if sys.platform != "win32":
+        import resource
+
+        allowed, most = int(seconds), resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (allowed if most == resource.RLIM_INFINITY else min(allowed, most), most)
+        )
     import h5py
 
     with open(path, "rb") as file, h5py.File(file, "r") as opened:
