@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.optimize import brentq
 
 from nonsmooth import (
     CircleCircle,
@@ -19,6 +20,7 @@ from nonsmooth import (
     Model,
     PlanarBody,
     PointForce,
+    PointPlane,
     PrismaticClearance,
     Rigid,
     SpatialBody,
@@ -146,3 +148,23 @@ def test_windows_of_every_period_act(condition, period, share):
     first = 0.5 * period if "half" in condition else 0.0
     windows = len(np.arange(first, 0.99, period))
     assert run.v["b.x"][-1] == pytest.approx(windows, rel=1e-6)  # rtol of the coarser run 1e-6
+
+
+@pytest.mark.parametrize(("spin", "speed", "t_end"), [(300.0, 0.1, 8.0), (1e4, 0.2, 0.55)])
+@pytest.mark.parametrize("angle", [0.3, 1.1, 2.6])
+def test_the_first_contact_of_a_bar_that_turns_fast(spin, speed, t_end, angle):
+    """A bar of 0.2 m drifts to a wall; its lower tip touches it first when its exact free flight says so."""
+    half, contact = 0.1, Rigid(restitution=0.5, friction=0.0)
+    height = half + 0.6 * speed * t_end
+    motion = dict(position=(0.0, height), velocity=(0.0, -speed), angle=angle, angular_velocity=spin)
+    bar = PlanarBody("b", mass=1.0, inertia=(2 * half) ** 2 / 12, **motion)
+    tips = [PointPlane(f"tip{i}", "ground", "b", at_b=(x, 0.0), contact=contact) for i, x in enumerate((-half, half))]
+    run = simulate(Model([Ground(), bar, *tips]).build(), t_end=t_end)
+
+    def gap(t):
+        return height - speed * t - half * np.abs(np.sin(angle + spin * t))
+
+    # the wall is within reach from (height - half) / speed on; samples of a five-hundredth of a radian
+    t = np.arange((height - half) / speed, t_end, 0.002 / spin)
+    i = int(np.argmax(gap(t) < 0.0))
+    assert run.impacts["t"][0] == pytest.approx(brentq(gap, t[i - 1], t[i], xtol=1e-16), abs=1e-6)
