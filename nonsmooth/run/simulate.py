@@ -331,7 +331,7 @@ def _run(
     manifest = Manifest(lambda: _manifest(system, values, settings(), engine, rules, called))
     recorder = Recorder(
         system, manifest, values, record=record, expected=int(_fewest(control, t_end - first.t, budget.steps)),
-        constant=isinstance(control, ConstantStep),
+        constant=isinstance(control, ConstantStep) and not stepper.scheme(control).tells_lasting,
     )  # fmt: skip
 
     def compile() -> Any:

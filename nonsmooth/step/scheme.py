@@ -29,6 +29,7 @@ class Scheme:
     accelerations : whether joints are evaluated for accelerations, and gaps are among the residuals
     locates : whether steps end at impacts, and shorten themselves
     between : whether impacts by other laws than Newton's are between steps
+    tells_lasting : whether impulses of contacts that last are none of impacts in rows of constant steps
     """
 
     text: str
@@ -41,6 +42,7 @@ class Scheme:
     accelerations: bool = False
     locates: bool = False
     between: bool = False
+    tells_lasting: bool = False
 
 
 class Stepper(Protocol):

@@ -43,6 +43,7 @@ def gauss_scheme(control: StepControl, *, convex: bool = False) -> Scheme:
         text="nonsmooth.schemes.gauss.implicit_euler",
         state=(*STATE, "System.secant", "Body.delta3_v"),
         convex=convex,
+        tells_lasting=True,
     )
 
 
