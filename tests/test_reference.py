@@ -51,6 +51,10 @@ SCHEMES = {
 }
 
 
+#: runs of the flexible problem that the reference has no equations for: implicit deformation in these schemes
+FLEXIBLE = {("flexible-slider-crank", one) for one in ("projection", "landing")}
+
+
 def worst_of(system, stepper, control, t_end):
     """The largest residual of each kind; None if the stepper does not take the mechanism, as its sentence says.
 
@@ -82,13 +86,13 @@ def built(name):
     ),
 )
 def test_recorded_steps_of_every_problem(name, scheme):
+    if (name, scheme) in FLEXIBLE:
+        pytest.skip("the reference has no equations of implicit deformation in this scheme")
     stepper, control = SCHEMES[scheme]
     found = worst_of(built(name), stepper, control, 3e-3)
     if found is None:
         pytest.skip("this stepper does not take the mechanism")
-    # directions of a projection turn with a body that bends, between those before and after it, which are recorded
-    allowed = {"projection": 1e-7} if "flexible" in PROBLEMS[name].tags else {}
-    assert {kind: one for kind, one in found.items() if not one <= allowed.get(kind, 1e-9)} == {}
+    assert {kind: one for kind, one in found.items() if not one <= 1e-9} == {}
 
 
 #: random mechanisms whose runs end with an error, or whose residuals are above 1e-9, on some processors

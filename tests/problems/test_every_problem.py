@@ -52,7 +52,10 @@ def built(name, soft):
     return PROBLEMS[name](**({"contact": SOFT} if soft else {})).build()
 
 
-@pytest.mark.parametrize(("name", "word"), some(product(EVERY, steppers.names()), 11))
+@pytest.mark.parametrize(
+    ("name", "word"),
+    some((pytest.param(*one.values, word, marks=one.marks) for one, word in product(EVERY, steppers.names())), 11),
+)
 def test_ten_steps_with_each_stepper_that_fits(name, word):
     """Rigid steppers with the problem's own contact, compliant ones with a law in its place, drawn with its panels."""
     one, stepper = PROBLEMS[name], steppers.by_name(word)()
