@@ -22,7 +22,7 @@ from benchmarks.others import siconos_chain
 from benchmarks.report import Table, _digits, _size
 from benchmarks.space_mechanisms import LINKS, SpaceProblem, space_problems
 from nonsmooth import simulate
-from nonsmooth.engine import steps as engine_steps
+from nonsmooth.engine import run as engine_run
 
 __all__ = ["MARKS", "SpaceRow", "entries", "space", "space_tables"]
 
@@ -164,7 +164,7 @@ def _siconos(problem: SpaceProblem, run: Any) -> dict[str, float | None]:
 @contextmanager
 def _compiled_seconds(now: Any) -> Iterator[list[float]]:
     """Measure the time [s] of compiled steps within the context, without the Python code around them."""
-    spent, found = [0.0], engine_steps.entry
+    spent, found = [0.0], engine_run.entry
 
     def entry(module: str, name: str, *shape: Any) -> Any:
         function = found(module, name, *shape)
@@ -177,7 +177,7 @@ def _compiled_seconds(now: Any) -> Iterator[list[float]]:
 
         return timed if name == "run" else function
 
-    with mock.patch.object(engine_steps, "entry", entry):
+    with mock.patch.object(engine_run, "entry", entry):
         yield spent
 
 
