@@ -94,19 +94,24 @@ class _Widths:
 
     def room(self, count: int) -> dict[str, NDArray[Any]]:
         """Tables for so many rows, with the values of what their scheme does not write."""
-        found: dict[str, NDArray[Any]] = {name: np.empty((count, width)) for name, width in self.rows.items()}
-        found |= {name: np.empty(count) for name in KNOWN}
+        found: dict[str, NDArray[Any]] = {name: empty((count, width)) for name, width in self.rows.items()}
+        found |= {name: empty(count) for name in KNOWN}
         found |= {name: np.full(count, np.nan) for name in UNKNOWN} | {name: np.zeros(count) for name in STORED}
         if not self.rough:
             found["P_T"][:] = 0.0
-        return found | {"mode": np.empty((count, self.contacts), np.int8)}
+        return found | {"mode": empty((count, self.contacts), np.int8)}
 
     def room_of_jumps(self, count: int) -> dict[str, NDArray[Any]]:
         """Tables `AT_JUMPS` and flags of so many rows."""
-        found = {name: np.empty((count, width) if width is not None else count) for name, width in self.jumps.items()}
+        found = {name: empty((count, width) if width is not None else count) for name, width in self.jumps.items()}
         if not self.rough:
             found["P_T_impact"][:] = 0.0
-        return found | {"jumps": np.empty(count)}
+        return found | {"jumps": empty(count)}
+
+
+def empty(shape: int | tuple[int, ...], kind: Any = np.float64) -> NDArray[Any]:
+    """A table without values; a test fills it with others."""
+    return np.empty(shape, kind)
 
 
 class Tables:
