@@ -73,8 +73,9 @@ class Run:
     impact: Mapping[str, NDArray[Any]] | None = None
     #: least number of steps between two corners of loads and drivers
     parts = 1
-    #: start of the run and corners of its loads and drivers
-    _corners: tuple[float, Array] | None = None
+    #: start of the run, corners of its loads and drivers with the times that divide it further, and times just before
+    #: corners, where loads have their left limits
+    _corners: tuple[float, Array, Array] | None = None
     #: the entry point that takes steps
     _run: Any
     #: longest step, where it is stated [s]
@@ -178,8 +179,8 @@ class Run:
         k = int(np.searchsorted(corners, t))
         some, stops = corners[k : k + STOPS], self.memory.of["Stop"]
         stops["t"] = stops["before"] = np.inf
-        smooth = ~np.isin(some, self.system.corners(origin, self._t_end, self.values, closed=True))  # see `divided`
-        stops["t"][: some.size], stops["before"][: some.size] = some, np.where(smooth, some, before(some))
+        assert self._corners is not None
+        stops["t"][: some.size], stops["before"][: some.size] = some, self._corners[2][k : k + STOPS]
         self._whole["stop"] = self._whole["renewed"] = 0
         self._whole["t_end"] = self._t_end if k + STOPS >= corners.size else some[-1]
 
@@ -187,7 +188,8 @@ class Run:
         """Corners of a run that began at `origin`, computed once: threads take steps at the same time."""
         if self._corners is None or self._corners[0] != origin:
             found = self.system.corners(origin, self._t_end, self.values, closed=True)
-            self._corners = origin, divided(found, origin, self.parts, self.longest)
+            times = divided(found, origin, self.parts, self.longest)
+            self._corners = origin, times, np.where(np.isin(times, found), before(times), times)
         return self._corners[1]
 
     def _left(self) -> float:
