@@ -304,10 +304,10 @@ def test_a_release_where_every_acceleration_vanishes(dt_max):
     assert released[-1] == pytest.approx(np.pi / 60, abs=1e-6)
 
 
-@pytest.mark.exact("the journal touches the bearing to the last bit, so that its lift-off is not located at once")
-def test_a_failed_step_is_repeated_with_parts_of_its_length_however_far_the_end():
-    """A journal that is about to lift off, of a run over 20 s: its first event was not located, and halves of the time
-    left, of seconds, repeated the same step of 0.2 ms."""
+def test_a_lift_off_that_is_found_earlier_than_located_is_located():
+    """A journal that is about to lift off, late in a run over 20 s, whose state has been changed in its last digits: the
+    step that ends where its force vanishes finds the same event a little earlier, and locates it where it was. Of 400
+    such states 48 failed, and were repeated with parts of their step."""
     a, b = 0.05, 0.12
     crank = PlanarBody("crank", mass=0.3, inertia=1e-4)
     rod = PlanarBody("rod", mass=0.21, inertia=2.5e-4)
@@ -330,10 +330,12 @@ def test_a_failed_step_is_repeated_with_parts_of_its_length_however_far_the_end(
         -2.1005055030022883, 1.3556830868079393, 100.0, -4.7489784412298945, 1.3250410245850837, -23.565546031017487,
         -5.242407400889261, 0.0, 0.0,
     ]  # fmt: skip
-    state = dataclasses.replace(system.start, t=14.64979832564544, q=np.array(q), v=np.array(v))
-    run = simulate(system, EventDriven(), t_end=14.8, dt=ErrorControl(1e-6, 1e-8, 1e-6, 0.024), state=state)
-    assert run.status == "finished" and run.counts["shortened"] > 0
-    assert run.certificate.gap_violation < 1e-12
+    for seed in range(12):
+        change = 1 + 1e-15 * np.random.default_rng(seed).normal(size=9)
+        state = dataclasses.replace(system.start, t=14.64979832564544, q=np.array(q), v=v * change)
+        run = simulate(system, EventDriven(), t_end=14.8, dt=ErrorControl(1e-6, 1e-8, 1e-6, 0.024), state=state)
+        assert run.status == "finished" and run.counts["shortened"] == 0
+        assert run.certificate.gap_violation < 1e-12
 
 
 @pytest.mark.parametrize(("rtol", "atol", "dt_max"), [(1e-5, 1e-7, 0.026), (1e-6, 1e-8, 0.0156)])

@@ -48,6 +48,17 @@ if __name__ == "__main__":
     sweep(slider_rod, GaussQP(), design, **settings, **{options})
 '''
 
+#: a cluster in a process of its own, as a user starts it, until its input ends
+CLUSTER = """
+import sys
+import distributed
+
+if __name__ == "__main__":
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        print(cluster.scheduler_address, *(worker.pid for worker in cluster.workers.values()), flush=True)
+        sys.stdin.read()
+"""
+
 
 def small(**options):
     """Two clearances, one of them impossible, with two masses."""
@@ -294,14 +305,16 @@ def test_a_sweep_killed_in_the_middle(undisturbed, tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_dask_cluster_that_loses_a_worker(undisturbed, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    ) as cluster:
-        script, output, _ = long_sweep(tmp_path, "cluster", scheduler=cluster.scheduler_address)
+    pytest.importorskip("distributed")
+    code = tmp_path / "cluster.py"
+    code.write_text(CLUSTER)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, str(code)], stdin=pipe, stdout=pipe, text=True) as cluster:
+        scheduler, first, _ = cluster.stdout.readline().split()
+        script, output, _ = long_sweep(tmp_path, "cluster", scheduler=scheduler)
         process = subprocess.Popen([sys.executable, str(script)])
         until_pieces(SETS // 30, output.with_name("cluster.nc.runs"), process)
-        os.kill(cluster.workers[0].pid, signal.SIGKILL)
+        os.kill(int(first), signal.SIGKILL)
         assert process.wait(timeout=300) == 0
     assert loaded(output).identical(undisturbed)
 

@@ -358,6 +358,9 @@ def end_at_event(run):
             run.time = 0.0
             return True
         if confirmed:
+            if kind == happened and contact == which and run.dt >= whole:  # found earlier, located where it was
+                run.time = run.dt
+                return True
             happened, which = kind, contact
         else:  # only the polynomial became negative
             run.touches[contact].refuted = run.touches[contact].refuted | kind
