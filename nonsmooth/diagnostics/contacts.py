@@ -15,6 +15,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.dataset import CONTACTS
 from nonsmooth.trajectory.decimation import loaded
+from nonsmooth.trajectory.peaks import peak_force
 
 #: columns of `contact_intervals` with their units
 INTERVALS = {
@@ -33,12 +34,12 @@ def contact_intervals(trajectory: Trajectory, contacts: Iterable[str] | None = N
     Returns
     -------
     structured array
-        ``contact``; ``start`` and ``end`` [s], equal for a rigid impact; ``impulse`` [N s]; ``force`` [N], the largest
-        mean of a step, not a number for an impact, whose force is not finite; ``depth`` [m], the deepest penetration at
-        a row, refined by a parabola through its neighbours; ``approach`` [m/s] at the start and ``separation`` [m/s] at
-        the end, opening > 0: not numbers if the run begins or ends in contact, nor the approach of a contact that
-        constant steps left open for so few of them that its load alone caused it. A persistent contact immediately
-        after an impact begins with the gap velocity after the impact.
+        ``contact``; ``start`` and ``end`` [s], equal for a rigid impact; ``impulse`` [N s]; ``force`` [N], the largest,
+        of a rigid contact the largest mean of a step, not a number for an impact, whose force is not finite; ``depth``
+        [m], the deepest penetration at a row, refined by a parabola through its neighbours; ``approach`` [m/s] at the
+        start and ``separation`` [m/s] at the end, opening > 0: not numbers if the run begins or ends in contact, nor
+        the approach of a contact that constant steps left open for so few of them that its load alone caused it. A
+        persistent contact immediately after an impact begins with the gap velocity after the impact.
     """
     names = trajectory.gap.names if contacts is None else tuple(contacts)
     for name in names:
@@ -96,9 +97,9 @@ def contact_table(trajectory: Trajectory, contacts: Iterable[str] | None = None)
     structured array
         ``contact``; ``kind``, "impact" of one that begins with an approach of at least 1 % of the run's fastest and
         opens again, or has no duration, else "contact"; ``start`` and ``end`` [s], equal for a rigid impact;
-        ``approach`` at the start and ``separation`` at the end [m/s]; ``impulse`` [N s]; ``peak_force`` [N], the
-        largest mean of a step, not a number for a rigid impact, whose force is not finite; ``depth`` [m];
-        ``energy`` [J] that the normal force has taken, ``-int F_N gap_rate dt``, for a rigid impact
+        ``approach`` at the start and ``separation`` at the end [m/s]; ``impulse`` [N s]; ``peak_force`` [N], of a
+        rigid contact the largest mean of a step, not a number for a rigid impact, whose force is not finite; ``depth``
+        [m]; ``energy`` [J] that the normal force has taken, ``-int F_N gap_rate dt``, for a rigid impact
         ``P_N (approach - separation) / 2``.
     """
     table = contact_intervals(trajectory, contacts)
@@ -239,6 +240,8 @@ def _persistent_contacts(trajectory: Trajectory, contact: str) -> list[tuple[str
     rows: list[tuple[str | float, ...]] = []
     for i, j in zip(first.tolist(), last.tolist(), strict=True):
         impulse, largest = float(force[i + 1 : j + 1] @ dt[i:j]), float(force[i + 1 : j + 1].max())
+        if trajectory.compliant:
+            largest, _ = peak_force(t[i : j + 1], np.append(0.0, np.cumsum(force[i + 1 : j + 1] * dt[i:j])))
         approach = -before[i] if i > 0 and not lasts[i] else np.nan
         separation = after[j] if j < len(t) - 1 else np.nan
         # max(-gap), with the vertex of the parabola through the deepest row and its neighbours

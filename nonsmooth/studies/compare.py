@@ -43,6 +43,7 @@ from nonsmooth.studies.cases import (
 )
 from nonsmooth.studies.files import Result, doubts, texts, variable
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.peaks import compliant_peaks
 
 if TYPE_CHECKING:
     import xarray
@@ -57,7 +58,7 @@ METRICS = {
     "own_error": ("-", "distance to the accurate solution with the case's own contact law"),
     "penetration": ("m", "deepest overlap of two surfaces"),
     "impulse": ("N s", "normal impulse of each contact"),
-    "peak_force": ("N", "largest mean force of a step, without rigid impacts"),
+    "peak_force": ("N", "largest force, of rigid contact the largest mean of a step without impacts"),
     "window_force": ("N", "largest mean force in a window, rigid impacts included"),
     "impacts": ("-", "contacts that begin faster than the threshold"),
     "first_impact": ("s", "when the first contact begins"),
@@ -395,7 +396,7 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
     touches = contact_intervals(run)
     first = touches[0] if len(touches) else None
     forces = mean_forces(run, edges)
-    peaks = np.max(run.lam_N.array, axis=0, initial=0.0)
+    peaks = compliant_peaks(run)[0] if run.compliant else np.max(run.lam_N.array, axis=0, initial=0.0)
     depth = max((float(row["depth"]) for row in touches), default=0.0)
 
     def of_first(name: str) -> float:

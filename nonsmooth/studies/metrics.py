@@ -18,6 +18,7 @@ from nonsmooth.model.system import System
 from nonsmooth.quantities import Wrong, in_unit
 from nonsmooth.settings import hint
 from nonsmooth.trajectory import Trajectory
+from nonsmooth.trajectory.peaks import compliant_peaks
 
 if TYPE_CHECKING:
     import xarray
@@ -91,7 +92,14 @@ def _ends_of_batch(ends: xarray.Dataset, name: str) -> Any:
 
 
 OVER = "force-over-"  # with a duration behind it
+
+
 #: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
+def _peaks(run: Trajectory) -> list[float]:
+    peaks = compliant_peaks(run)[0] if run.compliant else np.max(run.lam_N.array, axis=0, initial=0.0)
+    return [float(peak) for peak in peaks]
+
+
 NAMED: dict[str, Named] = {
     "final": Named(
         "coordinate", "", "at the end", lambda run, name: float(_column(run, name)[-1]), Batch((), _ends_of_batch)
@@ -107,8 +115,8 @@ NAMED: dict[str, Named] = {
         Batch(("impulse",), lambda ends, *names: sum(ends["impulse"].sel(contact=name).values for name in names)),
     ),
     "peak-force": Named(
-        "contact", "N", "largest mean force of a step, without impacts: it may fall where impacts grow, see force-over",
-        lambda run, *names: max((float(run.lam_N[name].max()) for name in names), default=0.0),
+        "contact", "N", "largest force, of rigid contact the largest mean of a step without impacts: see force-over",
+        lambda run, *names: max((_peaks(run)[run.lam_N.names.index(name)] for name in names), default=0.0),
     ),
     "force-over": Named(
         "contact", "N", "largest mean force over 1 ms, impacts included; force-over-0.2ms for another duration",

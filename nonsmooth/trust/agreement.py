@@ -14,6 +14,7 @@ from nonsmooth.diagnostics import coordinates
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.jumps import first_jump, jump_words
+from nonsmooth.trajectory.peaks import compliant_peaks
 from nonsmooth.trajectory.verdict import ADVICE, reference_length
 
 #: points in time at which positions are compared
@@ -54,8 +55,9 @@ class Difference:
     position : [-]
         Largest difference of a coordinate, angles times the radius of gyration of their body, over the scale.
     force : [-]
-        Largest difference of a contact's peak force (largest mean over any window of 1/200 of the run, impacts
-        included), over the largest peak of the finer run; 0 without contact.
+        Largest difference of a contact's peak force, over the largest peak of the finer run; 0 without contact. Of
+        rigid contact the largest mean over any window of 1/200 of the run, impacts included; of compliant contact the
+        largest force, with the error of its interpolation.
     parted, lost : [s]
         First time at which they differ by a tenth of the scale, and by more than the requested accuracy; infinite if
         they never do.
@@ -84,10 +86,13 @@ def difference(
     start, end = float(fine.t[0]), min(float(coarse.t[-1]), float(fine.t[-1]), until)
     t = np.linspace(start, end, GRID + 1)
     apart = _distance(coarse, fine, radii, t) / scale.length
-    window = WINDOW * (float(fine.t[-1]) - start)
-    peaks = [peak_forces(run, window, end) for run in (coarse, fine)]
-    largest = float(np.max(peaks[1], initial=0.0))
-    force = float(np.max(np.abs(peaks[0] - peaks[1]), initial=0.0)) / largest if largest > 0.0 else 0.0
+    if coarse.compliant and fine.compliant:
+        (peaks, _), (finer, error) = compliant_peaks(coarse, end), compliant_peaks(fine, end)
+    else:
+        window = WINDOW * (float(fine.t[-1]) - start)
+        peaks, finer, error = peak_forces(coarse, window, end), peak_forces(fine, window, end), 0.0
+    largest = float(np.max(finer, initial=0.0))
+    force = float(np.max(np.abs(peaks - finer) + error, initial=0.0)) / largest if largest > 0.0 else 0.0
     parted, lost = (next(iter(t[~(apart <= limit)]), math.inf) for limit in (PARTED, accuracy))
     return Difference(float(np.max(apart)), force, float(parted), float(lost))
 

@@ -305,7 +305,7 @@ def test_a_release_where_every_acceleration_vanishes(dt_max):
 
 
 def test_a_lift_off_that_is_found_earlier_than_located_is_located():
-    """A journal that is about to lift off, late in a run over 20 s, whose state has been changed in its last digits: the
+    """A journal that is about to lift off, late in a run over 20 s, from states that differ in their last digits: the
     step that ends where its force vanishes finds the same event a little earlier, and locates it where it was. Of 400
     such states 48 failed, and were repeated with parts of their step."""
     a, b = 0.05, 0.12

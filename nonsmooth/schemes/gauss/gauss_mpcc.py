@@ -17,6 +17,7 @@ from nonsmooth.programs import MPCC, FrictionContact, Solution, associated_lcp_f
 from nonsmooth.schemes.gauss.mpcc_equations import HALF_KICK, IMPLICIT_EULER, StepEquations
 from nonsmooth.schemes.gauss.rules import check_gauss, gauss_rules, gauss_scheme
 from nonsmooth.settings import settings
+from nonsmooth.step.closing import first_below
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.step.scheme import Ask, Scheme
@@ -262,15 +263,11 @@ class StepPrograms:
         closes = ~binding & (gaps < -CERTAIN * m.scale)
         if not closes.any():
             return found
-        # where in (0, 1] begin + slope x + curvature x^2 vanishes, which is negative at 1
-        here, share = m.at(start.t, start.q), 1.0
-        begins, slopes = np.maximum(here.g_N[closes], 0.0), found.dt * (here.W_N.T @ start.v)[closes]
-        for begin, slope, end in zip(begins, slopes, gaps[closes], strict=True):
-            curvature = end - begin - slope
-            if begin == 0.0:
-                share = min(share, slope / -curvature if slope > 0.0 else 1.0)
-            else:
-                share = min(share, 2.0 * begin / (-slope + float(np.sqrt(slope**2 - 4.0 * curvature * begin))))
+        here, dt, share = m.at(start.t, start.q), found.dt, 1.0
+        rates = here.W_N.T @ start.v
+        for gap, rate, end in zip(here.g_N[closes], rates[closes], gaps[closes], strict=True):
+            begin = max(float(gap), 0.0)
+            share = min(share, first_below(begin, rate, end, 2.0 * (end - begin) / dt - rate, dt, 0.0) / dt)
         return Found(
             share * found.dt, start.v + share * (found.u - start.v), share * found.P_g, share * found.P_N,
             share * found.P_T,

@@ -1,0 +1,57 @@
+"""Peaks of smooth contact forces, whose rows are means over steps and hence too low."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nonsmooth.compile.casadi_call import Array
+
+#: degree of the polynomial through the impulses at the ends of the steps around the largest mean force
+DEGREE = 5
+#: share of the largest mean force in a step from which on a contact may have the largest force
+HIGH = 0.5
+
+
+def peak_force(t: Array, impulse: Array) -> tuple[float, float]:
+    """The largest force [N] in one contact, and an estimate of its error [N].
+
+    It is the largest rate of the polynomial through the impulses at the ends of the steps around the one with the
+    largest mean force, and at least that; its error the difference from polynomials that leave out either end.
+
+    Parameters
+    ----------
+    t : (n,) [s], ends of the steps of the contact, its beginning first
+    impulse : (n,) [N s], since any time
+    """
+    means = np.diff(impulse) / np.diff(t)
+    k, steps = int(np.argmax(means)), min(DEGREE, len(t) - 1)
+    first = min(max(k - steps // 2, 0), len(t) - 1 - steps)
+
+    def largest(first: int, last: int) -> float:
+        length = t[last] - t[first]
+        x = (t[first : last + 1] - t[first]) / length
+        terms = np.linalg.solve(np.vander(x, increasing=True), impulse[first : last + 1] - impulse[first])
+        force = np.polynomial.Polynomial(terms).deriv()
+        low, high = x[max(k - 1 - first, 0)], x[min(k + 2, last) - first]
+        flat = force.deriv().roots()
+        flat = flat.real[(np.abs(flat.imag) < 1e-9) & (flat.real > low) & (flat.real < high)]
+        return max(float(np.max(force(np.array([low, high, *flat])))) / length, float(means[k]))
+
+    peak = largest(first, first + steps)
+    others = [largest(a, b) for a, b in ((first, first + steps - 1), (first + 1, first + steps)) if a <= k < b]
+    return peak, max((abs(peak - other) for other in others), default=float(means[k]))
+
+
+def compliant_peaks(run: Any, until: float = math.inf) -> tuple[Array, Array]:
+    """Largest forces (nc,) [N] of compliant contacts up to a time, and estimates of their errors (nc,) [N]."""
+    last = int(np.searchsorted(run.t, until, side="right"))
+    t, means = run.t[:last], run.lam_N.array[1:last]
+    found = np.zeros((2, means.shape[1]))
+    for i, force in enumerate(means.T):
+        closed = np.flatnonzero(np.diff(np.concatenate([[False], force > 0.0, [False]])))
+        impulse = np.concatenate([[0.0], np.cumsum(force * np.diff(t))])
+        for a, b in zip(closed[::2], closed[1::2], strict=True):
+            if force[a:b].max() >= HIGH * force.max():
+                found[:, i] = max(tuple(found[:, i]), peak_force(t[a : b + 1], impulse[a : b + 1]))
+    return found[0], found[1]
