@@ -206,7 +206,9 @@ class CompiledSteps(Run):
         if max(residual, law) <= certified:
             what = "its equations hold, but directions of forces and gaps at its end do not converge"
         why = self.outside.failure or f"the step is not certified: {what}; a shorter step may be needed."
-        return f"{why}{m.lost_rank(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
+        return (
+            f"{why}{m.ill_conditioned(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
+        )
 
     def rescue(self, state: State, origin: float) -> Taken | None:
         """A step from a state that is not certified as it is, None if it is not certified in any way: near a singular

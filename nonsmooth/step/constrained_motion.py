@@ -18,6 +18,8 @@ DEPENDENT = 1e-9
 NEAR_SINGULAR = 1e-2
 #: singular value of such directions below which messages mention a loss of rank
 LOSING = 1e-3
+#: ratio of masses from which on residuals may remain above those that are certified, 1e-9 of the terms
+UNEVEN = 1e7
 #: share of the largest coefficient of a linear dependence from which a row is named
 PART = 1e-2
 #: displacement [m, rad] of bodies to check whether a redundant row is redundant elsewhere
@@ -230,9 +232,18 @@ class Mechanism:
         least = min(self.smallest(W_g) for W_g in directions if np.isfinite(W_g).all())
         return max(1.0, NEAR_SINGULAR / max(least, TINY))
 
-    def lost_rank(self, t: float, q: Array) -> str:
-        """A sentence, after a blank, that names the joints that lose their rank near this position; empty if there are
-        none."""
+    def ill_conditioned(self, t: float, q: Array) -> str:
+        """A sentence, after a blank, on masses too different for the digits of a number, or that names the joints that
+        lose their rank near this position; empty if there are none."""
+        values = zip(self.system.parameters, self.p.tolist(), strict=True)
+        masses = {name.removesuffix(".mass"): mass for name, mass in values if name.endswith(".mass")}
+        light, heavy = (few(masses, key=masses.__getitem__, default="") for few in (min, max))
+        if masses and masses[heavy] > UNEVEN * masses[light]:
+            return (
+                f" The mass of {heavy}, {masses[heavy]:.3g} kg, is {masses[heavy] / masses[light]:.1g} times that of "
+                f"{light}, {masses[light]:.3g} kg: velocities of the light body then have too few digits; give it a "
+                f"mass of at least {masses[heavy] / UNEVEN:.1g} kg, or leave it out."
+            )
         W_g = self.at(t, q).W_g
         if self.rank == 0:
             return ""

@@ -31,7 +31,7 @@ from nonsmooth import (
 from nonsmooth.engine.steps import CompiledSteps
 from nonsmooth.programs import Solution
 from nonsmooth.step.control import ConstantStep
-from nonsmooth_problems import slider_rod
+from nonsmooth_problems import slider_crank_revolute, slider_rod
 
 
 @dataclass(frozen=True)
@@ -221,3 +221,12 @@ def test_the_least_scale_of_joints_is_a_share_of_the_mechanism(radii, least):
         system = Model([Ground(), ball, *floors]).build()
         steps = CompiledSteps(system, GeneralizedAlpha(), ConstantStep(1e-3), system.parameter_values, 1.0)
         assert steps.memory.of["System"]["reach"][0] == max(x, least)
+
+
+@pytest.mark.parametrize("stepper, dt", [(None, None), (GaussQP(), Landing(1e-7, 1e-5))])
+def test_masses_too_different_for_the_digits_of_a_number_are_named(stepper, dt):
+    """A residual alone was said, or a rank that falls from 7 to 5."""
+    masses = {"crank.mass": 1e-9, "slider.mass": 1e4}
+    message = r"The mass of slider, 1e\+04 kg, is 1e\+13 times that of crank, 1e-09 kg: .* at least 0.001 kg"
+    with pytest.raises(SimulationFailed, match=message):
+        simulate(slider_crank_revolute().build(), stepper, t_end=0.01, dt=dt, parameters=masses)

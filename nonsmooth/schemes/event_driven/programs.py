@@ -277,7 +277,7 @@ class EventPrograms:
         assert control.dt_min is not None and control.dt_max is not None
         t, q, tried = float(self._whole["t"][0]), self._motion("q"), float(run["tried"][0])
         if tried < CRAWL * control.dt_min and (int(run["crawled"][0]) + 1) % CRAWLED == 0:
-            lost = m.lost_rank(t, q)
+            lost = m.ill_conditioned(t, q)
             if lost:
                 raise SolverFailed(
                     f"no progress: {CRAWLED} steps in a row were shorter than {CRAWL:g} dt_min, the last "

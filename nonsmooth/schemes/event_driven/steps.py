@@ -146,9 +146,10 @@ class EventSteps(Run):
             return f"{cause if shared else 'no modes of the contacts are consistent at'} t = {t:.9g} s{advice}"
         if code == tolerances.SLOW and not self.outside.failure:
             return self._stalled(state)
+        why = self.outside.failure or f"the step has a residual of {self._whole['residual'][0]:.2g}."
         if code == tolerances.UNSOLVED and not self.outside.failure:
-            return f"the phase of the contacts at t = {t:.9g} s or at the next event is not certified."
-        return self.outside.failure or f"the step has a residual of {self._whole['residual'][0]:.2g}."
+            why = f"the phase of the contacts at t = {t:.9g} s or at the next event is not certified."
+        return why + self.programs.mechanism.ill_conditioned(t, state.q)
 
     def _stalled(self, state: State) -> str:
         smooth = f"{tolerances.STALLED / tolerances.SMOOTH:g} steps"
@@ -156,7 +157,7 @@ class EventSteps(Run):
         if self.system.nc:
             smooth = f"{tolerances.STALLED} events, or {smooth},"
             advice = f"A larger dt_min ends accumulations, a larger simultaneity merges impacts. {advice}"
-        lost = self.programs.mechanism.lost_rank(state.t, state.q)
+        lost = self.programs.mechanism.ill_conditioned(state.t, state.q)
         return f"no progress: {smooth} within dt_min = {self.control.dt_min:g} s.{lost or ' ' + advice}"
 
     @property
