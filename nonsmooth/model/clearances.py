@@ -18,9 +18,8 @@ from nonsmooth.model.contacts import Contact, Touches, check_points
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
 from nonsmooth.model.elements import ORIGIN, _PlanarOrSpatial
 from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, tangents
-from nonsmooth.model.joints import BodyRef, Direction, Joint, Prismatic, Revolute
+from nonsmooth.model.joints import BodyRef, Direction, Joint, ParallelAxes, Prismatic, Revolute, Spherical
 from nonsmooth.model.rows import unit
-from nonsmooth.model.spatial_joints import ParallelAxes, Spherical
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 #: distance of centres [m] below which a line of centres has no direction

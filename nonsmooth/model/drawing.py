@@ -10,7 +10,6 @@ the empty tuple is the origin, or no vector.
 """
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -271,23 +270,3 @@ class Field(Primitive):
     acceleration: Vector
 
     load = True
-
-
-def joint_drawing(symbol: Symbol, a: Spot, b: Spot, p: SimpleNamespace) -> tuple[Primitive, ...]:
-    """Primitives of a joint at a point of each body, from its symbol and the directions among its parameter values p.
-
-    Directions are ``axis_a`` and ``axis_b``, along which a slide or sleeve moves and about which others turn, the
-    normal ``normal_a`` of a plane of a, and ``slide_b``, along which b slides.
-    """
-    axes = [vector(getattr(p, field, ())) for field in ("axis_a", "axis_b")]
-    if symbol == "slide" or symbol == "sleeve":
-        return (Slide(a, b, axes[0], round=symbol == "sleeve"),)
-    if symbol == "rod":
-        return (Line(a, b), Mark(a, a, "ball"), Mark(b, b, "ball"))
-    found: list[Primitive] = [Mark(a, b, symbol)]
-    found += [Axle(spot, axis) for spot, axis in zip((a, b), axes, strict=True) if axis]
-    if hasattr(p, "normal_a"):
-        found.append(Wall(a, vector(p.normal_a), near=b))
-    if hasattr(p, "slide_b"):
-        found.append(Slide(b, a, vector(p.slide_b), round=True))
-    return tuple(found)

@@ -11,17 +11,7 @@ import numpy as np
 from nonsmooth.model import rows as primitive
 from nonsmooth.model.drawing import Drive, Primitive, Turn, vector
 from nonsmooth.model.elements import ORIGIN, SPACE
-from nonsmooth.model.frames import SpatialPlacement
-from nonsmooth.model.joints import (
-    IDENTITY,
-    POINT,
-    TURNS,
-    Direction,
-    Joint,
-    Orientation,
-    _sine,
-    open_angle,
-)
+from nonsmooth.model.joints import IDENTITY, POINT, TURNS, Direction, Joint, Orientation
 from nonsmooth.model.signals import Signal, evaluate_signal
 from nonsmooth.quantities import Point, Quantity
 
@@ -106,36 +96,30 @@ class PrescribedMotion(Joint):
     def rows(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
         return ((self.coordinate, "rad" if self.coordinate == "angle" else "m"),)
 
-    def _target(self, t: ca.SX, p: SimpleNamespace) -> ca.SX:
-        if callable(self.motion):
-            return evaluate_signal(self.name, "motion", self.motion, t, 1)
-        return p.motion
-
-    def _offset(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+    def _parts(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        """The constraint, and its residual."""
+        target = evaluate_signal(self.name, "motion", self.motion, t, 1) if callable(self.motion) else p.motion
+        if self.coordinate == "distance":
+            ends = a, b, p.at_a, p.at_b, target
+            return primitive.distance(*ends), primitive.distance_residual(*ends)
+        if self.coordinate == "angle":
+            if self.axis_a is None:
+                sine, cosine = primitive.planar_angle(a, b, target)
+            else:
+                turned = primitive.twist_about(a, b, p.axis_a, getattr(p, "quaternion", IDENTITY))
+                sine, cosine = primitive.less(*turned, target)
+            return sine, ca.atan2(sine, cosine)
         if self.coordinate == "displacement":
-            return primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a) - self._target(t, p)
-        offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
-        return offset[("x", "y", "z").index(self.coordinate)] - self._target(t, p)
-
-    def _angle(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-        """Sine and cosine of the angle about the axis minus motion(t)."""
-        quaternion, target = getattr(p, "quaternion", IDENTITY), self._target(t, p)
-        S, C = primitive.twist_about(a, b, p.axis_a, quaternion)
-        return S * ca.cos(target) - C * ca.sin(target), C * ca.cos(target) + S * ca.sin(target)
+            offset = primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a)
+        else:
+            offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))["xyz".index(self.coordinate)]
+        return offset - target, offset - target
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.coordinate == "distance":
-            return primitive.distance(a, b, p.at_a, p.at_b, self._target(t, p))
-        if self.coordinate != "angle":
-            return self._offset(t, a, b, p)
-        return _sine(a, b, self._target(t, p)) if self.axis_a is None else self._angle(t, a, b, p)[0]
+        return self._parts(t, a, b, p)[0]
 
     def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.coordinate == "distance":
-            return primitive.distance_residual(a, b, p.at_a, p.at_b, self._target(t, p))
-        if self.coordinate != "angle":
-            return self._offset(t, a, b, p)
-        return open_angle(a, b, self._target(t, p)) if self.axis_a is None else ca.atan2(*self._angle(t, a, b, p))
+        return self._parts(t, a, b, p)[1]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         a, b = self.spots(p)
@@ -176,21 +160,22 @@ class PrescribedPose(Joint):
     dimensions = (3,)
     rows = POINT + TURNS
 
-    def _signal(self, what: str, size: int, t: ca.SX, p: SimpleNamespace) -> ca.SX:
-        value = getattr(self, what)
-        return evaluate_signal(self.name, what, value, t, size) if callable(value) else getattr(p, what)
+    def _parts(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
+        """The offset, and E of the deviation."""
+        position, quaternion = (
+            evaluate_signal(self.name, name, value, t, size) if callable(value) else getattr(p, name)
+            for name, value, size in (("position", self.position, 3), ("quaternion", self.quaternion, 4))
+        )  # fmt: skip
+        offset = a.unrotate(primitive.coincident_points(a, b, p.at_a, p.at_b)) - position
+        return offset, primitive.relative_orientation(a, b, quaternion)
 
-    def _offset(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        offset = a.unrotate(primitive.coincident_points(a, b, p.at_a, p.at_b))
-        return offset - self._signal("position", 3, t, p)
+    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        offset, deviation = self._parts(t, a, b, p)
+        return ca.vertcat(offset, primitive.turn(deviation))
 
-    def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        deviation = primitive.relative_orientation(a, b, self._signal("quaternion", 4, t, p))
-        return ca.vertcat(self._offset(t, a, b, p), primitive.turn(deviation))
-
-    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        deviation = primitive.relative_orientation(a, b, self._signal("quaternion", 4, t, p))
-        return ca.vertcat(self._offset(t, a, b, p), primitive.rotation_vector(deviation))
+    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        offset, deviation = self._parts(t, a, b, p)
+        return ca.vertcat(offset, primitive.rotation_vector(deviation))
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         return (Drive(*self.spots(p)),)

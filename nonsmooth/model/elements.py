@@ -320,7 +320,13 @@ class Element(metaclass=Called):
 class _PlanarOrSpatial(Element):
     """Base of elements that exist in the plane and, where their fields `in_space` are given, in space."""
 
+    #: numbers that are zero in space
+    only_in_plane: ClassVar[tuple[str, ...]] = ()
+
     def __post_init__(self) -> None:
+        for field in self.only_in_plane if self.spatial else ():
+            if getattr(self, field) != 0.0:
+                raise self.error(f"{field} is for planar models; in space give {self.in_space} instead.")
         fields = self.in_space.split(" and ")
         missing = [field for field in fields if getattr(self, field) is None]
         if 0 < len(missing) < len(fields):

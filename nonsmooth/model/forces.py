@@ -12,7 +12,7 @@ from nonsmooth.model import rows as primitive
 from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Mark, Primitive, Turn, vector
 from nonsmooth.model.elements import Element, _PlanarOrSpatial
 from nonsmooth.model.frames import Placement, PlanarPlacement, rotation_matrix
-from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation, open_angle
+from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation
 from nonsmooth.model.signals import evaluate_signal
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
@@ -295,8 +295,7 @@ class TorsionSpring(_Torsion):
             return b.angle - a.angle - p.free_angle
         # sine and cosine are turned by the free angle, so that the half turn is counted from where the spring is free
         S, C = primitive.twist_about(a, b, p.axis_a, getattr(p, "quaternion", IDENTITY))
-        sine, cosine = ca.sin(p.free_angle), ca.cos(p.free_angle)
-        return ca.atan2(S * cosine - C * sine, C * cosine + S * sine)
+        return ca.atan2(*primitive.less(S, C, p.free_angle))
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
         a, b = bodies
@@ -456,7 +455,9 @@ class Bushing(Force):
         origin = ca.SX.zeros(a.position.numel())
         offset = a.unrotate(b.point(getattr(p, "at_b", origin)) - a.point(getattr(p, "at_a", origin)))
         if isinstance(a, PlanarPlacement):
-            return ca.vertcat(offset, open_angle(a, b, p.angle))
+            # two graphs, on which the last digits of the gradient depend
+            sine, cosine = primitive.planar_angle(a, b, p.angle)[0], primitive.planar_angle(a, b, p.angle)[1]
+            return ca.vertcat(offset, ca.atan2(sine, cosine))
         rest = rotation_matrix(getattr(p, "quaternion", IDENTITY))
         return ca.vertcat(offset, primitive.rotation_vector(a.rotation.T @ b.rotation @ rest.T))
 

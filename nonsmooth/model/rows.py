@@ -20,7 +20,7 @@ from typing import Any
 
 import casadi as ca
 
-from nonsmooth.model.frames import BASIS, Placement, SpatialPlacement, rotation_matrix, tangents
+from nonsmooth.model.frames import BASIS, Placement, PlanarPlacement, SpatialPlacement, cross, rotation_matrix, tangents
 
 #: sine of the angle to the antiparallel direction below which the tilt is taken about a fixed transversal
 ANTIPARALLEL = 1e-8
@@ -136,12 +136,20 @@ def rotation_vector(E: ca.SX) -> ca.SX:
     return x * ca.if_else(near, series, 2 * ca.atan2(sine, w) / sine)
 
 
-def twist_about(
-    a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, quaternion: Any
-) -> tuple[ca.SX, ca.SX]:  # fmt: skip
+def twist_about(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, quaternion: Any) -> tuple[ca.SX, ca.SX]:
     """Sine and cosine, as of `twist`, of b from the orientation `quaternion` relative to a, about an axis of a."""
     axis_b = rotation_matrix(quaternion).T @ unit(axis_a)
     return twist(relative_orientation(a, b, quaternion), axis_b)
+
+
+def less(sine: Any, cosine: Any, angle: Any) -> tuple[ca.SX, ca.SX]:
+    """Sine and cosine of an angle less another one."""
+    return sine * ca.cos(angle) - cosine * ca.sin(angle), cosine * ca.cos(angle) + sine * ca.sin(angle)
+
+
+def planar_angle(a: PlanarPlacement, b: PlanarPlacement, angle: Any) -> tuple[ca.SX, ca.SX]:
+    """Sine and cosine of ``theta_b - theta_a - angle`` in the plane."""
+    return less(cross(a.z[2:], b.z[2:]), a.cosine * b.cosine + a.sine * b.sine, angle)
 
 
 def twist(E: ca.SX, axis: Any) -> tuple[ca.SX, ca.SX]:

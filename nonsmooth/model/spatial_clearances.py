@@ -21,9 +21,8 @@ from nonsmooth.model.clearances import ENDS, Section, _BySections, _Round, circl
 from nonsmooth.model.drawing import Guide, Primitive, vector
 from nonsmooth.model.elements import SPACE
 from nonsmooth.model.frames import SpatialPlacement
-from nonsmooth.model.joints import BodyRef, Direction, Joint, PointOnLine, Prismatic
+from nonsmooth.model.joints import BodyRef, Cylindrical, Direction, Joint, PointOnLine, Prismatic, Spherical
 from nonsmooth.model.rows import unit
-from nonsmooth.model.spatial_joints import Cylindrical, Spherical
 from nonsmooth.quantities import Point, PositiveLength
 
 SIDES = (("low", -1), ("high", 1))
