@@ -58,7 +58,6 @@ class Mark(Primitive):
     a: Spot
     b: Spot
     shape: MarkShape = "joint"
-
     outlines = True
 
 
@@ -68,7 +67,6 @@ class Axle(Primitive):
 
     spot: Spot
     along: Vector
-
     outlines = True
 
 
@@ -80,7 +78,6 @@ class Slide(Primitive):
     b: Spot
     along: Vector
     round: bool = False
-
     outlines = True
 
 
@@ -102,7 +99,6 @@ class Bearing(Primitive):
     axis_b: Vector = ()
     sections: tuple[float, ...] = (0.0,)
     of_sleeve: bool = False
-
     outlines = True
 
 
@@ -126,7 +122,6 @@ class Guide(Primitive):
     across_b: Vector
     width: float = 0.0
     side_clearance: float = 0.0
-
     outlines = True
 
 
@@ -231,7 +226,6 @@ class Arrow(Primitive):
     spot: Spot
     along: Vector
     fixed: bool = False
-
     load = True
 
 
@@ -246,7 +240,6 @@ class Turn(Primitive):
     b: Spot
     a: Spot | None = None
     axis: Vector = ()
-
     load = True
 
     def spots(self) -> tuple[Spot, ...]:
@@ -259,7 +252,6 @@ class Drive(Primitive):
 
     a: Spot
     b: Spot
-
     load = True
 
 
@@ -268,5 +260,4 @@ class Field(Primitive):
     """A uniform field of acceleration [m/s^2], ground frame, as gravity is."""
 
     acceleration: Vector
-
     load = True

@@ -47,11 +47,6 @@ class PrescribedMotion(Joint):
         For "angle" in space: (w, x, y, z) of b relative to a at angle zero; parallel frames if
         omitted.
 
-    Raises
-    ------
-    ModelError
-        If the coordinate is not one of these, or an axis or quaternion is missing, superfluous or out of range.
-
     >>> PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: 150.0 * t).rows
     (('angle', 'rad'),)
     """
@@ -62,7 +57,6 @@ class PrescribedMotion(Joint):
     at_b: Point = ORIGIN
     axis_a: Direction | None = None
     quaternion: Orientation | None = None
-
     in_space = "axis_a, or points of three components"
 
     def __post_init__(self) -> None:
@@ -156,7 +150,6 @@ class PrescribedPose(Joint):
     )
     at_a: Point = SPACE
     at_b: Point = SPACE
-
     dimensions = (3,)
     rows = POINT + TURNS
 

@@ -43,7 +43,14 @@ NORM = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Element(metaclass=Called):
-    """Base of bodies, joints, drivers, clearances and forces: a name and declared quantities."""
+    """Base of bodies, joints, drivers, clearances and forces: a name and declared quantities.
+
+    Raises
+    ------
+    ModelError
+        Of every element: if its name is not a word without dots, a number is not finite or out of its range, a
+        direction is zero, a quaternion not of norm 1, a field is missing, or fields of plane and space are mixed.
+    """
 
     name: str
 

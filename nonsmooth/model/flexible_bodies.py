@@ -33,7 +33,7 @@ Shabana, A. A., Dynamics of Multibody Systems, 4th ed. (2013), chapters 5 and 6.
 Schwertassek, R., Wallrapp, O., Dynamik flexibler Mehrkoerpersysteme (1999), on shortening.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
@@ -89,7 +89,6 @@ class FlexibleBody(Body):
             object.__setattr__(self, name, value)
         self._count_columns(count)
         super().__post_init__()
-        self.start()
 
     def _count_columns(self, count: int) -> None:
         """Set the columns, those of a rigid body and of the amplitudes."""
@@ -99,7 +98,6 @@ class FlexibleBody(Body):
 
     @property
     def count(self) -> int:
-        """Number of modes."""
         return self.modes.count
 
     def places(self) -> Mapping[str, Array]:
@@ -134,13 +132,6 @@ class FlexibleBody(Body):
             raise self.error(f'it has no node "{name}"; its nodes are {", ".join(self.nodes)}.')
         return Node(f"{self.name}.{name}", self)
 
-    def _amplitudes(self, what: str) -> Array:
-        values = getattr(self, what)
-        found = np.zeros(self.count) if values is None else np.asarray(values, dtype=float)
-        if found.shape != (self.count,) or not np.all(np.isfinite(found)):
-            raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
-        return found
-
     @cached_property
     def frame(self) -> FloatingFrame:
         """Its kinematics and inertia."""
@@ -158,16 +149,12 @@ class FlexibleBody(Body):
 
     def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
         """J0 sigma, of the undeformed body with the inertia of the parameters."""
-        d = self.dimensions[0]
-        return self._rigid.mass_matrix(p)[d:, d:] @ sigma
+        return self._rigid.mass_matrix(p)[self.dimensions[0] :, self.dimensions[0] :] @ sigma
 
     def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
         eta, sigma, w = self._parts(q, v)
-
-        def elastic(rate: ca.SX) -> ca.SX:
-            return -(p.frequency**2) * eta - p.damping * rate
-
-        forces = self.frame.forces(eta, sigma, w, self._moment(sigma, p), elastic)
+        stretched = -(p.frequency**2) * eta
+        forces = self.frame.forces(eta, sigma, w, self._moment(sigma, p), lambda rate: stretched - p.damping * rate)
         return ca.vertcat(ca.SX.zeros(self.dimensions[0]), forces)
 
     def stored_energy(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
@@ -182,9 +169,14 @@ class FlexibleBody(Body):
         return self.frame.moment(eta, self._moment(sigma, p))
 
     def start(self) -> tuple[Array, Array]:
-        n, (q, v) = len(self.axes), self._rigid.start()
-        eta = self._amplitudes("deformation")
-        rate = self._amplitudes("deformation_rate")
+        n, (q, v), amplitudes = len(self.axes), self._rigid.start(), []
+        for what in ("deformation", "deformation_rate"):
+            values = getattr(self, what)
+            found = np.zeros(self.count) if values is None else np.asarray(values, dtype=float)
+            if found.shape != (self.count,) or not np.all(np.isfinite(found)):
+                raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
+            amplitudes.append(found)
+        eta, rate = amplitudes
         return np.append(q, eta), np.concatenate([v[:-n], *self.frame.started(eta, v[-n:], rate)])
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
@@ -194,13 +186,11 @@ class FlexibleBody(Body):
         return self._framed(node, q, *self._velocities(q, v))
 
     def twist_map(self, node: str, q: ca.SX, v: ca.SX) -> ca.SX:
-        u = self._symbols()
-        return self._by_velocities(self._framed(node, q, *u)[0].twist, u, q)
+        return self._by_velocities(lambda *u: self._framed(node, q, *u)[0].twist, q)
 
     def kinematics(self, q: ca.SX) -> ca.SX:
-        velocity, omega, rate = u = self._symbols()
-        rigid = self._rigid.kinematics(q[: -self.count]) @ ca.vertcat(velocity, omega)
-        return self._by_velocities(ca.vertcat(rigid, rate), u, q)
+        B = self._rigid.kinematics(q[: -self.count])
+        return self._by_velocities(lambda velocity, omega, rate: ca.vertcat(B @ ca.vertcat(velocity, omega), rate), q)
 
     def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
         eta, sigma, w = self._parts(q, u)
@@ -220,37 +210,30 @@ class FlexibleBody(Body):
         """Velocity of the mass centre, angular velocity of the frame, rates of the modes."""
         return v[: self.dimensions[0]], *self.frame.velocities(*self._parts(q, v))
 
-    def _symbols(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Symbols for these."""
+    def _by_velocities(self, moved: Callable[..., ca.SX], q: ca.SX) -> ca.SX:
+        """Derivative by v of a linear function of velocity, angular velocity and rates of the modes."""
         sizes = {"velocity": self.dimensions[0], "omega": len(self.axes), "rate": self.count}
-        velocity, omega, rate = (ca.SX.sym(name, size) for name, size in sizes.items())
-        return velocity, omega, rate
-
-    def _by_velocities(self, moved: ca.SX, u: tuple[ca.SX, ca.SX, ca.SX], q: ca.SX) -> ca.SX:
-        """Derivative by v of what is linear in these symbols."""
-        by_velocity, by_omega, by_rate = (ca.jacobian(moved, one) for one in u)
+        u = [ca.SX.sym(name, size) for name, size in sizes.items()]
+        value = moved(*u)
+        by_velocity, by_omega, by_rate = (ca.jacobian(value, one) for one in u)
         return ca.horzcat(by_velocity, self.frame.by_velocities(q[-self.count :], by_omega, by_rate))
 
     def _framed(self, node: str, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> tuple[Any, ca.SX]:
         """Placement and angle of a node, or of the mean frame by an empty name."""
         raise self.error("it has no coordinates.")
 
-    def _displaced(self, by_mode: Array, by_beam: Array | None, eta: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Displacement or rotation of a node (k,), and its derivative (k, m) by the amplitudes."""
-        derivative = ca.DM(by_mode)
-        moved = ca.mtimes(derivative, eta)
-        if by_beam is None or self.modes.shortening is None:
-            return moved, derivative
-        per_node = (np.tensordot(one, self.modes.shortening.bending, 1) for one in by_beam)
-        added = ca.vertcat(*(ca.mtimes(eta.T, sparse(one)) for one in per_node))
-        return moved + ca.mtimes(added, eta) / 2, derivative + added
-
-    def _by_node(self, node: str, moving: slice, turning: slice, eta: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Displacement and rotation of a node along these axes, each with its derivative by the amplitudes."""
-        i, modes, x = self.modes.node(node), self.modes, self.modes.shortening
-        moved = self._displaced(modes.translations[i, moving], None if x is None else x.translations[i, moving], eta)
-        turned = self._displaced(modes.rotations[i, turning], None if x is None else x.rotations[i, turning], eta)
-        return *moved, *turned
+    def _by_node(self, node: str, moving: slice, turning: slice, eta: ca.SX) -> list[ca.SX]:
+        """Displacement and rotation of a node along these axes, each with its derivative (k, m) by the amplitudes."""
+        i, modes, x, found = self.modes.node(node), self.modes, self.modes.shortening, []
+        for of, along in (("translations", moving), ("rotations", turning)):
+            derivative = ca.DM(getattr(modes, of)[i, along])
+            moved = ca.mtimes(derivative, eta)
+            if x is not None:
+                per_node = (np.tensordot(one, x.bending, 1) for one in getattr(x, of)[i, along])
+                added = ca.vertcat(*(ca.mtimes(eta.T, sparse(one)) for one in per_node))
+                moved, derivative = moved + ca.mtimes(added, eta) / 2, derivative + added
+            found += [moved, derivative]
+        return found
 
     def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
         rigid = ca.SX.zeros(len(self.v_columns) - self.count)
@@ -278,11 +261,6 @@ class PlanarFlexibleBody(FlexibleBody):
     deformation, deformation_rate : (m,), optional
         Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
 
-    Raises
-    ------
-    ModelError
-        If a number is not finite, or the modes do not fit.
-
     >>> from nonsmooth.flexible import Material, Rectangle, beam, modes
     >>> steel = Material(youngs=2.1e11, shear=8e10, density=7850.0)
     >>> rod = beam((0, 0, 0), (0.3, 0, 0), section=Rectangle(0.01, 0.02), material=steel, names={"crank": 0, "pin": 1})
@@ -301,7 +279,6 @@ class PlanarFlexibleBody(FlexibleBody):
     inertia: Annotated[float, Quantity("kg m^2", positive=True)] = field(init=False)
     frequency: Annotated[tuple[float, ...], Quantity("rad/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
     damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
-
     dimensions = (2,)
     axes = (2,)
     q_columns = PlanarBody.q_columns
@@ -348,11 +325,6 @@ class SpatialFlexibleBody(FlexibleBody):
     deformation, deformation_rate : (m,), optional
         Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
 
-    Raises
-    ------
-    ModelError
-        If a number is not finite, the quaternion not of norm 1, or the modes do not fit.
-
     >>> from nonsmooth.flexible import Material, Rectangle, beam, modes
     >>> steel = Material(youngs=2.1e11, shear=8e10, density=7850.0)
     >>> rod = beam((0, 0, 0), (0.3, 0, 0), section=Rectangle(0.01, 0.02), material=steel, names={"crank": 0, "pin": 1})
@@ -373,7 +345,6 @@ class SpatialFlexibleBody(FlexibleBody):
     ] = field(init=False)  # fmt: skip
     frequency: Annotated[tuple[float, ...], Quantity("rad/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
     damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
-
     dimensions = (3,)
     axes = (0, 1, 2)
     q_columns = SpatialBody.q_columns

@@ -113,7 +113,6 @@ class PointForce(Force):
     force: Annotated[Components, Quantity("N")] = field(kw_only=True)
     at: Point = field(default=(), kw_only=True)
     frame: Literal["global", "body"] = field(default="global", kw_only=True)
-
     body_fields = ("body",)
 
     def __post_init__(self) -> None:
@@ -145,7 +144,6 @@ class Torque(Force):
 
     body: BodyRef
     torque: Annotated[float | Components, Quantity("N m")] = field(kw_only=True)
-
     body_fields = ("body",)
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
@@ -167,7 +165,6 @@ class LineForce(Force):
     b: BodyRef
     at_a: Point = field(default=(), kw_only=True)
     at_b: Point = field(default=(), kw_only=True)
-
     body_fields = ("a", "b")
 
     def _points(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
@@ -224,7 +221,6 @@ class Damper(LineForce):
     """
 
     damping: Annotated[float, Quantity("N s/m", nonnegative=True)] = field(kw_only=True)
-
     dissipative = True
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
@@ -241,7 +237,6 @@ class _Torsion(_PlanarOrSpatial, Force):
     a: BodyRef
     b: BodyRef
     axis_a: Direction | None = field(default=None, kw_only=True)
-
     body_fields = ("a", "b")
     in_space = "axis_a"
 
@@ -269,11 +264,6 @@ class TorsionSpring(_Torsion):
         The axis in the frame of a, of any length; with it the spring is spatial.
     quaternion : [-], optional
         (w, x, y, z), orientation of b relative to a at angle zero; in space only.
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite or out of range, the axis zero, the quaternion not of norm 1 or given without an axis.
 
     >>> TorsionSpring("mainspring", "ground", "barrel", stiffness=0.2, free_angle=-25.0).dimensions
     (2,)
@@ -322,7 +312,6 @@ class TorsionDamper(_Torsion):
     """
 
     damping: Annotated[float, Quantity("N m s/rad", nonnegative=True)] = field(kw_only=True)
-
     dissipative = True
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
@@ -402,7 +391,6 @@ class Bushing(Force):
     )
     angle: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
     quaternion: Orientation | None = field(default=None, kw_only=True)
-
     body_fields = ("a", "b")
     dissipative = True
 

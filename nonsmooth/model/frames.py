@@ -7,7 +7,7 @@ trigonometric functions are evaluated.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -25,6 +25,18 @@ class _Placement:
     z: ca.SX
     twist: ca.SX
 
+    #: components of vectors
+    size: ClassVar[int]
+
+    @property
+    def position(self) -> ca.SX:
+        return self.z[: self.size]
+
+    @property
+    def velocity(self) -> ca.SX:
+        """Velocity [m/s] of the origin, ground frame."""
+        return self.twist[: self.size]
+
     def point(self: Any, local: Any) -> ca.SX:
         """Global position of a body point."""
         return self.position + self.rotate(local)
@@ -37,9 +49,7 @@ class PlanarPlacement(_Placement):
     The placements of loads have the angle, including full turns, as a fifth entry of z.
     """
 
-    @property
-    def position(self) -> ca.SX:
-        return self.z[:2]
+    size = 2
 
     @property
     def cosine(self) -> ca.SX:
@@ -55,11 +65,6 @@ class PlanarPlacement(_Placement):
         if self.z.numel() < 5:
             raise TypeError("the angle of a body is available in loads only; use its cosine and sine.")
         return self.z[4]
-
-    @property
-    def velocity(self) -> ca.SX:
-        """Velocity (2,) [m/s] of the origin, ground frame."""
-        return self.twist[:2]
 
     @property
     def angular_velocity(self) -> ca.SX:
@@ -78,9 +83,14 @@ class PlanarPlacement(_Placement):
 
     def point_velocity(self, local: Any) -> ca.SX:
         """Global velocity of a body point."""
-        arm = self.rotate(local)
-        omega = self.twist[2]
-        return self.twist[:2] + omega * ca.vertcat(-arm[1], arm[0])
+        return self._velocity(self.rotate(local))
+
+    def velocity_at(self, point: Any) -> ca.SX:
+        """Global velocity of the body point that is at a global point."""
+        return self._velocity(point - self.position)
+
+    def _velocity(self, arm: ca.SX) -> ca.SX:
+        return self.twist[:2] + self.twist[2] * ca.vertcat(-arm[1], arm[0])
 
     def generalized_force(self, force: Any, at: Any) -> ca.SX:
         """Force vector (3,) of a global `force` that acts at the body point `at`."""
@@ -101,18 +111,11 @@ class PlanarPlacement(_Placement):
 class SpatialPlacement(_Placement):
     """z = (r, columns of R) and twist (velocity global, angular velocity in the body frame) of a spatial frame."""
 
-    @property
-    def position(self) -> ca.SX:
-        return self.z[:3]
+    size = 3
 
     @property
     def rotation(self) -> ca.SX:
         return ca.reshape(self.z[3:], 3, 3)
-
-    @property
-    def velocity(self) -> ca.SX:
-        """Velocity (3,) [m/s] of the origin, ground frame."""
-        return self.twist[:3]
 
     @property
     def angular_velocity(self) -> ca.SX:
@@ -130,6 +133,10 @@ class SpatialPlacement(_Placement):
     def point_velocity(self, local: Any) -> ca.SX:
         """Global velocity of a body point."""
         return self.twist[:3] + self.rotate(ca.cross(self.twist[3:], local))
+
+    def velocity_at(self, point: Any) -> ca.SX:
+        """Global velocity of the body point that is at a global point."""
+        return self.twist[:3] + ca.cross(self.angular_velocity, point - self.position)
 
     def generalized_force(self, force: Any, at: Any) -> ca.SX:
         """Force vector (6,) of a global `force` that acts at the body point `at`."""
@@ -190,11 +197,13 @@ def tangents(normal: ca.SX) -> tuple[ca.SX, ca.SX]:
     return e1 - ca.dot(normal, e1) * mean, e2 - ca.dot(normal, e2) * mean
 
 
-def slip_at(point: ca.SX, normal: ca.SX, a: SpatialPlacement, b: SpatialPlacement) -> ca.SX:
-    """Velocity (2,) of b relative to a at a `point` of the ground frame, along the tangents of `normal`."""
+def slip_at(point: ca.SX, normal: ca.SX, a: Placement, b: Placement) -> ca.SX:
+    """Velocity of b relative to a at a `point` of the ground frame, along the tangents of `normal`.
 
-    def velocity(body: SpatialPlacement) -> ca.SX:
-        return body.twist[:3] + ca.cross(body.rotate(body.twist[3:]), point - body.position)
-
-    relative = a.unrotate(velocity(b) - velocity(a))
+    In the plane along the normal turned by -90 degrees.
+    """
+    relative = b.velocity_at(point) - a.velocity_at(point)
+    if isinstance(a, PlanarPlacement):
+        return ca.dot(ca.vertcat(normal[1], -normal[0]), relative)
+    relative = a.unrotate(relative)
     return ca.vertcat(*(ca.dot(t, relative) for t in tangents(a.unrotate(normal))))

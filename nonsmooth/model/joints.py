@@ -48,7 +48,6 @@ class Joint(Element):
 
     a: BodyRef
     b: BodyRef
-
     body_fields = ("a", "b")
     dimensions = (2,)
     #: label and unit of each row
@@ -78,7 +77,7 @@ class Joint(Element):
         if not b.at:
             b = Spot(b.body, vector(ca.evalf(ca.SX(self.application_point(p)))))
         axes = [vector(getattr(p, field, ())) for field in ("axis_a", "axis_b")]
-        if self.symbol in ("slide", "sleeve"):
+        if self.symbol == "slide" or self.symbol == "sleeve":
             along = axes[0] or (math.cos(p.direction), math.sin(p.direction))
             return (Slide(a, b, along, round=self.symbol == "sleeve"),)
         if self.symbol == "rod":
@@ -134,7 +133,6 @@ class _OfParts(Joint):
 
     parts: ClassVar[tuple[Part, ...]] = ()
     in_plane: ClassVar[tuple[Part, ...]] = ()
-
     dimensions = (3,)
 
     def _own(self) -> tuple[Part, ...]:
@@ -165,11 +163,6 @@ class Revolute(_PlanarOrSpatial, _OfParts):
     axis_a, axis_b : n_a, n_b [-], optional
         The axis in the frame of each body, of any length; given, the joint is spatial.
 
-    Raises
-    ------
-    ModelError
-        If a number is not finite, one axis is given without the other, or an axis is zero.
-
     >>> Revolute("pin", "crank", "rod", at_a=(0.05, 0.0), at_b=(-0.06, 0.0)).body_names()
     ('crank', 'rod')
     >>> len(Revolute("hinge", "ground", "door", axis_a=(0, 0, 1), axis_b=(0, 0, 1)).rows)
@@ -180,7 +173,6 @@ class Revolute(_PlanarOrSpatial, _OfParts):
     at_b: Point = ORIGIN
     axis_a: Direction | None = None
     axis_b: Direction | None = None
-
     symbol = "pin"
     in_space = "axis_a and axis_b"
     parts = (COINCIDENT, PARALLEL)
@@ -209,11 +201,6 @@ class Prismatic(_PlanarOrSpatial, _OfParts):
         The axis in the frame of a, of any length; given, the joint is spatial.
     quaternion : [-], optional
         (w, x, y, z), orientation of b against a; without it that in which both frames are parallel. In space only.
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite, the axis zero, the quaternion not of norm 1, or planar and spatial fields are mixed.
     """
 
     direction: Angle = 0.0
@@ -222,7 +209,6 @@ class Prismatic(_PlanarOrSpatial, _OfParts):
     angle: Angle = 0.0
     axis_a: Direction | None = None
     quaternion: Orientation | None = None
-
     symbol = "slide"
     in_space = "axis_a"
     parts = (ON_LINE, SAME)
@@ -253,11 +239,6 @@ class PointOnLine(_PlanarOrSpatial, _OfParts):
     axis_a : [-], optional
         Direction of the line in the frame of a, of any length; given, the joint is spatial.
 
-    Raises
-    ------
-    ModelError
-        If a number is not finite, the axis zero, or planar and spatial fields are mixed.
-
     >>> PointOnLine("slot", "ground", "pin", direction=0.5).rows
     (('offset', 'm'),)
     """
@@ -266,7 +247,6 @@ class PointOnLine(_PlanarOrSpatial, _OfParts):
     at_b: Point = ORIGIN
     direction: Angle = field(default=0.0, kw_only=True)
     axis_a: Direction | None = field(default=None, kw_only=True)
-
     symbol = "sleeve"
     in_space, only_in_plane = "axis_a", ("direction",)
     parts = (ON_LINE,)
@@ -288,18 +268,12 @@ class Fixed(_PlanarOrSpatial, _OfParts):
         Angle of b against a; in the plane only.
     quaternion : [-], optional
         (w, x, y, z), orientation of b against a; given, the joint is spatial.
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite, the quaternion not of norm 1, or an angle is given in space.
     """
 
     at_a: Point = ORIGIN
     at_b: Point = ORIGIN
     angle: Angle = 0.0
     quaternion: Orientation | None = None
-
     in_space, only_in_plane = "quaternion", ("angle",)
     parts = (COINCIDENT, SAME)
     in_plane = (COINCIDENT_IN_PLANE, SAME_ANGLE)
@@ -347,7 +321,6 @@ class PointInPlane(_Pointed):
     """
 
     normal_a: Direction = field(kw_only=True)
-
     symbol = "ball"
     parts = (IN_PLANE,)
 
@@ -364,7 +337,6 @@ class Distance(_Pointed):
     """
 
     length: PositiveLength = field(kw_only=True)
-
     symbol = "rod"
     parts = (
         Part((("length", "m"),), lambda a, b, p: primitive.distance(a, b, p.at_a, p.at_b, p.length),
@@ -384,7 +356,6 @@ class PerpendicularAxes(_OfParts):
 
     axis_a: Direction = field(kw_only=True)
     axis_b: Direction = field(kw_only=True)
-
     parts = (RIGHT_ANGLE,)
 
 
@@ -402,7 +373,6 @@ class ParallelAxes(_OfParts):
 
     axis_a: Direction = field(kw_only=True)
     axis_b: Direction = field(kw_only=True)
-
     parts = (PARALLEL,)
 
 
@@ -423,7 +393,6 @@ class NoTwist(_OfParts):
 
     axis_a: Direction = field(kw_only=True)
     quaternion: Orientation = field(default=IDENTITY, kw_only=True)
-
     parts = (
         Part((("twist", "rad"),), lambda a, b, p: primitive.twist_about(a, b, p.axis_a, p.quaternion)[0],
              lambda a, b, p: ca.atan2(*primitive.twist_about(a, b, p.axis_a, p.quaternion))),
@@ -443,7 +412,6 @@ class SameOrientation(_OfParts):
     """
 
     quaternion: Orientation = field(default=IDENTITY, kw_only=True)
-
     parts = (SAME,)
 
 
@@ -463,7 +431,6 @@ class Universal(_Pointed):
 
     axis_a: Direction = field(kw_only=True)
     axis_b: Direction = field(kw_only=True)
-
     symbol = "ball"
     parts = (COINCIDENT, RIGHT_ANGLE)
 
@@ -482,7 +449,6 @@ class Cylindrical(_Pointed):
 
     axis_a: Direction = field(kw_only=True)
     axis_b: Direction = field(kw_only=True)
-
     symbol = "sleeve"
     parts = (ON_LINE, PARALLEL)
 
@@ -510,7 +476,6 @@ class Screw(_Pointed):
     axis_a: Direction = field(kw_only=True)
     pitch: Annotated[float, Quantity("m")] = field(kw_only=True)
     quaternion: Orientation = field(default=IDENTITY, kw_only=True)
-
     symbol = "sleeve"
     parts = (
         ON_LINE,
@@ -539,7 +504,6 @@ class Planar(_Pointed):
 
     normal_a: Direction = field(kw_only=True)
     normal_b: Direction = field(kw_only=True)
-
     parts = (
         IN_PLANE,
         Part(TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.normal_a, p.normal_b),
@@ -567,7 +531,6 @@ class UniversalPrismatic(_Pointed):
     axis_a: Direction = field(kw_only=True)
     axis_b: Direction = field(kw_only=True)
     slide_b: Direction = field(kw_only=True)
-
     symbol = "ball"
     parts = (
         Part(OFFSETS, lambda a, b, p: primitive.point_on_line(b, a, p.at_b, p.at_a, p.slide_b)), RIGHT_ANGLE,

@@ -176,7 +176,6 @@ class Load(Force):
     parameters: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     at_b: Point = field(default=(), kw_only=True)
     dissipative: bool = field(default=False, kw_only=True)
-
     body_fields = ("a", "b")
 
     def __post_init__(self) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.bodies import Body, Ground, PlanarBody, SpatialBody
-from nonsmooth.model.clearances import Clearance, RevoluteClearance
+from nonsmooth.model.bodies import Body, Ground, PlanarBody, SpatialBody, inertia_matrix
+from nonsmooth.model.clearances import Clearance, RevoluteClearance, SphericalClearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.drawing import Spot
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
@@ -26,7 +26,6 @@ from nonsmooth.model.frames import rotation_matrix
 from nonsmooth.model.joints import Joint, Revolute, Spherical
 from nonsmooth.model.redundancy import Redundant
 from nonsmooth.model.signals import evaluate_signal
-from nonsmooth.model.spatial_clearances import SphericalClearance
 
 #: names of remarks, and what each is about
 REMARKS = {
@@ -234,8 +233,7 @@ def _bodies(m: _Placed) -> Iterator[Rule]:
             continue
         moments = np.atleast_1d(np.asarray(body.inertia, float))
         if isinstance(body, SpatialBody):
-            xx, yy, zz, xy, xz, yz = np.pad(moments, (0, 6 - moments.size))
-            moments = np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+            moments = np.linalg.eigvalsh(inertia_matrix(moments.tolist()))
             yield ("inertia", moments[2] > (1 + DIGITS) * (moments[0] + moments[1]),
                    f'body "{name}" has the principal moments of inertia {moments[0]:g}, {moments[1]:g} and '
                    f"{moments[2]:g} kg m^2, of which one exceeds the sum of the others: no body has these.")

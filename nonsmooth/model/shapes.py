@@ -157,7 +157,6 @@ class Shape(Element):
     """Base of shapes of a body, or of the ground, which are drawn only."""
 
     body: BodyRef
-
     body_fields = ("body",)
     #: fields that are points or edges, and fields that are positive
     places: ClassVar[tuple[str, ...]] = ()
@@ -258,7 +257,6 @@ class BoxShape(_Turned):
     """
 
     edges: Place = field(kw_only=True)
-
     places = ("at", "edges")
     sizes = ("edges",)
 
@@ -282,7 +280,6 @@ class SphereShape(Shape):
 
     radius: Size = field(kw_only=True)
     at: Place = field(default=(), kw_only=True)
-
     places = ("at",)
     sizes = ("radius",)
 
@@ -300,7 +297,6 @@ class _Long(Shape):
     radius: Size = field(kw_only=True)
     start: Place = field(kw_only=True)
     end: Place = field(kw_only=True)
-
     places = ("start", "end")
     sizes = ("radius",)
 
@@ -373,7 +369,6 @@ class PolygonShape(Shape):
     """
 
     points: Array = field(kw_only=True)
-
     dimensions = (2,)
 
     def __post_init__(self) -> None:
@@ -405,7 +400,6 @@ class MeshShape(_Turned):
     """
 
     mesh: Mesh = field(kw_only=True)
-
     places = ("at",)
 
     def __post_init__(self) -> None:
