@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -148,6 +147,8 @@ class Elementwise:
         self._force_groups = self._grouped([e for e in elements if isinstance(e, Force)], functions.forces)
         self._joint_groups = self._grouped(self.joints, functions.constraint)
         self._contact_groups = self._grouped(self.contacts, functions.gaps)
+        self._advance_groups: list[_Group] | None = None
+        self._violation_groups: list[_Group] | None = None
         for group in self._contact_groups:  # so that all functions of a contact are evaluated at once
             functions.surface(self.contacts[group.members[0]])
         weights = [(functions.weight(e).map(len(self.bodies)), e) for e in elements if isinstance(e, Gravity)]
@@ -173,14 +174,6 @@ class Elementwise:
             self._law = known = key, np.moveaxis(padded[..., self._law_places], -2, 0)
             known[1].flags.writeable = False
         return known[1]
-
-    @cached_property
-    def _advance_groups(self) -> list[_Group]:
-        return self._grouped(self.bodies, self.functions.advance)
-
-    @cached_property
-    def _violation_groups(self) -> list[_Group]:
-        return self._grouped(self.joints, self.functions.closure)
 
     def _grouped(self, elements: Sequence[Any], function: Callable[[Any], ca.Function]) -> list[_Group]:
         found: dict[int, tuple[ca.Function, list[int], list[Any], list[Any]]] = {}
@@ -238,6 +231,8 @@ class Elementwise:
     def advance(self, q: Array, u: Array, dt: float) -> Array:
         """Coordinates after `dt` at the constant velocity `u`."""
         moved, by_body = np.empty_like(q), self.by_body(u)[1:]
+        if self._advance_groups is None:
+            self._advance_groups = self._grouped(self.bodies, self.functions.advance)
         for group in self._advance_groups:
             places, own = self._coordinates(group), len(self.bodies[group.members[0]].v_columns)
             moved[places] = group(q[places], by_body[group.members, :own], np.full(group.count, dt))[0]
@@ -289,6 +284,8 @@ class Elementwise:
 
         Assembly moves bodies without deforming them.
         """
+        if self._violation_groups is None:
+            self._violation_groups = self._grouped(self.joints, self.functions.closure)
         rows, _ = self._constraint_rows(self._violation_groups, t, at, p)
         rows.J_a[:, self.rigid :] = rows.J_b[:, self.rigid :] = 0.0
         return rows
