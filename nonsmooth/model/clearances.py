@@ -24,7 +24,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.contacts import ENDS, NOWHERE, Contact, Touches, around, check_points, rim_labels
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
 from nonsmooth.model.elements import ORIGIN, SPACE, _PlanarOrSpatial
-from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement
+from nonsmooth.model.frames import SpatialPlacement, cross
 from nonsmooth.model.joints import (
     BodyRef,
     Cylindrical,
@@ -59,18 +59,10 @@ class Section(NamedTuple):
 
 
 def circle(centre: ca.SX, e: ca.SX, clearance: ca.SX, arm: ca.SX, side: int) -> Section:
-    """A round section of one part in the other.
+    """A round section of one part in the other, of the inner one if `side` is +1, of the outer one if -1.
 
-    Parameters
-    ----------
-    centre : (3,) [m]
-        Of the section, in the ground frame, on the axis of the part that it belongs to.
-    e : (3,) [m]
-        From the outer part's centre to the inner one's.
-    arm : [m]
-        Radius of the part to which the section belongs: distance of its surface from `centre`, along e.
-    side : +1 or -1
-        +1 if the section belongs to the inner part, -1 if to the outer one.
+    `centre` (3,) is on the axis of the part that it belongs to, whose surface is at `arm` from it along e; e (3,) leads
+    from the outer part's centre to the inner one's.
     """
     length, smooth = distance(e), e / clearance
     outward, half = e / length, (length - clearance) / 2  # the true point lies half way between overlapping surfaces
@@ -222,21 +214,15 @@ class _Round(_BySections):
 class RevoluteClearance(_PlanarOrSpatial, _Round):
     """Journal (body b) in a bearing (body a) with radial clearance c.
 
-    With e the vector from the bearing's centre to the journal's, the gap is c - |e|. The equations use
-    ``g_N = (c^2 - e.e) / (2c)``, which has the same zero and there the same slope, differs by (c - |e|)^2 / (2c), and
-    is smooth where the centres coincide.
+    The gap is c - |e| with e from the bearing's centre to the journal's; the equations use
+    ``g_N = (c^2 - e.e) / (2c)``, which differs by (c - |e|)^2 / (2c).
 
     In space (with axes) the joint also has axial clearance s. Its gaps are those of the two circles at the ends of the
     engaged length L, ``radial_back`` and ``radial_front``, as in `CylindricalClearance` and with the validity stated
-    there, and those of `points` points on the rim of each end to a collar of the other part, ``axial_back_1``, ...::
-
-        g_N = L/2 + s -+ u . (r_point - r_centre)      with u the axis of the part that has the collars
-
-    ``back`` and ``front`` are the ends of the shorter part on the negative and the positive side of its axis.
-
-    The points are fixed on the rim, since a disc parallel to a plane has no lowest point; between them the rim extends
-    beyond the polygon by ``radius (1 - cos(pi / points))`` times the tilt. Without collars, use `CylindricalClearance`.
-    One law applies to all gaps, with the geometry of the journal in its bearing.
+    there, and those of `points` fixed points on the rim of each end to a collar of the other part, ``axial_back_1``,
+    ``g_N = L/2 + s -+ u . (r_point - r_centre)`` with u the axis of the part that has the collars. ``back`` and
+    ``front`` are the ends of the shorter part on the negative and the positive side of its axis. One law applies to all
+    gaps, with the geometry of the journal in its bearing. Without collars, use `CylindricalClearance`.
 
     With ``parallel=True`` one circle, ``radial``, and the centres of the two ends, ``axial_back`` and ``axial_front``,
     remain, for axes that are kept parallel by ``parallel_axes()``, an ideal joint to be added to the clearance.
@@ -340,12 +326,11 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
         half = (length - p.clearance) / 2
         return self._slip(e / length, radius - half, radius + p.clearance + half, a, b, p)
 
-    def _slip(
-        self, n: ca.SX, arm_b: ca.SX, arm_a: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace
-    ) -> ca.SX:
+    @staticmethod
+    def _slip(n: ca.SX, arm_b: ca.SX, arm_a: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Slip of points on the line of centres, `arm_b` from the journal's and `arm_a` from the bearing's centre."""
         centres = b.point_velocity(p.at_b) - a.point_velocity(p.at_a)
-        return (n[0] * centres[1] - n[1] * centres[0]) + arm_b * b.twist[2] - arm_a * a.twist[2]
+        return cross(n, centres) + arm_b * b.twist[2] - arm_a * a.twist[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,7 +374,7 @@ class PrismaticClearance(Clearance):
     bearing = "length"
     gap_labels = ("left_lower", "left_upper", "right_lower", "right_upper")
 
-    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         cosine, sine = ca.cos(p.direction), ca.sin(p.direction)
         offset = a.unrotate(b.point(p.at_slider) - a.point(p.at_guide))
         axis = a.unrotate(ca.vertcat(b.cosine, b.sine))
@@ -400,7 +385,7 @@ class PrismaticClearance(Clearance):
         room = p.clearance - p.height / 2 * (tilt_cosine - 1)
         return ca.vertcat(room + left, room - left, room + right, room - right)
 
-    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Along the guide's axis, at the slider's corners."""
         axis = a.rotate(ca.vertcat(ca.cos(p.direction), ca.sin(p.direction)))
         half, top = p.length / 2, p.height / 2
@@ -428,9 +413,8 @@ class PrismaticClearance(Clearance):
 class SphericalClearance(_Round):
     """Ball (body b) in a socket (body a) with radial clearance c.
 
-    With e the vector from the socket's centre to the ball's, the gap is c - |e|. The equations use
-    ``g_N = (c^2 - e.e) / (2c)``, which has the same root and there the same slope, differs by (c - |e|)^2 / (2c), and
-    is smooth where the centres coincide. Exact for a socket that encloses the ball.
+    The gap is c - |e| with e from the socket's centre to the ball's; the equations use ``g_N = (c^2 - e.e) / (2c)``,
+    which differs by (c - |e|)^2 / (2c). Exact for a socket that encloses the ball.
 
     Parameters
     ----------
@@ -465,13 +449,10 @@ class CylindricalClearance(_Round):
     """Journal (body b) in a sleeve (body a) with radial clearance c, free to slide and to turn.
 
     The two circles at the ends of the engaged length L touch the other part. With e_i the offset of a circle's centre
-    from the other part's axis, perpendicular to that axis, the gaps ``back`` and ``front`` are c - |e_i|; the equations
-    use ``(c^2 - e_i.e_i) / (2c)``, see `SphericalClearance`.
-
-    Exact for parallel axes. For a tilt theta, which the gaps limit to 2c/L, the projection of the tilted circle is
-    replaced by its circumscribed circle, so that the gap is too small by at most ``r theta^2 / 2 <= 2 r c^2 / L^2``:
-    for r = 10 mm, L = 40 mm and c = 0.1 mm that is 0.13 micrometres, c/800. The engaged length is constant: the shorter
-    part must stay within the longer one.
+    from the other part's axis, perpendicular to that axis, the gaps ``back`` and ``front`` are c - |e_i|. Exact for
+    parallel axes; for a tilt theta the projection of the tilted circle is replaced by its circumscribed circle, so that
+    the gap is too small by at most ``r theta^2 / 2 <= 2 r c^2 / L^2``. The engaged length is constant: the shorter part
+    must stay within the longer one.
 
     With ``parallel=True`` one circle in the middle of L remains, for axes that are kept parallel by
     ``parallel_axes()``, an ideal joint to be added to the clearance.
@@ -538,15 +519,13 @@ class SpatialPrismaticClearance(_BySections):
 
         height walls:  g_N = h/2 + c_h - sigma y . r_i,     width walls:  g_N = w/2 + c_w - sigma z . r_i
 
-    For small tilts the free motion is ``|y| + |r_z| l/2 + |r_x| w/2 <= c_h``, ``|z| + |r_y| l/2 + |r_x| h/2 <= c_w``.
-    Corners against flat walls are exact for any tilt while the corners stay within the guide. Labels are wall, end and
-    side, as ``height_low_back_high``: the lower height wall, the back end, the upper width side;
-    `nonsmooth.diagnostics.signatures` derives from them whether points, lines or planes are in contact.
+    Exact for any tilt while the corners stay within the guide. Labels are wall, end and side, as
+    ``height_low_back_high``: the lower height wall, the back end, the upper width side; from them
+    `nonsmooth.diagnostics.signatures` derives whether points, lines or planes are in contact.
 
     If the guide is shorter than the slide (``ends="guide"``), l is its length, and its edges touch the four faces of
-    the slide, at the points opposite the edges of the aligned slide. This is exact for the aligned slide; otherwise the
-    error is the clearance times the tilt. With ``every_wall=True`` each corner has gaps to all four walls, 32 in total,
-    for a thin slide that may turn over.
+    the slide, at the points opposite the edges of the aligned slide, with an error of the clearance times the tilt.
+    With ``every_wall=True`` each corner has gaps to all four walls, 32 in total, for a thin slide that may turn over.
 
     Parameters
     ----------

@@ -549,9 +549,8 @@ class BoxPlane(_OnPlane):
 class CylinderPlane(_OnPlane):
     """A cylinder of body b above a plane of body a, by points on the rims of its two ends.
 
-    `points` points are fixed on each rim, so that the cylinder can stand on its ends as well as lie; it rolls like a
-    prism with this number of edges, whose axis rises and falls by ``radius (1 - cos(pi / points))``, 29 % of the radius
-    for 4 points, 0.5 % for 32. With ``points=0`` there are two gaps, of the lowest point of each rim::
+    `points` points are fixed on each rim, so that the cylinder can stand on its ends as well as lie, but rolls like a
+    prism with this number of edges. With ``points=0`` there are two gaps, of the lowest point of each rim::
 
         g_N = n . (r_end - r_plane) - radius sqrt(1 - (n . u)^2)
 

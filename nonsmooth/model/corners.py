@@ -118,16 +118,23 @@ class Corners:
         self._t, self._p = ca.SX.sym("t"), ca.SX.sym("p", len(index))
         found = _Found()
         for element in elements:
-            made = _in_time(element, functions)
-            if made is not None:
-                own = [index[f"{element.name}.{label}"] for label in element.numbers()]
-                _find(made, self._t, self._p[own] if own else ca.SX(0, 1), found)
+            if isinstance(element, Force):
+                made, outputs = functions.forces(element), slice(1, None)
+            elif isinstance(element, Joint):
+                made, outputs = functions.constraint(element), slice(0, 1)
+            else:
+                continue
+            if any(made.jac_sparsity(k, 0).nnz() for k in range(made.n_out())[outputs]):
+                own, symbols = [index[f"{element.name}.{label}"] for label in element.numbers()], made.sx_in()
+                in_time = ca.Function("in_time", symbols, made.call(symbols)[outputs])
+                _find(in_time, self._t, self._p[own] if own else ca.SX(0, 1), found)
         self._found = found
         self._times = ca.Function("times", [self._p], [ca.vertcat(*(time for time, _ in found.times))])
-        self._levels = [
-            (self._of_time([level]), self._of_time([zero]), whole, self._slope(zero))
-            for level, zero, whole in found.levels
-        ]
+        self._levels: list[tuple[_OfTime, _OfTime, bool, _OfTime | None]] = []
+        for level, zero, whole in found.levels:
+            slope = ca.jacobian(zero, self._t)  # of use where it is linear in time
+            constant = None if ca.depends_on(slope, self._t) else self._of_time([slope])
+            self._levels.append((self._of_time([level]), self._of_time([zero]), whole, constant))
         self._functions = self._of_time(found.functions)
         every = [time for time, _ in found.times] + [level for level, _, _ in found.levels] + found.functions
         self._used = np.array(ca.which_depends(ca.vertcat(*every), self._p, 1, False), dtype=bool)
@@ -163,11 +170,6 @@ class Corners:
 
     def _of_time(self, expressions: Sequence[ca.SX]) -> "_OfTime":
         return _OfTime(ca.Function("of_time", [self._t, self._p], [ca.densify(ca.vertcat(*expressions))]))
-
-    def _slope(self, zero: ca.SX) -> "_OfTime | None":
-        """The slope of a function that is linear in time."""
-        slope = ca.jacobian(zero, self._t)
-        return None if ca.depends_on(slope, self._t) else self._of_time([slope])
 
 
 class _OfTime:
@@ -229,20 +231,6 @@ class _OfTime:
         """Room of the bounds of functions (used,) over intervals, outside their values at both ends."""
         lower, upper = (bound[used] for bound in self.bounds(a, b, values))
         return np.asarray(np.maximum(upper - np.maximum(left, right), np.minimum(left, right) - lower))
-
-
-def _in_time(element: Element, functions: ElementFunctions) -> ca.Function | None:
-    """(t, .., p) of a load or a joint; None if it does not depend on time."""
-    if isinstance(element, Force):
-        made, outputs = functions.forces(element), slice(1, None)
-    elif isinstance(element, Joint):
-        made, outputs = functions.constraint(element), slice(0, 1)
-    else:
-        return None
-    if not any(made.jac_sparsity(k, 0).nnz() for k in range(made.n_out())[outputs]):
-        return None
-    symbols = made.sx_in()
-    return ca.Function("in_time", symbols, made.call(symbols)[outputs])
 
 
 def _find(function: ca.Function, t: ca.SX, p: ca.SX, found: _Found) -> None:
@@ -369,21 +357,17 @@ def _changes(
     at = level(t, values)[0]
     k = np.flatnonzero(at[1:] != at[:-1])
     a, b, of = t[k], t[k + 1], at[k]
+    lowest = np.iinfo(np.int64).min
     while True:
-        middle = _halfway(a, b)
+        # the middle one of the numbers between: from anywhere, beside zero too, 64 such steps lead to the next number
+        i, j = (np.where(bits < 0, lowest - bits, bits) for bits in (a.view(np.int64), b.view(np.int64)))
+        k = (i & j) + ((i ^ j) >> 1)
+        middle = np.where(k < 0, lowest - k, k).view(np.float64)
         inside = (middle > a) & (middle < b)
         if not inside.any():
             return np.asarray(b), often
         same = level(middle, values)[0] == of
         a, b = np.where(inside & same, middle, a), np.where(inside & ~same, middle, b)
-
-
-def _halfway(a: Array, b: Array) -> Array:
-    """The middle one of the numbers between: from anywhere, beside zero too, 64 such steps lead to the next number."""
-    lowest = np.iinfo(np.int64).min
-    i, j = (np.where(bits < 0, lowest - bits, bits) for bits in (a.view(np.int64), b.view(np.int64)))
-    k = (i & j) + ((i ^ j) >> 1)
-    return np.asarray(np.where(k < 0, lowest - k, k).view(np.float64))
 
 
 # ---- pulses
@@ -432,11 +416,8 @@ def _parts(functions: _OfTime, values: Array, i: int, t: Array) -> Array:
         a, b = np.concatenate([a[far], middle[far]]), np.concatenate([middle[far], b[far]])
         ya, yb = np.concatenate([ya[far], ym[far]]), np.concatenate([ym[far], yb[far]])
     order = np.argsort(t)
-    return _thinned(t[order], y[order])
-
-
-def _thinned(t: Array, y: Array) -> Array:
-    """Points of a line that deviates by a small share of its range (Douglas and Peucker)."""
+    t, y = t[order], y[order]
+    # those of a line that deviates by a small share of its range (Douglas and Peucker)
     kept, waiting, tolerance = {0, len(t) - 1}, [(0, len(t) - 1)], LINEAR * float(np.max(y) - np.min(y))
     while waiting:
         i, k = waiting.pop()

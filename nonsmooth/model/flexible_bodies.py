@@ -10,10 +10,7 @@ Inertia changes with deformation. With the angular velocity omega of the mean fr
 
 with the inertia J of the deformed body, of second order in eta, and the coupling H, see `nonsmooth.flexible.Inertia`.
 The velocities of the system are those in which this is ``v' M v / 2`` with the constant M of the undeformed body,
-v = (r', sigma, w), see `nonsmooth.model.floating_frame`: sigma is the angular velocity and w the rates of the modes but
-for terms of the order of the deformation. The forces on itself have all gyroscopic, centrifugal and Coriolis forces.
-Energy, momentum and moment of momentum are kept by the equations themselves, not approximately: applied forces act at
-the deformed places.
+v = (r', sigma, w), see `nonsmooth.model.floating_frame`.
 
 A node at X from the mass centre, with the translations Phi and rotations Psi of the modes there, has the placement ::
 
@@ -21,11 +18,8 @@ A node at X from the mass centre, with the translations Phi and rotations Psi of
 
 with Cayley's map C, a rotation for any theta, and the rotation by theta to the second power of it; in the plane angles
 add. Its twist is the derivative of this placement. u2 and psi2, of second order in eta, are what the body moves by as
-its beams shorten in bending, see `nonsmooth.flexible.Shortening`. With them axial forces act on bending, of joints and
-loads at the nodes and of inertia: geometric stiffness, in forces that have a potential or are inertia forces.
-
-Left out are terms of third order in the energy, thus the kinetic energy of the rates of u2. With modes without
-``changes`` J is constant and H zero.
+its beams shorten in bending, see `nonsmooth.flexible.Shortening`. Left out are terms of third order in the energy.
+With modes without ``changes`` J is constant and H zero.
 
 References
 ----------

@@ -421,16 +421,15 @@ class Bushing(Force):
             raise self.error(f"stiffness takes 2 numbers in the plane and 3 in space, got {size}.")
         lengths = {"stiffness": size, "rotational_stiffness": 2 * size - 3, "coupling": 3 if size == 2 else 15}
         lengths |= {"damping": size, "rotational_damping": 2 * size - 3, "damping_coupling": lengths["coupling"]}
-        parts: dict[str, list[float]] = {}
+        parts: dict[str, ca.DM] = {}
         for name, length in lengths.items():
             found = [value for label, value in numbers.items() if label == name or label.rpartition("_")[0] == name]
             if found and len(found) != length:
                 word = {2: "the plane", 3: "space"}[size]
                 raise self.error(f"{name} takes {length} number(s) in {word}, like stiffness, got {len(found)}.")
-            parts[name] = found or [0.0] * length
-        for matrix, names in (("stiffness", tuple(lengths)[:3]), ("damping", tuple(lengths)[3:])):
-            moments = np.array(ca.DM(_matrix(*(ca.DM(parts[name]) for name in names))))
-            eigenvalues = np.linalg.eigvalsh(moments)
+            parts[name] = ca.DM(found or [0.0] * length)
+        for matrix, coupling in (("stiffness", "coupling"), ("damping", "damping_coupling")):
+            eigenvalues = np.linalg.eigvalsh(np.array(_matrix(SimpleNamespace(**parts), matrix, coupling)))
             if eigenvalues[0] < -ROUNDING * eigenvalues[-1]:
                 raise self.error(
                     f"the matrix of {matrix} must have no negative eigenvalue, got {eigenvalues[0]:.6g}; "
@@ -451,13 +450,13 @@ class Bushing(Force):
 
     def potential(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> ca.SX:
         s = self._deformation(bodies, p)
-        return ca.dot(s, self._matrix(p, "stiffness", "coupling") @ s) / 2
+        return ca.dot(s, _matrix(p, "stiffness", "coupling") @ s) / 2
 
     def nonconservative(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
         s = self._deformation(bodies, p)
         directions = [ca.jacobian(s, body.z) @ body.tangent() for body in bodies]
         rate = sum((J @ body.twist for J, body in zip(directions, bodies, strict=True)), ca.SX.zeros(s.numel()))
-        force = -(self._matrix(p, "damping", "damping_coupling") @ rate)
+        force = -(_matrix(p, "damping", "damping_coupling") @ rate)
         return tuple(J.T @ force for J in directions)
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
@@ -466,24 +465,17 @@ class Bushing(Force):
             return elastic
         return tuple(x + y for x, y in zip(elastic, self.nonconservative(t, bodies, p), strict=True))
 
-    @staticmethod
-    def _matrix(p: SimpleNamespace, name: str, coupling: str) -> ca.SX:
-        """K or C; omitted entries are zero."""
-        size = p.stiffness.numel()
-        about, pairs = 2 * size - 3, 3 if size == 2 else 15
-        names = ((name, size), (f"rotational_{name}", about), (coupling, pairs))
-        return _matrix(*(getattr(p, field, ca.SX.zeros(count)) for field, count in names))
-
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         return (Mark(*self.spots(p)),)
 
 
-def _matrix(along: Any, about: Any, coupling: Any) -> Any:
-    """The symmetric matrix of two parts of its diagonal and its entries above, row by row."""
-    diagonal = ca.vertcat(along, about)
-    size, entries = diagonal.numel(), iter(ca.vertsplit(coupling))
-    matrix = ca.diag(diagonal)
-    for i in range(size):
-        for j in range(i + 1, size):
+def _matrix(p: SimpleNamespace, name: str, coupling: str) -> Any:
+    """K or C, symmetric, of its diagonal and its entries above, row by row; omitted entries are zero."""
+    size = p.stiffness.numel()
+    names = ((name, size), (f"rotational_{name}", 2 * size - 3), (coupling, 3 if size == 2 else 15))
+    along, about, above = (getattr(p, field, type(p.stiffness).zeros(count)) for field, count in names)
+    matrix, entries = ca.diag(ca.vertcat(along, about)), iter(ca.vertsplit(above))
+    for i in range(matrix.size1()):
+        for j in range(i + 1, matrix.size1()):
             matrix[i, j] = matrix[j, i] = next(entries)
     return matrix

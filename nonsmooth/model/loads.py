@@ -38,24 +38,6 @@ class FormulaError(ValueError):
     """A text that is not a formula; the message is the rest of a sentence."""
 
 
-def names_in(text: str) -> set[str]:
-    """Names of the variables of a formula, constants aside.
-
-    Raises
-    ------
-    FormulaError
-        If it is not a formula of numbers, names, + - * / **, comparisons, and known functions.
-
-    >>> sorted(names_in("-k * x - c * abs(vx) * vx"))
-    ['c', 'k', 'vx', 'x']
-    """
-    tree = _parsed(text)
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
-    _value(tree, dict.fromkeys(names, ca.SX.sym("x")))
-    return names - CONSTANTS.keys()
-
-
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
     """The value of a formula, with these values of its variables: a CasADi expression of symbols.
 
@@ -202,7 +184,11 @@ class Load(Force):
             if not isinstance(formula, str):
                 raise self.error(f"{what} must be a function or formulas, each a text, got {formula!r}.")
             try:
-                unknown = sorted(names_in(formula) - known)
+                tree = _parsed(formula)
+                called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+                names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
+                _value(tree, dict.fromkeys(names, ca.SX.sym("x")))
+                unknown = sorted(names - CONSTANTS.keys() - known)
             except FormulaError as error:
                 raise self.error(f"{what} {error}.") from None
             if unknown:
