@@ -132,12 +132,9 @@ class PlanarBody(Body):
     Parameters
     ----------
     mass : m [kg], > 0
-    inertia : J [kg m^2], > 0
-        About the centre of mass.
-    position, angle : [m], [rad]
-        At the start.
-    velocity, angular_velocity : [m/s], [rad/s]
-        At the start.
+    inertia : J [kg m^2], > 0, about the centre of mass
+    position, angle : [m], [rad], at the start
+    velocity, angular_velocity : [m/s], [rad/s], at the start
 
     >>> PlanarBody("slider", mass=5.0, inertia=8e-4).start()[0]
     array([0., 0., 0.])
@@ -190,12 +187,9 @@ class SpatialBody(Body):
         Principal moments (Jxx, Jyy, Jzz), or the whole matrix (Jxx, Jyy, Jzz, Jxy, Jxz, Jyz) in the body frame, about
         the centre of mass; positive definite. Jxy, Jxz, Jyz are the matrix's entries, ``Jxy = -∫ x y dm``.
     position : [m]
-    quaternion : [-]
-        (w, x, y, z) at the start, of norm 1 within 1e-6; normalised.
-    velocity : [m/s]
-        Global.
-    angular_velocity : [rad/s]
-        In the body frame.
+    quaternion : [-], (w, x, y, z) at the start, of norm 1 within 1e-6; normalised
+    velocity : [m/s], global
+    angular_velocity : [rad/s], in the body frame
 
     Raises
     ------
@@ -309,8 +303,7 @@ class PointMass(metaclass=Called):
     Parameters
     ----------
     mass : m [kg], > 0
-    at : [m]
-        In the frame of the body before masses are added to it: two components in the plane, three in space.
+    at : [m], in the frame of the body before masses are added to it: two components in the plane, three in space
     """
 
     mass: float
@@ -358,10 +351,8 @@ def with_point_masses(body: B, masses: Iterable[PointMass]) -> Loaded[B]:
 
     Parameters
     ----------
-    body
-        Planar or spatial.
-    masses
-        Fixed to it.
+    body : planar or spatial
+    masses : fixed to it
 
     Raises
     ------

@@ -230,11 +230,9 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
 
     Parameters
     ----------
-    clearance : c [m], > 0
-        Difference of the radii.
+    clearance : c [m], > 0, difference of the radii
     contact : the contact law
-    at_a, at_b : [m]
-        Centre of the bearing in the frame of a, of the journal in the frame of b.
+    at_a, at_b : [m], centre of the bearing in the frame of a, of the journal in the frame of b
     radius : [m], optional
         Radius of the journal; required for friction and cylindrical laws, and in space for the rims unless
         `collar_radius` is given.
@@ -243,16 +241,12 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
     axis_a, axis_b : [-], optional
         Axes of the bearing in the frame of a and of the journal in the frame of b, of any length, in the same sense;
         with them the joint is spatial.
-    axial_clearance : s [m], > 0
-        Axial clearance on each side; in space only, and required there.
-    collar_radius : [m], > 0, optional
-        Radius of the rims that touch the collars; `radius` if omitted. In space only.
-    points : >= 3
-        Number of points on each rim. In space only.
+    axial_clearance : s [m], > 0, axial clearance on each side; in space only, and required there
+    collar_radius : [m], > 0, optional, radius of the rims that touch the collars; `radius` if omitted. In space only
+    points : >= 3, number of points on each rim. In space only
     ends : "journal" or "sleeve"
         The shorter part, to which circles and rims belong; the other one has the collars. In space only.
-    parallel : bool
-        Whether the axes are kept parallel by ideal constraints. In space only.
+    parallel : bool, whether the axes are kept parallel by ideal constraints. In space only
 
     Raises
     ------
@@ -350,17 +344,13 @@ class PrismaticClearance(Clearance):
     Parameters
     ----------
     guide, slider : the two bodies
-    length : 2a [m], > 0
-        Length of the slider, along its own x axis.
-    height : H [m], >= 0
-        Height of the slider; the walls are at H/2 + c from the axis.
-    clearance : c [m], > 0
-        Clearance on each side of the centred, aligned slider.
+    length : 2a [m], > 0, length of the slider, along its own x axis
+    height : H [m], >= 0, height of the slider; the walls are at H/2 + c from the axis
+    clearance : c [m], > 0, clearance on each side of the centred, aligned slider
     contact : the contact law
     at_guide, at_slider : [m]
         A point of the guide's axis in the frame of the guide, the slider's centre in its own frame.
-    direction : [rad]
-        Angle of the guide's axis in the frame of the guide.
+    direction : [rad], angle of the guide's axis in the frame of the guide
     """
 
     guide: BodyRef
@@ -419,13 +409,10 @@ class SphericalClearance(_Round):
     Parameters
     ----------
     a, b : body with the socket, body with the ball
-    clearance : c [m], > 0
-        Difference of the radii.
+    clearance : c [m], > 0, difference of the radii
     contact : the contact law
-    at_a, at_b : [m]
-        Centre of the socket in the frame of a, of the ball in the frame of b.
-    radius : r [m], optional
-        Radius of the ball; required for friction and Hertzian laws.
+    at_a, at_b : [m], centre of the socket in the frame of a, of the ball in the frame of b
+    radius : r [m], optional, radius of the ball; required for friction and Hertzian laws
 
     >>> from nonsmooth import Rigid
     >>> smooth = Rigid(restitution=0.0, friction=0.0)
@@ -460,21 +447,15 @@ class CylindricalClearance(_Round):
     Parameters
     ----------
     a, b : body with the sleeve, body with the journal
-    clearance : c [m], > 0
-        Difference of the radii.
-    length : L [m], > 0
-        Engaged length, that of the shorter part.
+    clearance : c [m], > 0, difference of the radii
+    length : L [m], > 0, engaged length, that of the shorter part
     axis_a, axis_b : [-]
         Of the sleeve in the frame of a, of the journal in the frame of b; of any length, in the same sense.
     contact : the contact law
-    at_a, at_b : [m]
-        A point of the sleeve's axis, a point of the journal's; that of the shorter part is its middle.
-    radius : r [m], optional
-        Radius of the journal; required for friction and cylindrical laws.
-    ends : "journal" or "sleeve"
-        The shorter part, to which the circles belong.
-    parallel : bool
-        Whether the axes are kept parallel by ideal constraints.
+    at_a, at_b : [m], a point of the sleeve's axis, a point of the journal's; that of the shorter part is its middle
+    radius : r [m], optional, radius of the journal; required for friction and cylindrical laws
+    ends : "journal" or "sleeve", the shorter part, to which the circles belong
+    parallel : bool, whether the axes are kept parallel by ideal constraints
     """
 
     at_a: Point = field(default=SPACE, kw_only=True)
@@ -530,26 +511,19 @@ class SpatialPrismaticClearance(_BySections):
     Parameters
     ----------
     guide, slider : the two bodies
-    length : l [m], > 0
-        Of the shorter one of slide and guide.
-    height, width : h, w [m], > 0
-        Of the slide.
-    clearance : c_h [m], > 0
-        On each side across the height.
-    side_clearance : c_w [m], > 0, optional
-        On each side across the width; `clearance` if omitted.
+    length : l [m], > 0, of the shorter one of slide and guide
+    height, width : h, w [m], > 0, of the slide
+    clearance : c_h [m], > 0, on each side across the height
+    side_clearance : c_w [m], > 0, optional, on each side across the width; `clearance` if omitted
     contact : the contact law
     at_guide, at_slider : [m]
         A point of the guide's axis in the frame of the guide, the slide's centre in its own frame; with
         ``ends="guide"`` the guide's centre and a point of the slide's axis.
-    axis_guide, axis_slider : [-]
-        Of the length, in the frame of each body, of any length.
+    axis_guide, axis_slider : [-], of the length, in the frame of each body, of any length
     across_guide, across_slider : [-]
         Direction of the height, in the frame of each body; its component along the axis is ignored.
-    ends : "slider" or "guide"
-        The shorter one, to which the corners belong.
-    every_wall : bool
-        Whether each corner has gaps to all four walls.
+    ends : "slider" or "guide", the shorter one, to which the corners belong
+    every_wall : bool, whether each corner has gaps to all four walls
 
     Raises
     ------

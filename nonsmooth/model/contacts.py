@@ -217,17 +217,14 @@ class PointPlane(_PlanarOrSpatial, _AgainstPlane):
     Parameters
     ----------
     a, b : body with the wall, body with the point
-    at_a : [m]
-        A point of the wall, in the frame of a.
+    at_a : [m], a point of the wall, in the frame of a
     direction : [rad]
         Angle of the wall's tangent in the frame of a; the normal, at 90 degrees to it, points to the free side. In the
         plane only.
-    at_b : [m]
-        The point, in the frame of b.
+    at_b : [m], the point, in the frame of b
     normal : n [-], optional
         Normal towards the free side, in the frame of a, of any length; with it the contact is spatial.
-    size : [m], > 0
-        Typical gap, for tolerances only: gaps below 1e-8 of it count as closed.
+    size : [m], > 0, typical gap, for tolerances only: gaps below 1e-8 of it count as closed
     contact : the contact law
     """
 
@@ -270,8 +267,7 @@ class CirclePlane(_RoundOnPlane):
     a, b : body with the wall, body with the circle
     radius : [m], > 0
     at_a, direction : as in `PointPlane`
-    at_b : [m]
-        Centre of the circle, in the frame of b.
+    at_b : [m], centre of the circle, in the frame of b
     size, contact : as in `PointPlane`
     """
 
@@ -317,8 +313,7 @@ class CircleCircle(_RoundPair):
     Parameters
     ----------
     radius_a, radius_b : [m], > 0
-    at_a, at_b : [m]
-        Centres, in the frames of the bodies.
+    at_a, at_b : [m], centres, in the frames of the bodies
     size, contact : as in `PointPlane`
     """
 
@@ -341,16 +336,11 @@ class PointBox(_PlanarOrSpatial, FreeContact):
     Parameters
     ----------
     a, b : body with the rectangle or box, body with the point
-    width, height, depth : [m], > 0
-        Lengths along the x, y and z axis of a; with a depth the contact is spatial.
-    radius : [m], >= 0
-        Of a circle or ball about the point.
-    at_a : [m]
-        Middle of the rectangle or box, in the frame of a.
-    at_b : [m]
-        The point, or the centre of the circle or ball, in the frame of b.
-    size : [m], > 0
-        Typical gap, for tolerances only: gaps below 1e-8 of it count as closed.
+    width, height, depth : [m], > 0, lengths along the x, y and z axis of a; with a depth the contact is spatial
+    radius : [m], >= 0, of a circle or ball about the point
+    at_a : [m], middle of the rectangle or box, in the frame of a
+    at_b : [m], the point, or the centre of the circle or ball, in the frame of b
+    size : [m], > 0, typical gap, for tolerances only: gaps below 1e-8 of it count as closed
     contact : the contact law
 
     >>> stick = Rigid(restitution=0.0, friction=0.8)
@@ -435,14 +425,10 @@ class SpherePlane(_RoundOnPlane, _OnPlane):
     ----------
     a, b : body with the plane, body with the sphere
     radius : [m], > 0
-    normal : n [-]
-        Of the plane, towards the free side, in the frame of a, of any length.
-    at_a : [m]
-        A point of the plane, in the frame of a.
-    at_b : [m]
-        Centre of the sphere, in the frame of b.
-    size : [m], > 0
-        Typical gap, for tolerances only: gaps below 1e-8 of it count as closed.
+    normal : n [-], of the plane, towards the free side, in the frame of a, of any length
+    at_a : [m], a point of the plane, in the frame of a
+    at_b : [m], centre of the sphere, in the frame of b
+    size : [m], > 0, typical gap, for tolerances only: gaps below 1e-8 of it count as closed
     contact : the contact law
 
     >>> from nonsmooth import Rigid
@@ -468,13 +454,10 @@ class EllipsoidPlane(_OnPlane):
     Parameters
     ----------
     a, b : body with the plane, body with the ellipsoid
-    semi_axes : [m], each > 0
-        Half of the ellipsoid's lengths along its x, y and z axis.
-    quaternion : [-]
-        Orientation of the ellipsoid's axes in the frame of b; by default they are parallel.
+    semi_axes : [m], each > 0, half of the ellipsoid's lengths along its x, y and z axis
+    quaternion : [-], orientation of the ellipsoid's axes in the frame of b; by default they are parallel
     normal, at_a : as in `SpherePlane`
-    at_b : [m]
-        Centre of the ellipsoid, in the frame of b.
+    at_b : [m], centre of the ellipsoid, in the frame of b
     size, contact : as in `PointPlane`
 
     >>> from nonsmooth import Rigid
@@ -506,8 +489,7 @@ class SphereSphere(_RoundPair):
     Parameters
     ----------
     radius_a, radius_b : [m], > 0
-    at_a, at_b : [m]
-        Centres, in the frames of the bodies.
+    at_a, at_b : [m], centres, in the frames of the bodies
     size, contact : as in `PointPlane`
     """
 
@@ -526,11 +508,9 @@ class BoxPlane(_OnPlane):
     Parameters
     ----------
     a, b : body with the plane, body with the box
-    edges : [m], each > 0
-        Lengths of the edges along the x, y and z axis of b.
+    edges : [m], each > 0, lengths of the edges along the x, y and z axis of b
     normal, at_a : as in `SpherePlane`
-    at_b : [m]
-        Centre of the box, in the frame of b.
+    at_b : [m], centre of the box, in the frame of b
     size, contact : as in `PointPlane`
     """
 
@@ -562,13 +542,10 @@ class CylinderPlane(_OnPlane):
     ----------
     a, b : body with the plane, body with the cylinder
     radius, length : [m], > 0
-    axis : u [-]
-        Of the cylinder, in the frame of b, of any length.
-    points : 0, or >= 3
-        On each rim.
+    axis : u [-], of the cylinder, in the frame of b, of any length
+    points : 0, or >= 3, on each rim
     normal, at_a : as in `SpherePlane`
-    at_b : [m]
-        Centre of the cylinder, in the frame of b.
+    at_b : [m], centre of the cylinder, in the frame of b
     size, contact : as in `PointPlane`
     """
 

@@ -39,10 +39,8 @@ class PrescribedMotion(Joint):
     coordinate : "angle", "x", "y", "z", "distance" or "displacement"
     motion : number, callable of t [s] -> [rad] or [m], or Table
         A callable is called once, with symbolic time. A distance is > 0.
-    at_a, at_b : [m]
-        Not for "angle".
-    axis_a : [-], optional
-        For "angle" in space and "displacement": the axis in the frame of a, of any length.
+    at_a, at_b : [m], not for "angle"
+    axis_a : [-], optional, for "angle" in space and "displacement": the axis in the frame of a, of any length
     quaternion : [-], optional
         For "angle" in space: (w, x, y, z) of b relative to a at angle zero; parallel frames if
         omitted.

@@ -73,14 +73,10 @@ class Compliance:
 
     Parameters
     ----------
-    laws
-        Of each gap (nc,).
-    bristles
-        Name of each bristle state (nz,), ``"contact.state"``; in space ``"contact.state_1"`` and ``_2``.
-    owner
-        Index of the gap that each bristle state belongs to (nz,).
-    constants
-        For each gap, where its constants stand in k, by name.
+    laws : of each gap (nc,)
+    bristles : name of each bristle state (nz,), ``"contact.state"``; in space ``"contact.state_1"`` and ``_2``
+    owner : index of the gap that each bristle state belongs to (nz,)
+    constants : for each gap, where its constants stand in k, by name
     """
 
     coefficients: ca.Function

@@ -25,10 +25,8 @@ class Scatter(ABC, float):
 
     Attributes
     ----------
-    lower, upper
-        Limits.
-    sd
-        Standard deviation of the normal distribution, whose mean is in the middle of the limits.
+    lower, upper : limits
+    sd : standard deviation of the normal distribution, whose mean is in the middle of the limits
     distribution
         One of "normal", "truncated" (at the limits), "uniform", and "worst" (either limit, with equal probability).
     """
@@ -88,12 +86,9 @@ class Toleranced(Scatter):
 
     Parameters
     ----------
-    nominal
-        In SI units.
-    tolerance
-        Largest deviation, > 0, in the same unit; T is twice as large.
-    distribution
-        How products scatter, see `Scatter`.
+    nominal : in SI units
+    tolerance : largest deviation, > 0, in the same unit; T is twice as large
+    distribution : how products scatter, see `Scatter`
 
     Raises
     ------
@@ -154,10 +149,8 @@ class Fit(Scatter):
 
     Parameters
     ----------
-    size : [m]
-        Nominal diameter, or width; up to 0.5 m.
-    hole, shaft
-        Tolerance classes, as ``"H7"`` and ``"g6"``.
+    size : [m], nominal diameter, or width; up to 0.5 m
+    hole, shaft : tolerance classes, as ``"H7"`` and ``"g6"``
     at : "mean", "min", "max", or a number [m]
         The clearance of the model: of parts at the middle of their tolerances, the least, the largest, or a radial
         clearance between them. Studies draw products from the distribution instead.
@@ -327,8 +320,7 @@ def stated(text: str, number: Callable[[str], float] | None = None) -> Fit | Tol
     text
         ``"20 H7/g6"``: nominal size in mm and fit, optionally followed by min, mean, max or a radial clearance [m], and
         by a distribution; or ``"0.12 ±3e-5"``, in SI units, also with ``+-``, optionally with a distribution.
-    number
-        Reads texts such as ``"120 mm"``, of the nominal dimension and the tolerance, in place of SI numbers.
+    number : reads texts such as ``"120 mm"``, of the nominal dimension and the tolerance, in place of SI numbers
 
     Raises
     ------

@@ -246,12 +246,9 @@ class PlanarFlexibleBody(FlexibleBody):
 
     Parameters
     ----------
-    modes : Modes
-        Of a free body in axes of its mean motion; motions of its nodes out of the plane x-y are left aside.
-    position, angle : [m], [rad]
-        Of the mean frame at the start, whose origin is the mass centre.
-    velocity, angular_velocity : [m/s], [rad/s]
-        At the start.
+    modes : Modes, of a free body in axes of its mean motion; motions of its nodes out of the plane x-y are left aside
+    position, angle : [m], [rad], of the mean frame at the start, whose origin is the mass centre
+    velocity, angular_velocity : [m/s], [rad/s], at the start
     deformation, deformation_rate : (m,), optional
         Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
 
@@ -306,16 +303,11 @@ class SpatialFlexibleBody(FlexibleBody):
 
     Parameters
     ----------
-    modes : Modes
-        Of a free body in axes of its mean motion.
-    position : [m]
-        Of the mean frame at the start, whose origin is the mass centre.
-    quaternion : [-]
-        (w, x, y, z) at the start, of norm 1 within 1e-6; normalised.
-    velocity : [m/s]
-        Global.
-    angular_velocity : [rad/s]
-        In the mean frame.
+    modes : Modes, of a free body in axes of its mean motion
+    position : [m], of the mean frame at the start, whose origin is the mass centre
+    quaternion : [-], (w, x, y, z) at the start, of norm 1 within 1e-6; normalised
+    velocity : [m/s], global
+    angular_velocity : [rad/s], in the mean frame
     deformation, deformation_rate : (m,), optional
         Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
 

@@ -88,8 +88,7 @@ class FloatingFrame:
         moment
             J0 sigma with the inertia of the parameters. Where it is another than that of the modes, momenta keep their
             relation to the velocities, and the body the inertia that this makes.
-        elastic
-            Forces on the modes from their rates, ``-K eta - D eta'``.
+        elastic : forces on the modes from their rates, ``-K eta - D eta'``
         """
         if not self.changing:
             turning = ca.SX.zeros(1) if self.size == 1 else -ca.cross(sigma, moment)

@@ -25,8 +25,7 @@ class Gravity(Element):
 
     Parameters
     ----------
-    acceleration : [m/s^2]
-        (gx, gy) in the plane, (gx, gy, gz) in space.
+    acceleration : [m/s^2], (gx, gy) in the plane, (gx, gy, gz) in space
 
     >>> Gravity(acceleration=(0.0, -9.81)).name
     'gravity'
@@ -100,10 +99,8 @@ class PointForce(Force):
     ----------
     force : [N], components, or a callable of t [s] that returns them
         A callable is called once, with symbolic time; it may call a `Table`.
-    at : [m]
-        Point of application in the body frame.
-    frame : "global" or "body"
-        Frame in which the components are given.
+    at : [m], point of application in the body frame
+    frame : "global" or "body", frame in which the components are given
 
     >>> PointForce("push", "slider", force=lambda t: (50.0 * t, 0.0)).body_names()
     ('slider',)
@@ -184,8 +181,7 @@ class Spring(LineForce):
     stiffness : k [N/m], >= 0
     free_length : l0 [m], > 0, optional
         If omitted, the free length is zero and the force is k times the distance, smooth at zero distance.
-    at_a, at_b : [m]
-        Attachment points in the body frames.
+    at_a, at_b : [m], attachment points in the body frames
     """
 
     stiffness: Annotated[float, Quantity("N/m", nonnegative=True)] = field(kw_only=True)
@@ -216,8 +212,7 @@ class Damper(LineForce):
     Parameters
     ----------
     damping : c [N s/m], >= 0
-    at_a, at_b : [m]
-        Attachment points in the body frames.
+    at_a, at_b : [m], attachment points in the body frames
     """
 
     damping: Annotated[float, Quantity("N s/m", nonnegative=True)] = field(kw_only=True)
@@ -258,12 +253,9 @@ class TorsionSpring(_Torsion):
     Parameters
     ----------
     stiffness : k [N m/rad], >= 0
-    free_angle : theta_0 [rad]
-        Angle of b relative to a at which the spring is free of load.
-    axis_a : [-], optional
-        The axis in the frame of a, of any length; with it the spring is spatial.
-    quaternion : [-], optional
-        (w, x, y, z), orientation of b relative to a at angle zero; in space only.
+    free_angle : theta_0 [rad], angle of b relative to a at which the spring is free of load
+    axis_a : [-], optional, the axis in the frame of a, of any length; with it the spring is spatial
+    quaternion : [-], optional, (w, x, y, z), orientation of b relative to a at angle zero; in space only
 
     >>> TorsionSpring("mainspring", "ground", "barrel", stiffness=0.2, free_angle=-25.0).dimensions
     (2,)
@@ -307,8 +299,7 @@ class TorsionDamper(_Torsion):
     Parameters
     ----------
     damping : c [N m s/rad], >= 0
-    axis_a : [-], optional
-        The axis in the frame of a, of any length; with it the damper is spatial.
+    axis_a : [-], optional, the axis in the frame of a, of any length; with it the damper is spatial
     """
 
     damping: Annotated[float, Quantity("N m s/rad", nonnegative=True)] = field(kw_only=True)
@@ -348,20 +339,16 @@ class Bushing(Force):
 
     Parameters
     ----------
-    at_a, at_b : [m]
-        The points, in the frame of each body.
-    stiffness : [N/m]
-        Diagonal of K for displacements along the axes of a, two numbers in the plane, three in space.
+    at_a, at_b : [m], the points, in the frame of each body
+    stiffness : [N/m], diagonal of K for displacements along the axes of a, two numbers in the plane, three in space
     rotational_stiffness : [N m/rad]
         Diagonal of K for rotations about the axes of a: a number in the plane, three in space.
     coupling : optional
         Entries of K above the diagonal, row by row: 3 in the plane, 15 in space; [N/m], [N] and [N m/rad].
     damping, rotational_damping, damping_coupling : optional
         The same for C, [N s/m], [N m s/rad]; no damping if omitted.
-    angle : [rad]
-        Angle of b relative to a at which the bushing is free of load; in the plane only.
-    quaternion : [-], optional
-        (w, x, y, z), this orientation in space; parallel frames if omitted.
+    angle : [rad], angle of b relative to a at which the bushing is free of load; in the plane only
+    quaternion : [-], optional, (w, x, y, z), this orientation in space; parallel frames if omitted
 
     Raises
     ------

@@ -158,8 +158,7 @@ class Revolute(_PlanarOrSpatial, _OfParts):
 
     Parameters
     ----------
-    at_a, at_b : s_a, s_b [m]
-        The pin in the frame of each body.
+    at_a, at_b : s_a, s_b [m], the pin in the frame of each body
     axis_a, axis_b : n_a, n_b [-], optional
         The axis in the frame of each body, of any length; given, the joint is spatial.
 
@@ -191,14 +190,10 @@ class Prismatic(_PlanarOrSpatial, _OfParts):
 
     Parameters
     ----------
-    direction : [rad]
-        Angle of the axis in the frame of a; in the plane only.
-    at_a, at_b : s_a, s_b [m]
-        A point of the line, the point that slides on it.
-    angle : [rad]
-        Angle of b against a; in the plane only.
-    axis_a : [-], optional
-        The axis in the frame of a, of any length; given, the joint is spatial.
+    direction : [rad], angle of the axis in the frame of a; in the plane only
+    at_a, at_b : s_a, s_b [m], a point of the line, the point that slides on it
+    angle : [rad], angle of b against a; in the plane only
+    axis_a : [-], optional, the axis in the frame of a, of any length; given, the joint is spatial
     quaternion : [-], optional
         (w, x, y, z), orientation of b against a; without it that in which both frames are parallel. In space only.
     """
@@ -232,12 +227,9 @@ class PointOnLine(_PlanarOrSpatial, _OfParts):
 
     Parameters
     ----------
-    at_a, at_b : s_a, s_b [m]
-        A point of the line, the point that stays on it.
-    direction : [rad]
-        Angle of the line in the frame of a; in the plane only.
-    axis_a : [-], optional
-        Direction of the line in the frame of a, of any length; given, the joint is spatial.
+    at_a, at_b : s_a, s_b [m], a point of the line, the point that stays on it
+    direction : [rad], angle of the line in the frame of a; in the plane only
+    axis_a : [-], optional, direction of the line in the frame of a, of any length; given, the joint is spatial
 
     >>> PointOnLine("slot", "ground", "pin", direction=0.5).rows
     (('offset', 'm'),)
@@ -262,12 +254,9 @@ class Fixed(_PlanarOrSpatial, _OfParts):
 
     Parameters
     ----------
-    at_a, at_b : s_a, s_b [m]
-        The welded point in the frame of each body.
-    angle : [rad]
-        Angle of b against a; in the plane only.
-    quaternion : [-], optional
-        (w, x, y, z), orientation of b against a; given, the joint is spatial.
+    at_a, at_b : s_a, s_b [m], the welded point in the frame of each body
+    angle : [rad], angle of b against a; in the plane only
+    quaternion : [-], optional, (w, x, y, z), orientation of b against a; given, the joint is spatial
     """
 
     at_a: Point = ORIGIN
@@ -297,8 +286,7 @@ class Spherical(_Pointed):
 
     Parameters
     ----------
-    at_a, at_b : s_a, s_b [m]
-        The centre in the frame of each body.
+    at_a, at_b : s_a, s_b [m], the centre in the frame of each body
 
     >>> [label for label, unit in Spherical("ball", "ground", "top").rows]
     ['x', 'y', 'z']
@@ -314,10 +302,8 @@ class PointInPlane(_Pointed):
 
     Parameters
     ----------
-    at_a, at_b : [m]
-        A point of the plane, the point that stays in it.
-    normal_a : [-]
-        Normal of the plane in the frame of a, of any length.
+    at_a, at_b : [m], a point of the plane, the point that stays in it
+    normal_a : [-], normal of the plane in the frame of a, of any length
     """
 
     normal_a: Direction = field(kw_only=True)
@@ -331,8 +317,7 @@ class Distance(_Pointed):
 
     Parameters
     ----------
-    at_a, at_b : [m]
-        The ends in the frame of each body.
+    at_a, at_b : [m], the ends in the frame of each body
     length : L [m], > 0
     """
 
@@ -350,8 +335,7 @@ class PerpendicularAxes(_OfParts):
 
     Parameters
     ----------
-    axis_a, axis_b : [-]
-        The axes in the frame of each body, of any length.
+    axis_a, axis_b : [-], the axes in the frame of each body, of any length
     """
 
     axis_a: Direction = field(kw_only=True)
@@ -367,8 +351,7 @@ class ParallelAxes(_OfParts):
 
     Parameters
     ----------
-    axis_a, axis_b : n_a, n_b [-]
-        The axes in the frame of each body, of any length.
+    axis_a, axis_b : n_a, n_b [-], the axes in the frame of each body, of any length
     """
 
     axis_a: Direction = field(kw_only=True)
@@ -385,10 +368,8 @@ class NoTwist(_OfParts):
 
     Parameters
     ----------
-    axis_a : [-]
-        The axis in the frame of a, of any length.
-    quaternion : [-]
-        (w, x, y, z), reference orientation of b against a.
+    axis_a : [-], the axis in the frame of a, of any length
+    quaternion : [-], (w, x, y, z), reference orientation of b against a
     """
 
     axis_a: Direction = field(kw_only=True)
@@ -407,8 +388,7 @@ class SameOrientation(_OfParts):
 
     Parameters
     ----------
-    quaternion : [-]
-        (w, x, y, z), orientation of b against a.
+    quaternion : [-], (w, x, y, z), orientation of b against a
     """
 
     quaternion: Orientation = field(default=IDENTITY, kw_only=True)
@@ -423,10 +403,8 @@ class Universal(_Pointed):
 
     Parameters
     ----------
-    at_a, at_b : [m]
-        The centre of the cross in the frame of each body.
-    axis_a, axis_b : n_a, n_b [-]
-        The arms of the cross in the frame of each body, of any length.
+    at_a, at_b : [m], the centre of the cross in the frame of each body
+    axis_a, axis_b : n_a, n_b [-], the arms of the cross in the frame of each body, of any length
     """
 
     axis_a: Direction = field(kw_only=True)
@@ -441,10 +419,8 @@ class Cylindrical(_Pointed):
 
     Parameters
     ----------
-    at_a, at_b : [m]
-        A point of the axis in the frame of each body.
-    axis_a, axis_b : [-]
-        The axis in the frame of each body, of any length.
+    at_a, at_b : [m], a point of the axis in the frame of each body
+    axis_a, axis_b : [-], the axis in the frame of each body, of any length
     """
 
     axis_a: Direction = field(kw_only=True)
@@ -463,14 +439,10 @@ class Screw(_Pointed):
 
     Parameters
     ----------
-    at_a, at_b : [m]
-        Points of the axis that coincide at angle zero.
-    axis_a : [-]
-        The axis in the frame of a, of any length.
-    pitch : [m]
-        Displacement along `axis_a` per right-handed turn about it, not zero; < 0 for a left-handed thread.
-    quaternion : [-]
-        (w, x, y, z), orientation of b against a at displacement zero.
+    at_a, at_b : [m], points of the axis that coincide at angle zero
+    axis_a : [-], the axis in the frame of a, of any length
+    pitch : [m], displacement along `axis_a` per right-handed turn about it, not zero; < 0 for a left-handed thread
+    quaternion : [-], (w, x, y, z), orientation of b against a at displacement zero
     """
 
     axis_a: Direction = field(kw_only=True)
@@ -496,10 +468,8 @@ class Planar(_Pointed):
 
     Parameters
     ----------
-    at_a, at_b : [m]
-        A point of the plane in the frame of each body.
-    normal_a, normal_b : [-]
-        The normal of the plane in the frame of each body, of any length.
+    at_a, at_b : [m], a point of the plane in the frame of each body
+    normal_a, normal_b : [-], the normal of the plane in the frame of each body, of any length
     """
 
     normal_a: Direction = field(kw_only=True)
@@ -520,12 +490,9 @@ class UniversalPrismatic(_Pointed):
 
     Parameters
     ----------
-    at_a, at_b : [m]
-        The centre of the cross in the frame of a, a point of the line in that of b.
-    axis_a, axis_b : n_a, n_b [-]
-        The arms of the cross in the frame of each body, of any length.
-    slide_b : [-]
-        Direction in which b slides, in its own frame, of any length.
+    at_a, at_b : [m], the centre of the cross in the frame of a, a point of the line in that of b
+    axis_a, axis_b : n_a, n_b [-], the arms of the cross in the frame of each body, of any length
+    slide_b : [-], direction in which b slides, in its own frame, of any length
     """
 
     axis_a: Direction = field(kw_only=True)

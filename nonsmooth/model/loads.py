@@ -128,10 +128,8 @@ class Load(Force):
     parameters : name -> number
         The load's parameters, in SI units, available in `p` by these names. They are parameters of the system and can
         be changed without a new compilation.
-    at_b : [m]
-        Point at which the force acts, in the frame of b; also available in `p`.
-    dissipative : bool
-        Whether the power of force and torque is counted as dissipation instead of work of loads.
+    at_b : [m], point at which the force acts, in the frame of b; also available in `p`
+    dissipative : bool, whether the power of force and torque is counted as dissipation instead of work of loads
 
     Raises
     ------

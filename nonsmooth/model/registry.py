@@ -58,17 +58,13 @@ class Provenance:
 
     Parameters
     ----------
-    value
-        The number, in SI units.
-    unit
-        Its unit, ``"-"`` for none.
+    value : the number, in SI units
+    unit : its unit, ``"-"`` for none
     kind
         ``"given"`` by the source, ``"inferred"`` from its other statements, ``"assumed"`` by us, or ``"corrected"`` if
         the source contradicts itself.
-    source
-        Table, equation or figure; for an assumed value the reason.
-    note
-        Further information.
+    source : table, equation or figure; for an assumed value the reason
+    note : further information
 
     Raises
     ------
@@ -295,22 +291,14 @@ def problem(
 
     Parameters
     ----------
-    tags
-        Words to search for, such as ``"planar"``, ``"prismatic"``.
-    source
-        The publication.
-    parameters
-        The origin of every number in the function, by argument or ``element.parameter``.
-    panels
-        Panels of its figures, see `nonsmooth.plots.Panel`.
-    exact
-        The exact solution as a function of the same arguments.
-    comparison
-        What `nonsmooth compare` runs.
-    published
-        Figures of the source, for `nonsmooth study published`.
-    step_size
-        What `nonsmooth study step-size` runs.
+    tags : words to search for, such as ``"planar"``, ``"prismatic"``
+    source : the publication
+    parameters : the origin of every number in the function, by argument or ``element.parameter``
+    panels : panels of its figures, see `nonsmooth.plots.Panel`
+    exact : the exact solution as a function of the same arguments
+    comparison : what `nonsmooth compare` runs
+    published : figures of the source, for `nonsmooth study published`
+    step_size : what `nonsmooth study step-size` runs
 
     Raises
     ------

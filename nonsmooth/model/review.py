@@ -147,12 +147,9 @@ def review(
 
     Parameters
     ----------
-    assembled
-        Whether positions are a guess that has been closed.
-    freedom
-        Velocities less constraints.
-    redundant
-        Rows of joints and drivers that follow from others at the start.
+    assembled : whether positions are a guess that has been closed
+    freedom : velocities less constraints
+    redundant : rows of joints and drivers that follow from others at the start
     """
     placed = _Placed(elements)
     parts = (

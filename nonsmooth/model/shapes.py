@@ -41,8 +41,7 @@ class Mesh:
     Parameters
     ----------
     vertices : (n, 3) [m]
-    triangles : (m, 3)
-        Numbers of their vertices, from 0; counterclockwise as seen from outside.
+    triangles : (m, 3), numbers of their vertices, from 0; counterclockwise as seen from outside
 
     Raises
     ------
@@ -80,10 +79,8 @@ def read_stl(path: str | os.PathLike[str], *, unit: str) -> Mesh:
 
     Parameters
     ----------
-    path
-        Of the file.
-    unit
-        Of its numbers, which the file does not say, as ``"mm"``.
+    path : of the file
+    unit : of its numbers, which the file does not say, as ``"mm"``
 
     Raises
     ------
@@ -243,14 +240,10 @@ class BoxShape(_Turned):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
-    edges : [m], > 0
-        Lengths of its edges: two in the plane, three in space.
-    at : [m]
-        Its middle in the frame of the body; the origin if omitted.
-    angle, quaternion : [rad], [-]
-        Its orientation there: a turn about z, and in space a quaternion (w, x, y, z).
+    body : the body that has the shape, or the ground
+    edges : [m], > 0, lengths of its edges: two in the plane, three in space
+    at : [m], its middle in the frame of the body; the origin if omitted
+    angle, quaternion : [rad], [-], its orientation there: a turn about z, and in space a quaternion (w, x, y, z)
 
     >>> BoxShape("plate", "slider", edges=("40 mm", "20 mm"), at=(0.01, 0.0)).edges
     (0.04, 0.02)
@@ -271,11 +264,9 @@ class SphereShape(Shape):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
+    body : the body that has the shape, or the ground
     radius : [m], > 0
-    at : [m]
-        Its centre in the frame of the body; the origin if omitted.
+    at : [m], its centre in the frame of the body; the origin if omitted
     """
 
     radius: Size = field(kw_only=True)
@@ -320,11 +311,9 @@ class CylinderShape(_Long):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
+    body : the body that has the shape, or the ground
     radius : [m], > 0
-    start, end : [m]
-        Middles of its ends in the frame of the body.
+    start, end : [m], middles of its ends in the frame of the body
     """
 
     def solid(self) -> Solid:
@@ -339,11 +328,9 @@ class RodShape(_Long):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
+    body : the body that has the shape, or the ground
     radius : [m], > 0
-    start, end : [m]
-        Centres of its round ends in the frame of the body.
+    start, end : [m], centres of its round ends in the frame of the body
     """
 
     def solid(self) -> Solid:
@@ -362,10 +349,8 @@ class PolygonShape(Shape):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
-    points : (n, 2) [m]
-        Its corners in order, in the frame of the body; at least three.
+    body : the body that has the shape, or the ground
+    points : (n, 2) [m], its corners in order, in the frame of the body; at least three
     """
 
     points: Array = field(kw_only=True)
@@ -389,14 +374,10 @@ class MeshShape(_Turned):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
-    mesh : Mesh
-        Its triangles, see `read_stl`.
-    at : [m]
-        Place of the mesh's origin in the frame of the body; the origin if omitted.
-    angle, quaternion : [rad], [-]
-        Its orientation there: a turn about z, and in space a quaternion (w, x, y, z).
+    body : the body that has the shape, or the ground
+    mesh : Mesh, its triangles, see `read_stl`
+    at : [m], place of the mesh's origin in the frame of the body; the origin if omitted
+    angle, quaternion : [rad], [-], its orientation there: a turn about z, and in space a quaternion (w, x, y, z)
     """
 
     mesh: Mesh = field(kw_only=True)

@@ -245,10 +245,8 @@ class AxisAngle(TimeFunction):
 
     Parameters
     ----------
-    axis : [-]
-        Of any length but zero.
-    angle : number or callable of t [s] -> [rad]
-        Positive by the right-hand rule; any number of turns.
+    axis : [-], of any length but zero
+    angle : number or callable of t [s] -> [rad], positive by the right-hand rule; any number of turns
 
     >>> [round(part, 6) for part in AxisAngle((0.0, 0.0, 2.0), Ramp(np.pi))(0.5)]
     [0.707107, 0.0, 0.0, 0.707107]
