@@ -97,10 +97,8 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
 
 
 def closed_pose(system: System, t: float, q: Array, parameters: Array, *, nearby: bool = False) -> Array | None:
-    """Coordinates that satisfy joints and drivers at a time [s], from the guess q; None if none are found.
-
-    With `nearby` from the guess alone, otherwise from perturbed ones as well.
-    """
+    """Coordinates that satisfy joints and drivers at a time [s], from the guess q and, unless `nearby`, from perturbed
+    ones; None if none are found."""
     guess = _reached(system, t, q, parameters, 0)
     if nearby:
         found = _descended(system, t, guess, parameters)
@@ -112,10 +110,7 @@ def closed_pose(system: System, t: float, q: Array, parameters: Array, *, nearby
 
 
 def _declared(velocities: Array, rigid: int) -> NDArray[np.bool_]:
-    """By body and component, whether its linear or angular velocity is given, that is, not zero.
-
-    Rates of deformation are regarded as given.
-    """
+    """By body and component, whether its linear or angular velocity is given, not zero; rates of deformation are."""
     linear = 2 if rigid == 3 else 3
     kept = np.ones(velocities.shape, dtype=bool)
     for part in (slice(0, linear), slice(linear, rigid)):

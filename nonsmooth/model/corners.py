@@ -105,13 +105,7 @@ def next_after(corners: Array, t: float, t_end: float) -> float:
 
 
 class Corners:
-    """Corners of the elements of a system.
-
-    Parameters
-    ----------
-    elements, functions : of the system
-    names : of the parameters of the system, in order
-    """
+    """Corners of the elements of a system, whose parameters have these names."""
 
     def __init__(self, elements: Iterable[Element], functions: ElementFunctions, names: Iterable[str]) -> None:
         index = {name: i for i, name in enumerate(names)}

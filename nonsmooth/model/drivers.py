@@ -157,7 +157,7 @@ class PrescribedPose(Joint):
             evaluate_signal(self.name, name, value, t, size) if callable(value) else getattr(p, name)
             for name, value, size in (("position", self.position, 3), ("quaternion", self.quaternion, 4))
         )  # fmt: skip
-        offset = a.unrotate(primitive.coincident_points(a, b, p.at_a, p.at_b)) - position
+        offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a)) - position
         return offset, primitive.relative_orientation(a, b, quaternion)
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:

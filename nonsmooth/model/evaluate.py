@@ -73,14 +73,10 @@ class Placements:
 
 
 class _Group:
-    """Elements of one kind.
+    """Elements of one kind, whose function is that of one element.
 
-    Parameters
-    ----------
-    function : of one element
-    members : indices of the elements among all joints, contacts or forces
-    bodies : (elements, bodies of each)
-    parameters : (elements, parameters of each), indices in the vector of all parameters
+    `members` are their indices among all joints, contacts or forces; by element, `bodies` are the numbers of its frames
+    and `parameters` the indices of its parameters among all.
     """
 
     def __init__(self, function: ca.Function, members: list[int], bodies: list[Any], parameters: list[Any]) -> None:
@@ -106,18 +102,8 @@ class _Group:
 class Elementwise:
     """Evaluation of a mechanism by kinds of elements.
 
-    Parameters
-    ----------
-    elements : of the model, in order
-    functions : of its kinds
-    parameters : names of the parameters in order
-
-    Attributes
-    ----------
-    width : largest number of velocities of a body
-    rigid : velocities of a rigid body, 3 in the plane and 6 in space
-    ng : rows of joints
-    first_rows : of each joint
+    `width` is the largest number of velocities of a body, `rigid` that of a rigid one, 3 in the plane and 6 in space,
+    `ng` the number of rows of joints, `first_rows` the first of each.
     """
 
     def __init__(self, elements: Sequence[Element], functions: ElementFunctions, parameters: Iterable[str]) -> None:
@@ -280,10 +266,7 @@ class Elementwise:
         return self._constraint_rows(self._joint_groups, t, at, p)
 
     def violations(self, t: float, at: Placements, p: Array) -> ConstraintRows:
-        """The joints' constraint residuals, with their derivatives with respect to the velocities of rigid motion.
-
-        Assembly moves bodies without deforming them.
-        """
+        """The joints' constraint residuals, with their derivatives by the velocities of rigid motion, for assembly."""
         if self._violation_groups is None:
             self._violation_groups = self._grouped(self.joints, self.functions.closure)
         rows, _ = self._constraint_rows(self._violation_groups, t, at, p)

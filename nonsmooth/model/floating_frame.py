@@ -81,14 +81,10 @@ class FloatingFrame:
         return ca.mtimes(self._factors(eta)[0].T, self._undeformed(moment))
 
     def forces(self, eta: ca.SX, sigma: ca.SX, w: ca.SX, moment: ca.SX, elastic: Any) -> ca.SX:
-        """h of the turning and of the modes, inertia forces included.
+        """h of the turning and of the modes, inertia forces included; `elastic` is -K eta - D eta' of the rates eta'.
 
-        Parameters
-        ----------
-        moment
-            J0 sigma with the inertia of the parameters. Where it is another than that of the modes, momenta keep their
-            relation to the velocities, and the body the inertia that this makes.
-        elastic : forces on the modes from their rates, ``-K eta - D eta'``
+        `moment` is J0 sigma with the inertia of the parameters. Where it is another than that of the modes, momenta
+        keep their relation to the velocities, and the body the inertia that this makes.
         """
         if not self.changing:
             turning = ca.SX.zeros(1) if self.size == 1 else -ca.cross(sigma, moment)

@@ -123,19 +123,15 @@ class SpatialPlacement(_Placement):
         return self.rotate(self.twist[3:])
 
     def rotate(self, local: Any) -> ca.SX:
-        """Global components of a vector given in the body frame."""
         return self.rotation @ local
 
     def unrotate(self, vector: Any) -> ca.SX:
-        """Components in the body frame of a global vector."""
         return self.rotation.T @ vector
 
     def point_velocity(self, local: Any) -> ca.SX:
-        """Global velocity of a body point."""
         return self.twist[:3] + self.rotate(ca.cross(self.twist[3:], local))
 
     def velocity_at(self, point: Any) -> ca.SX:
-        """Global velocity of the body point that is at a global point."""
         return self.twist[:3] + ca.cross(self.angular_velocity, point - self.position)
 
     def generalized_force(self, force: Any, at: Any) -> ca.SX:

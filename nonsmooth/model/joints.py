@@ -107,11 +107,15 @@ def _across(a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
     return ca.cos(p.direction) * offset[1] - ca.sin(p.direction) * offset[0]
 
 
-COINCIDENT = Part(POINT, lambda a, b, p: primitive.coincident_points(a, b, p.at_a, p.at_b))
+COINCIDENT = Part(POINT, lambda a, b, p: b.point(p.at_b) - a.point(p.at_a))
 COINCIDENT_IN_PLANE = Part(POINT[:2], COINCIDENT.constraint)
 IN_PLANE = Part((("height", "m"),), lambda a, b, p: primitive.offset_along(a, b, p.at_a, p.at_b, p.normal_a))
 ON_LINE = Part(OFFSETS, lambda a, b, p: primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a))
-RIGHT_ANGLE = Part((("right_angle", "rad"),), lambda a, b, p: primitive.perpendicular_axes(a, b, p.axis_a, p.axis_b))
+#: the sine of the deviation from it
+RIGHT_ANGLE = Part(
+    (("right_angle", "rad"),),
+    lambda a, b, p: ca.dot(a.rotate(primitive.unit(p.axis_a)), b.rotate(primitive.unit(p.axis_b))),
+)
 PARALLEL = Part(
     TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.axis_a, p.axis_b),
     lambda a, b, p: primitive.parallel_residual(a, b, p.axis_a, p.axis_b),

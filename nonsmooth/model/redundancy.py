@@ -86,11 +86,7 @@ class Directions:
 
     def contradiction(self, rates: Array) -> tuple[int, list[int], float] | None:
         """The row whose velocity contradicts those of the rows on which it depends the most, these rows, and the
-        difference.
-
-        ``rates_i - sum_k c_k rates_k`` with ``w_i = sum_k c_k w_k`` does not depend on the velocity: it is the rate of
-        row i if those of the others vanish. None if no row is redundant.
-        """
+        difference ``rates_i - sum_k c_k rates_k``, ``w_i = sum_k c_k w_k``. None if no row is redundant."""
         worst: tuple[int, list[int], float] | None = None
         for row, others in self.redundant().items():
             D = self._dense(np.array([*others, row]))
@@ -101,19 +97,12 @@ class Directions:
         return worst
 
     def least_change(self, wanted: Array, *, damping: float = 0.0, kept: NDArray[np.bool_] | None = None) -> Array:
-        """Velocities u (nv,) of least kinetic energy with which the rows have the rates `wanted`, approximately if
-        damped.
+        """Velocities u (nv,) of least kinetic energy with which the rows have the rates `wanted` (rows,).
 
-        If rows contradict each other, the sum of squared residuals, scaled by the norms, is minimised.
-
-        Parameters
-        ----------
-        wanted : (rows,)
-        damping : mu >= 0
-            With mu > 0 the least ``|D' x - wanted/norms|^2 + mu^2 |x|^2`` of Levenberg and Marquardt, x = L' u.
-        kept : (bodies + 1, width), optional
-            Components, whole blocks of the mass matrices, that remain zero if the others are sufficient; otherwise
-            these change as little as possible.
+        If rows contradict each other, the sum of squared residuals, scaled by the norms, is minimised; with a damping
+        mu > 0 ``|D' x - wanted/norms|^2 + mu^2 |x|^2`` of Levenberg and Marquardt, x = L' u. Components `kept` (bodies
+        + 1, width), whole blocks of the mass matrices, remain zero if the others are sufficient, and otherwise change
+        as little as possible.
         """
         changed = np.zeros((len(self.factors), self.factors.shape[1]))
         for rows in self._blocks(range(self.first.size)):

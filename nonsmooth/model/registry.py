@@ -166,9 +166,7 @@ class Problem:
     """A function that returns a `Model`, with data about it; made by the decorator `problem`.
 
     It is called like the function, with numbers in SI units or strings such as ``"0.5 mm"``. `exact`, if present, takes
-    the same arguments and returns the exact solution, an object with ``sample(t, side)``. `panels` are the panels of
-    its figures, `comparison` and `step_size` the defaults of `nonsmooth compare` and of `nonsmooth study step-size`,
-    and `published` the results of its source.
+    the same arguments and returns the exact solution, an object with ``sample(t, side)``.
     """
 
     function: Callable[..., Model]

@@ -143,14 +143,8 @@ class _Placed:
 def review(
     elements: Sequence[Element], *, assembled: bool, freedom: int, redundant: Sequence[Redundant] = ()
 ) -> list[Remark]:
-    """Remarks on the elements of a model that can be built.
-
-    Parameters
-    ----------
-    assembled : whether positions are a guess that has been closed
-    freedom : velocities less constraints
-    redundant : rows of joints and drivers that follow from others at the start
-    """
+    """Remarks on the elements of a model that can be built, whose positions are a guess that has been closed if it is
+    `assembled`; with its velocities less constraints, and rows of joints that follow from others at the start."""
     placed = _Placed(elements)
     parts = (
         _gravity(placed), _clearances(placed), _bodies(placed), _ground(placed), _drivers(placed),

@@ -42,36 +42,26 @@ def transversals(axis: Any) -> tuple[ca.SX, ca.SX]:
     return tangents(n * ca.if_else(ca.dot(n, BASIS[:, 2]) < 0, -1, 1))
 
 
-def coincident_points(a: Placement, b: Placement, at_a: Any, at_b: Any) -> ca.SX:
-    """``r_b + R_b s_b - r_a - R_a s_a`` [m], ground frame: 3 rows in space, 2 in the plane."""
-    return b.point(at_b) - a.point(at_a)
-
-
 def offset_along(a: SpatialPlacement, b: SpatialPlacement, at_a: Any, at_b: Any, axis_a: Any) -> ca.SX:
     """Component along n of a [m] of the vector from a point of a to one of b: 1 row, zero in the plane normal to n."""
-    return ca.dot(unit(axis_a), a.unrotate(coincident_points(a, b, at_a, at_b)))
+    return ca.dot(unit(axis_a), a.unrotate(b.point(at_b) - a.point(at_a)))
 
 
 def point_on_line(a: SpatialPlacement, b: SpatialPlacement, at_a: Any, at_b: Any, axis_a: Any) -> ca.SX:
     """A point of b on the line of a through `at_a`: its offsets along t_1(n) and t_2(n) [m], 2 rows."""
-    offset = a.unrotate(coincident_points(a, b, at_a, at_b))
+    offset = a.unrotate(b.point(at_b) - a.point(at_a))
     return ca.vertcat(*(ca.dot(t, offset) for t in transversals(axis_a)))
 
 
 def distance(a: Placement, b: Placement, at_a: Any, at_b: Any, length: Any) -> ca.SX:
     """``(d . d - L^2) / (2 L)`` with d from a point of a to one of b: 1 row [m], to first order the elongation."""
-    line = coincident_points(a, b, at_a, at_b)
+    line = b.point(at_b) - a.point(at_a)
     return (ca.dot(line, line) - length * length) / (2 * length)
 
 
 def distance_residual(a: Placement, b: Placement, at_a: Any, at_b: Any, length: Any) -> ca.SX:
     """Elongation ``abs(d) - L`` [m]."""
-    return ca.norm_2(coincident_points(a, b, at_a, at_b)) - length
-
-
-def perpendicular_axes(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> ca.SX:
-    """``(R_a n_a) . (R_b n_b)``, the sine of the deviation from the right angle: 1 row [rad], no second root."""
-    return ca.dot(a.rotate(unit(axis_a)), b.rotate(unit(axis_b)))
+    return ca.norm_2(b.point(at_b) - a.point(at_a)) - length
 
 
 def parallel_axes(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> ca.SX:
