@@ -20,11 +20,7 @@ from nonsmooth.settings import Called, floats, is_number, shown
 
 @dataclass(frozen=True, eq=False)
 class Ground(Element):
-    """The inertial frame. It has no coordinates; one model has one ground.
-
-    >>> Ground().name
-    'ground'
-    """
+    """The inertial frame. It has no coordinates; one model has one ground."""
 
     name: str = "ground"
 

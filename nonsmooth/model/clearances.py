@@ -24,7 +24,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.contacts import ENDS, NOWHERE, Contact, Touches, around, check_points, rim_labels
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
 from nonsmooth.model.elements import ORIGIN, SPACE, _PlanarOrSpatial
-from nonsmooth.model.frames import SpatialPlacement, cross
+from nonsmooth.model.frames import SpatialPlacement, cross, unit
 from nonsmooth.model.joints import (
     BodyRef,
     Cylindrical,
@@ -36,7 +36,6 @@ from nonsmooth.model.joints import (
     Revolute,
     Spherical,
 )
-from nonsmooth.model.rows import unit
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 SIDES = (("low", -1), ("high", 1))

@@ -36,9 +36,8 @@ from nonsmooth.model.drawing import (
 )  # fmt: skip
 from nonsmooth.model.elements import ORIGIN, SPACE, Element, _PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
-from nonsmooth.model.frames import SpatialPlacement, rotation_matrix, slip_at, tangents
+from nonsmooth.model.frames import SpatialPlacement, rotation_matrix, slip_at, tangents, unit
 from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation
-from nonsmooth.model.rows import unit
 from nonsmooth.quantities import Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
 
@@ -459,11 +458,6 @@ class EllipsoidPlane(_OnPlane):
     normal, at_a : as in `SpherePlane`
     at_b : [m], centre of the ellipsoid, in the frame of b
     size, contact : as in `PointPlane`
-
-    >>> from nonsmooth import Rigid
-    >>> EllipsoidPlane("floor", "ground", "stone", semi_axes=(0.2, 0.03, 0.02), normal=(0, 0, 1),
-    ...                contact=Rigid(restitution=0.0, friction=0.8)).gap_names()
-    ('floor',)
     """
 
     semi_axes: Annotated[tuple[float, float, float], Quantity("m", positive=True)] = field(kw_only=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import casadi as ca
 import numpy as np
 
-from nonsmooth.model import rows as primitive
+from nonsmooth.model import frames as primitive
 from nonsmooth.model.drawing import Drive, Primitive, Turn, vector
 from nonsmooth.model.elements import ORIGIN, SPACE
 from nonsmooth.model.joints import IDENTITY, POINT, TURNS, Direction, Joint, Orientation

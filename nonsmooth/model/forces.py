@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import casadi as ca
 import numpy as np
 
-from nonsmooth.model import rows as primitive
+from nonsmooth.model import frames as primitive
 from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Mark, Primitive, Turn, vector
 from nonsmooth.model.elements import Element, _PlanarOrSpatial
 from nonsmooth.model.frames import Placement, PlanarPlacement, rotation_matrix
@@ -26,9 +26,6 @@ class Gravity(Element):
     Parameters
     ----------
     acceleration : [m/s^2], (gx, gy) in the plane, (gx, gy, gz) in space
-
-    >>> Gravity(acceleration=(0.0, -9.81)).name
-    'gravity'
     """
 
     name: str = "gravity"
@@ -256,9 +253,6 @@ class TorsionSpring(_Torsion):
     free_angle : theta_0 [rad], angle of b relative to a at which the spring is free of load
     axis_a : [-], optional, the axis in the frame of a, of any length; with it the spring is spatial
     quaternion : [-], optional, (w, x, y, z), orientation of b relative to a at angle zero; in space only
-
-    >>> TorsionSpring("mainspring", "ground", "barrel", stiffness=0.2, free_angle=-25.0).dimensions
-    (2,)
     """
 
     stiffness: Annotated[float, Quantity("N m/rad", nonnegative=True)] = field(kw_only=True)

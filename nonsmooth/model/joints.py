@@ -3,7 +3,7 @@
 A joint imposes g(t, q) = 0; its force on the bodies is W_g lambda_g. Rows are smooth functions of placements: angles
 enter through the sine of their difference. A joint of both is spatial if its axis or its quaternion is given.
 
-Each joint consists of parts, the primitive rows of `nonsmooth.model.rows`. Most parts are also joints by themselves, so
+Each joint consists of parts, the primitive rows of `nonsmooth.model.frames`. Most parts are also joints by themselves, so
 that other joints can be composed of several between the same two bodies. Axes, normals and points are given in the
 frames of the bodies. A reaction is the force on the second body, and the torque about `application_point`, its point
 `at_b`, both in the ground frame.
@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import casadi as ca
 
-from nonsmooth.model import rows as primitive
+from nonsmooth.model import frames as primitive
 from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.drawing import Axle, Line, Mark, Primitive, Slide, Spot, Symbol, Wall, vector
 from nonsmooth.model.elements import ORIGIN, SPACE, Element, _PlanarOrSpatial

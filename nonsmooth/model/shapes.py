@@ -151,7 +151,7 @@ Size = Annotated[float, Unit("m")]
 
 @dataclass(frozen=True, eq=False)
 class Shape(Element):
-    """Base of shapes of a body, or of the ground, which are drawn only."""
+    """Base of shapes of `body`, or of the ground, which are drawn only."""
 
     body: BodyRef
     body_fields = ("body",)
@@ -240,7 +240,6 @@ class BoxShape(_Turned):
 
     Parameters
     ----------
-    body : the body that has the shape, or the ground
     edges : [m], > 0, lengths of its edges: two in the plane, three in space
     at : [m], its middle in the frame of the body; the origin if omitted
     angle, quaternion : [rad], [-], its orientation there: a turn about z, and in space a quaternion (w, x, y, z)
@@ -264,7 +263,6 @@ class SphereShape(Shape):
 
     Parameters
     ----------
-    body : the body that has the shape, or the ground
     radius : [m], > 0
     at : [m], its centre in the frame of the body; the origin if omitted
     """
@@ -311,7 +309,6 @@ class CylinderShape(_Long):
 
     Parameters
     ----------
-    body : the body that has the shape, or the ground
     radius : [m], > 0
     start, end : [m], middles of its ends in the frame of the body
     """
@@ -328,7 +325,6 @@ class RodShape(_Long):
 
     Parameters
     ----------
-    body : the body that has the shape, or the ground
     radius : [m], > 0
     start, end : [m], centres of its round ends in the frame of the body
     """
@@ -349,7 +345,6 @@ class PolygonShape(Shape):
 
     Parameters
     ----------
-    body : the body that has the shape, or the ground
     points : (n, 2) [m], its corners in order, in the frame of the body; at least three
     """
 
@@ -374,7 +369,6 @@ class MeshShape(_Turned):
 
     Parameters
     ----------
-    body : the body that has the shape, or the ground
     mesh : Mesh, its triangles, see `read_stl`
     at : [m], place of the mesh's origin in the frame of the body; the origin if omitted
     angle, quaternion : [rad], [-], its orientation there: a turn about z, and in space a quaternion (w, x, y, z)

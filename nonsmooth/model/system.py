@@ -86,31 +86,27 @@ class System:
     #: the start, with its parameters, that `check_start` has admitted last
     admissible: dict[str, Any] = field(default_factory=dict, init=False)
     _known_gyration: dict[bytes, Array] = field(default_factory=dict, init=False)
+    #: labels of all columns, of which `names` has the units too
     q_names: tuple[str, ...] = field(init=False)
     v_names: tuple[str, ...] = field(init=False)
     contact_names: tuple[str, ...] = field(init=False)
     constraint_names: tuple[str, ...] = field(init=False)
     reaction_names: tuple[str, ...] = field(init=False)
-    #: numbers of coordinates, velocities, contacts, their tangents (one each in the plane, two in space), rows of
-    #: joints, and components of reactions
+    #: numbers of these, and of tangents: one of each contact in the plane, two in space
     nq: int = field(init=False)
     nv: int = field(init=False)
     nc: int = field(init=False)
-    nt: int = field(init=False)
     ng: int = field(init=False)
     nr: int = field(init=False)
+    nt: int = field(init=False)
 
     def __post_init__(self) -> None:
-        names = self.names
-        found: dict[str, Any] = {
-            "q_names": names.q, "v_names": names.v, "contact_names": names.contacts,
-            "constraint_names": names.constraints, "reaction_names": names.reactions,
-            "nq": len(names.q), "nv": len(names.v), "nc": len(names.contacts),
-            "nt": len(names.contacts) * (self.dimension - 1),
-            "ng": len(names.constraints), "nr": len(names.reactions),
-        }  # fmt: skip
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
+        for kind, size, of in (("q", "nq", "q"), ("v", "nv", "v"), ("contact", "nc", "contacts"),
+                               ("constraint", "ng", "constraints"), ("reaction", "nr", "reactions")):  # fmt: skip
+            labels = getattr(self.names, of)
+            object.__setattr__(self, f"{kind}_names", labels)
+            object.__setattr__(self, size, len(labels))
+        object.__setattr__(self, "nt", self.nc * (self.dimension - 1))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Only the elements are pickled; functions and their evaluators are created anew in the other process."""
