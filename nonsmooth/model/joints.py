@@ -3,8 +3,8 @@
 A joint imposes g(t, q) = 0; its force on the bodies is W_g lambda_g. Rows are smooth functions of placements: angles
 enter through the sine of their difference. A joint of both is spatial if its axis or its quaternion is given.
 
-Each joint consists of parts, the primitive rows of `nonsmooth.model.frames`. Most parts are also joints by themselves, so
-that other joints can be composed of several between the same two bodies. Axes, normals and points are given in the
+Each joint consists of parts, the primitive rows of `nonsmooth.model.frames`. Most parts are also joints by themselves,
+so that other joints can be composed of several between the same two bodies. Axes, normals and points are given in the
 frames of the bodies. A reaction is the force on the second body, and the torque about `application_point`, its point
 `at_b`, both in the ground frame.
 """
