@@ -11,7 +11,7 @@ import numpy as np
 from nonsmooth.model import frames as primitive
 from nonsmooth.model.drawing import Drive, Primitive, Turn, vector
 from nonsmooth.model.elements import ORIGIN, SPACE
-from nonsmooth.model.joints import IDENTITY, POINT, TURNS, Direction, Joint, Orientation
+from nonsmooth.model.joints import IDENTITY, POINT, TURNS, Direction, Orientation, _OfParts, same_orientation
 from nonsmooth.model.signals import Signal, evaluate_signal
 from nonsmooth.quantities import Point, Quantity
 
@@ -21,7 +21,7 @@ Quaternion = tuple[float, float, float, float] | Callable[[Any], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class PrescribedMotion(Joint):
+class PrescribedMotion(_OfParts):
     """Driver: one coordinate of b relative to a follows a function of time.
 
     ``angle``: sin(theta_b - theta_a - motion(t)) = 0 [rad]; ``x``, ``y`` or ``z``: that component, in the frame of a,
@@ -88,30 +88,20 @@ class PrescribedMotion(Joint):
     def rows(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
         return ((self.coordinate, "rad" if self.coordinate == "angle" else "m"),)
 
-    def _parts(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-        """The constraint, and its residual."""
+    def _values(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX | tuple[ca.SX, ca.SX]]:
         target = evaluate_signal(self.name, "motion", self.motion, t, 1) if callable(self.motion) else p.motion
         if self.coordinate == "distance":
-            ends = a, b, p.at_a, p.at_b, target
-            return primitive.distance(*ends), primitive.distance_residual(*ends)
+            return [primitive.distance(a, b, p.at_a, p.at_b, target)]
         if self.coordinate == "angle":
             if self.axis_a is None:
                 sine, cosine = primitive.planar_angle(a, b, target)
             else:
                 turned = primitive.twist_about(a, b, p.axis_a, getattr(p, "quaternion", IDENTITY))
                 sine, cosine = primitive.less(*turned, target)
-            return sine, ca.atan2(sine, cosine)
+            return [(sine, ca.atan2(sine, cosine))]
         if self.coordinate == "displacement":
-            offset = primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a)
-        else:
-            offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))["xyz".index(self.coordinate)]
-        return offset - target, offset - target
-
-    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        return self._parts(t, a, b, p)[0]
-
-    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        return self._parts(t, a, b, p)[1]
+            return [primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a) - target]
+        return [a.unrotate(b.point(p.at_b) - a.point(p.at_a))["xyz".index(self.coordinate)] - target]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         a, b = self.spots(p)
@@ -119,7 +109,7 @@ class PrescribedMotion(Joint):
 
 
 @dataclass(frozen=True, eq=False)
-class PrescribedPose(Joint):
+class PrescribedPose(_OfParts):
     """Driver in space: a point of b and its orientation follow functions of time (6 rows).
 
     ``R_a' (r_b + R_b s_b - r_a - R_a s_a) - position(t) = 0`` [m], in the frame of a, and ``sin(phi) n = 0`` [rad] of
@@ -151,22 +141,13 @@ class PrescribedPose(Joint):
     dimensions = (3,)
     rows = POINT + TURNS
 
-    def _parts(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-        """The offset, and E of the deviation."""
+    def _values(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX | tuple[ca.SX, ca.SX]]:
         position, quaternion = (
             evaluate_signal(self.name, name, value, t, size) if callable(value) else getattr(p, name)
             for name, value, size in (("position", self.position, 3), ("quaternion", self.quaternion, 4))
         )  # fmt: skip
         offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a)) - position
-        return offset, primitive.relative_orientation(a, b, quaternion)
-
-    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        offset, deviation = self._parts(t, a, b, p)
-        return ca.vertcat(offset, primitive.turn(deviation))
-
-    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        offset, deviation = self._parts(t, a, b, p)
-        return ca.vertcat(offset, primitive.rotation_vector(deviation))
+        return [offset, same_orientation(primitive.relative_orientation(a, b, quaternion))]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         return (Drive(*self.spots(p)),)

@@ -249,26 +249,19 @@ def point_on_line(a: SpatialPlacement, b: SpatialPlacement, at_a: Any, at_b: Any
     return ca.vertcat(*(ca.dot(t, offset) for t in transversals(axis_a)))
 
 
-def distance(a: Placement, b: Placement, at_a: Any, at_b: Any, length: Any) -> ca.SX:
-    """``(d . d - L^2) / (2 L)`` with d from a point of a to one of b: 1 row [m], to first order the elongation."""
+def distance(a: Placement, b: Placement, at_a: Any, at_b: Any, length: Any) -> tuple[ca.SX, ca.SX]:
+    """``(d . d - L^2) / (2 L)`` with d from a point of a to one of b: 1 row [m]; and the elongation, its residual."""
     line = b.point(at_b) - a.point(at_a)
-    return (ca.dot(line, line) - length * length) / (2 * length)
+    return (ca.dot(line, line) - length * length) / (2 * length), ca.norm_2(line) - length
 
 
-def distance_residual(a: Placement, b: Placement, at_a: Any, at_b: Any, length: Any) -> ca.SX:
-    """Elongation ``abs(d) - L`` [m]."""
-    return ca.norm_2(b.point(at_b) - a.point(at_a)) - length
+def parallel_axes(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> tuple[ca.SX, ca.SX]:
+    """``t_i(n_a) . R_a' R_b n_b``, the sine of the tilt by components: 2 rows [rad], also zero if antiparallel.
 
-
-def parallel_axes(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> ca.SX:
-    """``t_i(n_a) . R_a' R_b n_b``, the sine of the tilt by components: 2 rows [rad]; also zero if antiparallel."""
+    Its residual is the tilt phi in [0, pi] of n_b from n_a by components, ``phi t_i . n / abs(..)``; pi if antiparallel.
+    """
     direction = a.unrotate(b.rotate(unit(axis_b)))
-    return ca.vertcat(*(ca.dot(t, direction) for t in transversals(axis_a)))
-
-
-def parallel_residual(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> ca.SX:
-    """The tilt phi in [0, pi] of n_b from n_a by components, ``phi t_i . n / abs(..)`` [rad]; pi if antiparallel."""
-    tilt = parallel_axes(a, b, axis_a, axis_b)
+    tilt = ca.vertcat(*(ca.dot(t, direction) for t in transversals(axis_a)))
     cosine = ca.dot(unit(axis_a), a.unrotate(b.rotate(unit(axis_b))))
     sine2 = ca.dot(tilt, tilt)
     # near the closed joint phi/sin(phi) as a series of x^2 = sin^2(phi) / (2 (1 + cos(phi))), x = sin(phi/2); near the
@@ -279,7 +272,7 @@ def parallel_residual(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axi
     series = 1 + x2 * (2 / 3 + x2 * (8 / 15 + x2 * (16 / 35 + x2 * 128 / 315)))
     sine = ca.sqrt(ca.if_else(ca.logic_or(near, opposite), 1, sine2))
     regular = tilt * ca.if_else(near, series, ca.atan2(sine, cosine) / sine)
-    return ca.if_else(opposite, ca.vertcat(ca.pi - tilt[0], -tilt[1]), regular)
+    return tilt, ca.if_else(opposite, ca.vertcat(ca.pi - tilt[0], -tilt[1]), regular)
 
 
 def relative_orientation(a: SpatialPlacement, b: SpatialPlacement, quaternion: Any) -> ca.SX:

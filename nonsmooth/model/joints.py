@@ -32,7 +32,7 @@ Orientation = Annotated[tuple[float, float, float, float], Quantity("-", labels=
 BodyRef = Body | Ground | Node | str
 Row = tuple[str, str]
 #: of two placements and the parameters
-Of = Callable[[Any, Any, SimpleNamespace], ca.SX]
+Of = Callable[[Any, Any, SimpleNamespace], ca.SX | tuple[ca.SX, ca.SX]]
 
 POINT: tuple[Row, ...] = (("x", "m"), ("y", "m"), ("z", "m"))
 OFFSETS: tuple[Row, ...] = (("offset_1", "m"), ("offset_2", "m"))
@@ -90,15 +90,10 @@ class Joint(Element):
 
 
 class Part(NamedTuple):
-    """Rows with their labels and units, and the constraint residual where the constraint has a second root."""
+    """Rows with their labels and units, and their values: the constraint, with its residual if that is another."""
 
     rows: tuple[Row, ...]
-    constraint: Of
-    residual: Of | None = None
-
-
-def _orientation(a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-    return primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY))
+    values: Of
 
 
 def _across(a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
@@ -107,8 +102,17 @@ def _across(a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
     return ca.cos(p.direction) * offset[1] - ca.sin(p.direction) * offset[0]
 
 
+def _angle(sine: ca.SX, cosine: ca.SX) -> tuple[ca.SX, ca.SX]:
+    return sine, ca.atan2(sine, cosine)
+
+
+def same_orientation(E: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """``sin(phi) n = 0`` of the rotation E by phi about n; its residual is phi n."""
+    return primitive.turn(E), primitive.rotation_vector(E)
+
+
 COINCIDENT = Part(POINT, lambda a, b, p: b.point(p.at_b) - a.point(p.at_a))
-COINCIDENT_IN_PLANE = Part(POINT[:2], COINCIDENT.constraint)
+COINCIDENT_IN_PLANE = Part(POINT[:2], COINCIDENT.values)
 IN_PLANE = Part((("height", "m"),), lambda a, b, p: primitive.offset_along(a, b, p.at_a, p.at_b, p.normal_a))
 ON_LINE = Part(OFFSETS, lambda a, b, p: primitive.point_on_line(a, b, p.at_a, p.at_b, p.axis_a))
 #: the sine of the deviation from it
@@ -116,19 +120,13 @@ RIGHT_ANGLE = Part(
     (("right_angle", "rad"),),
     lambda a, b, p: ca.dot(a.rotate(primitive.unit(p.axis_a)), b.rotate(primitive.unit(p.axis_b))),
 )
-PARALLEL = Part(
-    TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.axis_a, p.axis_b),
-    lambda a, b, p: primitive.parallel_residual(a, b, p.axis_a, p.axis_b),
-)  # fmt: skip
+PARALLEL = Part(TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.axis_a, p.axis_b))
 #: the sine of the angle, in space sin(phi) n, by which b deviates from its orientation relative to a
-SAME_ANGLE = Part(
-    (("angle", "rad"),), lambda a, b, p: primitive.planar_angle(a, b, p.angle)[0],
-    lambda a, b, p: ca.atan2(*primitive.planar_angle(a, b, p.angle)),
-)  # fmt: skip
+SAME_ANGLE = Part((("angle", "rad"),), lambda a, b, p: _angle(*primitive.planar_angle(a, b, p.angle)))
 SAME = Part(
-    TURNS, lambda a, b, p: primitive.turn(_orientation(a, b, p)),
-    lambda a, b, p: primitive.rotation_vector(_orientation(a, b, p)),
-)  # fmt: skip
+    TURNS,
+    lambda a, b, p: same_orientation(primitive.relative_orientation(a, b, getattr(p, "quaternion", IDENTITY))),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,15 +140,19 @@ class _OfParts(Joint):
     def _own(self) -> tuple[Part, ...]:
         return self.parts if self.dimensions == (3,) else self.in_plane
 
+    def _values(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX | tuple[ca.SX, ca.SX]]:
+        """By part the constraint, with its residual if that is another."""
+        return [part.values(a, b, p) for part in self._own()]
+
     @property
     def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
         return tuple(row for part in self._own() for row in part.rows)
 
     def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(*(part.constraint(a, b, p) for part in self._own()))
+        return ca.vertcat(*(one[0] if isinstance(one, tuple) else one for one in self._values(t, a, b, p)))
 
     def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        return ca.vertcat(*((part.residual or part.constraint)(a, b, p) for part in self._own()))
+        return ca.vertcat(*(one[1] if isinstance(one, tuple) else one for one in self._values(t, a, b, p)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,10 +329,7 @@ class Distance(_Pointed):
 
     length: PositiveLength = field(kw_only=True)
     symbol = "rod"
-    parts = (
-        Part((("length", "m"),), lambda a, b, p: primitive.distance(a, b, p.at_a, p.at_b, p.length),
-             lambda a, b, p: primitive.distance_residual(a, b, p.at_a, p.at_b, p.length)),
-    )  # fmt: skip
+    parts = (Part((("length", "m"),), lambda a, b, p: primitive.distance(a, b, p.at_a, p.at_b, p.length)),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,10 +377,7 @@ class NoTwist(_OfParts):
 
     axis_a: Direction = field(kw_only=True)
     quaternion: Orientation = field(default=IDENTITY, kw_only=True)
-    parts = (
-        Part((("twist", "rad"),), lambda a, b, p: primitive.twist_about(a, b, p.axis_a, p.quaternion)[0],
-             lambda a, b, p: ca.atan2(*primitive.twist_about(a, b, p.axis_a, p.quaternion))),
-    )  # fmt: skip
+    parts = (Part((("twist", "rad"),), lambda a, b, p: _angle(*primitive.twist_about(a, b, p.axis_a, p.quaternion))),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -455,10 +451,9 @@ class Screw(_Pointed):
     symbol = "sleeve"
     parts = (
         ON_LINE,
-        Part(TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.axis_a, _axis_in_b(p)),
-             lambda a, b, p: primitive.parallel_residual(a, b, p.axis_a, _axis_in_b(p))),
-        Part((("thread", "m"),), lambda a, b, p: _thread(a, b, p)[0], lambda a, b, p: _thread(a, b, p)[1]),
-    )  # fmt: skip
+        Part(TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.axis_a, _axis_in_b(p))),
+        Part((("thread", "m"),), lambda a, b, p: _thread(a, b, p)),
+    )
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         super().check_together(numbers)
@@ -478,11 +473,7 @@ class Planar(_Pointed):
 
     normal_a: Direction = field(kw_only=True)
     normal_b: Direction = field(kw_only=True)
-    parts = (
-        IN_PLANE,
-        Part(TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.normal_a, p.normal_b),
-             lambda a, b, p: primitive.parallel_residual(a, b, p.normal_a, p.normal_b)),
-    )  # fmt: skip
+    parts = (IN_PLANE, Part(TILTS, lambda a, b, p: primitive.parallel_axes(a, b, p.normal_a, p.normal_b)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -503,9 +494,7 @@ class UniversalPrismatic(_Pointed):
     axis_b: Direction = field(kw_only=True)
     slide_b: Direction = field(kw_only=True)
     symbol = "ball"
-    parts = (
-        Part(OFFSETS, lambda a, b, p: primitive.point_on_line(b, a, p.at_b, p.at_a, p.slide_b)), RIGHT_ANGLE,
-    )  # fmt: skip
+    parts = (Part(OFFSETS, lambda a, b, p: primitive.point_on_line(b, a, p.at_b, p.at_a, p.slide_b)), RIGHT_ANGLE)
 
 
 def _axis_in_b(p: SimpleNamespace) -> ca.SX:
