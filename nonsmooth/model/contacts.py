@@ -476,15 +476,9 @@ class EllipsoidPlane(_OnPlane):
 
 @dataclass(frozen=True, eq=False)
 class SphereSphere(_RoundPair):
-    """Two spheres outside each other: ``g_N = |r_b - r_a| - radius_a - radius_b``.
+    """Two spheres outside each other, with the gap and the parameters of a `CircleCircle`.
 
     A ball in a socket is a `SphericalClearance`.
-
-    Parameters
-    ----------
-    radius_a, radius_b : [m], > 0
-    at_a, at_b : [m], centres, in the frames of the bodies
-    size, contact : as in `PointPlane`
     """
 
     at_a: Point = field(default=SPACE, kw_only=True)

@@ -439,20 +439,9 @@ class SpatialFlexibleBody(FlexibleBody):
 
     Parameters
     ----------
-    modes : Modes, of a free body in axes of its mean motion
-    position : [m], of the mean frame at the start, whose origin is the mass centre
+    modes, position, deformation, deformation_rate : as in `PlanarFlexibleBody`
     quaternion : [-], (w, x, y, z) at the start, of norm 1 within 1e-6; normalised
-    velocity : [m/s], global
-    angular_velocity : [rad/s], in the mean frame
-    deformation, deformation_rate : (m,), optional
-        Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
-
-    >>> from nonsmooth.flexible import Material, Rectangle, beam, modes
-    >>> steel = Material(youngs=2.1e11, shear=8e10, density=7850.0)
-    >>> rod = beam((0, 0, 0), (0.3, 0, 0), section=Rectangle(0.01, 0.02), material=steel, names={"crank": 0, "pin": 1})
-    >>> body = SpatialFlexibleBody("rod", modes(rod, interface=("crank", "pin"), keep=2, damping=0.01))
-    >>> body.node("pin").name
-    'rod.pin'
+    velocity, angular_velocity : [m/s], global; [rad/s], in the mean frame
     """
 
     position: Annotated[tuple[float, float, float], Unit("m")] = (0.0, 0.0, 0.0)

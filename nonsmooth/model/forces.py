@@ -318,6 +318,9 @@ ROUNDING = 1e-12
 Vector = Annotated[tuple[float, ...], Quantity("N/m", nonnegative=True)]
 Rotational = Annotated[float | tuple[float, ...], Quantity("N m/rad", nonnegative=True)]
 Coupling = Annotated[tuple[float, ...], Quantity("N/m or N or N m/rad", labels=ENTRIES)]
+Damping = Annotated[tuple[float, ...], Quantity("N s/m", nonnegative=True)]
+RotationalDamping = Annotated[float | tuple[float, ...], Quantity("N m s/rad", nonnegative=True)]
+DampingCoupling = Annotated[tuple[float, ...], Quantity("N s/m or N s or N m s/rad", labels=ENTRIES)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,15 +364,9 @@ class Bushing(Force):
     stiffness: Vector = field(kw_only=True)
     rotational_stiffness: Rotational = field(kw_only=True)
     coupling: Coupling | None = field(default=None, kw_only=True)
-    damping: Annotated[tuple[float, ...], Quantity("N s/m", nonnegative=True)] | None = field(
-        default=None, kw_only=True
-    )
-    rotational_damping: Annotated[float | tuple[float, ...], Quantity("N m s/rad", nonnegative=True)] | None = field(
-        default=None, kw_only=True
-    )
-    damping_coupling: Annotated[tuple[float, ...], Quantity("N s/m or N s or N m s/rad", labels=ENTRIES)] | None = (
-        field(default=None, kw_only=True)
-    )
+    damping: Damping | None = field(default=None, kw_only=True)
+    rotational_damping: RotationalDamping | None = field(default=None, kw_only=True)
+    damping_coupling: DampingCoupling | None = field(default=None, kw_only=True)
     angle: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
     quaternion: Orientation | None = field(default=None, kw_only=True)
     body_fields = ("a", "b")

@@ -258,7 +258,7 @@ def distance(a: Placement, b: Placement, at_a: Any, at_b: Any, length: Any) -> t
 def parallel_axes(a: SpatialPlacement, b: SpatialPlacement, axis_a: Any, axis_b: Any) -> tuple[ca.SX, ca.SX]:
     """``t_i(n_a) . R_a' R_b n_b``, the sine of the tilt by components: 2 rows [rad], also zero if antiparallel.
 
-    Its residual is the tilt phi in [0, pi] of n_b from n_a by components, ``phi t_i . n / abs(..)``; pi if antiparallel.
+    Its residual is the tilt phi in [0, pi] of n_b from n_a by components, ``phi t_i . n / abs(..)``, and otherwise pi.
     """
     direction = a.unrotate(b.rotate(unit(axis_b)))
     tilt = ca.vertcat(*(ca.dot(t, direction) for t in transversals(axis_a)))
