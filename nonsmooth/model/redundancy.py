@@ -38,17 +38,12 @@ Integers = NDArray[np.intp]
 class Redundant:
     """A row of a joint whose direction lies in the span of other rows.
 
-    Parameters
-    ----------
-    name : of the row
-    follows_from : names of the rows that span it, all from earlier joints or rows; none if the row moves no body
-
     >>> print(Redundant("second.x", ("first.x",)))
     "second.x" follows from "first"
     """
 
-    name: str
-    follows_from: tuple[str, ...]
+    name: str  #: of the row
+    follows_from: tuple[str, ...]  #: names of the rows that span it, all earlier ones; none if the row moves no body
 
     def __str__(self) -> str:
         joints = dict.fromkeys(f'"{name.partition(".")[0]}"' for name in self.follows_from)
@@ -57,24 +52,15 @@ class Redundant:
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """L^-1 W with M = L L', its columns, one per row of a joint, scaled to norm 1.
+    """L^-1 W with M = L L', its columns, one per row of a joint, scaled to norm 1."""
 
-    Parameters
-    ----------
-    D_a, D_b : (rows, width) their parts at the two bodies
-    a, b : (rows,) numbers of the bodies, 0 the ground
-    norms : (rows,) norms before the scaling, 1 for a zero column
-    factors : (bodies + 1, width, width) L^-1 of each body, of the ground zero
-    first : (joints,) first row of each joint
-    """
-
-    D_a: Array
-    D_b: Array
-    a: Integers
+    D_a: Array  #: (rows, width) their parts at the first body
+    D_b: Array  #: and at the second one
+    a: Integers  #: (rows,) numbers of the bodies, 0 the ground
     b: Integers
-    norms: Array
-    factors: Array
-    first: Integers
+    norms: Array  #: (rows,) norms before the scaling, 1 for a zero column
+    factors: Array  #: (bodies + 1, width, width) L^-1 of each body, of the ground zero
+    first: Integers  #: (joints,) first row of each joint
 
     def redundant(self) -> dict[int, list[int]]:
         """Rows in the span of earlier ones, each with those on which it depends."""

@@ -56,16 +56,6 @@ Kind = Literal["given", "inferred", "assumed", "corrected"]
 class Provenance:
     """The origin of a number.
 
-    Parameters
-    ----------
-    value : the number, in SI units
-    unit : its unit, ``"-"`` for none
-    kind
-        ``"given"`` by the source, ``"inferred"`` from its other statements, ``"assumed"`` by us, or ``"corrected"`` if
-        the source contradicts itself.
-    source : table, equation or figure; for an assumed value the reason
-    note : further information
-
     Raises
     ------
     InputError
@@ -75,11 +65,13 @@ class Provenance:
     Provenance(value=5.0, unit='kg', kind='given', source='Table 1', note='')
     """
 
-    value: float | str
-    unit: str
+    value: float | str  #: the number, in SI units
+    unit: str  #: its unit, ``"-"`` for none
+    #: ``"given"`` by the source, ``"inferred"`` from its other statements, ``"assumed"`` by us, or ``"corrected"`` if the
+    #: source contradicts itself
     kind: Kind
-    source: str
-    note: str = ""
+    source: str  #: table, equation or figure; for an assumed value the reason
+    note: str = ""  #: further information
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
