@@ -67,8 +67,8 @@ class Provenance:
 
     value: float | str  #: the number, in SI units
     unit: str  #: its unit, ``"-"`` for none
-    #: ``"given"`` by the source, ``"inferred"`` from its other statements, ``"assumed"`` by us, or ``"corrected"`` if the
-    #: source contradicts itself
+    #: ``"given"`` by the source, ``"inferred"`` from its other statements, ``"assumed"`` by us, or ``"corrected"`` if
+    #: the source contradicts itself
     kind: Kind
     source: str  #: table, equation or figure; for an assumed value the reason
     note: str = ""  #: further information
