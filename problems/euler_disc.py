@@ -9,10 +9,10 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.contacts import CylinderPlane
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Provenance, problem
-from nonsmooth.model.spatial_contacts import CylinderPlane
 from nonsmooth_problems.rotations import about
 
 __all__ = ["euler_disc"]

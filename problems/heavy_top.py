@@ -10,11 +10,11 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.clearances import SphericalClearance
 from nonsmooth.model.forces import Gravity
+from nonsmooth.model.joints import Spherical
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Provenance, problem
-from nonsmooth.model.spatial_clearances import SphericalClearance
-from nonsmooth.model.spatial_joints import Spherical
 from nonsmooth_problems.rotations import vector
 
 __all__ = ["REFERENCE", "heavy_top"]

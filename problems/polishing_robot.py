@@ -14,13 +14,12 @@ from nonsmooth.laws.friction.regularised import SineCosine
 from nonsmooth.laws.normal.elastic import ElasticLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.clearances import SpatialPrismaticClearance
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Force, Gravity, PointForce
-from nonsmooth.model.joints import Prismatic, Revolute
+from nonsmooth.model.joints import Prismatic, Revolute, Universal, UniversalPrismatic
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Measure, Provenance, Published, problem
-from nonsmooth.model.spatial_clearances import SpatialPrismaticClearance
-from nonsmooth.model.spatial_joints import Universal, UniversalPrismatic
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth_problems.polishing_robot_facts import DURATION, FACTS
 from nonsmooth_problems.polishing_robot_motion import LEGS, MIDDLE, Circle, Dimensions, Motion

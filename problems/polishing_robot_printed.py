@@ -19,10 +19,10 @@ import numpy as np
 from nonsmooth.laws.friction.regularised import SineCosine
 from nonsmooth.laws.normal.cylindrical import END, LineContact
 from nonsmooth.laws.normal.elastic import ElasticLaw, Material, PlaneContact, RoundedStiffness
+from nonsmooth.model.clearances import SpatialPrismaticClearance
 from nonsmooth.model.drawing import Primitive
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import BodyRef
-from nonsmooth.model.spatial_clearances import SpatialPrismaticClearance
 
 __all__ = ["MODES", "GuideByMode", "depth", "energies", "laws", "touching"]
 

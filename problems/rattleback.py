@@ -11,10 +11,10 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.contacts import EllipsoidPlane
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Provenance, problem
-from nonsmooth.model.spatial_contacts import EllipsoidPlane
 from nonsmooth_problems.rotations import about, matrix, product, vector
 
 __all__ = ["REFERENCE", "rattleback"]

@@ -15,14 +15,12 @@ from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.friction.regularised import Ambrosio
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
-from nonsmooth.model.clearances import RevoluteClearance
+from nonsmooth.model.clearances import RevoluteClearance, SphericalClearance
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
-from nonsmooth.model.joints import Revolute
+from nonsmooth.model.joints import Revolute, Spherical
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Provenance, Published, problem
-from nonsmooth.model.spatial_clearances import SphericalClearance
-from nonsmooth.model.spatial_joints import Spherical
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth_problems.robot_data import (
     COMPLIANT,

@@ -13,12 +13,12 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.clearances import SpatialPrismaticClearance
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity, PointForce, Torque
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
-from nonsmooth.model.spatial_clearances import SpatialPrismaticClearance
 from nonsmooth_problems.samples import Array
 
 __all__ = ["end_force", "end_forces", "slide_in_guide", "wall_twist"]

@@ -8,10 +8,10 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.clearances import SphericalClearance
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Provenance, problem
-from nonsmooth.model.spatial_clearances import SphericalClearance
 from nonsmooth_problems.socket_pendulum_exact import GRAVITY, INERTIA, LENGTH, MASS, SocketPendulum
 
 __all__ = ["socket_pendulum"]

@@ -13,14 +13,13 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.clearances import SphericalClearance
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
-from nonsmooth.model.joints import Prismatic, Revolute
+from nonsmooth.model.joints import Prismatic, Revolute, Spherical, Universal
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
-from nonsmooth.model.spatial_clearances import SphericalClearance
-from nonsmooth.model.spatial_joints import Spherical, Universal
 from nonsmooth_problems.rotations import Vector, consistent, quaternion, vector
 from nonsmooth_problems.samples import Array
 

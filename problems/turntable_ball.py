@@ -12,13 +12,13 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.contacts import SpherePlane
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
 from nonsmooth.model.joints import Revolute
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
-from nonsmooth.model.spatial_contacts import SpherePlane
 from nonsmooth_problems.rotations import matrix, product, vector
 from nonsmooth_problems.samples import Array, Sample, Side, times
 

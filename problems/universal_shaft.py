@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.bodies import Ground, SpatialBody
 from nonsmooth.model.drivers import PrescribedMotion
-from nonsmooth.model.joints import Revolute
+from nonsmooth.model.joints import ParallelAxes, Revolute, Universal
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Provenance, problem
 from nonsmooth.model.signals import Ramp
-from nonsmooth.model.spatial_joints import ParallelAxes, Universal
 from nonsmooth_problems.rotations import about, product, vector
 from nonsmooth_problems.samples import Array, Sample, Side, times
 

@@ -18,13 +18,12 @@ from nonsmooth.laws.normal.fractal import FractalStiffness, fractal_surface
 from nonsmooth.laws.normal.hysteresis import LankaraniNikravesh
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Ground, SpatialBody
+from nonsmooth.model.clearances import CylindricalClearance
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Gravity
-from nonsmooth.model.joints import Revolute
+from nonsmooth.model.joints import PointInPlane, Revolute
 from nonsmooth.model.model import Model
 from nonsmooth.model.registry import Measure, Provenance, Published, problem
-from nonsmooth.model.spatial_clearances import CylindricalClearance
-from nonsmooth.model.spatial_joints import PointInPlane
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth_problems.xy_pointing_facts import FACTS

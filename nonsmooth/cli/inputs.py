@@ -16,7 +16,7 @@ from nonsmooth.cli.files import PythonFile, check_file, is_file, laws_of, python
 from nonsmooth.cli.options import Runs
 from nonsmooth.cli.values import settings_from, unit_behind, word_value
 from nonsmooth.exceptions import InputError, ModelWarning
-from nonsmooth.model.given import unit_of_argument
+from nonsmooth.model.kinds import unit_of_argument
 from nonsmooth.quantities import Wrong, has_unit, in_own_unit, in_unit
 from nonsmooth.settings import kebab, shown
 
@@ -282,7 +282,7 @@ def in_units(
     builds; one of which neither is known may have any. Those named in `but` remain as they are: numbers of laws, which
     know their units themselves.
     """
-    from nonsmooth.model.given import trace_argument
+    from nonsmooth.model.kinds import trace_argument
 
     texts = {name: value for name, value in arguments.items() if isinstance(value, str) and name not in but}
     units = {name: behind for name, text in texts.items() if (behind := unit_behind(text)) is not None}

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.contacts import closed_steps
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.spatial_clearances import WALLS
+from nonsmooth.model.clearances import WALLS
 from nonsmooth.trajectory import Trajectory
 
 CONTACT_MODES = ("open", "closed", "stick", "slip")

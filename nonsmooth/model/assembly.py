@@ -307,18 +307,6 @@ def wrench_about(frame: Placement, force: ca.SX, point: ca.SX) -> ca.SX:
     return ca.vertcat(force[:3], frame.rotate(force[3:]) - ca.cross(arm, force[:3]))
 
 
-def check_dimension(element: Element, dimension: int) -> None:
-    """Raise ModelError if the element does not exist in a model of this dimension."""
-    if dimension not in element.dimensions:
-        word = {2: "planar", 3: "spatial"}
-        fields = element.in_space if dimension == 3 and isinstance(element, Joint | Force) else ""
-        raise element.error(
-            f"it is {word[element.dimensions[0]]}, but the model is {word[dimension]} by its first body; "
-            + (f"in space give {fields}." if fields else "a model is one or the other.")
-        )
-    element.check_components(dimension)
-
-
 def used_nodes(elements: Iterable[Element]) -> dict[str, tuple[str, ...]]:
     """Nodes on which elements act, for each body that has nodes."""
     elements = list(elements)

@@ -2,10 +2,10 @@
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Annotated, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -20,11 +20,7 @@ from nonsmooth.settings import Called, floats, is_number, shown
 
 @dataclass(frozen=True, eq=False)
 class Ground(Element):
-    """The inertial frame. It has no coordinates; one model has one ground.
-
-    >>> Ground().name
-    'ground'
-    """
+    """The inertial frame. It has no coordinates; one model has one ground."""
 
     name: str = "ground"
 
@@ -56,6 +52,10 @@ class Body(Element):
     #: (label, unit) of each coordinate and of each velocity
     q_columns: ClassVar[tuple[tuple[str, str], ...]] = ()
     v_columns: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.start()
 
     def start(self) -> tuple[Array, Array]:
         """Coordinates and velocities at the start."""
@@ -99,13 +99,9 @@ class Body(Element):
         """M (nv, nv)."""
         raise TypeError(f"{type(self).__name__} has no coordinates.")
 
-    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        """Velocity terms of the force vector h (nv,)."""
-        raise TypeError(f"{type(self).__name__} has no coordinates.")
-
     def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
         """Contribution of the body to the force vector h (nv,): gyroscopic terms, and forces of its deformation."""
-        return self.gyroscopic(v, p)
+        return ca.SX.zeros(len(self.v_columns))
 
     def stored_energy(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
         """Potential energy [J] of its own deformation."""
@@ -132,17 +128,9 @@ class PlanarBody(Body):
     Parameters
     ----------
     mass : m [kg], > 0
-    inertia : J [kg m^2], > 0
-        About the centre of mass.
-    position, angle : [m], [rad]
-        At the start.
-    velocity, angular_velocity : [m/s], [rad/s]
-        At the start.
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite, or mass or inertia is not positive.
+    inertia : J [kg m^2], > 0, about the centre of mass
+    position, angle : [m], [rad], at the start
+    velocity, angular_velocity : [m/s], [rad/s], at the start
 
     >>> PlanarBody("slider", mass=5.0, inertia=8e-4).start()[0]
     array([0., 0., 0.])
@@ -154,14 +142,9 @@ class PlanarBody(Body):
     angle: Annotated[float, Unit("rad")] = 0.0
     velocity: Annotated[tuple[float, float], Unit("m/s")] = (0.0, 0.0)
     angular_velocity: Annotated[float, Unit("rad/s")] = 0.0
-
     dimensions = (2,)
     q_columns = (("x", "m"), ("y", "m"), ("angle", "rad"))
     v_columns = (("x", "m/s"), ("y", "m/s"), ("angle", "rad/s"))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.start()
 
     def start(self) -> tuple[Array, Array]:
         q = [_vector(self, "position", 2), _number(self, "angle")]
@@ -183,9 +166,6 @@ class PlanarBody(Body):
     def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
         return ca.diag(ca.vertcat(p.mass, p.mass, p.inertia))
 
-    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
-        return ca.SX.zeros(3)
-
 
 @dataclass(frozen=True, eq=False)
 class SpatialBody(Body):
@@ -203,12 +183,9 @@ class SpatialBody(Body):
         Principal moments (Jxx, Jyy, Jzz), or the whole matrix (Jxx, Jyy, Jzz, Jxy, Jxz, Jyz) in the body frame, about
         the centre of mass; positive definite. Jxy, Jxz, Jyz are the matrix's entries, ``Jxy = -∫ x y dm``.
     position : [m]
-    quaternion : [-]
-        (w, x, y, z) at the start, of norm 1 within 1e-6; normalised.
-    velocity : [m/s]
-        Global.
-    angular_velocity : [rad/s]
-        In the body frame.
+    quaternion : [-], (w, x, y, z) at the start, of norm 1 within 1e-6; normalised
+    velocity : [m/s], global
+    angular_velocity : [rad/s], in the body frame
 
     Raises
     ------
@@ -226,14 +203,9 @@ class SpatialBody(Body):
     quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
     velocity: Annotated[tuple[float, float, float], Unit("m/s")] = (0.0, 0.0, 0.0)
     angular_velocity: Annotated[tuple[float, float, float], Unit("rad/s")] = (0.0, 0.0, 0.0)
-
     dimensions = (3,)
     q_columns = (("x", "m"), ("y", "m"), ("z", "m"), ("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1"))
     v_columns = (("x", "m/s"), ("y", "m/s"), ("z", "m/s"), ("wx", "rad/s"), ("wy", "rad/s"), ("wz", "rad/s"))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.start()
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
         entries = [value for label, value in numbers.items() if label.startswith("inertia")]
@@ -241,8 +213,7 @@ class SpatialBody(Body):
             raise self.error(
                 f"inertia takes 3 principal moments or 6 entries (Jxx, Jyy, Jzz, Jxy, Jxz, Jyz), got {len(entries)}."
             )
-        xx, yy, zz, xy, xz, yz = (*entries, 0.0, 0.0, 0.0)[:6]
-        smallest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[0]
+        smallest = np.linalg.eigvalsh(inertia_matrix(entries))[0]
         if not smallest > 0:
             raise self.error(
                 f"inertia must be positive definite, but {tuple(entries)} has the eigenvalue {smallest:.6g} kg m^2."
@@ -276,7 +247,7 @@ class SpatialBody(Body):
     def mass_matrix(self, p: SimpleNamespace) -> ca.SX:
         return ca.diagcat(p.mass * ca.SX.eye(3), _inertia_matrix(p.inertia))
 
-    def gyroscopic(self, v: ca.SX, p: SimpleNamespace) -> ca.SX:
+    def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
         omega = v[3:]
         return ca.vertcat(ca.SX.zeros(3), -ca.cross(omega, _inertia_matrix(p.inertia) @ omega))
 
@@ -285,6 +256,12 @@ def _quaternion_rates(quaternion: ca.SX) -> ca.SX:
     """E (4, 3) with quaternion' = 1/2 E omega, omega in the body frame."""
     w, x, y, z = (quaternion[i] for i in range(4))
     return ca.blockcat([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+
+
+def inertia_matrix(entries: Sequence[float]) -> Array:
+    """J (3, 3) of three principal moments or six entries."""
+    xx, yy, zz, xy, xz, yz = (*entries, 0.0, 0.0, 0.0)[:6]
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=float)
 
 
 def _inertia_matrix(entries: ca.SX) -> ca.SX:
@@ -322,13 +299,7 @@ class PointMass(metaclass=Called):
     Parameters
     ----------
     mass : m [kg], > 0
-    at : [m]
-        In the frame of the body before masses are added to it: two components in the plane, three in space.
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite, or the mass not positive.
+    at : [m], in the frame of the body before masses are added to it: two components in the plane, three in space
     """
 
     mass: float
@@ -376,10 +347,8 @@ def with_point_masses(body: B, masses: Iterable[PointMass]) -> Loaded[B]:
 
     Parameters
     ----------
-    body
-        Planar or spatial.
-    masses
-        Fixed to it.
+    body : planar or spatial
+    masses : fixed to it
 
     Raises
     ------
@@ -403,35 +372,21 @@ def with_point_masses(body: B, masses: Iterable[PointMass]) -> Loaded[B]:
     points = np.array([np.zeros(dimension), *(np.asarray(one.at, dtype=float) for one in masses)])
     shift = m @ points / m.sum()
     arms = points - shift
-    moved = _planar_with(body, m, arms, shift) if isinstance(body, PlanarBody) else _spatial_with(body, m, arms, shift)
-    return Loaded(moved, tuple(map(float, shift)))
-
-
-def _planar_with(body: PlanarBody, m: Array, arms: Array, shift: Array) -> PlanarBody:
-    cosine, sine = math.cos(body.angle), math.sin(body.angle)
-    x, y = cosine * shift[0] - sine * shift[1], sine * shift[0] + cosine * shift[1]
-    omega = body.angular_velocity
-    return dataclasses.replace(
-        body,
-        mass=float(m.sum()),
-        inertia=float(body.inertia + m @ (arms * arms).sum(axis=1)),
-        position=(float(body.position[0] + x), float(body.position[1] + y)),
-        velocity=(float(body.velocity[0] - omega * y), float(body.velocity[1] + omega * x)),
-    )
-
-
-def _spatial_with(body: SpatialBody, m: Array, arms: Array, shift: Array) -> SpatialBody:
-    xx, yy, zz, xy, xz, yz = (*body.inertia, 0.0, 0.0, 0.0)[:6]
-    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    for mass, arm in zip(m, arms, strict=True):
-        J += mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-    rotation = np.array(ca.DM(rotation_matrix(ca.DM(body.quaternion))))
-    x, y, z = np.asarray(body.position) + rotation @ shift
-    u, v, w = np.asarray(body.velocity) + rotation @ np.cross(body.angular_velocity, shift)
-    return dataclasses.replace(
-        body,
-        mass=float(m.sum()),
-        inertia=tuple(float(J[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))),
-        position=(float(x), float(y), float(z)),
-        velocity=(float(u), float(v), float(w)),
-    )
+    if isinstance(body, PlanarBody):
+        cosine, sine = math.cos(body.angle), math.sin(body.angle)
+        x, y = cosine * shift[0] - sine * shift[1], sine * shift[0] + cosine * shift[1]
+        omega = body.angular_velocity
+        inertia: Any = float(body.inertia + m @ (arms * arms).sum(axis=1))
+        position = body.position[0] + x, body.position[1] + y
+        velocity = body.velocity[0] - omega * y, body.velocity[1] + omega * x
+    else:
+        J = inertia_matrix(body.inertia)
+        for mass, arm in zip(m, arms, strict=True):
+            J += mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+        inertia = tuple(float(J[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+        rotation = np.array(ca.DM(rotation_matrix(ca.DM(body.quaternion))))
+        position = np.asarray(body.position) + rotation @ shift
+        velocity = np.asarray(body.velocity) + rotation @ np.cross(body.angular_velocity, shift)
+    moved: dict[str, Any] = {"position": tuple(map(float, position)), "velocity": tuple(map(float, velocity))}
+    loaded = dataclasses.replace(body, mass=float(m.sum()), inertia=inertia, **moved)
+    return Loaded(loaded, tuple(map(float, shift)))

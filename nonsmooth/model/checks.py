@@ -9,7 +9,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import ModelError
 from nonsmooth.model.bodies import Ground
 from nonsmooth.model.clearances import Clearance
-from nonsmooth.model.evaluate import ConstraintRows, Placements
+from nonsmooth.model.evaluate import ConstraintRows
 from nonsmooth.model.forces import Damper, Force, Spring
 from nonsmooth.model.redundancy import Directions, Redundant, weighted
 from nonsmooth.model.signals import signal_values
@@ -39,7 +39,12 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     check_finite("The coordinate", q, system.names.q)
     check_finite("The velocity", v, system.names.v)
     at = e.placed(q, v, p)
-    _check_lines(system, at, p)
+    for one in system.elements:
+        line = isinstance(one, Damper) or (isinstance(one, Spring) and one.free_length is not None)
+        if line and e.coincide(one, at, p):
+            raise one.error(
+                "its two ends lie at the same point at the start, where its force has no direction; move at_a or at_b."
+            )
     force = e.force(t, at, p)
     if not np.all(np.isfinite(force)):
         _check_signals(system, t)
@@ -107,17 +112,6 @@ def _check_signals(system: System, t: float) -> None:
                     raise element.error(
                         f"{field.name} is {value} at t = {t:g} s; it must be finite there.{hint if always else ''}"
                     )
-
-
-def _check_lines(system: System, at: Placements, parameters: Array) -> None:
-    """Raise ModelError that names a spring or damper whose force has no direction, or that of round-off."""
-    for one in system.elements:
-        if not isinstance(one, Spring | Damper) or (isinstance(one, Spring) and one.free_length is None):
-            continue
-        if system.elementwise.coincide(one, at, parameters):
-            raise one.error(
-                "its two ends lie at the same point at the start, where its force has no direction; move at_a or at_b."
-            )
 
 
 def rates_of(rows: ConstraintRows, velocities: Array) -> Array:

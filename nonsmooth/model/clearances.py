@@ -1,11 +1,16 @@
 """Joints with clearance: sets of contacts between two bodies.
 
-Between round parts in space c is the radial clearance and e the vector, in the ground frame, from the centre of the
+Between round parts c is the radial clearance and e the vector, in the ground frame, from the centre of the
 outer part to that of the inner one, perpendicular to the axis where there is one. The gap is c - |e|; the equations use
 ``(c^2 - e.e) / (2 c)``, which has the same root and the same slope there, and is smooth where the centres coincide; its
 direction is -e/c, a unit vector at contact. The outer part belongs to body a, the inner one to body b.
+
+Points and axes are given in the frames of the bodies; of two parts of different length the shorter one, named by
+`ends`, bounds the engagement. For clearance in some directions only, ideal constraints are added in the others, such as
+`ParallelAxes` for axes.
 """
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,19 +18,29 @@ from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import casadi as ca
+import numpy as np
 
-from nonsmooth.model.contacts import Contact, Touches, check_points
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.model.contacts import ENDS, NOWHERE, Contact, Touches, around, check_points, rim_labels
 from nonsmooth.model.drawing import Bearing, Guide, Primitive, vector
-from nonsmooth.model.elements import ORIGIN, _PlanarOrSpatial
-from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, tangents
-from nonsmooth.model.joints import BodyRef, Direction, Joint, Prismatic, Revolute
-from nonsmooth.model.rows import unit
-from nonsmooth.model.spatial_joints import ParallelAxes, Spherical
+from nonsmooth.model.elements import ORIGIN, SPACE, _PlanarOrSpatial
+from nonsmooth.model.frames import SpatialPlacement, cross, unit
+from nonsmooth.model.joints import (
+    BodyRef,
+    Cylindrical,
+    Direction,
+    Joint,
+    ParallelAxes,
+    PointOnLine,
+    Prismatic,
+    Revolute,
+    Spherical,
+)
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
-#: distance of centres [m] below which a line of centres has no direction
-NOWHERE = 1e-30
-ENDS = (("back", -1), ("front", 1))
+SIDES = (("low", -1), ("high", 1))
+#: walls of a rectangular guide: across the height, then across the width
+WALLS = ("height_low", "height_high", "width_low", "width_high")
 
 
 def distance(e: ca.SX) -> ca.SX:
@@ -43,24 +58,22 @@ class Section(NamedTuple):
 
 
 def circle(centre: ca.SX, e: ca.SX, clearance: ca.SX, arm: ca.SX, side: int) -> Section:
-    """A round section of one part in the other.
+    """A round section of one part in the other, of the inner one if `side` is +1, of the outer one if -1.
 
-    Parameters
-    ----------
-    centre : (3,) [m]
-        Of the section, in the ground frame, on the axis of the part that it belongs to.
-    e : (3,) [m]
-        From the outer part's centre to the inner one's.
-    arm : [m]
-        Radius of the part to which the section belongs: distance of its surface from `centre`, along e.
-    side : +1 or -1
-        +1 if the section belongs to the inner part, -1 if to the outer one.
+    `centre` (3,) is on the axis of the part that it belongs to, whose surface is at `arm` from it along e; e (3,) leads
+    from the outer part's centre to the inner one's.
     """
     length, smooth = distance(e), e / clearance
     outward, half = e / length, (length - clearance) / 2  # the true point lies half way between overlapping surfaces
     gap = (clearance**2 - ca.dot(e, e)) / (2 * clearance)
     touches = (centre + arm * smooth, -smooth), (centre + (arm - side * half) * outward, -outward)
     return Section(gap, clearance - length, *touches)
+
+
+def centres(a: Any, b: Any, p: SimpleNamespace) -> Section:
+    """The section of a ball in a socket, or of a journal in a bearing of the plane."""
+    centre = b.point(p.at_b)
+    return circle(centre, centre - a.point(p.at_a), p.clearance, getattr(p, "radius", 0.0), 1)
 
 
 def plane(gap: ca.SX, point: ca.SX, normal: ca.SX) -> Section:
@@ -106,25 +119,13 @@ def collars(
     rim, at_rim, axis_rim = (b, p.at_b, p.axis_b) if of_journal else (a, p.at_a, p.axis_a)
     other, at_other, axis_other = (a, p.at_a, p.axis_a) if of_journal else (b, p.at_b, p.axis_b)
     along, axis = unit(axis_rim), other.rotate(unit(axis_other))
-    around = [ca.DM.zeros(3)]
-    if points:
-        t1, t2 = tangents(along)
-        angles = [2 * math.pi * i / points for i in range(points)]
-        around = [radius * (math.cos(angle) * t1 + math.sin(angle) * t2) for angle in angles]
-    planes = []
+    planes, offsets = [], around(along, radius, points) if points else [ca.DM.zeros(3)]
     for _, sign in ENDS:
-        for offset in around:
+        for offset in offsets:
             point = rim.point(at_rim + sign * p.length / 2 * along + offset)
             gap = p.length / 2 + p.axial_clearance - sign * ca.dot(axis, point - other.point(at_other))
             planes.append(plane(gap, point, -sign * axis if of_journal else sign * axis))
     return planes
-
-
-def rim_labels(points: int, prefix: str = "") -> tuple[str, ...]:
-    """Labels of rim points, back end first; of the ends alone for 0 points."""
-    if not points:
-        return tuple(f"{prefix}{end}" for end, _ in ENDS)
-    return tuple(f"{prefix}{end}_{i + 1}" for end, _ in ENDS for i in range(points))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +133,6 @@ class Clearance(Contact):
     """Base of joints with clearance."""
 
     clearance: PositiveLength = field(kw_only=True)
-
     size_label = "clearance"
     #: field with the joint's own size, which a reasonable clearance does not exceed
     bearing: ClassVar[str] = ""
@@ -177,7 +177,6 @@ class _Round(_BySections):
     at_a: Point = field(default=ORIGIN, kw_only=True)
     at_b: Point = field(default=ORIGIN, kw_only=True)
     radius: PositiveLength | None = field(default=None, kw_only=True)
-
     body_fields = ("a", "b")
     bearing = "radius"
 
@@ -214,21 +213,15 @@ class _Round(_BySections):
 class RevoluteClearance(_PlanarOrSpatial, _Round):
     """Journal (body b) in a bearing (body a) with radial clearance c.
 
-    With e the vector from the bearing's centre to the journal's, the gap is c - |e|. The equations use
-    ``g_N = (c^2 - e.e) / (2c)``, which has the same zero and there the same slope, differs by (c - |e|)^2 / (2c), and
-    is smooth where the centres coincide.
+    The gap is c - |e| with e from the bearing's centre to the journal's; the equations use
+    ``g_N = (c^2 - e.e) / (2c)``, which differs by (c - |e|)^2 / (2c).
 
     In space (with axes) the joint also has axial clearance s. Its gaps are those of the two circles at the ends of the
     engaged length L, ``radial_back`` and ``radial_front``, as in `CylindricalClearance` and with the validity stated
-    there, and those of `points` points on the rim of each end to a collar of the other part, ``axial_back_1``, ...::
-
-        g_N = L/2 + s -+ u . (r_point - r_centre)      with u the axis of the part that has the collars
-
-    ``back`` and ``front`` are the ends of the shorter part on the negative and the positive side of its axis.
-
-    The points are fixed on the rim, since a disc parallel to a plane has no lowest point; between them the rim extends
-    beyond the polygon by ``radius (1 - cos(pi / points))`` times the tilt. Without collars, use `CylindricalClearance`.
-    One law applies to all gaps, with the geometry of the journal in its bearing.
+    there, and those of `points` fixed points on the rim of each end to a collar of the other part, ``axial_back_1``,
+    ``g_N = L/2 + s -+ u . (r_point - r_centre)`` with u the axis of the part that has the collars. ``back`` and
+    ``front`` are the ends of the shorter part on the negative and the positive side of its axis. One law applies to all
+    gaps, with the geometry of the journal in its bearing. Without collars, use `CylindricalClearance`.
 
     With ``parallel=True`` one circle, ``radial``, and the centres of the two ends, ``axial_back`` and ``axial_front``,
     remain, for axes that are kept parallel by ``parallel_axes()``, an ideal joint to be added to the clearance.
@@ -236,11 +229,9 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
 
     Parameters
     ----------
-    clearance : c [m], > 0
-        Difference of the radii.
+    clearance : c [m], > 0, difference of the radii
     contact : the contact law
-    at_a, at_b : [m]
-        Centre of the bearing in the frame of a, of the journal in the frame of b.
+    at_a, at_b : [m], centre of the bearing in the frame of a, of the journal in the frame of b
     radius : [m], optional
         Radius of the journal; required for friction and cylindrical laws, and in space for the rims unless
         `collar_radius` is given.
@@ -249,16 +240,12 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
     axis_a, axis_b : [-], optional
         Axes of the bearing in the frame of a and of the journal in the frame of b, of any length, in the same sense;
         with them the joint is spatial.
-    axial_clearance : s [m], > 0
-        Axial clearance on each side; in space only, and required there.
-    collar_radius : [m], > 0, optional
-        Radius of the rims that touch the collars; `radius` if omitted. In space only.
-    points : >= 3
-        Number of points on each rim. In space only.
+    axial_clearance : s [m], > 0, axial clearance on each side; in space only, and required there
+    collar_radius : [m], > 0, optional, radius of the rims that touch the collars; `radius` if omitted. In space only
+    points : >= 3, number of points on each rim. In space only
     ends : "journal" or "sleeve"
         The shorter part, to which circles and rims belong; the other one has the collars. In space only.
-    parallel : bool
-        Whether the axes are kept parallel by ideal constraints. In space only.
+    parallel : bool, whether the axes are kept parallel by ideal constraints. In space only
 
     Raises
     ------
@@ -274,7 +261,6 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
     points: int = field(default=4, kw_only=True)
     ends: Literal["journal", "sleeve"] = field(default="journal", kw_only=True)
     parallel: bool = field(default=False, kw_only=True)
-
     in_space = "axis_a and axis_b"
 
     def check_together(self, numbers: Mapping[str, float]) -> None:
@@ -297,22 +283,12 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
         radial = ("radial",) if self.parallel else tuple(f"radial_{end}" for end, _ in ENDS)
         return radial + rim_labels(0 if self.parallel else self.points, "axial_")
 
-    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Section]:
+    def _sections(self, a: Any, b: Any, p: SimpleNamespace) -> Sequence[Section]:
+        if not self.spatial:
+            return [centres(a, b, p)]
         radius = getattr(p, "collar_radius", getattr(p, "radius", 0.0))
         circles = end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
         return [*circles, *collars(a, b, p, self.ends, radius, 0 if self.parallel else self.points)]
-
-    def _eccentricity(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return b.point(p.at_b) - a.point(p.at_a)
-
-    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.spatial:
-            return super().gaps(a, b, p)
-        e = self._eccentricity(a, b, p)
-        return (p.clearance**2 - ca.dot(e, e)) / (2 * p.clearance)
-
-    def true_gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        return super().true_gaps(a, b, p) if self.spatial else p.clearance - distance(self._eccentricity(a, b, p))
 
     def ideal(self) -> Joint:
         """`Revolute`; with ``parallel=True`` its points alone, `Spherical`, to go with `parallel_axes()`."""
@@ -330,7 +306,7 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
         """
         if self.spatial:
             return super().slip(a, b, p)
-        e = self._eccentricity(a, b, p) / p.clearance
+        e = (b.point(p.at_b) - a.point(p.at_a)) / p.clearance
         gap, radius = self.gaps(a, b, p), getattr(p, "radius", 0.0)
         return self._slip(e, radius + gap, radius + p.clearance - gap, a, b, p)
 
@@ -338,17 +314,16 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
         """At one point half way between the surfaces, so that friction conserves angular momentum."""
         if self.spatial:
             return super().true_slip(a, b, p)
-        e = self._eccentricity(a, b, p)
+        e = b.point(p.at_b) - a.point(p.at_a)
         length, radius = distance(e), getattr(p, "radius", 0.0)
         half = (length - p.clearance) / 2
         return self._slip(e / length, radius - half, radius + p.clearance + half, a, b, p)
 
-    def _slip(
-        self, n: ca.SX, arm_b: ca.SX, arm_a: ca.SX, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace
-    ) -> ca.SX:
+    @staticmethod
+    def _slip(n: ca.SX, arm_b: ca.SX, arm_a: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Slip of points on the line of centres, `arm_b` from the journal's and `arm_a` from the bearing's centre."""
         centres = b.point_velocity(p.at_b) - a.point_velocity(p.at_a)
-        return (n[0] * centres[1] - n[1] * centres[0]) + arm_b * b.twist[2] - arm_a * a.twist[2]
+        return cross(n, centres) + arm_b * b.twist[2] - arm_a * a.twist[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,17 +343,13 @@ class PrismaticClearance(Clearance):
     Parameters
     ----------
     guide, slider : the two bodies
-    length : 2a [m], > 0
-        Length of the slider, along its own x axis.
-    height : H [m], >= 0
-        Height of the slider; the walls are at H/2 + c from the axis.
-    clearance : c [m], > 0
-        Clearance on each side of the centred, aligned slider.
+    length : 2a [m], > 0, length of the slider, along its own x axis
+    height : H [m], >= 0, height of the slider; the walls are at H/2 + c from the axis
+    clearance : c [m], > 0, clearance on each side of the centred, aligned slider
     contact : the contact law
     at_guide, at_slider : [m]
         A point of the guide's axis in the frame of the guide, the slider's centre in its own frame.
-    direction : [rad]
-        Angle of the guide's axis in the frame of the guide.
+    direction : [rad], angle of the guide's axis in the frame of the guide
     """
 
     guide: BodyRef
@@ -388,12 +359,11 @@ class PrismaticClearance(Clearance):
     at_guide: Point = field(default=ORIGIN, kw_only=True)
     at_slider: Point = field(default=ORIGIN, kw_only=True)
     direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
-
     body_fields = ("guide", "slider")
     bearing = "length"
     gap_labels = ("left_lower", "left_upper", "right_lower", "right_upper")
 
-    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         cosine, sine = ca.cos(p.direction), ca.sin(p.direction)
         offset = a.unrotate(b.point(p.at_slider) - a.point(p.at_guide))
         axis = a.unrotate(ca.vertcat(b.cosine, b.sine))
@@ -404,16 +374,14 @@ class PrismaticClearance(Clearance):
         room = p.clearance - p.height / 2 * (tilt_cosine - 1)
         return ca.vertcat(room + left, room - left, room + right, room - right)
 
-    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
+    def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Along the guide's axis, at the slider's corners."""
         axis = a.rotate(ca.vertcat(ca.cos(p.direction), ca.sin(p.direction)))
         half, top = p.length / 2, p.height / 2
         slips = []
         for x, y in ((-half, -top), (-half, top), (half, -top), (half, top)):
             corner = p.at_slider + ca.vertcat(x, y)
-            arm = b.point(corner) - a.position
-            under = a.twist[:2] + a.twist[2] * ca.vertcat(-arm[1], arm[0])
-            slips.append(ca.dot(axis, b.point_velocity(corner) - under))
+            slips.append(ca.dot(axis, b.point_velocity(corner) - a.velocity_at(b.point(corner))))
         return ca.vertcat(*slips)
 
     def ideal(self) -> Prismatic:
@@ -428,3 +396,250 @@ class PrismaticClearance(Clearance):
                 along_b=(1.0, 0.0), across_b=(0.0, 1.0),
             ),
         )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class SphericalClearance(_Round):
+    """Ball (body b) in a socket (body a) with radial clearance c.
+
+    The gap is c - |e| with e from the socket's centre to the ball's; the equations use ``g_N = (c^2 - e.e) / (2c)``,
+    which differs by (c - |e|)^2 / (2c). Exact for a socket that encloses the ball.
+
+    Parameters
+    ----------
+    a, b : body with the socket, body with the ball
+    clearance : c [m], > 0, difference of the radii
+    contact : the contact law
+    at_a, at_b : [m], centre of the socket in the frame of a, of the ball in the frame of b
+    radius : r [m], optional, radius of the ball; required for friction and Hertzian laws
+
+    >>> from nonsmooth import Rigid
+    >>> smooth = Rigid(restitution=0.0, friction=0.0)
+    >>> type(SphericalClearance("ball", "rod", "arm", clearance=1e-4, contact=smooth).ideal()).__name__
+    'Spherical'
+    """
+
+    at_a: Point = field(default=SPACE, kw_only=True)
+    at_b: Point = field(default=SPACE, kw_only=True)
+    dimensions = (3,)
+
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Section]:
+        return [centres(a, b, p)]
+
+    def ideal(self) -> Spherical:
+        return Spherical(self.name, self.a, self.b, self.at_a, self.at_b)
+
+
+@dataclass(frozen=True, eq=False)
+class CylindricalClearance(_Round):
+    """Journal (body b) in a sleeve (body a) with radial clearance c, free to slide and to turn.
+
+    The two circles at the ends of the engaged length L touch the other part. With e_i the offset of a circle's centre
+    from the other part's axis, perpendicular to that axis, the gaps ``back`` and ``front`` are c - |e_i|. Exact for
+    parallel axes; for a tilt theta the projection of the tilted circle is replaced by its circumscribed circle, so that
+    the gap is too small by at most ``r theta^2 / 2 <= 2 r c^2 / L^2``. The engaged length is constant: the shorter part
+    must stay within the longer one.
+
+    With ``parallel=True`` one circle in the middle of L remains, for axes that are kept parallel by
+    ``parallel_axes()``, an ideal joint to be added to the clearance.
+
+    Parameters
+    ----------
+    a, b : body with the sleeve, body with the journal
+    clearance : c [m], > 0, difference of the radii
+    length : L [m], > 0, engaged length, that of the shorter part
+    axis_a, axis_b : [-]
+        Of the sleeve in the frame of a, of the journal in the frame of b; of any length, in the same sense.
+    contact : the contact law
+    at_a, at_b : [m], a point of the sleeve's axis, a point of the journal's; that of the shorter part is its middle
+    radius : r [m], optional, radius of the journal; required for friction and cylindrical laws
+    ends : "journal" or "sleeve", the shorter part, to which the circles belong
+    parallel : bool, whether the axes are kept parallel by ideal constraints
+    """
+
+    at_a: Point = field(default=SPACE, kw_only=True)
+    at_b: Point = field(default=SPACE, kw_only=True)
+    length: PositiveLength = field(kw_only=True)
+    axis_a: Direction = field(kw_only=True)
+    axis_b: Direction = field(kw_only=True)
+    ends: Literal["journal", "sleeve"] = field(default="journal", kw_only=True)
+    parallel: bool = field(default=False, kw_only=True)
+    dimensions = (3,)
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        super().check_together(numbers)
+        self.check_ends(self.ends, ("journal", "sleeve"))
+
+    @property
+    def gap_labels(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("",) if self.parallel else tuple(end for end, _ in ENDS)
+
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Section]:
+        return end_circles(a, b, p, self.ends, sections(p.length, self.parallel))
+
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        """Geometry of a cylinder in a cylinder; each circle represents its share of the length."""
+        return super().geometry(p) | {"length": p.length / len(self.gap_labels)}
+
+    def ideal(self) -> Joint:
+        """`Cylindrical`; with ``parallel=True`` the offsets alone, `PointOnLine`, to go with `parallel_axes()`."""
+        if self.parallel:
+            return PointOnLine(self.name, self.a, self.b, self.at_a, self.at_b, axis_a=self.axis_a)
+        axes = {"axis_a": self.axis_a, "axis_b": self.axis_b}
+        return Cylindrical(self.name, self.a, self.b, self.at_a, self.at_b, **axes)
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialPrismaticClearance(_BySections):
+    """Rectangular slide of finite length in a rectangular guide, with clearance on each of its four sides.
+
+    Each of the eight corners of the slide, of length l along the axis, height h and width w across it, has gaps to the
+    two walls that it can reach: 16 gaps. With r_i the vector from the guide's axis to the corner, y the direction of
+    the height, z that of the width and sigma = -1, +1 the side ::
+
+        height walls:  g_N = h/2 + c_h - sigma y . r_i,     width walls:  g_N = w/2 + c_w - sigma z . r_i
+
+    Exact for any tilt while the corners stay within the guide. Labels are wall, end and side, as
+    ``height_low_back_high``: the lower height wall, the back end, the upper width side; from them
+    `nonsmooth.diagnostics.signatures` derives whether points, lines or planes are in contact.
+
+    If the guide is shorter than the slide (``ends="guide"``), l is its length, and its edges touch the four faces of
+    the slide, at the points opposite the edges of the aligned slide, with an error of the clearance times the tilt.
+    With ``every_wall=True`` each corner has gaps to all four walls, 32 in total, for a thin slide that may turn over.
+
+    Parameters
+    ----------
+    guide, slider : the two bodies
+    length : l [m], > 0, of the shorter one of slide and guide
+    height, width : h, w [m], > 0, of the slide
+    clearance : c_h [m], > 0, on each side across the height
+    side_clearance : c_w [m], > 0, optional, on each side across the width; `clearance` if omitted
+    contact : the contact law
+    at_guide, at_slider : [m]
+        A point of the guide's axis in the frame of the guide, the slide's centre in its own frame; with
+        ``ends="guide"`` the guide's centre and a point of the slide's axis.
+    axis_guide, axis_slider : [-], of the length, in the frame of each body, of any length
+    across_guide, across_slider : [-]
+        Direction of the height, in the frame of each body; its component along the axis is ignored.
+    ends : "slider" or "guide", the shorter one, to which the corners belong
+    every_wall : bool, whether each corner has gaps to all four walls
+
+    Raises
+    ------
+    ModelError
+        If a number is out of range, a direction is zero or along the axis, or `every_wall` is requested with
+        ``ends="guide"``.
+    """
+
+    guide: BodyRef
+    slider: BodyRef
+    length: PositiveLength = field(kw_only=True)
+    height: PositiveLength = field(kw_only=True)
+    width: PositiveLength = field(kw_only=True)
+    side_clearance: PositiveLength | None = field(default=None, kw_only=True)
+    at_guide: Point = field(default=SPACE, kw_only=True)
+    at_slider: Point = field(default=SPACE, kw_only=True)
+    axis_guide: Direction = field(default=(1.0, 0.0, 0.0), kw_only=True)
+    across_guide: Direction = field(default=(0.0, 1.0, 0.0), kw_only=True)
+    axis_slider: Direction = field(default=(1.0, 0.0, 0.0), kw_only=True)
+    across_slider: Direction = field(default=(0.0, 1.0, 0.0), kw_only=True)
+    ends: Literal["slider", "guide"] = field(default="slider", kw_only=True)
+    every_wall: bool = field(default=False, kw_only=True)
+    body_fields = ("guide", "slider")
+    dimensions = (3,)
+    bearing = "length"
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        super().check_together(numbers)
+        self.check_ends(self.ends, ("slider", "guide"))
+        for body in self.body_fields:
+            axis, across = (np.array([numbers[f"{k}_{body}_{i}"] for i in "xyz"]) for k in ("axis", "across"))
+            if np.linalg.norm(np.cross(axis, across)) <= 1e-9 * np.linalg.norm(axis) * np.linalg.norm(across):
+                raise self.error(f"across_{body} must not be along axis_{body}, got {tuple(across.tolist())}.")
+        if self.every_wall and self.ends == "guide":
+            raise self.error('every_wall=True needs corners of the slide, ends="slider".')
+
+    def _corners(self) -> list[tuple[str, int, int, int, int]]:
+        """For each gap its label, wall (0 height, 1 width), and the signs of wall, end, and side along the wall."""
+        found = []
+        for wall, (name, sign) in itertools.product((0, 1), SIDES):
+            for (end, at_end), (side, at_side) in itertools.product(ENDS, SIDES):
+                found.append((f"{('height', 'width')[wall]}_{name}_{end}_{side}", wall, sign, at_end, at_side))
+        return found
+
+    @property
+    def gap_labels(self) -> tuple[str, ...]:  # type: ignore[override]
+        labels = tuple(label for label, *_ in self._corners())
+        return labels + tuple(f"{label}_far" for label in labels) if self.every_wall else labels
+
+    def _sections(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Sequence[Section]:
+        plays = (p.clearance, getattr(p, "side_clearance", p.clearance))
+        halves, half = (p.height / 2, p.width / 2), p.length / 2
+        frame_a, frame_b = (ca.horzcat(*_frame(p, body)) for body in self.body_fields)
+        planes = []
+        for own_side in (1, -1)[: 1 + self.every_wall]:  # -1: the corners of the opposite side
+            for _, wall, sign, at_end, at_side in self._corners():
+                play, reach, other = plays[wall], halves[wall], halves[1 - wall]
+                if self.ends == "slider":
+                    normal = a.rotate(frame_a[:, 1 + wall])
+                    corner = _point(half * at_end, wall, own_side * sign * reach, at_side * other)
+                    point = b.point(p.at_slider + frame_b @ corner)
+                    gap = reach + play - sign * ca.dot(normal, point - a.point(p.at_guide))
+                else:
+                    normal = b.rotate(frame_b[:, 1 + wall])
+                    corner = _point(half * at_end, wall, sign * (reach + play), at_side * other)
+                    point = a.point(p.at_guide + frame_a @ corner)
+                    gap = sign * ca.dot(normal, point - b.point(p.at_slider)) - reach
+                planes.append(plane(gap, point, -sign * normal))
+        return planes
+
+    def ideal(self) -> Prismatic:
+        """`Prismatic` along the guide's axis, with slide and guide aligned."""
+        frames = [_numeric_frame(getattr(self, f"axis_{x}"), getattr(self, f"across_{x}")) for x in self.body_fields]
+        return Prismatic(
+            self.name, self.guide, self.slider, at_a=self.at_guide, at_b=self.at_slider, axis_a=self.axis_guide,
+            quaternion=_quaternion(frames[0] @ frames[1].T),
+        )  # fmt: skip
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        guide, slider = self.spots(p)
+        frames = [_numeric_frame(getattr(p, f"axis_{x}"), getattr(p, f"across_{x}")) for x in self.body_fields]
+        along, across, along_b, across_b = (vector(frame[:, i]) for frame in frames for i in (0, 1))
+        side_clearance = getattr(p, "side_clearance", p.clearance)
+        if self.ends == "guide":  # the shorter part, whose edges touch, is drawn as the block
+            guide, slider, along, across, along_b, across_b = slider, guide, along_b, across_b, along, across
+        return (
+            Guide(guide, slider, p.length, p.height, p.clearance, along, across, along_b, across_b, p.width,
+                  side_clearance),
+        )  # fmt: skip
+
+
+def _point(along: ca.SX, wall: int, across: ca.SX, beside: ca.SX) -> ca.SX:
+    """A corner on a wall (0 height, 1 width) as components along length, height and width."""
+    return ca.vertcat(along, across, beside) if wall == 0 else ca.vertcat(along, beside, across)
+
+
+def _frame(p: SimpleNamespace, body: str) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Unit vectors of length, height and width in the frame of the body."""
+    axis, across = unit(getattr(p, f"axis_{body}")), getattr(p, f"across_{body}")
+    height = unit(across - ca.dot(axis, across) * axis)
+    return axis, height, ca.cross(axis, height)
+
+
+def _numeric_frame(axis: Direction | Array, across: Direction | Array) -> Array:
+    x = np.array(axis, dtype=float) / np.linalg.norm(axis)
+    y = np.array(across, dtype=float)
+    y = y - (x @ y) * x
+    y = y / np.linalg.norm(y)
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
+def _quaternion(R: Array) -> tuple[float, float, float, float]:
+    """(w, x, y, z) of a rotation matrix: the eigenvector of Bar-Itzhack's symmetric matrix for the eigenvalue 3."""
+    K = np.empty((4, 4))
+    K[0, 0] = np.trace(R)
+    K[1:, 1:] = R + R.T - np.trace(R) * np.eye(3)
+    K[0, 1:] = K[1:, 0] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    w, x, y, z = np.linalg.eigh(K)[1][:, -1]
+    sign = math.copysign(1.0, w)
+    return float(sign * w), float(sign * x), float(sign * y), float(sign * z)

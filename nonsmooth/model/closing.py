@@ -97,10 +97,8 @@ def assembled(system: System, state: State, parameters: Array) -> Assembly:
 
 
 def closed_pose(system: System, t: float, q: Array, parameters: Array, *, nearby: bool = False) -> Array | None:
-    """Coordinates that satisfy joints and drivers at a time [s], from the guess q; None if none are found.
-
-    With `nearby` from the guess alone, otherwise from perturbed ones as well.
-    """
+    """Coordinates that satisfy joints and drivers at a time [s], from the guess q and, unless `nearby`, from perturbed
+    ones; None if none are found."""
     guess = _reached(system, t, q, parameters, 0)
     if nearby:
         found = _descended(system, t, guess, parameters)
@@ -112,10 +110,7 @@ def closed_pose(system: System, t: float, q: Array, parameters: Array, *, nearby
 
 
 def _declared(velocities: Array, rigid: int) -> NDArray[np.bool_]:
-    """By body and component, whether its linear or angular velocity is given, that is, not zero.
-
-    Rates of deformation are regarded as given.
-    """
+    """By body and component, whether its linear or angular velocity is given, not zero; rates of deformation are."""
     linear = 2 if rigid == 3 else 3
     kept = np.ones(velocities.shape, dtype=bool)
     for part in (slice(0, linear), slice(linear, rigid)):
@@ -137,23 +132,18 @@ def _closed(system: System, t: float, guess: _Reached, p: Array) -> tuple[_Reach
                 break
     if best.worst <= CLOSED:
         return best, attempts
-    raise _stays_open(system, t, best, p, attempts)
-
-
-def _stays_open(system: System, t: float, best: _Reached, p: Array, attempts: int) -> ModelError:
-    """Names the worst row of each violated joint, first those that require the largest motion of the bodies."""
+    # the worst row of each open joint, first those that require the largest motion of the bodies
     e, names, units = system.elementwise, system.constraint_names, system.names.constraint_units
     lengths = np.abs(best.residual) / weighted(e.violations(t, best.at, p), best.at.masses, e.first_rows).norms
     by_joint: dict[str, str] = {}
     for i in np.argsort(-lengths):
         if abs(best.residual[i]) > CLOSED:
-            by_joint.setdefault(
-                names[i].partition(".")[0], f'"{names[i]}" stays open by {best.residual[i]:.6g} {units[i]}'
-            )
+            said = f'"{names[i]}" stays open by {best.residual[i]:.6g} {units[i]}'
+            by_joint.setdefault(names[i].partition(".")[0], said)
     listed = ", ".join(list(by_joint.values())[:NAMED])
     listed += f", of {len(by_joint)} open joints" if len(by_joint) > NAMED else ""
     tried = f" {attempts - 1} perturbed guesses failed as well." if attempts > 1 else ""
-    return ModelError(
+    raise ModelError(
         f"The joints cannot be assembled from this start: {listed}.{tried} Check the lengths and axes of the joints "
         "and the motions of drivers, or start nearer to a closed position."
     )

@@ -1,11 +1,15 @@
-"""Unilateral contacts: signed gaps between two bodies, and the slip at them.
+"""Unilateral contacts: signed gaps between two bodies, and the slip at them; those between free surfaces.
 
 A contact defines gaps and slip, its law is a function of scalars. Gaps are open > 0. `gaps` enters the equations and
 must be smooth where contacts are closed; `true_gaps` is the distance that is reported. Both vanish together, with the
 same slope. `slip` is the velocity of the second body relative to the first along the contact's tangents, linear in the
-twists: one number per gap in the plane, two in space, where a contact only defines its point and normal.
+twists: one number per gap in the plane, two in space. A contact that defines its points and normals has slips there.
+
+Points, axes and normals are given in the frames of the bodies. A plane, or a straight wall, belongs to body a; its
+normal n points to the free side.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,18 +21,36 @@ import casadi as ca
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.drawing import Box, Dot, Line, Primitive, Round, Spot, Touch, Wall, vector
-from nonsmooth.model.elements import ORIGIN, Element, _PlanarOrSpatial
+from nonsmooth.model.drawing import (
+    Box,
+    Cylinder,
+    Dot,
+    Ellipsoid,
+    Line,
+    Primitive,
+    Round,
+    Spot,
+    Touch,
+    Wall,
+    vector,
+)  # fmt: skip
+from nonsmooth.model.elements import ORIGIN, SPACE, Element, _PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
-from nonsmooth.model.frames import PlanarPlacement, SpatialPlacement, slip_at
-from nonsmooth.model.joints import BodyRef, Direction
-from nonsmooth.model.rows import unit
+from nonsmooth.model.frames import SpatialPlacement, rotation_matrix, slip_at, tangents, unit
+from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation
 from nonsmooth.quantities import Point, PositiveLength, Quantity, declarations
 from nonsmooth.settings import shown
 
 #: distance from a side of a box, as a share of all sides, within which a point is on it, and depth within another one
 #: up to which it may have passed through that; below all directions
 EDGE, PASSED, FAR = 1e-9, 0.05, 1e300
+#: distance of centres [m] below which a line of centres has no direction
+NOWHERE = 1e-30
+#: largest number of points on a rim: between two of these it is lower by 5e-6 of its radius
+MOST_POINTS = 1000
+ENDS = (("back", -1), ("front", 1))
+#: by corner of a box the sides on which it lies
+CORNERS = tuple(itertools.product((("low", -1), ("high", 1)), repeat=3))
 #: for each gap the contact point in the ground frame, and the unit normal there, from a towards b
 Touches = Sequence[tuple[ca.SX, ca.SX]]
 
@@ -38,7 +60,6 @@ class Contact(Element):
     """Base of unilateral contacts between two bodies."""
 
     contact: Rigid | Compliant = field(kw_only=True)
-
     dimensions = (2,)
     #: label of each gap; a single gap has the name of its joint
     gap_labels: ClassVar[tuple[str, ...]] = ("",)
@@ -105,7 +126,7 @@ class Contact(Element):
         return self.gaps(a, b, p)
 
     def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        """Contact point and normal of each gap of a contact in space, as smooth as `gaps`."""
+        """Contact point and normal of each gap, as smooth as `gaps`."""
         raise TypeError(f"{type(self).__name__} does not define its contact points.")
 
     def true_touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
@@ -113,14 +134,8 @@ class Contact(Element):
         return self.touches(a, b, p)
 
     def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        """Tangential velocity of b relative to a at each contact [m/s]; as smooth as `gaps`.
-
-        In the plane along the normal turned by -90 degrees.
-        """
-        touches = self.touches(a, b, p)
-        if isinstance(a, PlanarPlacement):
-            return ca.vertcat(*(_slip_at(point, ca.vertcat(n[1], -n[0]), a, b) for point, n in touches))
-        return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in touches))
+        """Tangential velocity of b relative to a at each contact [m/s]; as smooth as `gaps`."""
+        return ca.vertcat(*(slip_at(point, normal, a, b) for point, normal in self.touches(a, b, p)))
 
     def true_slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
         """Slip of overlapping surfaces; need not exist where contacts are open."""
@@ -140,12 +155,7 @@ class FreeContact(Contact):
     a: BodyRef
     b: BodyRef
     size: PositiveLength = field(default=1e-2, kw_only=True)
-
     body_fields = ("a", "b")
-
-
-#: largest number of points on a rim: between two of these it is lower by 5e-6 of its radius
-MOST_POINTS = 1000
 
 
 def check_points(contact: Contact, points: int, least: int) -> None:
@@ -156,37 +166,49 @@ def check_points(contact: Contact, points: int, least: int) -> None:
         raise contact.error(f"points must be {accepted}, the points on a rim, got {shown(points)}.")
 
 
-def _plane(a: PlanarPlacement, direction: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Tangent and normal, in the global frame, of a line at the angle `direction` in the frame of a."""
-    cosine, sine = ca.cos(direction), ca.sin(direction)
-    return a.rotate(ca.vertcat(cosine, sine)), a.rotate(ca.vertcat(-sine, cosine))
+def rim_labels(points: int, prefix: str = "") -> tuple[str, ...]:
+    """Labels of rim points, back end first; of the ends alone for 0 points."""
+    if not points:
+        return tuple(f"{prefix}{end}" for end, _ in ENDS)
+    return tuple(f"{prefix}{end}_{i + 1}" for end, _ in ENDS for i in range(points))
 
 
-def _normal(direction: float) -> tuple[float, float]:
-    """Normal of a line at the angle `direction`, in the frame in which that is given."""
-    return -math.sin(direction), math.cos(direction)
-
-
-def _slip_at(point: ca.SX, tangent: ca.SX, a: PlanarPlacement, b: PlanarPlacement) -> ca.SX:
-    """Velocity along `tangent` of b's material point at a global point, relative to a's."""
-
-    def velocity(body: PlanarPlacement) -> ca.SX:
-        arm = point - body.position
-        return body.twist[:2] + body.twist[2] * ca.vertcat(-arm[1], arm[0])
-
-    return ca.dot(tangent, velocity(b) - velocity(a))
+def around(axis: ca.SX, radius: ca.SX, points: int) -> list[ca.SX]:
+    """Points of a circle about a unit vector, from its middle."""
+    t1, t2 = tangents(axis)
+    angles = [2 * math.pi * i / points for i in range(points)]
+    return [radius * (math.cos(angle) * t1 + math.sin(angle) * t2) for angle in angles]
 
 
 @dataclass(frozen=True, eq=False)
-class _OfPoint(_PlanarOrSpatial, FreeContact):
-    """Base of contacts of a point of b, in the plane or in space."""
+class _AgainstPlane(FreeContact):
+    """Base of contacts of a surface of b with a plane of a, or in the plane with a straight line of it."""
 
-    at_a: Point = field(default=ORIGIN, kw_only=True)
-    at_b: Point = field(default=ORIGIN, kw_only=True)
+    def _normal(self, a: Any, p: SimpleNamespace) -> ca.SX:
+        local = unit(p.normal) if hasattr(p, "normal") else ca.vertcat(-ca.sin(p.direction), ca.cos(p.direction))
+        return a.rotate(local)
+
+    def _points(self, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX]:
+        """Lowest points of the surface, in the ground frame."""
+        raise TypeError(f"{type(self).__name__} has no points.")
+
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        normal, wall = self._normal(a, p), a.point(p.at_a)
+        return ca.vertcat(*(ca.dot(normal, point - wall) for point in self._points(a, b, p)))
+
+    def touches(self, a: Any, b: Any, p: SimpleNamespace) -> Touches:
+        normal = self._normal(a, p)
+        return [(point, normal) for point in self._points(a, b, p)]
+
+    def _wall(self, p: SimpleNamespace, radius: float = 0.0) -> Wall:
+        """The drawing of the plane."""
+        wall, near = self.spots(p)
+        normal = vector(p.normal) if hasattr(p, "normal") else (-math.sin(p.direction), math.cos(p.direction))
+        return Wall(wall, normal, near, radius)
 
 
 @dataclass(frozen=True, eq=False)
-class PointPlane(_OfPoint):
+class PointPlane(_PlanarOrSpatial, _AgainstPlane):
     """A point of body b above a straight wall of body a: ``g_N = n^T (r_point - r_wall)``.
 
     In space, where the normal is given, the wall is a plane.
@@ -194,61 +216,49 @@ class PointPlane(_OfPoint):
     Parameters
     ----------
     a, b : body with the wall, body with the point
-    at_a : [m]
-        A point of the wall, in the frame of a.
+    at_a : [m], a point of the wall, in the frame of a
     direction : [rad]
         Angle of the wall's tangent in the frame of a; the normal, at 90 degrees to it, points to the free side. In the
         plane only.
-    at_b : [m]
-        The point, in the frame of b.
+    at_b : [m], the point, in the frame of b
     normal : n [-], optional
         Normal towards the free side, in the frame of a, of any length; with it the contact is spatial.
-    size : [m], > 0
-        Typical gap, for tolerances only: gaps below 1e-8 of it count as closed.
+    size : [m], > 0, typical gap, for tolerances only: gaps below 1e-8 of it count as closed
     contact : the contact law
-
-    Raises
-    ------
-    ModelError
-        If a number is out of range, the normal is zero, or planar and spatial fields are mixed.
     """
 
+    at_a: Point = field(default=ORIGIN, kw_only=True)
+    at_b: Point = field(default=ORIGIN, kw_only=True)
     direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
     normal: Direction | None = field(default=None, kw_only=True)
-
-    in_space = "normal"
-
-    def __post_init__(self) -> None:
-        if self.normal is not None and self.direction != 0.0:
-            raise self.error("direction is for planar models; in space give normal instead.")
-        super().__post_init__()
+    in_space, only_in_plane = "normal", ("direction",)
 
     def numbers(self) -> dict[str, float]:
-        numbers = super().numbers()
-        if self.spatial:
-            del numbers["direction"]
-        return numbers
+        return {name: value for name, value in super().numbers().items() if not (self.spatial and name == "direction")}
 
-    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        normal = a.rotate(unit(p.normal)) if self.spatial else _plane(a, p.direction)[1]
-        return ca.dot(normal, b.point(p.at_b) - a.point(p.at_a))
-
-    def slip(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.spatial:
-            return super().slip(a, b, p)
-        return _slip_at(b.point(p.at_b), _plane(a, p.direction)[0], a, b)
-
-    def touches(self, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> Touches:
-        return [(b.point(p.at_b), a.rotate(unit(p.normal)))]
+    def _points(self, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX]:
+        return [b.point(p.at_b)]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        wall, point = self.spots(p)
-        normal = vector(p.normal) if self.spatial else _normal(p.direction)
-        return (Wall(wall, normal, near=point), Dot(point, corner=True))
+        return (self._wall(p), Dot(self.spots(p)[1], corner=True))
 
 
 @dataclass(frozen=True, eq=False)
-class CirclePlane(FreeContact):
+class _RoundOnPlane(_AgainstPlane):
+    """Base of circles and spheres on a plane."""
+
+    def _points(self, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX]:
+        return [b.point(p.at_b) - p.radius * self._normal(a, p)]
+
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        return {"radius": p.radius, "effective_radius": p.radius}
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        return (Round(self.spots(p)[1], p.radius), self._wall(p, p.radius))
+
+
+@dataclass(frozen=True, eq=False)
+class CirclePlane(_RoundOnPlane):
     """A circle of body b above a straight wall of body a: ``g_N = n^T (r_centre - r_wall) - radius``.
 
     Parameters
@@ -256,11 +266,8 @@ class CirclePlane(FreeContact):
     a, b : body with the wall, body with the circle
     radius : [m], > 0
     at_a, direction : as in `PointPlane`
-    at_b : [m]
-        Centre of the circle, in the frame of b.
-    size : [m], > 0
-        Typical gap, for tolerances only.
-    contact : the contact law
+    at_b : [m], centre of the circle, in the frame of b
+    size, contact : as in `PointPlane`
     """
 
     radius: PositiveLength = field(kw_only=True)
@@ -268,19 +275,8 @@ class CirclePlane(FreeContact):
     at_b: Point = field(default=ORIGIN, kw_only=True)
     direction: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
 
-    def gaps(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        return ca.dot(_plane(a, p.direction)[1], b.point(p.at_b) - a.point(p.at_a)) - p.radius
-
-    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
-        return {"radius": p.radius, "effective_radius": p.radius}
-
-    def slip(self, a: PlanarPlacement, b: PlanarPlacement, p: SimpleNamespace) -> ca.SX:
-        tangent, normal = _plane(a, p.direction)
-        return _slip_at(b.point(p.at_b) - p.radius * normal, tangent, a, b)
-
-    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
-        wall, centre = self.spots(p)
-        return (Round(centre, p.radius), Wall(wall, _normal(p.direction), near=centre, radius=p.radius))
+    def gaps(self, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+        return ca.dot(self._normal(a, p), b.point(p.at_b) - a.point(p.at_a)) - p.radius
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,16 +312,13 @@ class CircleCircle(_RoundPair):
     Parameters
     ----------
     radius_a, radius_b : [m], > 0
-    at_a, at_b : [m]
-        Centres, in the frames of the bodies.
-    size : [m], > 0
-        Typical gap, for tolerances only.
-    contact : the contact law
+    at_a, at_b : [m], centres, in the frames of the bodies
+    size, contact : as in `PointPlane`
     """
 
 
 @dataclass(frozen=True, eq=False)
-class PointBox(_OfPoint):
+class PointBox(_PlanarOrSpatial, FreeContact):
     """A point of body b, or a circle or ball about it, outside a rectangle of body a, in space a box.
 
     With x the point in the axes of a, from the middle of the rectangle, and s its sides ``(width, height)``, in space
@@ -342,33 +335,24 @@ class PointBox(_OfPoint):
     Parameters
     ----------
     a, b : body with the rectangle or box, body with the point
-    width, height, depth : [m], > 0
-        Lengths along the x, y and z axis of a; with a depth the contact is spatial.
-    radius : [m], >= 0
-        Of a circle or ball about the point.
-    at_a : [m]
-        Middle of the rectangle or box, in the frame of a.
-    at_b : [m]
-        The point, or the centre of the circle or ball, in the frame of b.
-    size : [m], > 0
-        Typical gap, for tolerances only: gaps below 1e-8 of it count as closed.
+    width, height, depth : [m], > 0, lengths along the x, y and z axis of a; with a depth the contact is spatial
+    radius : [m], >= 0, of a circle or ball about the point
+    at_a : [m], middle of the rectangle or box, in the frame of a
+    at_b : [m], the point, or the centre of the circle or ball, in the frame of b
+    size : [m], > 0, typical gap, for tolerances only: gaps below 1e-8 of it count as closed
     contact : the contact law
-
-    Raises
-    ------
-    ModelError
-        If a number is out of range, or planar and spatial fields are mixed.
 
     >>> stick = Rigid(restitution=0.0, friction=0.8)
     >>> PointBox("corner", "ground", "brick", width=1.0, height=0.2, at_b=(0.1, -0.05), contact=stick).gap_names()
     ('corner',)
     """
 
+    at_a: Point = field(default=ORIGIN, kw_only=True)
+    at_b: Point = field(default=ORIGIN, kw_only=True)
     width: PositiveLength = field(kw_only=True)
     height: PositiveLength = field(kw_only=True)
     depth: PositiveLength | None = field(default=None, kw_only=True)
     radius: Annotated[float, Quantity("m", nonnegative=True)] = field(default=0.0, kw_only=True)
-
     in_space = "depth"
 
     def _sides(self, p: SimpleNamespace) -> ca.SX:
@@ -420,6 +404,170 @@ class PointBox(_OfPoint):
         signs = ((-1, -1), (1, -1), (1, 1), (-1, 1))
         corners = [Spot(middle.body, (x + i * sides[0] / 2, y + k * sides[1] / 2)) for i, k in signs]
         return (*(Line(one, other) for one, other in zip(corners, corners[1:] + corners[:1], strict=True)), body)
+
+
+@dataclass(frozen=True, eq=False)
+class _OnPlane(_AgainstPlane):
+    """Base of contacts of a surface of b with a plane of a in space."""
+
+    normal: Direction = field(kw_only=True)
+    at_a: Point = field(default=SPACE, kw_only=True)
+    at_b: Point = field(default=SPACE, kw_only=True)
+    dimensions = (3,)
+
+
+@dataclass(frozen=True, eq=False)
+class SpherePlane(_RoundOnPlane, _OnPlane):
+    """A sphere of body b above a plane of body a: ``g_N = n^T (r_centre - r_plane) - radius``.
+
+    Parameters
+    ----------
+    a, b : body with the plane, body with the sphere
+    radius : [m], > 0
+    normal : n [-], of the plane, towards the free side, in the frame of a, of any length
+    at_a : [m], a point of the plane, in the frame of a
+    at_b : [m], centre of the sphere, in the frame of b
+    size : [m], > 0, typical gap, for tolerances only: gaps below 1e-8 of it count as closed
+    contact : the contact law
+
+    >>> from nonsmooth import Rigid
+    >>> rough = Rigid(restitution=0.0, friction=0.3)
+    >>> SpherePlane("floor", "ground", "ball", radius=0.1, normal=(0, 0, 1), contact=rough).gap_names()
+    ('floor',)
+    """
+
+    radius: PositiveLength = field(kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class EllipsoidPlane(_OnPlane):
+    """An ellipsoid of body b above a plane of body a, by its point nearest to the plane.
+
+    With D the squares of the semi-axes and m the plane's normal in the ellipsoid's axes::
+
+        g_N = n . (r_centre - r_plane) - sqrt(m . D m)
+
+    The contact point is ``r_centre - D m / sqrt(m . D m)``. Exact and smooth in every position. It has no radius, since
+    that changes with the contact point: a compliant law is given its stiffness as a number.
+
+    Parameters
+    ----------
+    a, b : body with the plane, body with the ellipsoid
+    semi_axes : [m], each > 0, half of the ellipsoid's lengths along its x, y and z axis
+    quaternion : [-], orientation of the ellipsoid's axes in the frame of b; by default they are parallel
+    normal, at_a : as in `SpherePlane`
+    at_b : [m], centre of the ellipsoid, in the frame of b
+    size, contact : as in `PointPlane`
+    """
+
+    semi_axes: Annotated[tuple[float, float, float], Quantity("m", positive=True)] = field(kw_only=True)
+    quaternion: Orientation = field(default=IDENTITY, kw_only=True)
+
+    def _points(self, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX]:
+        own = rotation_matrix(p.quaternion)
+        scaled = p.semi_axes * (own.T @ b.unrotate(self._normal(a, p)))  # of the length m . D m, never zero
+        return [b.point(p.at_b - own @ (p.semi_axes * scaled) / ca.norm_2(scaled))]
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        semi_axes, own = vector(p.semi_axes), rotation_matrix(ca.DM(p.quaternion))
+        axes = tuple(vector(length * own[:, i]) for i, length in enumerate(semi_axes))
+        return (Ellipsoid(self.spots(p)[1], axes), self._wall(p, max(semi_axes)))
+
+
+@dataclass(frozen=True, eq=False)
+class SphereSphere(_RoundPair):
+    """Two spheres outside each other, with the gap and the parameters of a `CircleCircle`.
+
+    A ball in a socket is a `SphericalClearance`.
+    """
+
+    at_a: Point = field(default=SPACE, kw_only=True)
+    at_b: Point = field(default=SPACE, kw_only=True)
+    dimensions = (3,)
+
+
+@dataclass(frozen=True, eq=False)
+class BoxPlane(_OnPlane):
+    """The eight corners of a box of body b above a plane of body a: ``g_N = n^T (r_corner - r_plane)``.
+
+    The label of a corner states its side along the body's x, y and z axis, such as ``low_low_high``. A box that rests
+    on a face has four closed gaps, among which the distribution of its weight is not unique.
+
+    Parameters
+    ----------
+    a, b : body with the plane, body with the box
+    edges : [m], each > 0, lengths of the edges along the x, y and z axis of b
+    normal, at_a : as in `SpherePlane`
+    at_b : [m], centre of the box, in the frame of b
+    size, contact : as in `PointPlane`
+    """
+
+    edges: Annotated[tuple[float, float, float], Quantity("m", positive=True)] = field(kw_only=True)
+    gap_labels = tuple("_".join(side for side, _ in corner) for corner in CORNERS)
+
+    def _points(self, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX]:
+        corners = (ca.vertcat(*(sign * p.edges[i] / 2 for i, (_, sign) in enumerate(corner))) for corner in CORNERS)
+        return [b.point(p.at_b + corner) for corner in corners]
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        return (Box(self.spots(p)[1], vector(p.edges)), self._wall(p))
+
+
+@dataclass(frozen=True, eq=False)
+class CylinderPlane(_OnPlane):
+    """A cylinder of body b above a plane of body a, by points on the rims of its two ends.
+
+    `points` points are fixed on each rim, so that the cylinder can stand on its ends as well as lie, but rolls like a
+    prism with this number of edges. With ``points=0`` there are two gaps, of the lowest point of each rim::
+
+        g_N = n . (r_end - r_plane) - radius sqrt(1 - (n . u)^2)
+
+    with u the axis: exact for a rolling cylinder, and smooth unless it stands upright, where a rim has no lowest point.
+    Labels are ``back`` and ``front`` for the ends on the negative and the positive side of the axis, with the number of
+    the point.
+
+    Parameters
+    ----------
+    a, b : body with the plane, body with the cylinder
+    radius, length : [m], > 0
+    axis : u [-], of the cylinder, in the frame of b, of any length
+    points : 0, or >= 3, on each rim
+    normal, at_a : as in `SpherePlane`
+    at_b : [m], centre of the cylinder, in the frame of b
+    size, contact : as in `PointPlane`
+    """
+
+    radius: PositiveLength = field(kw_only=True)
+    length: PositiveLength = field(kw_only=True)
+    axis: Direction = field(kw_only=True)
+    points: int = field(default=8, kw_only=True)
+
+    def check_together(self, numbers: Mapping[str, float]) -> None:
+        super().check_together(numbers)
+        check_points(self, self.points, least=0)
+
+    @property
+    def gap_labels(self) -> tuple[str, ...]:  # type: ignore[override]
+        return rim_labels(self.points)
+
+    def _points(self, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX]:
+        axis = unit(p.axis)
+        ends = [p.at_b + sign * p.length / 2 * axis for _, sign in ENDS]
+        if self.points == 0:
+            normal, along = self._normal(a, p), b.rotate(axis)
+            across = normal - ca.dot(normal, along) * along
+            length = ca.sqrt(ca.fmax(ca.dot(across, across), NOWHERE**2))  # of an upright cylinder: no direction
+            return [b.point(end) - p.radius * across / length for end in ends]
+        return [b.point(end + offset) for end in ends for offset in around(axis, p.radius, self.points)]
+
+    def geometry(self, p: SimpleNamespace) -> dict[str, ca.SX]:
+        """Geometry of a rolling cylinder, with half of its length at each end; points have none."""
+        if self.points:
+            return {}
+        return {"radius": p.radius, "effective_radius": p.radius, "length": p.length / 2}
+
+    def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
+        return (Cylinder(self.spots(p)[1], vector(p.axis), p.radius, p.length), self._wall(p, p.radius))
 
 
 def with_law(elements: Iterable[Element], contact: Rigid | Compliant) -> tuple[Element, ...]:

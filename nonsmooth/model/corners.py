@@ -6,6 +6,7 @@ are sampled at `SAMPLES` times, and at more where their `Bounds` leave room betw
 sharply, corners are added that divide the pulse into parts in which it is nearly linear.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model.assembly import ElementFunctions
-from nonsmooth.model.bounds import Bounds
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
 from nonsmooth.model.joints import Joint
@@ -105,29 +105,30 @@ def next_after(corners: Array, t: float, t_end: float) -> float:
 
 
 class Corners:
-    """Corners of the elements of a system.
-
-    Parameters
-    ----------
-    elements, functions : of the system
-    names : of the parameters of the system, in order
-    """
+    """Corners of the elements of a system, whose parameters have these names."""
 
     def __init__(self, elements: Iterable[Element], functions: ElementFunctions, names: Iterable[str]) -> None:
         index = {name: i for i, name in enumerate(names)}
         self._t, self._p = ca.SX.sym("t"), ca.SX.sym("p", len(index))
         found = _Found()
         for element in elements:
-            made = _in_time(element, functions)
-            if made is not None:
-                own = [index[f"{element.name}.{label}"] for label in element.numbers()]
-                _find(made, self._t, self._p[own] if own else ca.SX(0, 1), found)
+            if isinstance(element, Force):
+                made, outputs = functions.forces(element), slice(1, None)
+            elif isinstance(element, Joint):
+                made, outputs = functions.constraint(element), slice(0, 1)
+            else:
+                continue
+            if any(made.jac_sparsity(k, 0).nnz() for k in range(made.n_out())[outputs]):
+                own, symbols = [index[f"{element.name}.{label}"] for label in element.numbers()], made.sx_in()
+                in_time = ca.Function("in_time", symbols, made.call(symbols)[outputs])
+                _find(in_time, self._t, self._p[own] if own else ca.SX(0, 1), found)
         self._found = found
         self._times = ca.Function("times", [self._p], [ca.vertcat(*(time for time, _ in found.times))])
-        self._levels = [
-            (self._of_time([level]), self._of_time([zero]), whole, self._slope(zero))
-            for level, zero, whole in found.levels
-        ]
+        self._levels: list[tuple[_OfTime, _OfTime, bool, _OfTime | None]] = []
+        for level, zero, whole in found.levels:
+            slope = ca.jacobian(zero, self._t)  # of use where it is linear in time
+            constant = None if ca.depends_on(slope, self._t) else self._of_time([slope])
+            self._levels.append((self._of_time([level]), self._of_time([zero]), whole, constant))
         self._functions = self._of_time(found.functions)
         every = [time for time, _ in found.times] + [level for level, _, _ in found.levels] + found.functions
         self._used = np.array(ca.which_depends(ca.vertcat(*every), self._p, 1, False), dtype=bool)
@@ -164,11 +165,6 @@ class Corners:
     def _of_time(self, expressions: Sequence[ca.SX]) -> "_OfTime":
         return _OfTime(ca.Function("of_time", [self._t, self._p], [ca.densify(ca.vertcat(*expressions))]))
 
-    def _slope(self, zero: ca.SX) -> "_OfTime | None":
-        """The slope of a function that is linear in time."""
-        slope = ca.jacobian(zero, self._t)
-        return None if ca.depends_on(slope, self._t) else self._of_time([slope])
-
 
 class _OfTime:
     """Functions (t, parameters) -> (functions,) at many times."""
@@ -177,7 +173,7 @@ class _OfTime:
         self._function, self._number = function, function.numel_out(0)
 
     @cached_property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> "Bounds":
         return Bounds(self._function)
 
     def __call__(self, t: Array, values: Array) -> Array:
@@ -229,20 +225,6 @@ class _OfTime:
         """Room of the bounds of functions (used,) over intervals, outside their values at both ends."""
         lower, upper = (bound[used] for bound in self.bounds(a, b, values))
         return np.asarray(np.maximum(upper - np.maximum(left, right), np.minimum(left, right) - lower))
-
-
-def _in_time(element: Element, functions: ElementFunctions) -> ca.Function | None:
-    """(t, .., p) of a load or a joint; None if it does not depend on time."""
-    if isinstance(element, Force):
-        made, outputs = functions.forces(element), slice(1, None)
-    elif isinstance(element, Joint):
-        made, outputs = functions.constraint(element), slice(0, 1)
-    else:
-        return None
-    if not any(made.jac_sparsity(k, 0).nnz() for k in range(made.n_out())[outputs]):
-        return None
-    symbols = made.sx_in()
-    return ca.Function("in_time", symbols, made.call(symbols)[outputs])
 
 
 def _find(function: ca.Function, t: ca.SX, p: ca.SX, found: _Found) -> None:
@@ -369,21 +351,17 @@ def _changes(
     at = level(t, values)[0]
     k = np.flatnonzero(at[1:] != at[:-1])
     a, b, of = t[k], t[k + 1], at[k]
+    lowest = np.iinfo(np.int64).min
     while True:
-        middle = _halfway(a, b)
+        # the middle one of the numbers between: from anywhere, beside zero too, 64 such steps lead to the next number
+        i, j = (np.where(bits < 0, lowest - bits, bits) for bits in (a.view(np.int64), b.view(np.int64)))
+        k = (i & j) + ((i ^ j) >> 1)
+        middle = np.where(k < 0, lowest - k, k).view(np.float64)
         inside = (middle > a) & (middle < b)
         if not inside.any():
             return np.asarray(b), often
         same = level(middle, values)[0] == of
         a, b = np.where(inside & same, middle, a), np.where(inside & ~same, middle, b)
-
-
-def _halfway(a: Array, b: Array) -> Array:
-    """The middle one of the numbers between: from anywhere, beside zero too, 64 such steps lead to the next number."""
-    lowest = np.iinfo(np.int64).min
-    i, j = (np.where(bits < 0, lowest - bits, bits) for bits in (a.view(np.int64), b.view(np.int64)))
-    k = (i & j) + ((i ^ j) >> 1)
-    return np.asarray(np.where(k < 0, lowest - k, k).view(np.float64))
 
 
 # ---- pulses
@@ -432,11 +410,8 @@ def _parts(functions: _OfTime, values: Array, i: int, t: Array) -> Array:
         a, b = np.concatenate([a[far], middle[far]]), np.concatenate([middle[far], b[far]])
         ya, yb = np.concatenate([ya[far], ym[far]]), np.concatenate([ym[far], yb[far]])
     order = np.argsort(t)
-    return _thinned(t[order], y[order])
-
-
-def _thinned(t: Array, y: Array) -> Array:
-    """Points of a line that deviates by a small share of its range (Douglas and Peucker)."""
+    t, y = t[order], y[order]
+    # those of a line that deviates by a small share of its range (Douglas and Peucker)
     kept, waiting, tolerance = {0, len(t) - 1}, [(0, len(t) - 1)], LINEAR * float(np.max(y) - np.min(y))
     while waiting:
         i, k = waiting.pop()
@@ -448,3 +423,179 @@ def _thinned(t: Array, y: Array) -> Array:
             kept.add(j)
             waiting += [(i, j), (j, k)]
     return t[sorted(kept)]
+
+
+# ---- bounds of expressions over intervals of time, by interval arithmetic of their operations
+
+#: of numbers (n,) or of one ()
+Numbers = NDArray[np.floating[Any]]
+#: lower and upper bounds
+Interval = tuple[Numbers, Numbers]
+ONE: Interval = (np.ones(()), np.ones(()))
+
+RISING: dict[int, Callable[[Numbers], Numbers]] = {
+    ca.OP_ASSIGN: np.positive, ca.OP_LIFT: np.positive, ca.OP_TWICE: lambda x: 2.0 * x, ca.OP_EXP: np.exp,
+    ca.OP_LOG: np.log, ca.OP_SQRT: np.sqrt, ca.OP_ASIN: np.arcsin, ca.OP_ATAN: np.arctan, ca.OP_SINH: np.sinh,
+    ca.OP_TANH: np.tanh, ca.OP_ASINH: np.arcsinh, ca.OP_ACOSH: np.arccosh, ca.OP_ATANH: np.arctanh,
+    ca.OP_ERF: np.vectorize(math.erf, [float]), ca.OP_LOG1P: np.log1p,
+    ca.OP_EXPM1: np.expm1, ca.OP_FLOOR: np.floor, ca.OP_CEIL: np.ceil, ca.OP_SIGN: np.sign,
+}  # fmt: skip
+FALLING: dict[int, Callable[[Numbers], Numbers]] = {ca.OP_NEG: np.negative, ca.OP_ACOS: np.arccos}
+#: even functions that rise with the absolute value
+EVEN: dict[int, Callable[[Numbers], Numbers]] = {ca.OP_FABS: np.abs, ca.OP_SQ: np.square, ca.OP_COSH: np.cosh}
+RISING_IN_BOTH: dict[int, Callable[[Numbers, Numbers], Numbers]] = {
+    ca.OP_ADD: np.add, ca.OP_FMIN: np.fmin, ca.OP_FMAX: np.fmax, ca.OP_AND: np.logical_and, ca.OP_OR: np.logical_or,
+}  # fmt: skip
+
+
+class Bounds:
+    """Bounds of a function (x, p) -> (y,) of numbers, over intervals of its first argument.
+
+    They hold but for round-off and are exact where each operand occurs once; the more often it does and the longer the
+    interval, the wider they are. Operations without known bounds have infinite ones.
+    """
+
+    def __init__(self, function: ca.Function) -> None:
+        inputs, outputs = function.instruction_input, function.instruction_output
+        self._operations = []
+        for k in range(function.n_instructions()):
+            what = function.instruction_id(k)
+            constant = np.asarray(function.instruction_constant(k) if what == ca.OP_CONST else np.nan)
+            self._operations.append((what, inputs(k), outputs(k), constant))
+        self._outputs, self._slots = function.numel_out(0), function.sz_w()
+
+    def __call__(self, start: Array, end: Array, values: Array) -> Interval:
+        """Lower and upper bounds (outputs, n) over intervals (n,), with parameters."""
+        slots: list[Interval] = [(start, end)] * self._slots
+        lower, upper = np.empty((2, self._outputs, start.size))
+        with np.errstate(all="ignore"):
+            for what, at, to, constant in self._operations:
+                if what == ca.OP_OUTPUT:
+                    lower[to[1]], upper[to[1]] = slots[at[0]]
+                elif what == ca.OP_INPUT:
+                    number = np.asarray(values[at[1]] if at[0] else 0.0)
+                    slots[to[0]] = (number, number) if at[0] else (start, end)
+                elif what == ca.OP_CONST:
+                    slots[to[0]] = (constant, constant)
+                else:
+                    slots[to[0]] = _operated(what, [slots[i] for i in at])
+        return lower, upper
+
+
+def _operated(what: int, given: list[Interval]) -> Interval:
+    """The result of an operation; infinite where it is not a number."""
+    if all(one[0] is one[1] for one in given):
+        x = [one[0] for one in given]
+        made = ca.SX.unary(what, x[0]) if len(x) == 1 else ca.SX.binary(what, *x)
+        number = np.asarray(float(made))
+        return number, number
+    lower, upper = _bounds(what, given)
+    unknown = np.isnan(lower) | np.isnan(upper)
+    return np.where(unknown, -np.inf, lower), np.where(unknown, np.inf, upper)
+
+
+def _bounds(what: int, given: list[Interval]) -> Interval:
+    a, b = given[0]
+    if what in RISING:
+        return RISING[what](a), RISING[what](b)
+    if what in FALLING:
+        return FALLING[what](b), FALLING[what](a)
+    if what in EVEN:
+        return _even(EVEN[what], a, b)
+    if what in (ca.OP_SIN, ca.OP_COS):
+        return _cosine(a, b) if what == ca.OP_COS else _cosine(a - 0.5 * np.pi, b - 0.5 * np.pi)
+    if what == ca.OP_TAN:
+        whole = np.floor((a + 0.5 * np.pi) / np.pi) == np.floor((b + 0.5 * np.pi) / np.pi)
+        return np.where(whole, np.tan(a), -np.inf), np.where(whole, np.tan(b), np.inf)
+    if what == ca.OP_INV:
+        return _quotient(ONE, given[0])
+    if what == ca.OP_NOT:
+        lower, upper = _truth(a, b)
+        return 1.0 - upper, 1.0 - lower
+    return _of_two(what, *given) if len(given) == 2 else (np.full_like(a, -np.inf), np.full_like(b, np.inf))
+
+
+def _of_two(what: int, first: Interval, second: Interval) -> Interval:
+    (a, b), (c, d) = first, second
+    if what in (ca.OP_AND, ca.OP_OR):
+        (a, b), (c, d) = _truth(a, b), _truth(c, d)
+    if what in RISING_IN_BOTH:
+        operation = RISING_IN_BOTH[what]
+        return 1.0 * operation(a, c), 1.0 * operation(b, d)
+    if what == ca.OP_SUB:
+        return a - d, b - c
+    if what == ca.OP_MUL:
+        return _product(first, second)
+    if what == ca.OP_DIV:
+        return _quotient(first, second)
+    if what == ca.OP_IF_ELSE_ZERO:
+        true, false = _truth(a, b)[0] == 1.0, _truth(a, b)[1] == 0.0
+        lower, upper = np.where(true, c, np.minimum(c, 0.0)), np.where(true, d, np.maximum(d, 0.0))
+        return np.where(false, 0.0, lower), np.where(false, 0.0, upper)
+    if what in (ca.OP_LT, ca.OP_LE):
+        less = np.less if what == ca.OP_LT else np.less_equal
+        return 1.0 * less(b, c), 1.0 * less(a, d)
+    if what in (ca.OP_EQ, ca.OP_NE):
+        surely, perhaps = 1.0 * ((a == b) & (c == d) & (a == c)), 1.0 * ((a <= d) & (c <= b))
+        return (surely, perhaps) if what == ca.OP_EQ else (1.0 - perhaps, 1.0 - surely)
+    if what == ca.OP_HYPOT:
+        (a, b), (c, d) = _even(np.abs, a, b), _even(np.abs, c, d)
+        return np.hypot(a, c), np.hypot(b, d)
+    if what in (ca.OP_POW, ca.OP_CONSTPOW):
+        return _power(first, second)
+    if what in (ca.OP_FMOD, ca.OP_REMAINDER) and c is d:
+        most, rounded, remainder = np.abs(d), np.rint, lambda x, y: x - y * np.rint(x / y)
+        least = -most
+        if what == ca.OP_FMOD:
+            rounded, remainder, least = np.trunc, np.fmod, np.where(a < 0.0, -most, 0.0)
+        same = rounded(a / d) == rounded(b / d)
+        return np.where(same, remainder(a, d), least), np.where(same, remainder(b, d), most)
+    if what == ca.OP_ATAN2:
+        ends = np.broadcast_arrays(*(np.arctan2(x, y) for x in first for y in second))
+        cut = (c < 0.0) & (a <= 0.0) & (b >= 0.0)
+        return np.where(cut, -np.pi, np.minimum.reduce(ends)), np.where(cut, np.pi, np.maximum.reduce(ends))
+    if what == ca.OP_COPYSIGN:
+        most = _even(np.abs, a, b)[1]
+        return np.broadcast_arrays(-most, d)[0], np.broadcast_arrays(most, d)[0]
+    shape = np.broadcast_shapes(a.shape, c.shape)
+    return np.full(shape, -np.inf), np.full(shape, np.inf)
+
+
+def _truth(a: Numbers, b: Numbers) -> Interval:
+    """Truth of numbers between two, 0 or 1: whether all are not zero, and whether one is not."""
+    return 1.0 * ((a > 0.0) | (b < 0.0)), 1.0 * ((a != 0.0) | (b != 0.0))
+
+
+def _even(function: Callable[[Numbers], Numbers], a: Numbers, b: Numbers) -> Interval:
+    left, right = function(a), function(b)
+    through = (a < 0.0) & (b > 0.0)
+    return np.where(through, function(np.zeros(())), np.minimum(left, right)), np.maximum(left, right)
+
+
+def _cosine(a: Numbers, b: Numbers) -> Interval:
+    left, right, half = np.cos(a), np.cos(b), a / np.pi
+    top = 2.0 * np.ceil(0.5 * half) * np.pi <= b
+    bottom = (2.0 * np.ceil(0.5 * (half - 1.0)) + 1.0) * np.pi <= b
+    return np.where(bottom, -1.0, np.minimum(left, right)), np.where(top, 1.0, np.maximum(left, right))
+
+
+def _product(first: Interval, second: Interval) -> Interval:
+    ends = np.broadcast_arrays(*(np.nan_to_num(x * y, posinf=np.inf, neginf=-np.inf) for x in first for y in second))
+    return np.minimum.reduce(ends), np.maximum.reduce(ends)
+
+
+def _quotient(first: Interval, second: Interval) -> Interval:
+    c, d = second
+    through = (c <= 0.0) & (d >= 0.0)
+    return _product(first, (np.where(through, -np.inf, 1.0 / d), np.where(through, np.inf, 1.0 / c)))
+
+
+def _power(first: Interval, second: Interval) -> Interval:
+    """Power of any base to a constant whole number, and of a base that is not negative."""
+    (a, b), (c, d) = first, second
+    if c is d and c.ndim == 0 and c == np.rint(c):
+        power = np.abs(c)
+        raised = _even(lambda x: x**power, a, b) if c % 2.0 == 0.0 else (a**power, b**power)
+        return raised if c >= 0.0 else _quotient(ONE, raised)
+    ends = np.broadcast_arrays(*(np.where(a < 0.0, np.nan, x**y) for x in first for y in second))
+    return np.minimum.reduce(ends), np.maximum.reduce(ends)

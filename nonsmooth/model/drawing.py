@@ -10,7 +10,6 @@ the empty tuple is the origin, or no vector.
 """
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -59,7 +58,6 @@ class Mark(Primitive):
     a: Spot
     b: Spot
     shape: MarkShape = "joint"
-
     outlines = True
 
 
@@ -69,7 +67,6 @@ class Axle(Primitive):
 
     spot: Spot
     along: Vector
-
     outlines = True
 
 
@@ -81,7 +78,6 @@ class Slide(Primitive):
     b: Spot
     along: Vector
     round: bool = False
-
     outlines = True
 
 
@@ -103,7 +99,6 @@ class Bearing(Primitive):
     axis_b: Vector = ()
     sections: tuple[float, ...] = (0.0,)
     of_sleeve: bool = False
-
     outlines = True
 
 
@@ -127,7 +122,6 @@ class Guide(Primitive):
     across_b: Vector
     width: float = 0.0
     side_clearance: float = 0.0
-
     outlines = True
 
 
@@ -232,7 +226,6 @@ class Arrow(Primitive):
     spot: Spot
     along: Vector
     fixed: bool = False
-
     load = True
 
 
@@ -247,7 +240,6 @@ class Turn(Primitive):
     b: Spot
     a: Spot | None = None
     axis: Vector = ()
-
     load = True
 
     def spots(self) -> tuple[Spot, ...]:
@@ -260,7 +252,6 @@ class Drive(Primitive):
 
     a: Spot
     b: Spot
-
     load = True
 
 
@@ -269,25 +260,4 @@ class Field(Primitive):
     """A uniform field of acceleration [m/s^2], ground frame, as gravity is."""
 
     acceleration: Vector
-
     load = True
-
-
-def joint_drawing(symbol: Symbol, a: Spot, b: Spot, p: SimpleNamespace) -> tuple[Primitive, ...]:
-    """Primitives of a joint at a point of each body, from its symbol and the directions among its parameter values p.
-
-    Directions are ``axis_a`` and ``axis_b``, along which a slide or sleeve moves and about which others turn, the
-    normal ``normal_a`` of a plane of a, and ``slide_b``, along which b slides.
-    """
-    axes = [vector(getattr(p, field, ())) for field in ("axis_a", "axis_b")]
-    if symbol == "slide" or symbol == "sleeve":
-        return (Slide(a, b, axes[0], round=symbol == "sleeve"),)
-    if symbol == "rod":
-        return (Line(a, b), Mark(a, a, "ball"), Mark(b, b, "ball"))
-    found: list[Primitive] = [Mark(a, b, symbol)]
-    found += [Axle(spot, axis) for spot, axis in zip((a, b), axes, strict=True) if axis]
-    if hasattr(p, "normal_a"):
-        found.append(Wall(a, vector(p.normal_a), near=b))
-    if hasattr(p, "slide_b"):
-        found.append(Slide(b, a, vector(p.slide_b), round=True))
-    return tuple(found)

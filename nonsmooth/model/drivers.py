@@ -8,20 +8,10 @@ from typing import Annotated, Any, Literal
 import casadi as ca
 import numpy as np
 
-from nonsmooth.model import rows as primitive
+from nonsmooth.model import frames as primitive
 from nonsmooth.model.drawing import Drive, Primitive, Turn, vector
 from nonsmooth.model.elements import ORIGIN, SPACE
-from nonsmooth.model.frames import SpatialPlacement
-from nonsmooth.model.joints import (
-    IDENTITY,
-    POINT,
-    TURNS,
-    Direction,
-    Joint,
-    Orientation,
-    _sine,
-    open_angle,
-)
+from nonsmooth.model.joints import IDENTITY, POINT, TURNS, Direction, Orientation, _OfParts, same_orientation
 from nonsmooth.model.signals import Signal, evaluate_signal
 from nonsmooth.quantities import Point, Quantity
 
@@ -31,7 +21,7 @@ Quaternion = tuple[float, float, float, float] | Callable[[Any], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class PrescribedMotion(Joint):
+class PrescribedMotion(_OfParts):
     """Driver: one coordinate of b relative to a follows a function of time.
 
     ``angle``: sin(theta_b - theta_a - motion(t)) = 0 [rad]; ``x``, ``y`` or ``z``: that component, in the frame of a,
@@ -49,18 +39,11 @@ class PrescribedMotion(Joint):
     coordinate : "angle", "x", "y", "z", "distance" or "displacement"
     motion : number, callable of t [s] -> [rad] or [m], or Table
         A callable is called once, with symbolic time. A distance is > 0.
-    at_a, at_b : [m]
-        Not for "angle".
-    axis_a : [-], optional
-        For "angle" in space and "displacement": the axis in the frame of a, of any length.
+    at_a, at_b : [m], not for "angle"
+    axis_a : [-], optional, for "angle" in space and "displacement": the axis in the frame of a, of any length
     quaternion : [-], optional
         For "angle" in space: (w, x, y, z) of b relative to a at angle zero; parallel frames if
         omitted.
-
-    Raises
-    ------
-    ModelError
-        If the coordinate is not one of these, or an axis or quaternion is missing, superfluous or out of range.
 
     >>> PrescribedMotion("motor", "ground", "crank", coordinate="angle", motion=lambda t: 150.0 * t).rows
     (('angle', 'rad'),)
@@ -72,7 +55,6 @@ class PrescribedMotion(Joint):
     at_b: Point = ORIGIN
     axis_a: Direction | None = None
     quaternion: Orientation | None = None
-
     in_space = "axis_a, or points of three components"
 
     def __post_init__(self) -> None:
@@ -106,36 +88,20 @@ class PrescribedMotion(Joint):
     def rows(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
         return ((self.coordinate, "rad" if self.coordinate == "angle" else "m"),)
 
-    def _target(self, t: ca.SX, p: SimpleNamespace) -> ca.SX:
-        if callable(self.motion):
-            return evaluate_signal(self.name, "motion", self.motion, t, 1)
-        return p.motion
-
-    def _offset(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
+    def _values(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX | tuple[ca.SX, ca.SX]]:
+        target = evaluate_signal(self.name, "motion", self.motion, t, 1) if callable(self.motion) else p.motion
+        if self.coordinate == "distance":
+            return [primitive.distance(a, b, p.at_a, p.at_b, target)]
+        if self.coordinate == "angle":
+            if self.axis_a is None:
+                sine, cosine = primitive.planar_angle(a, b, target)
+            else:
+                turned = primitive.twist_about(a, b, p.axis_a, getattr(p, "quaternion", IDENTITY))
+                sine, cosine = primitive.less(*turned, target)
+            return [(sine, ca.atan2(sine, cosine))]
         if self.coordinate == "displacement":
-            return primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a) - self._target(t, p)
-        offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a))
-        return offset[("x", "y", "z").index(self.coordinate)] - self._target(t, p)
-
-    def _angle(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
-        """Sine and cosine of the angle about the axis minus motion(t)."""
-        quaternion, target = getattr(p, "quaternion", IDENTITY), self._target(t, p)
-        S, C = primitive.twist_about(a, b, p.axis_a, quaternion)
-        return S * ca.cos(target) - C * ca.sin(target), C * ca.cos(target) + S * ca.sin(target)
-
-    def constraint(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.coordinate == "distance":
-            return primitive.distance(a, b, p.at_a, p.at_b, self._target(t, p))
-        if self.coordinate != "angle":
-            return self._offset(t, a, b, p)
-        return _sine(a, b, self._target(t, p)) if self.axis_a is None else self._angle(t, a, b, p)[0]
-
-    def violation(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> ca.SX:
-        if self.coordinate == "distance":
-            return primitive.distance_residual(a, b, p.at_a, p.at_b, self._target(t, p))
-        if self.coordinate != "angle":
-            return self._offset(t, a, b, p)
-        return open_angle(a, b, self._target(t, p)) if self.axis_a is None else ca.atan2(*self._angle(t, a, b, p))
+            return [primitive.offset_along(a, b, p.at_a, p.at_b, p.axis_a) - target]
+        return [a.unrotate(b.point(p.at_b) - a.point(p.at_a))["xyz".index(self.coordinate)] - target]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         a, b = self.spots(p)
@@ -143,7 +109,7 @@ class PrescribedMotion(Joint):
 
 
 @dataclass(frozen=True, eq=False)
-class PrescribedPose(Joint):
+class PrescribedPose(_OfParts):
     """Driver in space: a point of b and its orientation follow functions of time (6 rows).
 
     ``R_a' (r_b + R_b s_b - r_a - R_a s_a) - position(t) = 0`` [m], in the frame of a, and ``sin(phi) n = 0`` [rad] of
@@ -172,25 +138,16 @@ class PrescribedPose(Joint):
     )
     at_a: Point = SPACE
     at_b: Point = SPACE
-
     dimensions = (3,)
     rows = POINT + TURNS
 
-    def _signal(self, what: str, size: int, t: ca.SX, p: SimpleNamespace) -> ca.SX:
-        value = getattr(self, what)
-        return evaluate_signal(self.name, what, value, t, size) if callable(value) else getattr(p, what)
-
-    def _offset(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        offset = a.unrotate(primitive.coincident_points(a, b, p.at_a, p.at_b))
-        return offset - self._signal("position", 3, t, p)
-
-    def constraint(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        deviation = primitive.relative_orientation(a, b, self._signal("quaternion", 4, t, p))
-        return ca.vertcat(self._offset(t, a, b, p), primitive.turn(deviation))
-
-    def violation(self, t: ca.SX, a: SpatialPlacement, b: SpatialPlacement, p: SimpleNamespace) -> ca.SX:
-        deviation = primitive.relative_orientation(a, b, self._signal("quaternion", 4, t, p))
-        return ca.vertcat(self._offset(t, a, b, p), primitive.rotation_vector(deviation))
+    def _values(self, t: ca.SX, a: Any, b: Any, p: SimpleNamespace) -> list[ca.SX | tuple[ca.SX, ca.SX]]:
+        position, quaternion = (
+            evaluate_signal(self.name, name, value, t, size) if callable(value) else getattr(p, name)
+            for name, value, size in (("position", self.position, 3), ("quaternion", self.quaternion, 4))
+        )  # fmt: skip
+        offset = a.unrotate(b.point(p.at_b) - a.point(p.at_a)) - position
+        return [offset, same_orientation(primitive.relative_orientation(a, b, quaternion))]
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         return (Drive(*self.spots(p)),)

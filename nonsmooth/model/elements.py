@@ -8,7 +8,7 @@ compiled function, so that a sweep over them does not rebuild anything. Vectors 
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import NoneType, SimpleNamespace
@@ -39,11 +39,19 @@ ORIGIN: tuple[float, ...] = (0.0, 0.0)
 SPACE = (0.0, 0.0, 0.0)
 #: deviation of a quaternion's norm from 1 that is treated as rounding of its digits
 NORM = 1e-6
+NO_FIT = '{} takes no fit, which states a clearance; give a number, or "0.12 ±3e-5".'
 
 
 @dataclass(frozen=True, eq=False)
 class Element(metaclass=Called):
-    """Base of bodies, joints, drivers, clearances and forces: a name and declared quantities."""
+    """Base of bodies, joints, drivers, clearances and forces: a name and declared quantities.
+
+    Raises
+    ------
+    ModelError
+        Of every element: if its name is not a word without dots, a number is not finite or out of its range, a
+        direction is zero, a quaternion not of norm 1, a field is missing, or fields of plane and space are mixed.
+    """
 
     name: str
 
@@ -67,10 +75,12 @@ class Element(metaclass=Called):
         if wrong:
             raise self.error(wrong)
         self._convert()
-        for field in self._declared():
-            self._read_stated(field)
-            self._check_of_time(field)
-        self._check_parameters()
+        self._read_stated()
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            parts = value if isinstance(value, tuple | list) else (value,)
+            if one.name not in self._declared() and any(isinstance(part, Scatter) for part in parts):
+                raise self.error(f"{one.name} takes no tolerance, since it is no parameter; give plain numbers.")
         numbers = self.numbers()
         for label, value in numbers.items():
             self.check(label, value)
@@ -111,7 +121,14 @@ class Element(metaclass=Called):
             value = getattr(self, field)
             if value is None and NoneType in declared.forms or callable(value) and Callable in declared.forms:
                 continue
-            array = self._array(field, value, declared)
+            try:
+                if value is None:
+                    raise TypeError
+                array = floats(value)
+            except (OverflowError, TypeError, ValueError):
+                raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.") from None
+            if not (array.ndim == 0 and float in declared.forms or array.ndim == 1 and tuple in declared.forms):
+                raise self.error(f"{field} must be {declared.accepted}, got {value!r}.")
             if array.ndim == 0:
                 numbers[field] = float(array)
                 continue
@@ -126,10 +143,12 @@ class Element(metaclass=Called):
     def toleranced(self) -> dict[str, Fit | Toleranced]:
         """Numbers given as fits or with a tolerance, by local name."""
         found: dict[str, Fit | Toleranced] = {}
-        for field, quantity in self.quantities():
+        for field, declared in self._declared().items():
             value = getattr(self, field)
-            parts = zip(quantity.labels, value, strict=False) if isinstance(value, tuple | list) else [("", value)]
-            found |= {f"{field}_{axis}" if axis else field: x for axis, x in parts if isinstance(x, Fit | Toleranced)}
+            if isinstance(value, Fit | Toleranced):
+                found[field] = value
+            parts = zip(declared.quantity.labels, value if isinstance(value, tuple | list) else (), strict=False)
+            found |= {f"{field}_{axis}": x for axis, x in parts if isinstance(x, Fit | Toleranced)}
         return found
 
     def check_stated(self, label: str, value: Any) -> None:
@@ -141,66 +160,37 @@ class Element(metaclass=Called):
         except InputError as error:
             raise self.error(str(error)) from None
         if isinstance(value, Fit) and "clearance" not in label:
-            raise self.error(f'{label} takes no fit, which states a clearance; give a number, or "0.12 ±3e-5".')
+            raise self.error(NO_FIT.format(label))
 
-    def _check_parameters(self) -> None:
-        """Raise ModelError for a tolerance of a field that is no parameter, such as a body's start."""
-        for one in dataclasses.fields(self):
-            value = getattr(self, one.name)
+    def _read_stated(self) -> None:
+        """Numbers in place of texts such as ``"20 H7/g6"``; ModelError for a callable that is no function of time."""
+        for field in self._declared():
+            value = getattr(self, field)
             parts = value if isinstance(value, tuple | list) else (value,)
-            if one.name not in self._declared() and any(isinstance(part, Scatter) for part in parts):
-                raise self.error(f"{one.name} takes no tolerance, since it is no parameter; give plain numbers.")
-
-    def _read_stated(self, field: str) -> None:
-        """Replace texts such as ``"20 H7/g6"`` in a field by the numbers that they state."""
-        value = getattr(self, field)
-        parts = value if isinstance(value, tuple | list) else (value,)
-        if any(isinstance(one, str) and looks_stated(one) for one in parts):
-            try:
-                read = tuple(stated(one) if isinstance(one, str) and looks_stated(one) else one for one in parts)
-            except InputError as error:
-                raise self.error(f"{field}: {error}") from None
-            object.__setattr__(self, field, read if isinstance(value, tuple | list) else read[0])
-            parts = read
-        if "clearance" not in field and any(isinstance(one, Fit) for one in parts):
-            raise self.error(f'{field} takes no fit, which states a clearance; give a number, or "0.12 ±3e-5".')
+            if any(isinstance(one, str) and looks_stated(one) for one in parts):
+                try:
+                    read = tuple(stated(one) if isinstance(one, str) and looks_stated(one) else one for one in parts)
+                except InputError as error:
+                    raise self.error(f"{field}: {error}") from None
+                object.__setattr__(self, field, read if isinstance(value, tuple | list) else read[0])
+                parts = read
+            if "clearance" not in field and any(isinstance(one, Fit) for one in parts):
+                raise self.error(NO_FIT.format(field))
+            given = wrong_arguments(value, 1) if self.of_time(field) and callable(value) else None
+            if given is not None:
+                what = field if field in ("force", "torque") else "force"
+                raise self.error(
+                    f"{field} must be a function of time alone, but it takes {given}; what depends on the motion is a "
+                    f"Load: Load(name, a, b, {what}=lambda t, a, b, p: ...)."
+                )
 
     def of_time(self, field: str) -> bool:
         """Whether a callable in this field is a function of time."""
         declared = self._declared().get(field)
         return declared is not None and Callable in declared.forms
 
-    def _check_of_time(self, field: str) -> None:
-        value = getattr(self, field)
-        if not (self.of_time(field) and callable(value)):
-            return
-        given = wrong_arguments(value, 1)
-        if given is not None:
-            what = field if field in ("force", "torque") else "force"
-            raise self.error(
-                f"{field} must be a function of time alone, but it takes {given}; what depends on the motion is a "
-                f"Load: Load(name, a, b, {what}=lambda t, a, b, p: ...)."
-            )
-
     def _declared(self) -> dict[str, Declared]:
         return declarations(cast(Hashable, type(self)))
-
-    def _array(self, field: str, value: Any, declared: Declared) -> np.ndarray:
-        """The value as an array: of dimension 0 for a number, of dimension 1 for a tuple."""
-        try:
-            if value is None:
-                raise TypeError
-            array = floats(value)
-        except (OverflowError, TypeError, ValueError):
-            raise self.error(f"{field} must be {declared.accepted}, got {shown(value)}.") from None
-        if not (array.ndim == 0 and float in declared.forms or array.ndim == 1 and tuple in declared.forms):
-            raise self.error(f"{field} must be {declared.accepted}, got {value!r}.")
-        return array
-
-    def quantities(self) -> Iterator[tuple[str, Quantity]]:
-        """Fields that are quantities, with their declarations."""
-        for field, declared in self._declared().items():
-            yield field, declared.quantity
 
     def quantity(self, label: str) -> Quantity:
         """The declaration of a local parameter name."""
@@ -217,8 +207,8 @@ class Element(metaclass=Called):
     def check_together(self, numbers: Mapping[str, float]) -> None:
         """Raise ModelError if a direction is zero or has not three components, a quaternion is not of norm 1, or
         parameters that are valid individually are inconsistent otherwise."""
-        for name, quantity in self.quantities():
-            labels = quantity.labels
+        for name, declared in self._declared().items():
+            quantity, labels = declared.quantity, declared.quantity.labels
             parts = [numbers[f"{name}_{axis}"] for axis in labels if f"{name}_{axis}" in numbers]
             if not parts or quantity.unit != "-":
                 continue
@@ -242,44 +232,35 @@ class Element(metaclass=Called):
                 word = {2: "planar", 3: "spatial"}[dimension]
                 raise self.error(f"{field.name} takes {dimension} components in a {word} model, got {value!r}.")
 
+    def _fields(self, parameters: Mapping[str, Any], number: Any, column: Any) -> SimpleNamespace:
+        """Fields with their parameters by full name, those of vectors joined; a field without any is omitted."""
+        fields: dict[str, Any] = {}
+        for field, declared in self._declared().items():
+            names = (f"{self.name}.{field}_{label}" for label in declared.quantity.labels)
+            parts = [parameters[name] for name in names if name in parameters]
+            if f"{self.name}.{field}" in parameters:
+                fields[field] = number(parameters[f"{self.name}.{field}"])
+            elif parts:
+                fields[field] = column(parts)
+        return SimpleNamespace(**fields)
+
     def symbols(self, parameters: Mapping[str, ca.SX]) -> SimpleNamespace:
         """Fields of the element with numbers replaced by the parameter symbols (vectors become columns)."""
-        numbers = self.numbers()
-        fields: dict[str, Any] = {}
-        for field, declared in self._declared().items():
-            if field in numbers:
-                fields[field] = parameters[f"{self.name}.{field}"]
-                continue
-            parts = [f"{field}_{axis}" for axis in declared.quantity.labels if f"{field}_{axis}" in numbers]
-            if parts:
-                fields[field] = ca.vertcat(*(parameters[f"{self.name}.{part}"] for part in parts))
-        return SimpleNamespace(**fields)
+        return self._fields(parameters, lambda x: x, lambda parts: ca.vertcat(*parts))
 
     def values(self, parameters: Mapping[str, float]) -> SimpleNamespace:
-        """Fields of the element with numbers in place of symbols: floats, and arrays for vectors.
-
-        `parameters` contains the numbers by full name; a field without any is omitted.
-        """
-        fields: dict[str, Any] = {}
-        for field, declared in self._declared().items():
-            parts = [f"{self.name}.{field}_{label}" for label in declared.quantity.labels]
-            found = [parameters[part] for part in parts if part in parameters]
-            if f"{self.name}.{field}" in parameters:
-                fields[field] = float(parameters[f"{self.name}.{field}"])
-            elif found:
-                fields[field] = np.array(found, dtype=float)
-        return SimpleNamespace(**fields)
+        """Fields of the element with numbers in place of symbols: floats, and arrays for vectors."""
+        return self._fields(parameters, float, lambda parts: np.array(parts, dtype=float))
 
     def with_numbers(self, changes: Mapping[str, float]) -> Self:
         """The element with other numbers, by local name."""
         values = vars(self.values({f"{self.name}.{label}": x for label, x in (self.numbers() | dict(changes)).items()}))
-        labels = {
-            field: {field, *(f"{field}_{one}" for one in quantity.labels)} for field, quantity in self.quantities()
-        }
-        changed = {field: values[field] for field, own in labels.items() if own & changes.keys() and field in values}
-        numbers: dict[str, Any] = {
-            field: x if isinstance(x, float) else tuple(x.tolist()) for field, x in changed.items()
-        }
+        numbers: dict[str, Any] = {}
+        for field, declared in self._declared().items():
+            own = {field, *(f"{field}_{one}" for one in declared.quantity.labels)}
+            if own & changes.keys() and field in values:
+                x = values[field]
+                numbers[field] = x if isinstance(x, float) else tuple(x.tolist())
         return dataclasses.replace(self, **numbers) if numbers else self
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
@@ -320,7 +301,13 @@ class Element(metaclass=Called):
 class _PlanarOrSpatial(Element):
     """Base of elements that exist in the plane and, where their fields `in_space` are given, in space."""
 
+    #: numbers that are zero in space
+    only_in_plane: ClassVar[tuple[str, ...]] = ()
+
     def __post_init__(self) -> None:
+        for field in self.only_in_plane if self.spatial else ():
+            if getattr(self, field) != 0.0:
+                raise self.error(f"{field} is for planar models; in space give {self.in_space} instead.")
         fields = self.in_space.split(" and ")
         missing = [field for field in fields if getattr(self, field) is None]
         if 0 < len(missing) < len(fields):

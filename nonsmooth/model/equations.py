@@ -67,47 +67,26 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Compliance:
-    """The laws of all contacts together; ``coefficients(p)``, a CasADi function, gives their constants k, once per run.
+    """The laws of all contacts together; in space each bristle state has two components, on the tangents."""
 
-    In space each bristle state is a vector of two components on the tangents.
-
-    Parameters
-    ----------
-    laws
-        Of each gap (nc,).
-    bristles
-        Name of each bristle state (nz,), ``"contact.state"``; in space ``"contact.state_1"`` and ``_2``.
-    owner
-        Index of the gap that each bristle state belongs to (nz,).
-    constants
-        For each gap, where its constants stand in k, by name.
-    """
-
-    coefficients: ca.Function
-    laws: tuple[Compliant, ...]
+    coefficients: ca.Function  #: of p, their constants k, once per run
+    laws: tuple[Compliant, ...]  #: of each gap (nc,)
+    #: name of each bristle state (nz,), ``"contact.state"``; in space ``"contact.state_1"`` and ``_2``
     bristles: tuple[str, ...]
-    owner: NDArray[np.intp]
-    constants: tuple[Mapping[str, int], ...]
+    owner: NDArray[np.intp]  #: index of the gap that each bristle state belongs to (nz,)
+    constants: tuple[Mapping[str, int], ...]  #: for each gap, where its constants stand in k, by name
 
 
 class Equations:
-    """Symbols of one mechanism, and the functions of `System` made of them; `FUNCTIONS` lists these.
-
-    Parameters
-    ----------
-    elements : of the model, in order
-    dimension : 2 or 3
-    functions : of the kinds of elements
-    parameters : their names in order
-    """
+    """Symbols of one mechanism, and the functions of `System` made of them; `FUNCTIONS` lists these."""
 
     def __init__(
         self, elements: Sequence[Element], dimension: int, functions: ElementFunctions, parameters: Iterable[str]
     ) -> None:
         self.elements, self.dimension, self.functions = elements, dimension, functions
-        self.bodies = [element for element in elements if isinstance(element, Body)]
-        self.joints = [element for element in elements if isinstance(element, Joint)]
-        self.contacts = [element for element in elements if isinstance(element, Contact)]
+        self.bodies = [e for e in elements if isinstance(e, Body)]
+        self.joints = [e for e in elements if isinstance(e, Joint)]
+        self.contacts = [e for e in elements if isinstance(e, Contact)]
         q_ends, v_ends = (np.cumsum([0, *map(len, many)]).tolist() for many in zip(
             *((body.q_columns, body.v_columns) for body in self.bodies), strict=True))  # fmt: skip
         self.nq, self.nv = q_ends[-1], v_ends[-1]
@@ -157,7 +136,6 @@ class Equations:
 
     @cached_property
     def placements(self) -> dict[str, Placement]:
-        """Placements of the ground, of the bodies and of the nodes on which elements act."""
         return {name: frame.placement for name, frame in self.frames.items()}
 
     def _local(self, element: Element) -> ca.SX:
@@ -299,10 +277,7 @@ class Equations:
 
     @cached_property
     def _tangent_spins(self) -> Expressions:
-        """Spin of the tangents of each spatial contact about its normal (nc,) [rad/s].
-
-        Relative to the mean spin of both bodies, with which bristles rotate.
-        """
+        """Of each gap, see `ElementFunctions.tangent_spin`; with the mean spin of both bodies bristles rotate."""
         spins = []
         for contact in self.contacts:
             a, b = (self.placements[name] for name in contact.body_names())

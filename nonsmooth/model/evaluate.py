@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -74,14 +73,10 @@ class Placements:
 
 
 class _Group:
-    """Elements of one kind.
+    """Elements of one kind, whose function is that of one element.
 
-    Parameters
-    ----------
-    function : of one element
-    members : indices of the elements among all joints, contacts or forces
-    bodies : (elements, bodies of each)
-    parameters : (elements, parameters of each), indices in the vector of all parameters
+    `members` are their indices among all joints, contacts or forces; by element, `bodies` are the numbers of its frames
+    and `parameters` the indices of its parameters among all.
     """
 
     def __init__(self, function: ca.Function, members: list[int], bodies: list[Any], parameters: list[Any]) -> None:
@@ -107,18 +102,8 @@ class _Group:
 class Elementwise:
     """Evaluation of a mechanism by kinds of elements.
 
-    Parameters
-    ----------
-    elements : of the model, in order
-    functions : of its kinds
-    parameters : names of the parameters in order
-
-    Attributes
-    ----------
-    width : largest number of velocities of a body
-    rigid : velocities of a rigid body, 3 in the plane and 6 in space
-    ng : rows of joints
-    first_rows : of each joint
+    `width` is the largest number of velocities of a body, `rigid` that of a rigid one, 3 in the plane and 6 in space,
+    `ng` the number of rows of joints, `first_rows` the first of each.
     """
 
     def __init__(self, elements: Sequence[Element], functions: ElementFunctions, parameters: Iterable[str]) -> None:
@@ -148,6 +133,8 @@ class Elementwise:
         self._force_groups = self._grouped([e for e in elements if isinstance(e, Force)], functions.forces)
         self._joint_groups = self._grouped(self.joints, functions.constraint)
         self._contact_groups = self._grouped(self.contacts, functions.gaps)
+        self._advance_groups: list[_Group] | None = None
+        self._violation_groups: list[_Group] | None = None
         for group in self._contact_groups:  # so that all functions of a contact are evaluated at once
             functions.surface(self.contacts[group.members[0]])
         weights = [(functions.weight(e).map(len(self.bodies)), e) for e in elements if isinstance(e, Gravity)]
@@ -173,14 +160,6 @@ class Elementwise:
             self._law = known = key, np.moveaxis(padded[..., self._law_places], -2, 0)
             known[1].flags.writeable = False
         return known[1]
-
-    @cached_property
-    def _advance_groups(self) -> list[_Group]:
-        return self._grouped(self.bodies, self.functions.advance)
-
-    @cached_property
-    def _violation_groups(self) -> list[_Group]:
-        return self._grouped(self.joints, self.functions.closure)
 
     def _grouped(self, elements: Sequence[Any], function: Callable[[Any], ca.Function]) -> list[_Group]:
         found: dict[int, tuple[ca.Function, list[int], list[Any], list[Any]]] = {}
@@ -238,6 +217,8 @@ class Elementwise:
     def advance(self, q: Array, u: Array, dt: float) -> Array:
         """Coordinates after `dt` at the constant velocity `u`."""
         moved, by_body = np.empty_like(q), self.by_body(u)[1:]
+        if self._advance_groups is None:
+            self._advance_groups = self._grouped(self.bodies, self.functions.advance)
         for group in self._advance_groups:
             places, own = self._coordinates(group), len(self.bodies[group.members[0]].v_columns)
             moved[places] = group(q[places], by_body[group.members, :own], np.full(group.count, dt))[0]
@@ -285,10 +266,9 @@ class Elementwise:
         return self._constraint_rows(self._joint_groups, t, at, p)
 
     def violations(self, t: float, at: Placements, p: Array) -> ConstraintRows:
-        """The joints' constraint residuals, with their derivatives with respect to the velocities of rigid motion.
-
-        Assembly moves bodies without deforming them.
-        """
+        """The joints' constraint residuals, with their derivatives by the velocities of rigid motion, for assembly."""
+        if self._violation_groups is None:
+            self._violation_groups = self._grouped(self.joints, self.functions.closure)
         rows, _ = self._constraint_rows(self._violation_groups, t, at, p)
         rows.J_a[:, self.rigid :] = rows.J_b[:, self.rigid :] = 0.0
         return rows

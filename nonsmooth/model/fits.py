@@ -25,10 +25,8 @@ class Scatter(ABC, float):
 
     Attributes
     ----------
-    lower, upper
-        Limits.
-    sd
-        Standard deviation of the normal distribution, whose mean is in the middle of the limits.
+    lower, upper : limits
+    sd : standard deviation of the normal distribution, whose mean is in the middle of the limits
     distribution
         One of "normal", "truncated" (at the limits), "uniform", and "worst" (either limit, with equal probability).
     """
@@ -44,6 +42,15 @@ class Scatter(ABC, float):
     @abstractmethod
     def text(self) -> str:
         """As it is written in files and on the command line."""
+
+    @abstractmethod
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments of which it is made."""
+
+    def __repr__(self) -> str:
+        given, named = self.__getnewargs_ex__()
+        more = [f"{name}={value!r}" for name, value in named.items() if value not in ("mean", "normal")]
+        return f"{type(self).__name__}({', '.join([*map(repr, given), *more])})"
 
     @property
     def middle(self) -> float:
@@ -88,12 +95,9 @@ class Toleranced(Scatter):
 
     Parameters
     ----------
-    nominal
-        In SI units.
-    tolerance
-        Largest deviation, > 0, in the same unit; T is twice as large.
-    distribution
-        How products scatter, see `Scatter`.
+    nominal : in SI units
+    tolerance : largest deviation, > 0, in the same unit; T is twice as large
+    distribution : how products scatter, see `Scatter`
 
     Raises
     ------
@@ -101,8 +105,8 @@ class Toleranced(Scatter):
         For a tolerance that is not positive, or an unknown distribution.
 
     >>> length = Toleranced(0.12, 3e-5)
-    >>> float(length), length.lower, round(length.sd, 12)
-    (0.12, 0.11997, 1e-05)
+    >>> float(length), length.lower, round(length.sd, 12), length.text
+    (0.12, 0.11997, 1e-05, '0.12 ±3e-05')
     """
 
     tolerance: float
@@ -123,20 +127,10 @@ class Toleranced(Scatter):
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (float(self), self.tolerance), {"distribution": self.distribution}
 
-    def __repr__(self) -> str:
-        more = "" if self.distribution == "normal" else f", distribution={self.distribution!r}"
-        return f"Toleranced({float(self)!r}, {self.tolerance!r}{more})"
-
     @property
     def text(self) -> str:
-        """As it is written in files and on the command line.
-
-        >>> Toleranced(0.12, 3e-5).text
-        '0.12 ±3e-05'
-        """
-        return f"{float(self)!r} ±{self.tolerance!r}" + (
-            "" if self.distribution == "normal" else f" {self.distribution}"
-        )
+        distribution = "" if self.distribution == "normal" else f" {self.distribution}"
+        return f"{float(self)!r} ±{self.tolerance!r}{distribution}"
 
 
 AT = ("min", "mean", "max")
@@ -154,10 +148,8 @@ class Fit(Scatter):
 
     Parameters
     ----------
-    size : [m]
-        Nominal diameter, or width; up to 0.5 m.
-    hole, shaft
-        Tolerance classes, as ``"H7"`` and ``"g6"``.
+    size : [m], nominal diameter, or width; up to 0.5 m
+    hole, shaft : tolerance classes, as ``"H7"`` and ``"g6"``
     at : "mean", "min", "max", or a number [m]
         The clearance of the model: of parts at the middle of their tolerances, the least, the largest, or a radial
         clearance between them. Studies draw products from the distribution instead.
@@ -179,8 +171,8 @@ class Fit(Scatter):
     Examples
     --------
     >>> fit = Fit(20e-3, "H7", "g6")
-    >>> float(fit), fit.lower, fit.upper
-    (1.2e-05, 3.5e-06, 2.05e-05)
+    >>> float(fit), fit.lower, fit.upper, fit.text
+    (1.2e-05, 3.5e-06, 2.05e-05, '20 H7/g6')
     >>> Fit(20e-3, "H7", "p6")
     Traceback (most recent call last):
     nonsmooth.exceptions.InputError: 20 H7/p6 can interfere by up to 35 um; the nearest that cannot are 20 H7/h6 (0 to 34 um) and 20 H7/g6 (7 to 41 um).
@@ -211,13 +203,12 @@ class Fit(Scatter):
         if least < 0.0:
             near = " and ".join(_loose(of_hole, of_shaft, nominal, least))
             raise InputError(f"{name} can interfere by up to {-least:g} um; the nearest that cannot are {near}.")
-        clearances = dict(zip(AT, (least / 2 * UM, (least + most) / 4 * UM, most / 2 * UM), strict=True))
+        values = least / 2 * UM, (least + most) / 4 * UM, most / 2 * UM
         clearances = {
-            key: float(f"{value:.12g}") + 0.0 for key, value in clearances.items()
+            key: float(f"{x:.12g}") + 0.0 for key, x in zip(AT, values, strict=True)
         }  # without round-off and -0
-        made = super().__new__(
-            cls, clearances[at] if isinstance(at, str) and at in AT else _beside(name, at, clearances)
-        )
+        known = isinstance(at, str) and at in AT
+        made = super().__new__(cls, clearances[at] if known else _beside(name, at, clearances))  # type: ignore[index]
         made.size, made.at, made.distribution = nominal * 1e-3, at, distribution
         made.hole, made.shaft = "{}{}".format(*of_hole), "{}{}".format(*of_shaft)
         made.hole_limits, made.shaft_limits = outer, inner
@@ -229,11 +220,6 @@ class Fit(Scatter):
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.size, self.hole, self.shaft), {"at": self.at, "distribution": self.distribution}
 
-    def __repr__(self) -> str:
-        more = "" if self.at == "mean" else f", at={self.at!r}"
-        more += "" if self.distribution == "normal" else f", distribution={self.distribution!r}"
-        return f"Fit({self.size!r}, {self.hole!r}, {self.shaft!r}{more})"
-
     @property
     def diametral(self) -> tuple[float, float]:
         """Least and largest diametral clearance [m]."""
@@ -241,11 +227,6 @@ class Fit(Scatter):
 
     @property
     def text(self) -> str:
-        """As it is written in files and on the command line.
-
-        >>> Fit(20e-3, "H7", "g6", at="max").text
-        '20 H7/g6 max'
-        """
         parts = [f"{_millimetres(self.size):g} {self.hole}/{self.shaft}"]
         parts += [] if self.at == "mean" else [self.at if isinstance(self.at, str) else repr(self.at)]
         return " ".join(parts + ([] if self.distribution == "normal" else [self.distribution]))
@@ -327,8 +308,7 @@ def stated(text: str, number: Callable[[str], float] | None = None) -> Fit | Tol
     text
         ``"20 H7/g6"``: nominal size in mm and fit, optionally followed by min, mean, max or a radial clearance [m], and
         by a distribution; or ``"0.12 ±3e-5"``, in SI units, also with ``+-``, optionally with a distribution.
-    number
-        Reads texts such as ``"120 mm"``, of the nominal dimension and the tolerance, in place of SI numbers.
+    number : reads texts such as ``"120 mm"``, of the nominal dimension and the tolerance, in place of SI numbers
 
     Raises
     ------

@@ -10,10 +10,7 @@ Inertia changes with deformation. With the angular velocity omega of the mean fr
 
 with the inertia J of the deformed body, of second order in eta, and the coupling H, see `nonsmooth.flexible.Inertia`.
 The velocities of the system are those in which this is ``v' M v / 2`` with the constant M of the undeformed body,
-v = (r', sigma, w), see `nonsmooth.model.floating_frame`: sigma is the angular velocity and w the rates of the modes but
-for terms of the order of the deformation. The forces on itself have all gyroscopic, centrifugal and Coriolis forces.
-Energy, momentum and moment of momentum are kept by the equations themselves, not approximately: applied forces act at
-the deformed places.
+v = (r', sigma, w), see `FloatingFrame`.
 
 A node at X from the mass centre, with the translations Phi and rotations Psi of the modes there, has the placement ::
 
@@ -21,11 +18,8 @@ A node at X from the mass centre, with the translations Phi and rotations Psi of
 
 with Cayley's map C, a rotation for any theta, and the rotation by theta to the second power of it; in the plane angles
 add. Its twist is the derivative of this placement. u2 and psi2, of second order in eta, are what the body moves by as
-its beams shorten in bending, see `nonsmooth.flexible.Shortening`. With them axial forces act on bending, of joints and
-loads at the nodes and of inertia: geometric stiffness, in forces that have a potential or are inertia forces.
-
-Left out are terms of third order in the energy, thus the kinetic energy of the rates of u2. With modes without
-``changes`` J is constant and H zero.
+its beams shorten in bending, see `nonsmooth.flexible.Shortening`. Left out are terms of third order in the energy.
+With modes without ``changes`` J is constant and H zero.
 
 References
 ----------
@@ -33,7 +27,7 @@ Shabana, A. A., Dynamics of Multibody Systems, 4th ed. (2013), chapters 5 and 6.
 Schwertassek, R., Wallrapp, O., Dynamik flexibler Mehrkoerpersysteme (1999), on shortening.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
@@ -46,12 +40,148 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.flexible.modes import Inertia, Modes, Shortening
 from nonsmooth.model.bodies import Body, Node, PlanarBody, SpatialBody
 from nonsmooth.model.elements import Element
-from nonsmooth.model.floating_frame import FloatingFrame, sparse
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, rotation_matrix
 from nonsmooth.quantities import Quantity, Unit
 
 #: modes that a body can have, as many as labels of their parameters
 MOST = 999
+#: share of the largest entry of a matrix of integrals below which entries are round-off
+ROUND_OFF = 1e-10
+
+
+class FloatingFrame:
+    """Floating frame of a body with these modes, that turns about these axes: z in the plane, x, y, z in space.
+
+    Steppers take a constant mass matrix. It is found by other velocities (sigma, w), as an angular velocity takes the
+    place of the rates of angles::
+
+        eta' = (1 + B' Z B) w,    omega = R^-1 (R_0 sigma - B eta'),    J = R' R,  B = R'^-1 H,  S S' = 1 - B B',
+        Z = S'^-1 (1 + S)^-1
+
+    with Cholesky's factors R (R_0 of the undeformed body) and S. For H' J^-1 H = B' B, and N = 1 + B' Z B has
+    ``N N' = (1 - B' B)^-1``; so that ``T = 1/2 sigma' J0 sigma + 1/2 w' w``. Without deformation sigma is omega and w
+    eta'. The momenta are ``dT/d(omega) = R' R_0 sigma``, the moment of momentum, and ``dT/d(eta') = eta' + H' omega``.
+
+    Hamel's equations: with u = (omega, eta') = V(eta) v and momenta P = dT/du ::
+
+        M v' = V' (-omega x P_omega, -d(P . V v)/d(eta) + forces on eta) + V_dot' P
+
+    of which the terms in velocities do no work.
+
+    References
+    ----------
+    Hamel, G. (1904), Die Lagrange-Eulerschen Gleichungen der Mechanik, Z. Math. Phys. 50, 1-57.
+    Junkins, J. L., Schaub, H. (1997), An instantaneous eigenstructure quasivelocity formulation for nonlinear multibody
+    dynamics, J. Astronaut. Sci. 45, 279-295.
+    """
+
+    def __init__(self, modes: Modes, axes: tuple[int, ...]) -> None:
+        self.modes, self.axes, self.size = modes, list(axes), len(axes)
+        self.inertia = np.asarray(modes.inertia)[np.ix_(self.axes, self.axes)]
+        #: whether inertia changes with deformation
+        self.changing = modes.changes is not None
+        self.undeformed = np.linalg.cholesky(self.inertia).T if self.changing else np.eye(self.size)
+
+    def velocities(self, eta: Any, sigma: Any, w: Any) -> tuple[Any, Any]:
+        """omega, eta'."""
+        if not self.changing:
+            return sigma, w
+        R, B = self._factors(eta)
+        rate = _scaled(B, w)
+        return ca.mtimes(_inverse(R), ca.mtimes(ca.DM(self.undeformed), sigma) - ca.mtimes(B, rate)), rate
+
+    def by_velocities(self, eta: Any, by_omega: Any, by_rate: Any) -> Any:
+        """Derivative (k, .) by (sigma, w) of what has these derivatives by omega and eta'."""
+        if not self.changing:
+            return ca.horzcat(by_omega, by_rate)
+        R, B = self._factors(eta)
+        turned = ca.mtimes(by_omega, _inverse(R))
+        by_w = _scaled(B, (by_rate - ca.mtimes(turned, B)).T, transposed=True).T
+        return ca.horzcat(ca.mtimes(turned, ca.DM(self.undeformed)), by_w)
+
+    def started(self, eta: Array, omega: Array, rate: Array) -> tuple[Array, Array]:
+        """sigma, w of omega, eta'."""
+        if not self.changing:
+            return omega, rate
+        R, B = (np.array(one) for one in self._factors(ca.DM(eta)))
+        moved = B @ rate
+        sigma = np.linalg.solve(self.undeformed, R @ omega + moved)
+        # N^-1 = N' (1 - B' B)
+        w = _scaled(ca.DM(B), ca.DM(rate - B.T @ moved), transposed=True)
+        return sigma, np.array(w).ravel()
+
+    def moment(self, eta: Any, moment: Any) -> Any:
+        """Moment of momentum about the mass centre, in the frame, from that of the undeformed body, J0 sigma."""
+        if not self.changing:
+            return moment
+        return ca.mtimes(self._factors(eta)[0].T, self._undeformed(moment))
+
+    def forces(self, eta: ca.SX, sigma: ca.SX, w: ca.SX, moment: ca.SX, elastic: Any) -> ca.SX:
+        """h of the turning and of the modes, inertia forces included; `elastic` is -K eta - D eta' of the rates eta'.
+
+        `moment` is J0 sigma with the inertia of the parameters. Where it is another than that of the modes, momenta
+        keep their relation to the velocities, and the body the inertia that this makes.
+        """
+        if not self.changing:
+            turning = ca.SX.zeros(1) if self.size == 1 else -ca.cross(sigma, moment)
+            return ca.vertcat(turning, elastic(w))
+        R, B = self._factors(eta)
+        rate = _scaled(B, w)
+        omega = ca.mtimes(_inverse(R), ca.mtimes(ca.DM(self.undeformed), sigma) - ca.mtimes(B, rate))
+        s = self._undeformed(moment)
+        momenta = ca.vertcat(ca.mtimes(R.T, s), rate + ca.mtimes(B.T, s - ca.mtimes(B, rate)))
+        turning = ca.SX.zeros(1) if self.size == 1 else -ca.cross(omega, momenta[:3])
+        P, v = ca.SX.sym("P", momenta.numel()), ca.vertcat(sigma, w)
+        along = ca.dot(P, ca.vertcat(omega, rate))
+        slope = ca.gradient(along, eta)
+        total = ca.vertcat(turning, elastic(rate) - ca.substitute(slope, P, momenta))
+        rates = ca.SX.sym("rates", eta.numel())
+        changing = ca.gradient(ca.dot(slope, rates), v)
+        changing = ca.substitute(changing, ca.vertcat(P, rates), ca.vertcat(momenta, rate))
+        return ca.substitute(ca.gradient(along, v), P, total) + changing
+
+    def _undeformed(self, moment: Any) -> Any:
+        return ca.mtimes(ca.DM(np.linalg.inv(self.undeformed).T), moment)
+
+    def _factors(self, eta: Any) -> tuple[Any, Any]:
+        """R with J = R' R, and B = R'^-1 H."""
+        assert self.modes.changes is not None
+        x, J = self.modes.changes, type(eta)(ca.DM(self.inertia))
+        rows = []
+        for i, a in enumerate(self.axes):
+            rows.append(ca.DM(x.turning[a : a + 1]) + ca.mtimes(eta.T, sparse(x.coupling[a])))
+            for j, b in enumerate(self.axes[: i + 1]):
+                change = ca.mtimes(sparse(x.first[a, b]), eta) + ca.dot(eta, ca.mtimes(sparse(x.second[a, b]), eta))
+                J[i, j] += change
+                if i != j:
+                    J[j, i] += change
+        R = ca.chol(J)
+        return R, ca.mtimes(_inverse(R).T, ca.vertcat(*rows))
+
+
+def sparse(matrix: Array) -> ca.DM:
+    """A matrix (a row from a vector) without the entries that are round-off of its largest."""
+    matrix = np.atleast_2d(matrix)
+    least = ROUND_OFF * np.max(np.abs(matrix), initial=0.0)
+    return ca.sparsify(ca.DM(np.where(np.abs(matrix) > least, matrix, 0.0)))
+
+
+def _scaled(B: Any, w: Any, transposed: bool = False) -> Any:
+    """N w = w + B' Z B w, or N' w, with ``N N' = (1 - B' B)^-1``."""
+    one = ca.DM.eye(B.size1())
+    S = ca.chol(one - ca.mtimes(B, B.T)).T
+    first, second = _inverse((one + S).T).T, _inverse(S.T)  # (1 + S)^-1, S'^-1
+    Z = ca.mtimes(second, first)
+    return w + ca.mtimes(B.T, ca.mtimes(Z.T if transposed else Z, ca.mtimes(B, w)))
+
+
+def _inverse(upper: Any) -> Any:
+    """Inverse of an upper triangular matrix of one or three rows."""
+    n, found = upper.size1(), ca.diag(1 / ca.diag(upper))
+    for j in range(n):
+        for i in range(j - 1, -1, -1):
+            found[i, j] = -sum(upper[i, k] * found[k, j] for k in range(i + 1, j + 1)) * found[i, i]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +219,6 @@ class FlexibleBody(Body):
             object.__setattr__(self, name, value)
         self._count_columns(count)
         super().__post_init__()
-        self.start()
 
     def _count_columns(self, count: int) -> None:
         """Set the columns, those of a rigid body and of the amplitudes."""
@@ -99,7 +228,6 @@ class FlexibleBody(Body):
 
     @property
     def count(self) -> int:
-        """Number of modes."""
         return self.modes.count
 
     def places(self) -> Mapping[str, Array]:
@@ -134,13 +262,6 @@ class FlexibleBody(Body):
             raise self.error(f'it has no node "{name}"; its nodes are {", ".join(self.nodes)}.')
         return Node(f"{self.name}.{name}", self)
 
-    def _amplitudes(self, what: str) -> Array:
-        values = getattr(self, what)
-        found = np.zeros(self.count) if values is None else np.asarray(values, dtype=float)
-        if found.shape != (self.count,) or not np.all(np.isfinite(found)):
-            raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
-        return found
-
     @cached_property
     def frame(self) -> FloatingFrame:
         """Its kinematics and inertia."""
@@ -158,16 +279,12 @@ class FlexibleBody(Body):
 
     def _moment(self, sigma: ca.SX, p: SimpleNamespace) -> ca.SX:
         """J0 sigma, of the undeformed body with the inertia of the parameters."""
-        d = self.dimensions[0]
-        return self._rigid.mass_matrix(p)[d:, d:] @ sigma
+        return self._rigid.mass_matrix(p)[self.dimensions[0] :, self.dimensions[0] :] @ sigma
 
     def inner_forces(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
         eta, sigma, w = self._parts(q, v)
-
-        def elastic(rate: ca.SX) -> ca.SX:
-            return -(p.frequency**2) * eta - p.damping * rate
-
-        forces = self.frame.forces(eta, sigma, w, self._moment(sigma, p), elastic)
+        stretched = -(p.frequency**2) * eta
+        forces = self.frame.forces(eta, sigma, w, self._moment(sigma, p), lambda rate: stretched - p.damping * rate)
         return ca.vertcat(ca.SX.zeros(self.dimensions[0]), forces)
 
     def stored_energy(self, q: ca.SX, v: ca.SX, p: SimpleNamespace) -> ca.SX:
@@ -182,9 +299,14 @@ class FlexibleBody(Body):
         return self.frame.moment(eta, self._moment(sigma, p))
 
     def start(self) -> tuple[Array, Array]:
-        n, (q, v) = len(self.axes), self._rigid.start()
-        eta = self._amplitudes("deformation")
-        rate = self._amplitudes("deformation_rate")
+        n, (q, v), amplitudes = len(self.axes), self._rigid.start(), []
+        for what in ("deformation", "deformation_rate"):
+            values = getattr(self, what)
+            found = np.zeros(self.count) if values is None else np.asarray(values, dtype=float)
+            if found.shape != (self.count,) or not np.all(np.isfinite(found)):
+                raise self.error(f"{what} must be {self.count} finite numbers, one for each mode, got {values!r}.")
+            amplitudes.append(found)
+        eta, rate = amplitudes
         return np.append(q, eta), np.concatenate([v[:-n], *self.frame.started(eta, v[-n:], rate)])
 
     def placement(self, q: ca.SX, v: ca.SX) -> Placement:
@@ -194,13 +316,11 @@ class FlexibleBody(Body):
         return self._framed(node, q, *self._velocities(q, v))
 
     def twist_map(self, node: str, q: ca.SX, v: ca.SX) -> ca.SX:
-        u = self._symbols()
-        return self._by_velocities(self._framed(node, q, *u)[0].twist, u, q)
+        return self._by_velocities(lambda *u: self._framed(node, q, *u)[0].twist, q)
 
     def kinematics(self, q: ca.SX) -> ca.SX:
-        velocity, omega, rate = u = self._symbols()
-        rigid = self._rigid.kinematics(q[: -self.count]) @ ca.vertcat(velocity, omega)
-        return self._by_velocities(ca.vertcat(rigid, rate), u, q)
+        B = self._rigid.kinematics(q[: -self.count])
+        return self._by_velocities(lambda velocity, omega, rate: ca.vertcat(B @ ca.vertcat(velocity, omega), rate), q)
 
     def advance(self, q: ca.SX, u: ca.SX, dt: ca.SX) -> ca.SX:
         eta, sigma, w = self._parts(q, u)
@@ -220,37 +340,30 @@ class FlexibleBody(Body):
         """Velocity of the mass centre, angular velocity of the frame, rates of the modes."""
         return v[: self.dimensions[0]], *self.frame.velocities(*self._parts(q, v))
 
-    def _symbols(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Symbols for these."""
+    def _by_velocities(self, moved: Callable[..., ca.SX], q: ca.SX) -> ca.SX:
+        """Derivative by v of a linear function of velocity, angular velocity and rates of the modes."""
         sizes = {"velocity": self.dimensions[0], "omega": len(self.axes), "rate": self.count}
-        velocity, omega, rate = (ca.SX.sym(name, size) for name, size in sizes.items())
-        return velocity, omega, rate
-
-    def _by_velocities(self, moved: ca.SX, u: tuple[ca.SX, ca.SX, ca.SX], q: ca.SX) -> ca.SX:
-        """Derivative by v of what is linear in these symbols."""
-        by_velocity, by_omega, by_rate = (ca.jacobian(moved, one) for one in u)
+        u = [ca.SX.sym(name, size) for name, size in sizes.items()]
+        value = moved(*u)
+        by_velocity, by_omega, by_rate = (ca.jacobian(value, one) for one in u)
         return ca.horzcat(by_velocity, self.frame.by_velocities(q[-self.count :], by_omega, by_rate))
 
     def _framed(self, node: str, q: ca.SX, velocity: Any, omega: Any, rate: Any) -> tuple[Any, ca.SX]:
         """Placement and angle of a node, or of the mean frame by an empty name."""
         raise self.error("it has no coordinates.")
 
-    def _displaced(self, by_mode: Array, by_beam: Array | None, eta: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Displacement or rotation of a node (k,), and its derivative (k, m) by the amplitudes."""
-        derivative = ca.DM(by_mode)
-        moved = ca.mtimes(derivative, eta)
-        if by_beam is None or self.modes.shortening is None:
-            return moved, derivative
-        per_node = (np.tensordot(one, self.modes.shortening.bending, 1) for one in by_beam)
-        added = ca.vertcat(*(ca.mtimes(eta.T, sparse(one)) for one in per_node))
-        return moved + ca.mtimes(added, eta) / 2, derivative + added
-
-    def _by_node(self, node: str, moving: slice, turning: slice, eta: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Displacement and rotation of a node along these axes, each with its derivative by the amplitudes."""
-        i, modes, x = self.modes.node(node), self.modes, self.modes.shortening
-        moved = self._displaced(modes.translations[i, moving], None if x is None else x.translations[i, moving], eta)
-        turned = self._displaced(modes.rotations[i, turning], None if x is None else x.rotations[i, turning], eta)
-        return *moved, *turned
+    def _by_node(self, node: str, moving: slice, turning: slice, eta: ca.SX) -> list[ca.SX]:
+        """Displacement and rotation of a node along these axes, each with its derivative (k, m) by the amplitudes."""
+        i, modes, x, found = self.modes.node(node), self.modes, self.modes.shortening, []
+        for of, along in (("translations", moving), ("rotations", turning)):
+            derivative = ca.DM(getattr(modes, of)[i, along])
+            moved = ca.mtimes(derivative, eta)
+            if x is not None:
+                per_node = (np.tensordot(one, x.bending, 1) for one in getattr(x, of)[i, along])
+                added = ca.vertcat(*(ca.mtimes(eta.T, sparse(one)) for one in per_node))
+                moved, derivative = moved + ca.mtimes(added, eta) / 2, derivative + added
+            found += [moved, derivative]
+        return found
 
     def linear_forces(self, p: SimpleNamespace) -> tuple[ca.SX, ca.SX]:
         rigid = ca.SX.zeros(len(self.v_columns) - self.count)
@@ -269,19 +382,11 @@ class PlanarFlexibleBody(FlexibleBody):
 
     Parameters
     ----------
-    modes : Modes
-        Of a free body in axes of its mean motion; motions of its nodes out of the plane x-y are left aside.
-    position, angle : [m], [rad]
-        Of the mean frame at the start, whose origin is the mass centre.
-    velocity, angular_velocity : [m/s], [rad/s]
-        At the start.
+    modes : Modes, of a free body in axes of its mean motion; motions of its nodes out of the plane x-y are left aside
+    position, angle : [m], [rad], of the mean frame at the start, whose origin is the mass centre
+    velocity, angular_velocity : [m/s], [rad/s], at the start
     deformation, deformation_rate : (m,), optional
         Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite, or the modes do not fit.
 
     >>> from nonsmooth.flexible import Material, Rectangle, beam, modes
     >>> steel = Material(youngs=2.1e11, shear=8e10, density=7850.0)
@@ -301,7 +406,6 @@ class PlanarFlexibleBody(FlexibleBody):
     inertia: Annotated[float, Quantity("kg m^2", positive=True)] = field(init=False)
     frequency: Annotated[tuple[float, ...], Quantity("rad/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
     damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
-
     dimensions = (2,)
     axes = (2,)
     q_columns = PlanarBody.q_columns
@@ -335,30 +439,9 @@ class SpatialFlexibleBody(FlexibleBody):
 
     Parameters
     ----------
-    modes : Modes
-        Of a free body in axes of its mean motion.
-    position : [m]
-        Of the mean frame at the start, whose origin is the mass centre.
-    quaternion : [-]
-        (w, x, y, z) at the start, of norm 1 within 1e-6; normalised.
-    velocity : [m/s]
-        Global.
-    angular_velocity : [rad/s]
-        In the mean frame.
-    deformation, deformation_rate : (m,), optional
-        Amplitudes of the modes [m kg^1/2] and their rates at the start; zero by default.
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite, the quaternion not of norm 1, or the modes do not fit.
-
-    >>> from nonsmooth.flexible import Material, Rectangle, beam, modes
-    >>> steel = Material(youngs=2.1e11, shear=8e10, density=7850.0)
-    >>> rod = beam((0, 0, 0), (0.3, 0, 0), section=Rectangle(0.01, 0.02), material=steel, names={"crank": 0, "pin": 1})
-    >>> body = SpatialFlexibleBody("rod", modes(rod, interface=("crank", "pin"), keep=2, damping=0.01))
-    >>> body.node("pin").name
-    'rod.pin'
+    modes, position, deformation, deformation_rate : as in `PlanarFlexibleBody`
+    quaternion : [-], (w, x, y, z) at the start, of norm 1 within 1e-6; normalised
+    velocity, angular_velocity : [m/s], global; [rad/s], in the mean frame
     """
 
     position: Annotated[tuple[float, float, float], Unit("m")] = (0.0, 0.0, 0.0)
@@ -373,7 +456,6 @@ class SpatialFlexibleBody(FlexibleBody):
     ] = field(init=False)  # fmt: skip
     frequency: Annotated[tuple[float, ...], Quantity("rad/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
     damping: Annotated[tuple[float, ...], Quantity("1/s", nonnegative=True, labels=NUMBERS)] = field(init=False)
-
     dimensions = (3,)
     axes = (0, 1, 2)
     q_columns = SpatialBody.q_columns

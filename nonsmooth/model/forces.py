@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 import casadi as ca
 import numpy as np
 
-from nonsmooth.model import rows as primitive
+from nonsmooth.model import frames as primitive
 from nonsmooth.model.drawing import Arrow, Coil, Dot, Field, Line, Mark, Primitive, Turn, vector
 from nonsmooth.model.elements import Element, _PlanarOrSpatial
 from nonsmooth.model.frames import Placement, PlanarPlacement, rotation_matrix
-from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation, open_angle
+from nonsmooth.model.joints import IDENTITY, BodyRef, Direction, Orientation
 from nonsmooth.model.signals import evaluate_signal
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
@@ -25,11 +25,7 @@ class Gravity(Element):
 
     Parameters
     ----------
-    acceleration : [m/s^2]
-        (gx, gy) in the plane, (gx, gy, gz) in space.
-
-    >>> Gravity(acceleration=(0.0, -9.81)).name
-    'gravity'
+    acceleration : [m/s^2], (gx, gy) in the plane, (gx, gy, gz) in space
     """
 
     name: str = "gravity"
@@ -100,10 +96,8 @@ class PointForce(Force):
     ----------
     force : [N], components, or a callable of t [s] that returns them
         A callable is called once, with symbolic time; it may call a `Table`.
-    at : [m]
-        Point of application in the body frame.
-    frame : "global" or "body"
-        Frame in which the components are given.
+    at : [m], point of application in the body frame
+    frame : "global" or "body", frame in which the components are given
 
     >>> PointForce("push", "slider", force=lambda t: (50.0 * t, 0.0)).body_names()
     ('slider',)
@@ -113,7 +107,6 @@ class PointForce(Force):
     force: Annotated[Components, Quantity("N")] = field(kw_only=True)
     at: Point = field(default=(), kw_only=True)
     frame: Literal["global", "body"] = field(default="global", kw_only=True)
-
     body_fields = ("body",)
 
     def __post_init__(self) -> None:
@@ -145,7 +138,6 @@ class Torque(Force):
 
     body: BodyRef
     torque: Annotated[float | Components, Quantity("N m")] = field(kw_only=True)
-
     body_fields = ("body",)
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
@@ -167,7 +159,6 @@ class LineForce(Force):
     b: BodyRef
     at_a: Point = field(default=(), kw_only=True)
     at_b: Point = field(default=(), kw_only=True)
-
     body_fields = ("a", "b")
 
     def _points(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
@@ -187,8 +178,7 @@ class Spring(LineForce):
     stiffness : k [N/m], >= 0
     free_length : l0 [m], > 0, optional
         If omitted, the free length is zero and the force is k times the distance, smooth at zero distance.
-    at_a, at_b : [m]
-        Attachment points in the body frames.
+    at_a, at_b : [m], attachment points in the body frames
     """
 
     stiffness: Annotated[float, Quantity("N/m", nonnegative=True)] = field(kw_only=True)
@@ -219,12 +209,10 @@ class Damper(LineForce):
     Parameters
     ----------
     damping : c [N s/m], >= 0
-    at_a, at_b : [m]
-        Attachment points in the body frames.
+    at_a, at_b : [m], attachment points in the body frames
     """
 
     damping: Annotated[float, Quantity("N s/m", nonnegative=True)] = field(kw_only=True)
-
     dissipative = True
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
@@ -241,7 +229,6 @@ class _Torsion(_PlanarOrSpatial, Force):
     a: BodyRef
     b: BodyRef
     axis_a: Direction | None = field(default=None, kw_only=True)
-
     body_fields = ("a", "b")
     in_space = "axis_a"
 
@@ -263,20 +250,9 @@ class TorsionSpring(_Torsion):
     Parameters
     ----------
     stiffness : k [N m/rad], >= 0
-    free_angle : theta_0 [rad]
-        Angle of b relative to a at which the spring is free of load.
-    axis_a : [-], optional
-        The axis in the frame of a, of any length; with it the spring is spatial.
-    quaternion : [-], optional
-        (w, x, y, z), orientation of b relative to a at angle zero; in space only.
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite or out of range, the axis zero, the quaternion not of norm 1 or given without an axis.
-
-    >>> TorsionSpring("mainspring", "ground", "barrel", stiffness=0.2, free_angle=-25.0).dimensions
-    (2,)
+    free_angle : theta_0 [rad], angle of b relative to a at which the spring is free of load
+    axis_a : [-], optional, the axis in the frame of a, of any length; with it the spring is spatial
+    quaternion : [-], optional, (w, x, y, z), orientation of b relative to a at angle zero; in space only
     """
 
     stiffness: Annotated[float, Quantity("N m/rad", nonnegative=True)] = field(kw_only=True)
@@ -295,8 +271,7 @@ class TorsionSpring(_Torsion):
             return b.angle - a.angle - p.free_angle
         # sine and cosine are turned by the free angle, so that the half turn is counted from where the spring is free
         S, C = primitive.twist_about(a, b, p.axis_a, getattr(p, "quaternion", IDENTITY))
-        sine, cosine = ca.sin(p.free_angle), ca.cos(p.free_angle)
-        return ca.atan2(S * cosine - C * sine, C * cosine + S * sine)
+        return ca.atan2(*primitive.less(S, C, p.free_angle))
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
         a, b = bodies
@@ -318,12 +293,10 @@ class TorsionDamper(_Torsion):
     Parameters
     ----------
     damping : c [N m s/rad], >= 0
-    axis_a : [-], optional
-        The axis in the frame of a, of any length; with it the damper is spatial.
+    axis_a : [-], optional, the axis in the frame of a, of any length; with it the damper is spatial
     """
 
     damping: Annotated[float, Quantity("N m s/rad", nonnegative=True)] = field(kw_only=True)
-
     dissipative = True
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
@@ -345,6 +318,9 @@ ROUNDING = 1e-12
 Vector = Annotated[tuple[float, ...], Quantity("N/m", nonnegative=True)]
 Rotational = Annotated[float | tuple[float, ...], Quantity("N m/rad", nonnegative=True)]
 Coupling = Annotated[tuple[float, ...], Quantity("N/m or N or N m/rad", labels=ENTRIES)]
+Damping = Annotated[tuple[float, ...], Quantity("N s/m", nonnegative=True)]
+RotationalDamping = Annotated[float | tuple[float, ...], Quantity("N m s/rad", nonnegative=True)]
+DampingCoupling = Annotated[tuple[float, ...], Quantity("N s/m or N s or N m s/rad", labels=ENTRIES)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,20 +336,16 @@ class Bushing(Force):
 
     Parameters
     ----------
-    at_a, at_b : [m]
-        The points, in the frame of each body.
-    stiffness : [N/m]
-        Diagonal of K for displacements along the axes of a, two numbers in the plane, three in space.
+    at_a, at_b : [m], the points, in the frame of each body
+    stiffness : [N/m], diagonal of K for displacements along the axes of a, two numbers in the plane, three in space
     rotational_stiffness : [N m/rad]
         Diagonal of K for rotations about the axes of a: a number in the plane, three in space.
     coupling : optional
         Entries of K above the diagonal, row by row: 3 in the plane, 15 in space; [N/m], [N] and [N m/rad].
     damping, rotational_damping, damping_coupling : optional
         The same for C, [N s/m], [N m s/rad]; no damping if omitted.
-    angle : [rad]
-        Angle of b relative to a at which the bushing is free of load; in the plane only.
-    quaternion : [-], optional
-        (w, x, y, z), this orientation in space; parallel frames if omitted.
+    angle : [rad], angle of b relative to a at which the bushing is free of load; in the plane only
+    quaternion : [-], optional, (w, x, y, z), this orientation in space; parallel frames if omitted
 
     Raises
     ------
@@ -392,18 +364,11 @@ class Bushing(Force):
     stiffness: Vector = field(kw_only=True)
     rotational_stiffness: Rotational = field(kw_only=True)
     coupling: Coupling | None = field(default=None, kw_only=True)
-    damping: Annotated[tuple[float, ...], Quantity("N s/m", nonnegative=True)] | None = field(
-        default=None, kw_only=True
-    )
-    rotational_damping: Annotated[float | tuple[float, ...], Quantity("N m s/rad", nonnegative=True)] | None = field(
-        default=None, kw_only=True
-    )
-    damping_coupling: Annotated[tuple[float, ...], Quantity("N s/m or N s or N m s/rad", labels=ENTRIES)] | None = (
-        field(default=None, kw_only=True)
-    )
+    damping: Damping | None = field(default=None, kw_only=True)
+    rotational_damping: RotationalDamping | None = field(default=None, kw_only=True)
+    damping_coupling: DampingCoupling | None = field(default=None, kw_only=True)
     angle: Annotated[float, Quantity("rad")] = field(default=0.0, kw_only=True)
     quaternion: Orientation | None = field(default=None, kw_only=True)
-
     body_fields = ("a", "b")
     dissipative = True
 
@@ -434,16 +399,15 @@ class Bushing(Force):
             raise self.error(f"stiffness takes 2 numbers in the plane and 3 in space, got {size}.")
         lengths = {"stiffness": size, "rotational_stiffness": 2 * size - 3, "coupling": 3 if size == 2 else 15}
         lengths |= {"damping": size, "rotational_damping": 2 * size - 3, "damping_coupling": lengths["coupling"]}
-        parts: dict[str, list[float]] = {}
+        parts: dict[str, ca.DM] = {}
         for name, length in lengths.items():
             found = [value for label, value in numbers.items() if label == name or label.rpartition("_")[0] == name]
             if found and len(found) != length:
                 word = {2: "the plane", 3: "space"}[size]
                 raise self.error(f"{name} takes {length} number(s) in {word}, like stiffness, got {len(found)}.")
-            parts[name] = found or [0.0] * length
-        for matrix, names in (("stiffness", tuple(lengths)[:3]), ("damping", tuple(lengths)[3:])):
-            moments = np.array(ca.DM(_matrix(*(ca.DM(parts[name]) for name in names))))
-            eigenvalues = np.linalg.eigvalsh(moments)
+            parts[name] = ca.DM(found or [0.0] * length)
+        for matrix, coupling in (("stiffness", "coupling"), ("damping", "damping_coupling")):
+            eigenvalues = np.linalg.eigvalsh(np.array(_matrix(SimpleNamespace(**parts), matrix, coupling)))
             if eigenvalues[0] < -ROUNDING * eigenvalues[-1]:
                 raise self.error(
                     f"the matrix of {matrix} must have no negative eigenvalue, got {eigenvalues[0]:.6g}; "
@@ -456,19 +420,21 @@ class Bushing(Force):
         origin = ca.SX.zeros(a.position.numel())
         offset = a.unrotate(b.point(getattr(p, "at_b", origin)) - a.point(getattr(p, "at_a", origin)))
         if isinstance(a, PlanarPlacement):
-            return ca.vertcat(offset, open_angle(a, b, p.angle))
+            # two graphs, on which the last digits of the gradient depend
+            sine, cosine = primitive.planar_angle(a, b, p.angle)[0], primitive.planar_angle(a, b, p.angle)[1]
+            return ca.vertcat(offset, ca.atan2(sine, cosine))
         rest = rotation_matrix(getattr(p, "quaternion", IDENTITY))
         return ca.vertcat(offset, primitive.rotation_vector(a.rotation.T @ b.rotation @ rest.T))
 
     def potential(self, bodies: tuple[Placement, ...], p: SimpleNamespace) -> ca.SX:
         s = self._deformation(bodies, p)
-        return ca.dot(s, self._matrix(p, "stiffness", "coupling") @ s) / 2
+        return ca.dot(s, _matrix(p, "stiffness", "coupling") @ s) / 2
 
     def nonconservative(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
         s = self._deformation(bodies, p)
         directions = [ca.jacobian(s, body.z) @ body.tangent() for body in bodies]
         rate = sum((J @ body.twist for J, body in zip(directions, bodies, strict=True)), ca.SX.zeros(s.numel()))
-        force = -(self._matrix(p, "damping", "damping_coupling") @ rate)
+        force = -(_matrix(p, "damping", "damping_coupling") @ rate)
         return tuple(J.T @ force for J in directions)
 
     def forces(self, t: ca.SX, bodies: tuple[Placement, ...], p: SimpleNamespace) -> tuple[ca.SX, ...]:
@@ -477,24 +443,17 @@ class Bushing(Force):
             return elastic
         return tuple(x + y for x, y in zip(elastic, self.nonconservative(t, bodies, p), strict=True))
 
-    @staticmethod
-    def _matrix(p: SimpleNamespace, name: str, coupling: str) -> ca.SX:
-        """K or C; omitted entries are zero."""
-        size = p.stiffness.numel()
-        about, pairs = 2 * size - 3, 3 if size == 2 else 15
-        names = ((name, size), (f"rotational_{name}", about), (coupling, pairs))
-        return _matrix(*(getattr(p, field, ca.SX.zeros(count)) for field, count in names))
-
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         return (Mark(*self.spots(p)),)
 
 
-def _matrix(along: Any, about: Any, coupling: Any) -> Any:
-    """The symmetric matrix of two parts of its diagonal and its entries above, row by row."""
-    diagonal = ca.vertcat(along, about)
-    size, entries = diagonal.numel(), iter(ca.vertsplit(coupling))
-    matrix = ca.diag(diagonal)
-    for i in range(size):
-        for j in range(i + 1, size):
+def _matrix(p: SimpleNamespace, name: str, coupling: str) -> Any:
+    """K or C, symmetric, of its diagonal and its entries above, row by row; omitted entries are zero."""
+    size = p.stiffness.numel()
+    names = ((name, size), (f"rotational_{name}", 2 * size - 3), (coupling, 3 if size == 2 else 15))
+    along, about, above = (getattr(p, field, type(p.stiffness).zeros(count)) for field, count in names)
+    matrix, entries = ca.diag(ca.vertcat(along, about)), iter(ca.vertsplit(above))
+    for i in range(matrix.size1()):
+        for j in range(i + 1, matrix.size1()):
             matrix[i, j] = matrix[j, i] = next(entries)
     return matrix

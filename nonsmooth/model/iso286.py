@@ -161,23 +161,19 @@ def hole(letter: str, grade: int, size: float) -> Limits:
     deviation = _deviation(letter, small, grade, size)
     if small in LOOSE:
         return Limits(0.0 - deviation, tolerance - deviation)
-    upper = _upper(letter, grade, size, deviation)
-    return Limits(upper - tolerance, upper)
-
-
-def _upper(letter: str, grade: int, size: float, deviation: float) -> float:
-    """ES of a hole K to Z, whose shaft of the same letter has the lower deviation `deviation`."""
     if letter == "M" and grade == 6 and 250.0 < size <= 315.0:
-        return -9.0  # an exception of the standard: -11 by the rule
-    if grade <= (8 if letter in "KMN" else 7):
-        if size <= 3.0:
-            return -deviation
-        if grade == GRADES[0]:
-            raise InputError(f"{letter}{grade} is not covered, since it needs IT0; the nearest is {letter}2.")
-        return -deviation + it_grade(grade, size) - it_grade(grade - 1, size)
-    if letter in "KN":
-        return -4.0 if letter == "N" and size <= 3.0 else 0.0
-    return -deviation
+        upper = -9.0  # an exception of the standard: -11 by the rule
+    elif grade <= (8 if letter in "KMN" else 7):
+        upper = -deviation
+        if size > 3.0:
+            if grade == GRADES[0]:
+                raise InputError(f"{letter}{grade} is not covered, since it needs IT0; the nearest is {letter}2.")
+            upper = upper + tolerance - it_grade(grade - 1, size)
+    elif letter in "KN":
+        upper = -4.0 if letter == "N" and size <= 3.0 else 0.0
+    else:
+        upper = -deviation
+    return Limits(upper - tolerance, upper)
 
 
 def _deviation(letter: str, small: str, grade: int, size: float) -> float:
@@ -210,26 +206,19 @@ def parts_of(text: str, kind: str) -> tuple[str, int]:
         raise InputError(f"A {kind} is a letter and a grade, as {example}, got {text.strip()!r}.")
     letter, grade = found[1], int(found[2])
     if letter not in known:
-        raise InputError(_unknown(letter, grade, kind, known))
+        nearest = min(max(grade, GRADES[0]), GRADES[-1])
+        turned, low = letter.lower() if kind == "shaft" else letter.upper(), letter.lower()
+        if turned in known:
+            case = "capital" if kind == "hole" else "small"
+            raise InputError(f"A {kind} has {case} letters: write {turned}{nearest} instead of {letter}{nearest}.")
+        small = [one.lower() for one in known]
+        near = difflib.get_close_matches(low, small, n=1, cutoff=0.6)
+        # the one before it in the alphabet
+        near = near or [one for one in sorted(small, reverse=True) if one < low] or ["a"]
+        best = near[0].upper() if kind == "hole" else near[0]
+        why = "is not covered" if low in MISSING else f"is no letter of a {kind} in ISO 286"
+        raise InputError(f"{letter} {why}; the nearest is {best}{nearest} (the letters are {', '.join(known)}).")
     if found[2] == "01" or grade not in GRADES:
-        near = min(max(grade, GRADES[0]), GRADES[-1])
-        raise InputError(f"There is no {text.strip()}: grades are IT1 to IT18; the nearest is {letter}{near}.")
+        nearest = min(max(grade, GRADES[0]), GRADES[-1])
+        raise InputError(f"There is no {text.strip()}: grades are IT1 to IT18; the nearest is {letter}{nearest}.")
     return letter, grade
-
-
-def _unknown(letter: str, grade: int, kind: str, known: tuple[str, ...]) -> str:
-    """Why a letter is not accepted, in one sentence with the nearest that is."""
-    grade = min(max(grade, GRADES[0]), GRADES[-1])
-    turned = letter.lower() if kind == "shaft" else letter.upper()
-    if turned in known:
-        case = "capital" if kind == "hole" else "small"
-        return f"A {kind} has {case} letters: write {turned}{grade} instead of {letter}{grade}."
-    order = sorted({*(one.lower() for one in known), *MISSING})
-    low = letter.lower()
-    near = difflib.get_close_matches(low, [one.lower() for one in known], n=1, cutoff=0.6)
-    if not near:
-        place = sum(one < low for one in order)
-        near = [one for one in reversed(order[:place]) if one not in MISSING] or ["a"]
-    best = near[0].upper() if kind == "hole" else near[0]
-    why = "is not covered" if low in MISSING else f"is no letter of a {kind} in ISO 286"
-    return f"{letter} {why}; the nearest is {best}{grade} (the letters are {', '.join(known)})."

@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from types import SimpleNamespace
@@ -38,24 +38,6 @@ class FormulaError(ValueError):
     """A text that is not a formula; the message is the rest of a sentence."""
 
 
-def names_in(text: str) -> set[str]:
-    """Names of the variables of a formula, constants aside.
-
-    Raises
-    ------
-    FormulaError
-        If it is not a formula of numbers, names, + - * / **, comparisons, and known functions.
-
-    >>> sorted(names_in("-k * x - c * abs(vx) * vx"))
-    ['c', 'k', 'vx', 'x']
-    """
-    tree = _parsed(text)
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
-    _value(tree, dict.fromkeys(names, ca.SX.sym("x")))
-    return names - CONSTANTS.keys()
-
-
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
     """The value of a formula, with these values of its variables: a CasADi expression of symbols.
 
@@ -77,9 +59,9 @@ def _value(node: ast.AST, names: Mapping[str, Any]) -> Any:
         return float(node.value)
     if isinstance(node, ast.Name) and node.id in names:
         return names[node.id]
-    if isinstance(node, ast.Name) and node.id in CONSTANTS:
-        return CONSTANTS[node.id]
     if isinstance(node, ast.Name):
+        if node.id in CONSTANTS:
+            return CONSTANTS[node.id]
         raise FormulaError(f'has the unknown name "{node.id}"')
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         return OPERATORS[type(node.op)](_value(node.left, names), _value(node.right, names))
@@ -88,21 +70,16 @@ def _value(node: ast.AST, names: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in OPERATORS:
         return OPERATORS[type(node.ops[0])](_value(node.left, names), _value(node.comparators[0], names))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return _call(node, node.func.id, [_value(one, names) for one in node.args])
-    raise FormulaError(f'has "{ast.unparse(node)}", which is no arithmetic; it takes + - * / ** and {_listed()}')
-
-
-def _call(node: ast.Call, name: str, arguments: list[Any]) -> Any:
-    if name not in FUNCTIONS:
-        raise FormulaError(f'has the unknown function "{name}"; there are {_listed()}')
-    function, count = FUNCTIONS[name]
-    if len(arguments) != count or node.keywords:
-        raise FormulaError(f"gives {name} {len(arguments)} argument(s); it takes {count}")
-    return function(*arguments)
-
-
-def _listed(names: Iterable[str] = FUNCTIONS) -> str:
-    return ", ".join(names)
+        name, arguments = node.func.id, [_value(one, names) for one in node.args]
+        if name not in FUNCTIONS:
+            raise FormulaError(f'has the unknown function "{name}"; there are {", ".join(FUNCTIONS)}')
+        function, count = FUNCTIONS[name]
+        if len(arguments) != count or node.keywords:
+            raise FormulaError(f"gives {name} {len(arguments)} argument(s); it takes {count}")
+        return function(*arguments)
+    raise FormulaError(
+        f'has "{ast.unparse(node)}", which is no arithmetic; it takes + - * / ** and {", ".join(FUNCTIONS)}'
+    )
 
 
 #: arguments of laws, by field
@@ -151,10 +128,8 @@ class Load(Force):
     parameters : name -> number
         The load's parameters, in SI units, available in `p` by these names. They are parameters of the system and can
         be changed without a new compilation.
-    at_b : [m]
-        Point at which the force acts, in the frame of b; also available in `p`.
-    dissipative : bool
-        Whether the power of force and torque is counted as dissipation instead of work of loads.
+    at_b : [m], point at which the force acts, in the frame of b; also available in `p`
+    dissipative : bool, whether the power of force and torque is counted as dissipation instead of work of loads
 
     Raises
     ------
@@ -176,7 +151,6 @@ class Load(Force):
     parameters: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     at_b: Point = field(default=(), kw_only=True)
     dissipative: bool = field(default=False, kw_only=True)
-
     body_fields = ("a", "b")
 
     def __post_init__(self) -> None:
@@ -190,23 +164,16 @@ class Load(Force):
                 raise self.error(f"{name} must be a finite number in SI units, got {value!r}.")
         if self.force is None and self.torque is None and self.energy is None:
             raise self.error("it has no law; give force, torque or energy.")
-        for what, arguments in ARGUMENTS.items():
-            self._check_law(what, ", ".join(arguments), len(arguments))
+        for what, names in ARGUMENTS.items():
+            law, arguments = getattr(self, what), ", ".join(names)
+            if isinstance(law, (str, tuple, list)):
+                object.__setattr__(self, what, tuple(law) if isinstance(law, list) else law)
+                self._check_formulas(what, (law,) if isinstance(law, str) else tuple(law))
+            elif law is not None and not callable(law):
+                raise self.error(f"{what} must be a function, as lambda {arguments}: ..., or formulas, got {law!r}.")
+            elif law is not None and (given := wrong_arguments(law, len(names))) is not None:
+                raise self.error(f"{what} must be a function of ({arguments}), but it takes {given}.")
         super().__post_init__()
-
-    def _check_law(self, what: str, arguments: str, count: int) -> None:
-        law = getattr(self, what)
-        if law is None:
-            return
-        if isinstance(law, (str, tuple, list)):
-            object.__setattr__(self, what, tuple(law) if isinstance(law, list) else law)
-            self._check_formulas(what, (law,) if isinstance(law, str) else tuple(law))
-            return
-        if not callable(law):
-            raise self.error(f"{what} must be a function, as lambda {arguments}: ..., or formulas, got {law!r}.")
-        given = wrong_arguments(law, count)
-        if given is not None:
-            raise self.error(f"{what} must be a function of ({arguments}), but it takes {given}.")
 
     def _check_formulas(self, what: str, formulas: tuple[Any, ...]) -> None:
         """Raise ModelError unless these are formulas of known names."""
@@ -215,7 +182,11 @@ class Load(Force):
             if not isinstance(formula, str):
                 raise self.error(f"{what} must be a function or formulas, each a text, got {formula!r}.")
             try:
-                unknown = sorted(names_in(formula) - known)
+                tree = _parsed(formula)
+                called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+                names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
+                _value(tree, dict.fromkeys(names, ca.SX.sym("x")))
+                unknown = sorted(names - CONSTANTS.keys() - known)
             except FormulaError as error:
                 raise self.error(f"{what} {error}.") from None
             if unknown:
@@ -228,13 +199,9 @@ class Load(Force):
     def quantity(self, label: str) -> Quantity:
         return Quantity("SI") if label in self.parameters else super().quantity(label)
 
-    def symbols(self, parameters: Mapping[str, ca.SX]) -> SimpleNamespace:
-        own = {name: parameters[f"{self.name}.{name}"] for name in self.parameters}
-        return SimpleNamespace(**vars(super().symbols(parameters)), **own)
-
-    def values(self, parameters: Mapping[str, float]) -> SimpleNamespace:
-        own = {name: float(parameters[f"{self.name}.{name}"]) for name in self.parameters}
-        return SimpleNamespace(**vars(super().values(parameters)), **own)
+    def _fields(self, parameters: Mapping[str, Any], number: Any, column: Any) -> SimpleNamespace:
+        own = {name: number(parameters[f"{self.name}.{name}"]) for name in self.parameters}
+        return SimpleNamespace(**vars(super()._fields(parameters, number, column)), **own)
 
     @property
     def conservative(self) -> bool:
@@ -274,7 +241,26 @@ class Load(Force):
         law = getattr(self, what)
         if isinstance(law, (str, tuple)):
             return self._of_formulas(what, (law,) if isinstance(law, str) else law, arguments, size)
-        return self._of_function(what, law, arguments, size)
+        try:
+            expression = column_of(law, arguments)
+        except Exception as error:
+            raise self.error(
+                f"{what} could not be evaluated with symbols ({type(error).__name__}: {error}). Write it with casadi "
+                "or numpy functions of its arguments, with casadi.if_else in place of branches."
+            ) from error
+        if expression.shape != (size, 1):
+            raise self.error(f"{what} must return {size} component(s), got {expression.numel()}.")
+        parts: list[Any] = []
+        for one in arguments:
+            if isinstance(one, SimpleNamespace):
+                parts += vars(one).values()
+            else:
+                parts += [one.z, one.twist] if isinstance(one, Placement) else [one]
+        known = {symbol.element_hash() for part in parts for symbol in ca.symvar(ca.SX(part))}
+        others = [one.name() for one in ca.symvar(expression) if one.element_hash() not in known]
+        if others:
+            raise self.error(f"{what} depends on {', '.join(others)}; it may depend on its arguments only.")
+        return expression
 
     def _of_formulas(self, what: str, formulas: tuple[str, ...], arguments: tuple[Any, ...], size: int) -> ca.SX:
         *t, a, b, p = arguments
@@ -288,22 +274,6 @@ class Load(Force):
             word = "the plane" if isinstance(a, PlanarPlacement) else "space"
             raise self.error(f"{what} {error}, in {word}; there are {', '.join(names)}.") from None
         return value if size == 1 else a.rotate(value)
-
-    def _of_function(self, what: str, law: Callable[..., Any], arguments: tuple[Any, ...], size: int) -> ca.SX:
-        try:
-            expression = column_of(law, arguments)
-        except Exception as error:
-            raise self.error(
-                f"{what} could not be evaluated with symbols ({type(error).__name__}: {error}). Write it with casadi "
-                "or numpy functions of its arguments, with casadi.if_else in place of branches."
-            ) from error
-        if expression.shape != (size, 1):
-            raise self.error(f"{what} must return {size} component(s), got {expression.numel()}.")
-        known = {symbol.element_hash() for one in arguments for symbol in _symbols(one)}
-        others = [one.name() for one in ca.symvar(expression) if one.element_hash() not in known]
-        if others:
-            raise self.error(f"{what} depends on {', '.join(others)}; it may depend on its arguments only.")
-        return expression
 
     def drawing(self, p: SimpleNamespace) -> tuple[Primitive, ...]:
         """An arrow along x for a force, an arc for a torque, a dotted line for an energy alone."""
@@ -334,14 +304,3 @@ def _motion(a: Any, b: Any, at_b: ca.SX) -> dict[str, ca.SX]:
         found = dict(zip(("omega_x", "omega_y", "omega_z"), ca.vertsplit(a.unrotate(turning)), strict=True))
     place, rate = ca.vertsplit(a.unrotate(offset)), ca.vertsplit(a.unrotate(seen))
     return found | dict(zip("xyz", place, strict=False)) | dict(zip(("vx", "vy", "vz"), rate, strict=False))
-
-
-def _symbols(argument: Any) -> list[ca.SX]:
-    """The symbols of an argument of a law: of time, a placement or parameters."""
-    if isinstance(argument, SimpleNamespace):
-        parts = [ca.SX(value) for value in vars(argument).values()]
-    elif isinstance(argument, Placement):
-        parts = [argument.z, argument.twist]
-    else:
-        parts = [argument]
-    return [symbol for part in parts for symbol in ca.symvar(part)]

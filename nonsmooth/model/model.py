@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from nonsmooth.exceptions import ModelError, ModelWarning
-from nonsmooth.model.assembly import check_dimension
 from nonsmooth.model.bodies import Body, Ground, Node
 from nonsmooth.model.checks import check_start
 from nonsmooth.model.clearances import Clearance
 from nonsmooth.model.closing import assembled
 from nonsmooth.model.contacts import with_law
 from nonsmooth.model.elements import Element
+from nonsmooth.model.forces import Force
+from nonsmooth.model.joints import Joint
 from nonsmooth.model.review import REMARKS, review
 from nonsmooth.model.shapes import Shape
 from nonsmooth.model.state import Assembly, State
@@ -238,7 +239,14 @@ class Model(metaclass=Called):
             raise ModelError("The model has no body; add a PlanarBody or a SpatialBody.")
         dimension = bodies[0].dimensions[0]
         for element in self.elements:
-            check_dimension(element, dimension)
+            if dimension not in element.dimensions:
+                word = {2: "planar", 3: "spatial"}
+                fields = element.in_space if dimension == 3 and isinstance(element, Joint | Force) else ""
+                raise element.error(
+                    f"it is {word[element.dimensions[0]]}, but the model is {word[dimension]} by its first body; "
+                    + (f"in space give {fields}." if fields else "a model is one or the other.")
+                )
+            element.check_components(dimension)
         self._check_references()
         origins = {
             f"{element.name}.{label}": {"kind": "given", "source": f"{one.kind} {one.text}"}

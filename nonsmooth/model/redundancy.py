@@ -38,17 +38,12 @@ Integers = NDArray[np.intp]
 class Redundant:
     """A row of a joint whose direction lies in the span of other rows.
 
-    Parameters
-    ----------
-    name : of the row
-    follows_from : names of the rows that span it, all from earlier joints or rows; none if the row moves no body
-
     >>> print(Redundant("second.x", ("first.x",)))
     "second.x" follows from "first"
     """
 
-    name: str
-    follows_from: tuple[str, ...]
+    name: str  #: of the row
+    follows_from: tuple[str, ...]  #: names of the rows that span it, all earlier ones; none if the row moves no body
 
     def __str__(self) -> str:
         joints = dict.fromkeys(f'"{name.partition(".")[0]}"' for name in self.follows_from)
@@ -57,24 +52,15 @@ class Redundant:
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """L^-1 W with M = L L', its columns, one per row of a joint, scaled to norm 1.
+    """L^-1 W with M = L L', its columns, one per row of a joint, scaled to norm 1."""
 
-    Parameters
-    ----------
-    D_a, D_b : (rows, width) their parts at the two bodies
-    a, b : (rows,) numbers of the bodies, 0 the ground
-    norms : (rows,) norms before the scaling, 1 for a zero column
-    factors : (bodies + 1, width, width) L^-1 of each body, of the ground zero
-    first : (joints,) first row of each joint
-    """
-
-    D_a: Array
-    D_b: Array
-    a: Integers
+    D_a: Array  #: (rows, width) their parts at the first body
+    D_b: Array  #: and at the second one
+    a: Integers  #: (rows,) numbers of the bodies, 0 the ground
     b: Integers
-    norms: Array
-    factors: Array
-    first: Integers
+    norms: Array  #: (rows,) norms before the scaling, 1 for a zero column
+    factors: Array  #: (bodies + 1, width, width) L^-1 of each body, of the ground zero
+    first: Integers  #: (joints,) first row of each joint
 
     def redundant(self) -> dict[int, list[int]]:
         """Rows in the span of earlier ones, each with those on which it depends."""
@@ -86,11 +72,7 @@ class Directions:
 
     def contradiction(self, rates: Array) -> tuple[int, list[int], float] | None:
         """The row whose velocity contradicts those of the rows on which it depends the most, these rows, and the
-        difference.
-
-        ``rates_i - sum_k c_k rates_k`` with ``w_i = sum_k c_k w_k`` does not depend on the velocity: it is the rate of
-        row i if those of the others vanish. None if no row is redundant.
-        """
+        difference ``rates_i - sum_k c_k rates_k``, ``w_i = sum_k c_k w_k``. None if no row is redundant."""
         worst: tuple[int, list[int], float] | None = None
         for row, others in self.redundant().items():
             D = self._dense(np.array([*others, row]))
@@ -101,19 +83,12 @@ class Directions:
         return worst
 
     def least_change(self, wanted: Array, *, damping: float = 0.0, kept: NDArray[np.bool_] | None = None) -> Array:
-        """Velocities u (nv,) of least kinetic energy with which the rows have the rates `wanted`, approximately if
-        damped.
+        """Velocities u (nv,) of least kinetic energy with which the rows have the rates `wanted` (rows,).
 
-        If rows contradict each other, the sum of squared residuals, scaled by the norms, is minimised.
-
-        Parameters
-        ----------
-        wanted : (rows,)
-        damping : mu >= 0
-            With mu > 0 the least ``|D' x - wanted/norms|^2 + mu^2 |x|^2`` of Levenberg and Marquardt, x = L' u.
-        kept : (bodies + 1, width), optional
-            Components, whole blocks of the mass matrices, that remain zero if the others are sufficient; otherwise
-            these change as little as possible.
+        If rows contradict each other, the sum of squared residuals, scaled by the norms, is minimised; with a damping
+        mu > 0 ``|D' x - wanted/norms|^2 + mu^2 |x|^2`` of Levenberg and Marquardt, x = L' u. Components `kept` (bodies
+        + 1, width), whole blocks of the mass matrices, remain zero if the others are sufficient, and otherwise change
+        as little as possible.
         """
         changed = np.zeros((len(self.factors), self.factors.shape[1]))
         for rows in self._blocks(range(self.first.size)):

@@ -56,20 +56,6 @@ Kind = Literal["given", "inferred", "assumed", "corrected"]
 class Provenance:
     """The origin of a number.
 
-    Parameters
-    ----------
-    value
-        The number, in SI units.
-    unit
-        Its unit, ``"-"`` for none.
-    kind
-        ``"given"`` by the source, ``"inferred"`` from its other statements, ``"assumed"`` by us, or ``"corrected"`` if
-        the source contradicts itself.
-    source
-        Table, equation or figure; for an assumed value the reason.
-    note
-        Further information.
-
     Raises
     ------
     InputError
@@ -79,11 +65,13 @@ class Provenance:
     Provenance(value=5.0, unit='kg', kind='given', source='Table 1', note='')
     """
 
-    value: float | str
-    unit: str
+    value: float | str  #: the number, in SI units
+    unit: str  #: its unit, ``"-"`` for none
+    #: ``"given"`` by the source, ``"inferred"`` from its other statements, ``"assumed"`` by us, or ``"corrected"`` if
+    #: the source contradicts itself
     kind: Kind
-    source: str
-    note: str = ""
+    source: str  #: table, equation or figure; for an assumed value the reason
+    note: str = ""  #: further information
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -170,9 +158,7 @@ class Problem:
     """A function that returns a `Model`, with data about it; made by the decorator `problem`.
 
     It is called like the function, with numbers in SI units or strings such as ``"0.5 mm"``. `exact`, if present, takes
-    the same arguments and returns the exact solution, an object with ``sample(t, side)``. `panels` are the panels of
-    its figures, `comparison` and `step_size` the defaults of `nonsmooth compare` and of `nonsmooth study step-size`,
-    and `published` the results of its source.
+    the same arguments and returns the exact solution, an object with ``sample(t, side)``.
     """
 
     function: Callable[..., Model]
@@ -295,22 +281,14 @@ def problem(
 
     Parameters
     ----------
-    tags
-        Words to search for, such as ``"planar"``, ``"prismatic"``.
-    source
-        The publication.
-    parameters
-        The origin of every number in the function, by argument or ``element.parameter``.
-    panels
-        Panels of its figures, see `nonsmooth.plots.Panel`.
-    exact
-        The exact solution as a function of the same arguments.
-    comparison
-        What `nonsmooth compare` runs.
-    published
-        Figures of the source, for `nonsmooth study published`.
-    step_size
-        What `nonsmooth study step-size` runs.
+    tags : words to search for, such as ``"planar"``, ``"prismatic"``
+    source : the publication
+    parameters : the origin of every number in the function, by argument or ``element.parameter``
+    panels : panels of its figures, see `nonsmooth.plots.Panel`
+    exact : the exact solution as a function of the same arguments
+    comparison : what `nonsmooth compare` runs
+    published : figures of the source, for `nonsmooth study published`
+    step_size : what `nonsmooth study step-size` runs
 
     Raises
     ------

@@ -7,7 +7,6 @@ mechanisms have, near the factors of wrong units: 1000 for mm, g and kN, 1e6 for
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations, islice
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -16,18 +15,17 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.bodies import Body, Ground, PlanarBody, SpatialBody
-from nonsmooth.model.clearances import Clearance, RevoluteClearance
+from nonsmooth.model.bodies import Body, Ground, PlanarBody, SpatialBody, inertia_matrix
+from nonsmooth.model.clearances import Clearance, RevoluteClearance, SphericalClearance
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.drawing import Spot
 from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity, Spring
 from nonsmooth.model.frames import rotation_matrix
-from nonsmooth.model.joints import Joint, Revolute
+from nonsmooth.model.joints import Joint, Revolute, Spherical
 from nonsmooth.model.redundancy import Redundant
-from nonsmooth.model.spatial_clearances import SphericalClearance
-from nonsmooth.model.spatial_joints import Spherical
+from nonsmooth.model.signals import evaluate_signal
 
 #: names of remarks, and what each is about
 REMARKS = {
@@ -145,17 +143,8 @@ class _Placed:
 def review(
     elements: Sequence[Element], *, assembled: bool, freedom: int, redundant: Sequence[Redundant] = ()
 ) -> list[Remark]:
-    """Remarks on the elements of a model that can be built.
-
-    Parameters
-    ----------
-    assembled
-        Whether positions are a guess that has been closed.
-    freedom
-        Velocities less constraints.
-    redundant
-        Rows of joints and drivers that follow from others at the start.
-    """
+    """Remarks on the elements of a model that can be built, whose positions are a guess that has been closed if it is
+    `assembled`; with its velocities less constraints, and rows of joints that follow from others at the start."""
     placed = _Placed(elements)
     parts = (
         _gravity(placed), _clearances(placed), _bodies(placed), _ground(placed), _drivers(placed),
@@ -235,8 +224,7 @@ def _bodies(m: _Placed) -> Iterator[Rule]:
             continue
         moments = np.atleast_1d(np.asarray(body.inertia, float))
         if isinstance(body, SpatialBody):
-            xx, yy, zz, xy, xz, yz = np.pad(moments, (0, 6 - moments.size))
-            moments = np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+            moments = np.linalg.eigvalsh(inertia_matrix(moments.tolist()))
             yield ("inertia", moments[2] > (1 + DIGITS) * (moments[0] + moments[1]),
                    f'body "{name}" has the principal moments of inertia {moments[0]:g}, {moments[1]:g} and '
                    f"{moments[2]:g} kg m^2, of which one exceeds the sum of the others: no body has these.")
@@ -278,15 +266,13 @@ def _ground(m: _Placed) -> Iterator[Rule]:
                f"nothing connects the bodies {listed} to the ground, so that they fall together.")
 
 
-def _rate(one: PrescribedMotion, t: ca.SX) -> ca.SX:
-    """Time derivative of a prescribed motion."""
-    return ca.jacobian(one._target(t, SimpleNamespace()), t)
-
-
-def _still(one: PrescribedMotion) -> bool:
-    """Whether the motion of a driver, a callable, does not depend on time."""
-    rate = _rate(one, ca.SX.sym("t"))
-    return bool(rate.nnz() == 0 or ca.simplify(rate).is_zero())
+def _speed(one: PrescribedMotion) -> float | None:
+    """Speed at time 0 of a driver whose motion is a callable; None if it does not depend on time."""
+    assert callable(one.motion)
+    t = ca.SX.sym("t")
+    rate = ca.jacobian(evaluate_signal(one.name, "motion", one.motion, t, 1), t)
+    still = rate.nnz() == 0 or ca.simplify(rate).is_zero()
+    return None if still else abs(float(ca.evalf(ca.substitute(rate, t, 0.0))))
 
 
 def _fixed(m: _Placed, redundant: Sequence[Redundant]) -> Iterator[Rule]:
@@ -298,7 +284,7 @@ def _fixed(m: _Placed, redundant: Sequence[Redundant]) -> Iterator[Rule]:
         one = drivers[moving[0]] if len(moving) == 1 else None
         if isinstance(one, PrescribedMotion) and callable(one.motion):
             others = " and ".join(f'"{name}"' for name in joints if name != one.name)
-            yield ("driven-fixed", not _still(one),
+            yield ("driven-fixed", _speed(one) is not None,
                    f'"{one.name}" drives the {one.coordinate} of "{one.body_names()[-1]}", which {others} hold at the '
                    "start; drive a coordinate that is free.")
 
@@ -306,10 +292,10 @@ def _fixed(m: _Placed, redundant: Sequence[Redundant]) -> Iterator[Rule]:
 def _drivers(m: _Placed) -> Iterator[Rule]:
     drivers = [one for one in m.elements if isinstance(one, PrescribedMotion)]
     for one in (one for one in drivers if callable(one.motion)):
-        t, turns = ca.SX.sym("t"), one.coordinate == "angle"
-        speed = abs(float(ca.evalf(ca.substitute(_rate(one, t), t, 0.0))))
+        turns, found = one.coordinate == "angle", _speed(one)
+        speed = found or 0.0
         yield from _first(
-            ("still-driver", _still(one),
+            ("still-driver", found is None,
              f'the motion of "{one.name}" does not depend on time; write a speed as lambda t: speed * t.'),
             ("speed", turns and speed > FAST_TURN,
              f'"{one.name}" drives at {speed:g} rad/s, {speed * 30 / math.pi:.0f} rpm; was {speed:g} rpm meant?'),

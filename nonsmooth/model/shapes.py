@@ -41,8 +41,7 @@ class Mesh:
     Parameters
     ----------
     vertices : (n, 3) [m]
-    triangles : (m, 3)
-        Numbers of their vertices, from 0; counterclockwise as seen from outside.
+    triangles : (m, 3), numbers of their vertices, from 0; counterclockwise as seen from outside
 
     Raises
     ------
@@ -80,10 +79,8 @@ def read_stl(path: str | os.PathLike[str], *, unit: str) -> Mesh:
 
     Parameters
     ----------
-    path
-        Of the file.
-    unit
-        Of its numbers, which the file does not say, as ``"mm"``.
+    path : of the file
+    unit : of its numbers, which the file does not say, as ``"mm"``
 
     Raises
     ------
@@ -154,10 +151,9 @@ Size = Annotated[float, Unit("m")]
 
 @dataclass(frozen=True, eq=False)
 class Shape(Element):
-    """Base of shapes of a body, or of the ground, which are drawn only."""
+    """Base of shapes of `body`, or of the ground, which are drawn only."""
 
     body: BodyRef
-
     body_fields = ("body",)
     #: fields that are points or edges, and fields that are positive
     places: ClassVar[tuple[str, ...]] = ()
@@ -244,21 +240,15 @@ class BoxShape(_Turned):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
-    edges : [m], > 0
-        Lengths of its edges: two in the plane, three in space.
-    at : [m]
-        Its middle in the frame of the body; the origin if omitted.
-    angle, quaternion : [rad], [-]
-        Its orientation there: a turn about z, and in space a quaternion (w, x, y, z).
+    edges : [m], > 0, lengths of its edges: two in the plane, three in space
+    at : [m], its middle in the frame of the body; the origin if omitted
+    angle, quaternion : [rad], [-], its orientation there: a turn about z, and in space a quaternion (w, x, y, z)
 
     >>> BoxShape("plate", "slider", edges=("40 mm", "20 mm"), at=(0.01, 0.0)).edges
     (0.04, 0.02)
     """
 
     edges: Place = field(kw_only=True)
-
     places = ("at", "edges")
     sizes = ("edges",)
 
@@ -273,16 +263,12 @@ class SphereShape(Shape):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
     radius : [m], > 0
-    at : [m]
-        Its centre in the frame of the body; the origin if omitted.
+    at : [m], its centre in the frame of the body; the origin if omitted
     """
 
     radius: Size = field(kw_only=True)
     at: Place = field(default=(), kw_only=True)
-
     places = ("at",)
     sizes = ("radius",)
 
@@ -300,7 +286,6 @@ class _Long(Shape):
     radius: Size = field(kw_only=True)
     start: Place = field(kw_only=True)
     end: Place = field(kw_only=True)
-
     places = ("start", "end")
     sizes = ("radius",)
 
@@ -324,11 +309,8 @@ class CylinderShape(_Long):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
     radius : [m], > 0
-    start, end : [m]
-        Middles of its ends in the frame of the body.
+    start, end : [m], middles of its ends in the frame of the body
     """
 
     def solid(self) -> Solid:
@@ -343,11 +325,8 @@ class RodShape(_Long):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
     radius : [m], > 0
-    start, end : [m]
-        Centres of its round ends in the frame of the body.
+    start, end : [m], centres of its round ends in the frame of the body
     """
 
     def solid(self) -> Solid:
@@ -366,14 +345,10 @@ class PolygonShape(Shape):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
-    points : (n, 2) [m]
-        Its corners in order, in the frame of the body; at least three.
+    points : (n, 2) [m], its corners in order, in the frame of the body; at least three
     """
 
     points: Array = field(kw_only=True)
-
     dimensions = (2,)
 
     def __post_init__(self) -> None:
@@ -394,18 +369,12 @@ class MeshShape(_Turned):
 
     Parameters
     ----------
-    body
-        The body that has the shape, or the ground.
-    mesh : Mesh
-        Its triangles, see `read_stl`.
-    at : [m]
-        Place of the mesh's origin in the frame of the body; the origin if omitted.
-    angle, quaternion : [rad], [-]
-        Its orientation there: a turn about z, and in space a quaternion (w, x, y, z).
+    mesh : Mesh, its triangles, see `read_stl`
+    at : [m], place of the mesh's origin in the frame of the body; the origin if omitted
+    angle, quaternion : [rad], [-], its orientation there: a turn about z, and in space a quaternion (w, x, y, z)
     """
 
     mesh: Mesh = field(kw_only=True)
-
     places = ("at",)
 
     def __post_init__(self) -> None:

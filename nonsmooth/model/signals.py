@@ -22,7 +22,8 @@ class TimeFunction(metaclass=InUnits):
     """Base of functions of time that are data: they can be compared, printed, and written to a file.
 
     In the units of their fields, ``value`` is the unit of the load or motion. Numbers may be strings with a unit, whose
-    dimension is checked where the function is used: ``Ramp("900 rpm")`` is the motion of an angle.
+    dimension is checked where the function is used: ``Ramp("900 rpm")`` is the motion of an angle. A number that is not
+    finite or out of its range, and a component that is neither a number nor a callable, are a ModelError.
     """
 
     #: raised for a call that cannot be meant
@@ -60,11 +61,6 @@ class Ramp(TimeFunction):
     rate : per second
     start : at t = 0
 
-    Raises
-    ------
-    ModelError
-        If a number is not finite.
-
     >>> Ramp(rate=150.0)(0.02)
     3.0
     """
@@ -88,11 +84,6 @@ class Harmonic(TimeFunction):
     amplitude, offset : in the unit of the load or motion
     period : [s], > 0
     phase : [rad]
-
-    Raises
-    ------
-    ModelError
-        If a number is not finite, or the period not positive.
 
     >>> Harmonic(amplitude=2.0, period=0.4)(0.1)
     2.0
@@ -219,17 +210,11 @@ class TimeVector(TimeFunction):
     ----------
     components : each a number or a callable of t [s], as `Harmonic`
 
-    Raises
-    ------
-    ModelError
-        If there is no component, or one is neither a finite number nor a callable.
-
     >>> TimeVector((Harmonic(0.2, period=2.0), 0.0, Ramp(0.5)))(0.5)
     (0.2, 0.0, 0.25)
     """
 
     components: Annotated[tuple[Signal, ...], Unit("value")]
-
     gives = "vector"
 
     def check_units(self, unit: str) -> None:
@@ -260,15 +245,8 @@ class AxisAngle(TimeFunction):
 
     Parameters
     ----------
-    axis : [-]
-        Of any length but zero.
-    angle : number or callable of t [s] -> [rad]
-        Positive by the right-hand rule; any number of turns.
-
-    Raises
-    ------
-    ModelError
-        If the axis is zero, or the angle neither a finite number nor a callable.
+    axis : [-], of any length but zero
+    angle : number or callable of t [s] -> [rad], positive by the right-hand rule; any number of turns
 
     >>> [round(part, 6) for part in AxisAngle((0.0, 0.0, 2.0), Ramp(np.pi))(0.5)]
     [0.707107, 0.0, 0.0, 0.707107]
@@ -276,7 +254,6 @@ class AxisAngle(TimeFunction):
 
     axis: tuple[float, float, float]
     angle: Annotated[Signal, Unit("rad")]
-
     gives = "quaternion"
 
     def __post_init__(self) -> None:

@@ -18,20 +18,10 @@ class InternalStates(Mapping[str, Array]):
 
     Names are those of fields in the records of the scheme, in SI units, in the order of the model: see
     ``nonsmooth/engine/saved_state.py`` and the fields in ``nonsmooth/schemes``.
-
-    Parameters
-    ----------
-    fields : names and shapes, in the order of the array
-    numbers : (n,)
-
-    Raises
-    ------
-    ValueError
-        If the array is not of the size of the fields.
     """
 
-    fields: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    numbers: Array = field(default_factory=lambda: np.zeros(0))
+    fields: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: names and shapes, in the order of the array
+    numbers: Array = field(default_factory=lambda: np.zeros(0))  #: (n,)
 
     def __post_init__(self) -> None:
         if self.numbers.shape != (sum(math.prod(shape) for _, shape in self.fields),):
@@ -71,44 +61,26 @@ class State:
 
 @dataclass(frozen=True)
 class Moved:
-    """The changes of a body by assembly.
+    """The changes of a body by assembly."""
 
-    Parameters
-    ----------
-    body : its name
-    displacement : of the centre of mass [m]
-    rotation : angle of the rotation from the guess [rad], in space in [0, pi]
-    velocity, angular_velocity : norms of their changes [m/s], [rad/s], in space of the components in the body frame
-    """
-
-    body: str
-    displacement: float
-    rotation: float
-    velocity: float
-    angular_velocity: float
+    body: str  #: its name
+    displacement: float  #: of the centre of mass [m]
+    rotation: float  #: angle of the rotation from the guess [rad], in space in [0, pi]
+    velocity: float  #: norm of its change [m/s]
+    angular_velocity: float  #: norm of its change [rad/s], in space of the components in the body frame
 
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """A consistent initial state, and the changes from the guess to it; printed as a table by body.
-
-    Parameters
-    ----------
-    start, guess : State
-    moved : of each body, in order
-    residual : largest remaining constraint residual [m or rad]
-    rate : largest remaining constraint velocity [m/s or rad/s]
-    iterations : number of accepted steps
-    attempts : 1, or more if randomly perturbed guesses were required
-    """
+    """A consistent initial state, and the changes from the guess to it; printed as a table by body."""
 
     start: State
     guess: State
-    moved: tuple[Moved, ...]
-    residual: float
-    rate: float
-    iterations: int
-    attempts: int
+    moved: tuple[Moved, ...]  #: of each body, in order
+    residual: float  #: largest remaining constraint residual [m or rad]
+    rate: float  #: largest remaining constraint velocity [m/s or rad/s]
+    iterations: int  #: number of accepted steps
+    attempts: int  #: 1, or more if randomly perturbed guesses were required
 
     def __str__(self) -> str:
         columns = ("displacement [m]", "rotation [rad]", "velocity [m/s]", "angular velocity [rad/s]")

@@ -86,6 +86,27 @@ class System:
     #: the start, with its parameters, that `check_start` has admitted last
     admissible: dict[str, Any] = field(default_factory=dict, init=False)
     _known_gyration: dict[bytes, Array] = field(default_factory=dict, init=False)
+    #: labels of all columns, of which `names` has the units too
+    q_names: tuple[str, ...] = field(init=False)
+    v_names: tuple[str, ...] = field(init=False)
+    contact_names: tuple[str, ...] = field(init=False)
+    constraint_names: tuple[str, ...] = field(init=False)
+    reaction_names: tuple[str, ...] = field(init=False)
+    #: numbers of these, and of tangents: one of each contact in the plane, two in space
+    nq: int = field(init=False)
+    nv: int = field(init=False)
+    nc: int = field(init=False)
+    ng: int = field(init=False)
+    nr: int = field(init=False)
+    nt: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        for kind, size, of in (("q", "nq", "q"), ("v", "nv", "v"), ("contact", "nc", "contacts"),
+                               ("constraint", "ng", "constraints"), ("reaction", "nr", "reactions")):  # fmt: skip
+            labels = getattr(self.names, of)
+            object.__setattr__(self, f"{kind}_names", labels)
+            object.__setattr__(self, size, len(labels))
+        object.__setattr__(self, "nt", self.nc * (self.dimension - 1))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Only the elements are pickled; functions and their evaluators are created anew in the other process."""
@@ -101,7 +122,7 @@ class System:
         """Labels and units of all columns."""
         bodies = [element for element in self.elements if isinstance(element, Body)]
         joints = [element for element in self.elements if isinstance(element, Joint)]
-        contacts = [element for element in self.elements if isinstance(element, Contact)]
+        gaps = tuple(name for element in self.elements if isinstance(element, Contact) for name in element.gap_names())
         parts: tuple[tuple[str, str], ...] = (("x", "N"), ("y", "N"), ("torque", "N m"))
         if bodies and bodies[0].dimensions == (3,):
             parts = tuple((axis, "N") for axis in "xyz") + tuple((f"torque_{axis}", "N m") for axis in "xyz")
@@ -112,7 +133,7 @@ class System:
             [(f"{joint.name}.{label}", unit) for joint in joints for label, unit in parts],
         )
         labels, units = ([tuple(one[i] for one in many) for many in columns] for i in (0, 1))
-        return Names(*[*labels, tuple(name for contact in contacts for name in contact.gap_names()), *units])
+        return Names(*[*labels, gaps, *units])
 
     @cached_property
     def parameters(self) -> Mapping[str, float]:
@@ -121,7 +142,6 @@ class System:
 
     @cached_property
     def functions(self) -> ElementFunctions:
-        """Functions of the kinds of elements."""
         return ElementFunctions(self.dimension)
 
     @cached_property
@@ -185,10 +205,8 @@ class System:
     @cached_property
     def laws(self) -> tuple[Contact, ...]:
         """The first contact with each kind of law."""
-        found: dict[type, Contact] = {}
-        for contact in self.contact_elements:
-            found.setdefault(type(contact.contact), contact)
-        return tuple(found.values())
+        found = {type(contact.contact): contact for contact in reversed(self.contact_elements)}
+        return tuple(reversed(found.values()))
 
     @cached_property
     def impact_laws(self) -> tuple[str, ...]:
@@ -245,52 +263,6 @@ class System:
     @property
     def compliance(self) -> Compliance | None:
         return self.equations.compliance if self.compliant else None
-
-    @property
-    def nq(self) -> int:
-        return len(self.names.q)
-
-    @property
-    def nv(self) -> int:
-        return len(self.names.v)
-
-    @property
-    def nc(self) -> int:
-        return len(self.names.contacts)
-
-    @property
-    def nt(self) -> int:
-        """Number of tangents: one per contact in the plane, two in space."""
-        return self.nc * (self.dimension - 1)
-
-    @property
-    def ng(self) -> int:
-        return len(self.names.constraints)
-
-    @property
-    def nr(self) -> int:
-        """Number of reported components of reactions."""
-        return len(self.names.reactions)
-
-    @property
-    def q_names(self) -> tuple[str, ...]:
-        return self.names.q
-
-    @property
-    def v_names(self) -> tuple[str, ...]:
-        return self.names.v
-
-    @property
-    def contact_names(self) -> tuple[str, ...]:
-        return self.names.contacts
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        return self.names.constraints
-
-    @property
-    def reaction_names(self) -> tuple[str, ...]:
-        return self.names.reactions
 
     @cached_property
     def redundant(self) -> tuple[Redundant, ...]:

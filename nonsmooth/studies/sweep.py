@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, NonsmoothError
-from nonsmooth.model.given import unit_of_argument
+from nonsmooth.model.kinds import unit_of_argument
 from nonsmooth.model.model import Model
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System

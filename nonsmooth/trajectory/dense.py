@@ -59,7 +59,7 @@ class _FloatingFrame:
     """A flexible body of a run whose inertia changes with its deformation.
 
     Its velocities are not the angular velocity of its frame and the rates of its modes, see
-    `nonsmooth.model.floating_frame`.
+    `nonsmooth.model.flexible_bodies`.
     """
 
     def __init__(self, body: FlexibleBody, q_names: Sequence[str], v_names: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from nonsmooth.model.bounds import Bounds
+from nonsmooth.model.corners import Bounds
 
 UNARY = (
     "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",

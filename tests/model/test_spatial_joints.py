@@ -40,7 +40,7 @@ from nonsmooth import (
     UniversalPrismatic,
 )
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.model import rows as primitive
+from nonsmooth.model import frames as primitive
 from nonsmooth.model.closing import closed_start
 from nonsmooth.model.frames import BASIS, SpatialPlacement
 from nonsmooth.model.joints import Joint

@@ -26,7 +26,7 @@ from nonsmooth import (
     SpatialBody,
 )
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.model import rows as primitive
+from nonsmooth.model import frames as primitive
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.system import System
 

@@ -32,8 +32,8 @@ from nonsmooth import (
 from nonsmooth.cli import main
 from nonsmooth.diagnostics import coordinates, mean_forces
 from nonsmooth.exceptions import InputError
-from nonsmooth.model.spatial_clearances import SphericalClearance
-from nonsmooth.model.spatial_contacts import SpherePlane
+from nonsmooth.model.clearances import SphericalClearance
+from nonsmooth.model.contacts import SpherePlane
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.pages import ffmpeg
 from nonsmooth_problems import bouncing_ball, newtons_cradle, slider_crank_revolute, slider_rod, stick_slip_oscillator

@@ -31,9 +31,9 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.cli import main
+from nonsmooth.model.clearances import SphericalClearance
+from nonsmooth.model.joints import Spherical
 from nonsmooth.model.registry import find_problems
-from nonsmooth.model.spatial_clearances import SphericalClearance
-from nonsmooth.model.spatial_joints import Spherical
 from nonsmooth.plots import animation, sketch
 from nonsmooth.plots.style import FAINT
 
