@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -31,27 +31,24 @@ def duration(text: str) -> float:
 
 
 def completed(kind: str) -> Callable[[str], list[str]]:
-    """A function that offers the names of a kind, for the shell's completion."""
+    """A function that offers names of a kind for the shell's completion, also of files in the working folder."""
 
     def offer(incomplete: str) -> list[str]:
-        return [name for name in _names(kind) if name.startswith(incomplete)]
+        names: Iterable[str]
+        if kind in ("problem", "run"):
+            ends = (".py", ".toml") if kind == "problem" else (".nc",)
+            names = sorted(name for name in os.listdir() if name.endswith(ends))
+            if kind == "problem":
+                from nonsmooth.model.registry import find_problems
+
+                names = [*sorted(find_problems()), *names]
+        else:
+            from nonsmooth import laws, solvers, steppers
+
+            names = laws.names("normal") if kind == "law" else (steppers if kind == "stepper" else solvers).names()
+        return [name for name in names if name.startswith(incomplete)]
 
     return offer
-
-
-def _names(kind: str) -> list[str]:
-    """Names of ready problems, runs, steppers, solvers or laws; those of files in the working folder."""
-    if kind == "problem":
-        from nonsmooth.model.registry import find_problems
-
-        return [*sorted(find_problems()), *sorted(name for name in os.listdir() if name.endswith((".py", ".toml")))]
-    if kind == "run":
-        return sorted(name for name in os.listdir() if name.endswith(".nc"))
-    from nonsmooth import laws, solvers, steppers
-
-    if kind in ("stepper", "solver"):
-        return list((steppers if kind == "stepper" else solvers).names())
-    return list(laws.names("normal"))
 
 
 #: words of which a shell offers the rest; times, and numbers whose unit the command knows, also with their unit
@@ -276,6 +273,4 @@ class Comparing:
 
 
 #: by the annotation of a function's argument
-GROUPS: dict[str, type] = {
-    one.__name__: one for one in (Runs, Processes, Shown, Written, Design, Comparing, Identified)
-}
+GROUPS = {one.__name__: one for one in (Runs, Processes, Shown, Written, Design, Comparing, Identified)}
