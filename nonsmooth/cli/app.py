@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nonsmooth.cli.commands import add_command, add_measures, line
+from nonsmooth.cli.commands import add_command, add_measures
+from nonsmooth.cli.options import line
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
 from nonsmooth.progress import collect_timings, stage
 

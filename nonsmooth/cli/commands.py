@@ -15,7 +15,6 @@ import importlib
 import inspect
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -25,9 +24,8 @@ import typer
 from typer.core import TyperCommand
 
 from nonsmooth import steppers
-from nonsmooth.cli.options import GROUPS, KINDS, MANY
+from nonsmooth.cli.options import GROUPS, KINDS, LINES, MANY
 from nonsmooth.exceptions import InputError
-from nonsmooth.progress import Advance, Line, Share
 
 HERE = Path(__file__).parent
 #: studies that measure a run, each a file; a command adds these groups to the options of its function
@@ -36,8 +34,6 @@ MEASURES, SWEPT = STUDIES / "measures", ("Design", "Runs", "Processes", "Written
 REQUIRED = inspect.Parameter.empty
 #: a unit behind the name of an option
 UNIT = re.compile(r"^\[[^-].*?\]")
-#: lines at the end of the terminal that say what the command does
-_lines: list[Line] = []
 HELP = re.compile(r"^(\w+)(?: : ([^\n]*))?\n((?:    [^\n]+\n?)+)", re.M)
 
 
@@ -252,8 +248,8 @@ def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any
             part = {} if group is None else {each.name: given[each.name] for each in fields(group)}
             words[one.name] = given[one.name] if group is None else group(**part)
         quiet = given.get("quiet", False)
-        while quiet and _lines:
-            _lines.pop().end()
+        while quiet and LINES:
+            LINES.pop().end()
         with open(os.devnull, "w", encoding="utf-8") as nowhere:
             hidden = quiet and not given.get("as_json", False)  # what --json asks for is printed
             with contextlib.redirect_stdout(nowhere) if hidden else contextlib.nullcontext():
@@ -286,33 +282,3 @@ def _parameter(one: Option) -> inspect.Parameter:
     default = None if one.default == () else one.default
     annotation: Any = Annotated[kind if default is not None else kind | None, stated]
     return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-@contextlib.contextmanager
-def line() -> Iterator[None]:
-    """Show what the command does, after half a second, on standard error where that is a terminal."""
-    shown = Line()
-    _lines.append(shown)
-    try:
-        with shown.above():
-            yield
-    finally:
-        if shown in _lines:
-            _lines.remove(shown)
-        shown.end()
-
-
-@contextlib.contextmanager
-def progress_bar(report: Callable[[], Advance | Share] = Share) -> Iterator[Any]:
-    """A function that updates the line: of what a study does and the share done, or as `Advance`; None without one."""
-    if not (_lines and sys.stderr.isatty()):
-        yield None
-        return
-    reported = report()
-    for shown in _lines:
-        shown.reports.append(reported)
-    try:
-        yield reported
-    finally:
-        for shown in _lines:
-            shown.reports.remove(reported)

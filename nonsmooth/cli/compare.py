@@ -10,10 +10,9 @@ from typing import Any
 from rich.table import Table
 
 from nonsmooth import laws, solvers, studies
-from nonsmooth.cli.commands import progress_bar
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units
-from nonsmooth.cli.options import Comparing, Law, Number, Problem, Seconds, Written
+from nonsmooth.cli.options import Comparing, Law, Number, Problem, Seconds, Written, progress_bar
 from nonsmooth.cli.report import conclude, table_of
 from nonsmooth.cli.values import number_of, settings_from, settings_of_study
 from nonsmooth.exceptions import InputError

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from nonsmooth import identification
-from nonsmooth.cli.commands import progress_bar
 from nonsmooth.cli.files import check_writable
 from nonsmooth.cli.inputs import Mechanism, Request, units_of
-from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds, Shown
+from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds, Shown, progress_bar
 from nonsmooth.cli.report import conclude, table_of
 from nonsmooth.cli.values import by_name, number_of, values_of
 from nonsmooth.exceptions import InputError

@@ -1,16 +1,18 @@
-"""Kinds of options, and the groups of options that several commands take; see `nonsmooth.cli.commands`."""
+"""What commands share: kinds and groups of options, see `nonsmooth.cli.commands`; the line of what a command does."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import typer
 
+from nonsmooth.progress import Advance, Line, Share
 from nonsmooth.quantities import Wrong, in_unit
 
 
@@ -51,6 +53,38 @@ def completed(kind: str) -> Callable[[str], list[str]]:
     return offer
 
 
+@contextlib.contextmanager
+def line() -> Iterator[None]:
+    """Show what the command does, after half a second, on standard error where that is a terminal."""
+    shown = Line()
+    LINES.append(shown)
+    try:
+        with shown.above():
+            yield
+    finally:
+        if shown in LINES:
+            LINES.remove(shown)
+        shown.end()
+
+
+@contextlib.contextmanager
+def progress_bar(report: Callable[[], Advance | Share] = Share) -> Iterator[Any]:
+    """A function that updates the line: of what a study does and the share done, or as `Advance`; None without one."""
+    if not (LINES and sys.stderr.isatty()):
+        yield None
+        return
+    reported = report()
+    for shown in LINES:
+        shown.reports.append(reported)
+    try:
+        yield reported
+    finally:
+        for shown in LINES:
+            shown.reports.remove(reported)
+
+
+#: lines at the end of the terminal that say what the command does
+LINES: list[Line] = []
 #: words of which a shell offers the rest; times, and numbers whose unit the command knows, also with their unit
 Law: TypeAlias = str
 Number: TypeAlias = str

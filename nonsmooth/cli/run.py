@@ -11,10 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nonsmooth.cli import report
-from nonsmooth.cli.commands import progress_bar
 from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable, exact_solution
 from nonsmooth.cli.inputs import Mechanism, Request
-from nonsmooth.cli.options import KINDS, MANY, Law, Problem, Runs, Seconds, Written
+from nonsmooth.cli.options import KINDS, MANY, Law, Problem, Runs, Seconds, Written, progress_bar
 from nonsmooth.cli.plot import usual_figure
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure

@@ -9,11 +9,10 @@ import numpy as np
 from rich.table import Table
 
 from nonsmooth import studies
-from nonsmooth.cli.commands import progress_bar
 from nonsmooth.cli.inputs import Request, units_of, varied
-from nonsmooth.cli.options import Design, Number, Processes, Runs, Seconds, Written
+from nonsmooth.cli.options import Design, Number, Processes, Runs, Seconds, Written, progress_bar
 from nonsmooth.cli.report import conclude, table_of
-from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, settings_from, values_of
+from nonsmooth.cli.values import by_name, distribution_of, example_values, number_of, only_one, settings_from, values_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.schemes.moreau_jean.settings import MoreauJean
 from nonsmooth.studies.files import FACTS
@@ -52,10 +51,8 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
     request = Request(**vars(runs), check=design.check, examples=examples)
     units = units_of(lambda: request.completed().mechanism())
     given = {"--grid": design.grids, "--list": design.lists, "--sample": design.samples}
-    used = [option for option, words in given.items() if words]
-    if len(used) != 1:
-        raise InputError(f"A sweep takes one of --grid, --list and --sample, got {' and '.join(used) or 'none'}.")
-    named = by_name(used[0], given[used[0]], distribution_of if design.samples else values_of, units)
+    option = only_one("A sweep", given)
+    named = by_name(option, given[option], distribution_of if design.samples else values_of, units)
     if design.samples:
         made = studies.sample(named, design.runs, method=design.method, seed=design.seed)
     else:
@@ -92,8 +89,7 @@ def sweep(*, metrics: tuple[str, ...], design: Design, runs: Runs, processes: Pr
             "parameters": {key: flat[key].values.tolist() for key in names},
             "metrics": {key: flat[key].values.tolist() for key in scalars},
             "verdict": flat["verdict"].values.astype(str).tolist(),
-            "failed": len(failed),
-            "messages": sorted(set(failed)),
+            "failed": len(failed), "messages": sorted(set(failed)),
         },
         head=f"{name}: {made!r}", figure=lambda plots: plots.sweep(found),
     )  # fmt: skip
@@ -307,12 +303,7 @@ def bifurcation(
             stated = replace(request, **kept)
         request = stated
     [(name, values)] = by_name("--over", [over], values_of, units_of(request.mechanism)).items()
-    kinds = {"--period": period, "--drive": drive, "--crossing": crossing}
-    used = [option for option, value in kinds.items() if value is not None]
-    if len(used) != 1:
-        raise InputError(
-            f"A section takes one of --period, --drive and --crossing, got {' and '.join(used) or 'none'}."
-        )
+    only_one("A section", {"--period": period, "--drive": drive, "--crossing": crossing})
     section: studies.PerPeriod | studies.Crossings
     if crossing is None:
         section = studies.PerPeriod(drive or period or 0.0, _steps(request, steps, after), transient, points)
@@ -351,14 +342,9 @@ def bifurcation(
     conclude(
         written, f"{problem}: bifurcation", _motions(found, problem, same),
         lambda: {
-            "problem": problem,
-            "parameter": found.parameter,
-            "unit": found.unit,
-            "quantity": found.quantity,
-            "quantity_unit": found.quantity_unit,
-            "values": found.values.tolist(),
-            "points": [points.tolist() for points in found.points],
-            "periods": found.periods(same).tolist(),
+            "problem": problem, "parameter": found.parameter, "unit": found.unit, "quantity": found.quantity,
+            "quantity_unit": found.quantity_unit, "values": found.values.tolist(),
+            "points": [points.tolist() for points in found.points], "periods": found.periods(same).tolist(),
             "same": same,
             "failures": {f"{value:g}": message for value, message in found.failures.items()},
             "wall_seconds": found.wall_seconds,
@@ -408,8 +394,5 @@ def _motions(found: studies.Bifurcation, name: str, same: float) -> list[Any]:
     if found.failures:
         first = next(iter(found.failures.items()))
         lost = f"{len(found.failures)} of {len(found.values)} runs failed, the first at {first[0]:g}: {first[1]}"
-    unit = found.quantity_unit or "-"
-    return [
-        head, "", table, "", f"points within {same:.3g} {unit} are regarded as equal", lost,
-        f"{found.wall_seconds:.3g} s",
-    ]  # fmt: skip
+    equal = f"points within {same:.3g} {found.quantity_unit or '-'} are regarded as equal"
+    return [head, "", table, "", equal, lost, f"{found.wall_seconds:.3g} s"]

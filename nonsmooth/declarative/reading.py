@@ -260,25 +260,24 @@ class _Reader:
     def __init__(self, source: Source, folder: Path | None) -> None:
         self.source, self.folder = source, folder
         self.schema = schema()
-        self.stated: dict[tuple[str, str], Any] = {}
-        self.finite_elements = 0
+        self.model, self.finite_elements = StatedModel(), 0
 
     def read(self) -> Declaration:
         raw = self.source.data
         top = self.source.validated(table_of(Document), raw, ())
-        contact = None
-        if top is not None and "contact" in top.model_fields_set:
-            with contextlib.suppress(_Failed):
-                contact = self._make(top.contact, raw["contact"], ("contact",))  # type: ignore[attr-defined]
         silence = tuple(getattr(top, "silence", None) or ())
         for name in silence:
             if name not in REMARKS:
                 known = f"none of {listed(list(REMARKS))}.{hint(name, REMARKS)}"
                 self.source.fault(("silence",), f"names {shown(name)}, which is {known}")
-        model = StatedModel(
+        self.model = model = StatedModel(
             name=getattr(top, "name", None) or "model", silence=tuple(name for name in silence if name in REMARKS),
             assemble=getattr(top, "assemble", None) or False,
         )  # fmt: skip
+        contact = None
+        if top is not None and "contact" in top.model_fields_set:
+            with contextlib.suppress(_Failed):
+                contact = self._make(top.contact, raw["contact"], ("contact",))  # type: ignore[attr-defined]
         elements = raw.get("elements", {})
         if not isinstance(elements, Mapping):
             self.source.fault(("elements",), f"must be tables, as [elements.crank], got {shown(elements)}.")
@@ -288,12 +287,10 @@ class _Reader:
             element = self._element(name, data, contact)
             if element is not None:
                 model.add(element)
-        self._check_nodes(model)
-        model.stated |= self.stated
+        self._check_nodes()
         model.provenance |= self._words(raw, "provenance", nested=True)
         model.origin |= self._words(raw, "origin", nested=False)
-        run = _read_run(self.source, raw["run"]) if "run" in raw else Run()
-        return Declaration(model, run, self.source)
+        return Declaration(model, _read_run(self.source, raw["run"]) if "run" in raw else Run(), self.source)
 
     def _element(self, name: str, data: Any, contact: Any) -> Element | None:
         path = ("elements", name)
@@ -342,7 +339,7 @@ class _Reader:
         try:
             made = type(table).made(**values)
             if isinstance(made, StlFile | Reduction) and made.complete:  # written to a file again
-                self.stated[str(path[1]), str(path[2])] = made
+                self.model.stated[str(path[1]), str(path[2])] = made
             if isinstance(made, StlFile):
                 return made.mesh(self.folder)
             if isinstance(made, Reduction):
@@ -413,10 +410,10 @@ class _Reader:
                     sentence = f'the body "{body}" is not in the file.{hint(body, bodies)} {there}'
                 self.source.fault(("elements", name, key), sentence)
 
-    def _check_nodes(self, model: StatedModel) -> None:
+    def _check_nodes(self) -> None:
         """Check the nodes named by elements, of bodies without errors."""
-        bodies = {element.name: element for element in model.elements if isinstance(element, Body | Ground)}
-        for element in model.elements:
+        bodies = {element.name: element for element in self.model.elements if isinstance(element, Body | Ground)}
+        for element in self.model.elements:
             for key, name in zip(element.body_fields, element.body_names(), strict=True):
                 owner, _, node = name.partition(".")
                 nodes = getattr(bodies.get(owner), "nodes", ())

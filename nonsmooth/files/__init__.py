@@ -304,7 +304,13 @@ def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[s
                 file.seek(at)
                 _digest(file, offset - at, digest)
                 at = os.lseek(handle, offset, os.SEEK_SET)
-                for block in _blocks(values):
+                rows = max(BLOCK // (math.prod(values.shape[1:]) * values.dtype.itemsize), 1)
+                for k in range(0, values.shape[0], rows):
+                    part = values[k : k + rows]
+                    # a copy, since the system writes from the pages of another file at a sixth of the speed
+                    copy = np.ascontiguousarray(part) if isinstance(values, Pieces) else np.array(part, order="C")
+                    block = copy.reshape(-1).view(np.uint8).data
+                    forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
                     digest.update(block)
                     _write(handle, block)
                     if hasattr(os, "posix_fadvise"):  # what is written goes to the disk meanwhile, and out of memory
@@ -336,17 +342,6 @@ class _Digest(ThreadPoolExecutor):
         if self.due is not None:
             self.due.result()
         return self.digest.hexdigest()
-
-
-def _blocks(values: Any) -> Iterator[memoryview]:
-    """Bytes of a table, some rows at a time: copies, since the system writes from the pages of another file at a sixth
-    of the speed."""
-    rows = max(BLOCK // (math.prod(values.shape[1:]) * values.dtype.itemsize), 1)
-    for k in range(0, values.shape[0], rows):
-        part = values[k : k + rows]
-        copy = np.ascontiguousarray(part) if isinstance(values, Pieces) else np.array(part, order="C")
-        yield copy.reshape(-1).view(np.uint8).data
-        forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
 
 
 class _Target(io.FileIO):

@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +104,17 @@ def read_table(path: str | os.PathLike[str]) -> MeasuredTable:
     if not delimiter or not rows:
         raise InputError(f"{path}: expected a line of names, such as t [s],slider.x [mm], and lines of numbers below.")
     names, units = zip(*(split_unit(word) for word in _cells(head, delimiter)), strict=True)
-    values = np.array([_numbers(path, number, text, delimiter, names) for number, text in rows])
+    values = np.full((len(rows), len(names)), np.nan)
+    for i, (number, line) in enumerate(rows):
+        cells = _cells(line, delimiter)
+        if len(cells) != len(names):
+            raise InputError(f"{path}, line {number}: {len(names)} columns are named, got {len(cells)}.")
+        for k, cell in enumerate(cells):
+            decimal = cell.replace(",", ".") if delimiter == ";" else cell
+            try:
+                values[i, k] = float(decimal or "nan")
+            except ValueError:
+                raise InputError(f'{path}, line {number}: "{cell}" in column "{names[k]}" is not a number.') from None
     return MeasuredTable(path, names, units, values)
 
 
@@ -114,17 +123,3 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
     except csv.Error as error:
         raise InputError(f"A line of measured data cannot be read ({error}); it begins with {line[:40]!r}.") from None
-
-
-def _numbers(path: Path, number: int, line: str, delimiter: str, names: Sequence[str]) -> list[float]:
-    cells = _cells(line, delimiter)
-    if len(cells) != len(names):
-        raise InputError(f"{path}, line {number}: {len(names)} columns are named, got {len(cells)}.")
-    values = []
-    for name, cell in zip(names, cells, strict=True):
-        text = cell.replace(",", ".") if delimiter == ";" else cell
-        try:
-            values.append(float(text) if text else np.nan)
-        except ValueError:
-            raise InputError(f'{path}, line {number}: "{cell}" in column "{name}" is not a number.') from None
-    return values
