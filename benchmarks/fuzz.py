@@ -358,10 +358,10 @@ VALUES = (
 
 
 def _toml(chance: random.Random, found: Outcome) -> None:
-    from nonsmooth.cli.new import template
+    from nonsmooth.cli.files import TEMPLATES
     from nonsmooth.declarative import read
 
-    lines = template(chance.choice(["planar.toml", "spatial.toml"])).splitlines()
+    lines = (TEMPLATES / chance.choice(["planar.toml", "spatial.toml"])).read_text(encoding="utf-8").splitlines()
     for _ in range(chance.choice([1, 1, 2, 4])):
         at, what = chance.randrange(len(lines)), chance.randrange(6)
         key, equals, _ = lines[at].partition("=")

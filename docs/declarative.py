@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nonsmooth import steppers
-from nonsmooth.declarative.reading import Document
-from nonsmooth.declarative.run import Run
+from nonsmooth.declarative.reading import Document, Run
 from nonsmooth.declarative.schema import Entry, Table, entries, schema, table_of
 from nonsmooth.model.bodies import Body, Ground
 from nonsmooth.model.clearances import Clearance

@@ -36,9 +36,6 @@ class DeclarationError(ModelError):
         self.args = (message,)  # with its lines
         self.faults = faults
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), faults=self.faults), (str(self),)
-
 
 class ModelWarning(UserWarning):
     """A probable mistake in a model that can be built; ``Model(..., silence=[name])`` says that it is meant.

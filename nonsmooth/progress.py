@@ -47,9 +47,6 @@ class _OpenStage:
     def text(self) -> str:
         return f"{self.name} {self.about}".strip()
 
-    def describe(self, about: str) -> None:
-        self.about = about
-
 
 #: stages that have begun and not ended, of all threads
 _active: list[_OpenStage] = []
@@ -64,21 +61,16 @@ def current() -> str:
 
 @contextlib.contextmanager
 def stage(name: str, about: str = "", *, begin: float | None = None) -> Iterator[Callable[[str], None]]:
-    """A stage of a computation; its seconds count for `name`, `about` is shown as well.
+    """A stage of a computation, also since `begin` by ``time.perf_counter()``; its seconds count for `name`.
 
-    Yields a function that changes `about` without an entry of the log.
-
-    Parameters
-    ----------
-    begin
-        When it began, by ``time.perf_counter()``, if not now.
+    Yields a function that changes `about`, which is shown as well, without an entry of the log.
     """
     one = _OpenStage(name, about, time.perf_counter() if begin is None else begin)
     LOG.info(one.text)
     _active.append(one)
     token = _open.set((*_open.get(), one))
     try:
-        yield one.describe
+        yield functools.partial(setattr, one, "about")
     finally:
         _open.reset(token)
         _active.remove(one)
@@ -120,26 +112,12 @@ def timings() -> dict[str, float]:
     return seconds
 
 
-class Report:
-    """A computation as it is shown; `share` is the part that is done.
-
-    Parameters
-    ----------
-    clock
-        Returns the time [s].
-    """
+class Advance:
+    """Progress of a run: stores the times at which steps of a run were reported, by a clock [s], and evaluates them."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+        self._clock, self._marks = clock, list[tuple[float, float, int]]()
         self._begin = self._last = clock()
-
-
-class Advance(Report):
-    """Progress of a run: stores the times at which steps of a run were reported, and evaluates them."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(clock)
-        self._marks: list[tuple[float, float, int]] = []
         self.t, self.t_end, self.steps, self.run = 0.0, 0.0, 0, 1
 
     def __call__(self, t: float, t_end: float, steps: int) -> None:
@@ -184,10 +162,12 @@ class Advance(Report):
         return f"{text}, {_rounded(left)} left{short}"
 
 
-class Share(Report):
+class Share:
     """Progress of a study: stores which share of it is done."""
 
-    what, share = "", cast(float | None, None)
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._begin = clock, clock()
+        self.what, self.share = "", cast(float | None, None)
 
     def __call__(self, *progress: Any) -> None:
         """Take what is done, if the study says so, and the share that is done."""

@@ -71,12 +71,7 @@ KNOWN = {name: Parsed(value, tuple(map(Fraction, powers))) for name, (value, pow
 
 
 def parse_unit(text: str) -> Parsed:
-    """The unit named by a text.
-
-    Raises
-    ------
-    Wrong
-        For an unknown name, with the most similar units, or a text of another form.
+    """The unit named by a text; `Wrong` for an unknown name, with the most similar units, or a text of another form.
 
     >>> parse_unit("N s/m") == parse_unit("kg/s")
     True
@@ -108,11 +103,6 @@ def open_unit(unit: str) -> bool:
 
 def in_unit(text: str, unit: str) -> float:
     """The value in SI units of a text such as ``"0.5 mm"``, whose dimension must be that of the declared `unit`.
-
-    Raises
-    ------
-    Wrong
-        For a text other than a number with a unit, or a unit of another dimension.
 
     >>> in_unit("0.3 mm", "m"), in_unit("120 rpm", "rad/s") == 4 * math.pi, in_unit("1e-4 kg m^2", "kg m^2")
     (0.0003, True, 0.0001)
@@ -147,11 +137,6 @@ def in_unit(text: str, unit: str) -> float:
 
 def in_own_unit(text: str) -> float:
     """The value in SI units of a text such as ``"900 rpm"``, whatever its dimension.
-
-    Raises
-    ------
-    Wrong
-        For a text other than a number with a unit.
 
     >>> in_own_unit("0.3 mm")
     0.0003

@@ -269,7 +269,7 @@ def test_ctrl_c_while_runs_are_compared_keeps_a_complete_run(system, monkeypatch
 
 def progress_that_sends(number, after=5):
     @contextmanager
-    def progress():
+    def progress(report):
         def tell(t, t_end, steps):
             if steps >= after:
                 signal.raise_signal(number)

@@ -15,7 +15,7 @@ import pytest
 from nonsmooth import GaussQP, progress, simulate
 from nonsmooth import progress as stages
 from nonsmooth.cli import main
-from nonsmooth.cli.progress import line
+from nonsmooth.cli.options import line
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification import excite, fit_motion
 from nonsmooth.progress import Progress, Share, collect_timings, current, progress_line, stage, timings

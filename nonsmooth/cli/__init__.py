@@ -9,11 +9,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
-
-from nonsmooth.cli.signals import stoppable
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 __all__ = ["main"]
+
+#: when the process began, of whose start the processor's time is known
+BEGIN = time.perf_counter() - time.process_time()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with stoppable():
             from nonsmooth.cli.app import main as run
 
-            code = run(arguments)
+            code = run(sys.argv[1:], BEGIN) if arguments is None else run(arguments)
     except KeyboardInterrupt:  # during the import of commands
         print("nonsmooth: Interrupted before the first step; nothing was written.", file=sys.stderr)
         code = 130
@@ -49,3 +53,37 @@ def _end(code: int) -> None:
     except (OSError, ValueError):  # full or closed
         return
     os._exit(code)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let SIGTERM (a batch system, kill) and SIGHUP (a terminal that closes) act like Ctrl-C.
+
+    A signal that is ignored, as SIGHUP is under nohup, goes on being so. Where the interpreter drops the exception,
+    since it came while an object was destroyed, it is raised again a moment later.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may
+        yield
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    def dropped(what: Any) -> None:
+        if issubclass(what.exc_type, KeyboardInterrupt):
+            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        else:
+            usual(what)
+
+    before: dict[int, Any] = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            before[number] = signal.signal(number, stop)
+    usual, sys.unraisablehook = sys.unraisablehook, dropped
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
+        for number, handler in before.items():
+            signal.signal(number, handler)

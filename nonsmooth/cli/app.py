@@ -11,8 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from nonsmooth.cli.commands import add_command, add_measures
-from nonsmooth.cli.progress import line
-from nonsmooth.cli.signals import BEGIN, stoppable
+from nonsmooth.cli.options import line
 from nonsmooth.exceptions import InputError, NonsmoothError, NotWritten, SimulationFailed, SolverFailed
 from nonsmooth.progress import collect_timings, stage
 
@@ -73,17 +72,17 @@ COMMANDS: dict[str, str | dict[str, str]] = {
     "list": "describe.list_problems",
     "describe": "describe.describe",
     "fits": "fits.fits",
-    "new": "new.new",
+    "new": "files.new",
     "run": "run.run",
     "doctor": "doctor.doctor",
     "compare": "compare.compare",
     "study": {
         "rigid-limit": "compare.rigid_limit",
-        "published": "published.published",
+        "published": "compare.published",
         "step-size": "compare.step_size",
         "sweep": "sweep.sweep",
-        "tolerance": "tolerance.tolerance",
-        "bifurcation": "bifurcation.bifurcation",
+        "tolerance": "sweep.tolerance",
+        "bifurcation": "sweep.bifurcation",
     },
     "identify": {"excite": "identify.excite", "estimate": "identify.estimate", "fit": "identify.fit"},
     "plot": "plot.plot",
@@ -116,14 +115,6 @@ def _say(message: str) -> None:
     typer.echo(f"nonsmooth: {message}", err=True)
 
 
-def _open_streams() -> None:
-    """Streams that were closed, as by ``2>&-``, lead nowhere: no file may take the place of one."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            os.open(os.devnull, os.O_RDWR)  # the lowest free number
-            setattr(sys, name, open(os.devnull, "r" if number == 0 else "w", encoding="utf-8"))
-
-
 def _drop_output() -> None:
     """Discard unwritten output, which the interpreter would try to write again when it ends."""
     try:
@@ -132,29 +123,28 @@ def _drop_output() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line on `arguments` (default: those of the process) and return the exit code."""
-    asked = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    _open_streams()
+def main(arguments: Sequence[str], begin: float | None = None) -> int:
+    """Run the command line and return the exit code; `begin` is when the process began, where it is this command's."""
+    asked = list(arguments) or ["--help"]
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed, as by 2>&-: no file may take its place
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number
+            setattr(sys, name, open(os.devnull, "r" if number == 0 else "w", encoding="utf-8"))
     if "matplotlib" not in sys.modules:
         os.environ["MPLBACKEND"] = "agg"  # figures are written to files alone
-    begin = BEGIN if arguments is None else None
-    usual, show = warnings.formatwarning, warnings.showwarning
-    warned: set[str] = set()
+    usual, show, warned = warnings.formatwarning, warnings.showwarning, set[str]()
 
     def show_once(message: Warning | str, *where: Any, **more: Any) -> None:
         if str(message) not in warned:  # studies build a model several times, from several places
             warned.add(str(message))
             show(message, *where, **more)
 
-    def one_line(message: Warning | str, *where: Any, **more: Any) -> str:
-        return f"nonsmooth: warning: {message}\n"
-
-    warnings.formatwarning, warnings.showwarning = one_line, show_once
-    completing = "_NONSMOOTH_COMPLETE" in os.environ  # the shell asks for the rest of a word
-    progress = contextlib.nullcontext() if completing else line()
+    warnings.formatwarning = lambda message, *where, **more: f"nonsmooth: warning: {message}\n"
+    warnings.showwarning = show_once
+    # none where the shell asks for the rest of a word
+    progress = contextlib.nullcontext() if "_NONSMOOTH_COMPLETE" in os.environ else line()
     try:
-        with stoppable(), progress, collect_timings(), stage("preparing", "the program and its input", begin=begin):
+        with progress, collect_timings(), stage("preparing", "the program and its input", begin=begin):
             code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
             sys.stdout.flush()
     except typer.TyperException as error:

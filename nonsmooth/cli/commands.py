@@ -2,18 +2,10 @@
 
 Arguments by position are arguments of the command, those by keyword options, ``--name-of-the-argument``. An argument
 whose annotation is a group, a class of `nonsmooth.cli.options`, stands for the fields of the group; a name that comes
-twice is one option, as where it comes first. The first line of the docstring is the help of the command, the lines
-below ``Parameters`` are that of the options ::
-
-    name : --option METAVAR, default: words
-        Help.
-
-of which all but name and help may be left out. An option without such lines has those of the group that has it.
-
-The arguments ``**study`` of a function are those of the function of the same name in `nonsmooth.studies`, from which
-their types, defaults and help come; lines of the command's own docstring say more.
-
-Functions are read as text: the help of the program imports none of them.
+twice is one option, as where it comes first. The first line of the docstring is the help of the command, lines below
+``Parameters`` that of options, as ``name : --option METAVAR, default: words`` with the help below; one without has that
+of a group. The arguments ``**study`` are those of the function of the same name in `nonsmooth.studies`, with its types,
+defaults and help. Functions are read as text: the help of the program imports none of them.
 """
 
 import ast
@@ -21,18 +13,18 @@ import contextlib
 import functools
 import importlib
 import inspect
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 from typer.core import TyperCommand
 
 from nonsmooth import steppers
-from nonsmooth.cli.options import GROUPS, KINDS, MANY
-from nonsmooth.cli.progress import quiet_output
+from nonsmooth.cli.options import GROUPS, KINDS, LINES, MANY
 from nonsmooth.exceptions import InputError
 
 HERE = Path(__file__).parent
@@ -67,15 +59,6 @@ class Function(NamedTuple):
     text: str
     options: dict[str, Option]
 
-    def words(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a call: values, and groups of values."""
-        words: dict[str, Any] = {}
-        for one in self.arguments:
-            group = GROUPS.get(one.annotation)
-            part = {} if group is None else {each.name: given[each.name] for each in fields(group)}
-            words[one.name] = given[one.name] if group is None else group(**part)
-        return words
-
 
 def _helps(text: str | None) -> dict[str, tuple[str, str]]:
     return {name: (spec, " ".join(help.split())) for name, spec, help in HELP.findall(text or "")}
@@ -104,25 +87,24 @@ SHARED = {
 }
 
 
-def _function(path: Path, name: str) -> ast.FunctionDef | None:
-    """The function of this name of a file; of the file, only its text is parsed, up to where it is complete."""
+def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:
+    """Arguments and docstring of a function of a file, and whether it takes any arguments.
+
+    Of the file, only the text of the function is parsed, up to where it is complete.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
+        whole = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from None
-    start = re.search(rf"^def {re.escape(name)}\(", text, re.M)
-    if start is None:
-        return None
-    text = text[start.start() :]
-    for end in [*(one.start() for one in re.finditer(r"\n(?=\S)", text)), len(text)]:
-        with contextlib.suppress(SyntaxError, ValueError):  # its header or docstring goes on; a null byte
-            return ast.parse(text[:end]).body[0]  # type: ignore[return-value]
-    raise InputError(f"{path}: the function {name} is not valid Python; `python {path}` says where.")
-
-
-def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:
-    """Arguments and docstring of a function of a file, and whether it takes any arguments."""
-    node = _function(path, name)
+    node, start = cast(ast.FunctionDef | None, None), re.search(rf"^def {re.escape(name)}\(", whole, re.M)
+    if start is not None:
+        written = whole[start.start() :]
+        for end in [*(one.start() for one in re.finditer(r"\n(?=\S)", written)), len(written)]:
+            with contextlib.suppress(SyntaxError, ValueError):  # its header or docstring goes on; a null byte
+                node = cast(ast.FunctionDef, ast.parse(written[:end]).body[0])
+                break
+        else:
+            raise InputError(f"{path}: the function {name} is not valid Python; `python {path}` says where.")
     text = None if node is None else ast.get_docstring(node)
     if node is None or text is None:
         raise InputError(
@@ -149,13 +131,7 @@ def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:
 
 
 def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
-    """The function of a file; with groups, these follow its arguments by keyword.
-
-    Raises
-    ------
-    InputError
-        Where there is no such function, or one of its options has an unknown type or no help.
-    """
+    """A function of a file, whose options have a known type and a help; groups follow its arguments by keyword."""
     arguments, text, open_ended = _declared(path, name)
     helps, told = _helps(text), dict[str, tuple[str, str]]()
     if groups:
@@ -212,12 +188,11 @@ class OneValueEach(TyperCommand):
 def add_command(app: typer.Typer, name: str, where: str) -> None:
     """Add the command of a function, ``"module.function"`` in this package, which returns the exit code or None."""
     module, _, called = where.partition(".")
-    function = read(HERE / f"{module}.py", called)
 
     def run(**words: Any) -> Any:
         return getattr(importlib.import_module(f"nonsmooth.cli.{module}"), called)(**words)
 
-    _add(app, name, function, run)
+    _add(app, name, read(HERE / f"{module}.py", called), run)
 
 
 def add_measures(app: typer.Typer, folder: Path = MEASURES) -> None:
@@ -227,28 +202,27 @@ def add_measures(app: typer.Typer, folder: Path = MEASURES) -> None:
     an InputError that says so.
     """
     for path in _files(folder):
-        name = path.stem.replace("_", "-")
-        try:
-            _add(app, name, read(path, path.stem, SWEPT), functools.partial(_measure, path))
-        except InputError as error:
-            anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-            app.command(name, help=str(error), context_settings=anything)(_refusal(error))
+        _add_measure(app, path, path.stem.replace("_", "-"))
 
 
-def _refusal(error: InputError) -> Callable[[], None]:
+def _add_measure(app: typer.Typer, path: Path, name: str) -> None:
+    def run(design: Any, runs: Any, processes: Any, written: Any, **options: Any) -> int:
+        from nonsmooth.cli.files import run_user_code
+        from nonsmooth.cli.sweep import sweep
+
+        module = run_user_code(path, lambda: importlib.import_module(f"nonsmooth.studies.measures.{path.stem}"))
+        metrics: Any = {path.stem: functools.partial(getattr(module, path.stem), **options)}
+        return sweep(metrics=metrics, design=design, runs=runs, processes=processes, written=written)
+
     def refuse() -> None:
-        raise error
+        raise refused
 
-    return refuse
-
-
-def _measure(path: Path, design: Any, runs: Any, processes: Any, written: Any, **options: Any) -> int:
-    from nonsmooth.cli.files import run_user_code
-    from nonsmooth.cli.sweep import swept
-
-    module = run_user_code(path, lambda: importlib.import_module(f"nonsmooth.studies.measures.{path.stem}"))
-    measure = functools.partial(getattr(module, path.stem), **options)
-    return swept({path.stem: measure}, design, runs, processes, written)
+    try:
+        _add(app, name, read(path, path.stem, SWEPT), run)
+    except InputError as error:
+        refused = error
+        anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+        app.command(name, help=str(error), context_settings=anything)(refuse)
 
 
 def examples(folder: Path = MEASURES) -> dict[str, list[str]]:
@@ -262,13 +236,24 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any]) -> None:
+    """Add the command of a function; `run` takes its arguments, each a value or a group of values."""
     parameters = [_parameter(one) for one in function.options.values()]
 
     def called(**given: Any) -> int:
         many = [one.name for one in function.options.values() if KINDS[one.kind][0] in MANY]
         given |= {label: tuple(given[label] or ()) for label in many}
-        with quiet_output(given.get("quiet", False), given.get("as_json", False)):
-            return int(run(**function.words(given)) or 0)
+        words: dict[str, Any] = {}
+        for one in function.arguments:
+            group = GROUPS.get(one.annotation)
+            part = {} if group is None else {each.name: given[each.name] for each in fields(group)}
+            words[one.name] = given[one.name] if group is None else group(**part)
+        quiet = given.get("quiet", False)
+        while quiet and LINES:
+            LINES.pop().end()
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
+            hidden = quiet and not given.get("as_json", False)  # what --json asks for is printed
+            with contextlib.redirect_stdout(nowhere) if hidden else contextlib.nullcontext():
+                return int(run(**words) or 0)
 
     called.__name__, called.__doc__ = name.replace("-", "_"), function.text.partition("\n\n")[0]
     called.__annotations__ = {one.name: one.annotation for one in parameters}

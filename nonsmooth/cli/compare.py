@@ -1,8 +1,8 @@
-"""`nonsmooth compare`, `study rigid-limit` and `study step-size`: schemes compared, with the defaults of problems."""
+"""`nonsmooth compare`, `study rigid-limit`, `step-size`, `published`: schemes compared, with defaults of problems."""
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -12,15 +12,15 @@ from rich.table import Table
 from nonsmooth import laws, solvers, studies
 from nonsmooth.cli.files import common_law, exact_solution, laws_in, problem_of
 from nonsmooth.cli.inputs import check_dimensions, in_units
-from nonsmooth.cli.options import Comparing, Law, Number, Problem, Seconds, Written
-from nonsmooth.cli.progress import study_bar
+from nonsmooth.cli.options import Comparing, Law, Number, Problem, Seconds, Written, progress_bar
 from nonsmooth.cli.report import conclude, table_of
-from nonsmooth.cli.values import number_of, settings_of_study
+from nonsmooth.cli.values import number_of, settings_from, settings_of_study
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.normal.hysteresis import HysteresisLaw
 from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.registry import Problem as ReadyProblem
+from nonsmooth.model.registry import get_problem
 from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.schemes.gauss.gauss_qp import GaussQP
@@ -49,7 +49,8 @@ class Prepared:
     """A study ready to run: what the options describe, checked, and completed by the defaults of the problem."""
 
     def __init__(self, asked: Comparing, names: Sequence[str], rigid: Sequence[str]) -> None:
-        self.problem = problem = problem_of(asked.problem)
+        self.problem, self.laws = problem_of(asked.problem), list[Any]()
+        problem = self.problem
         words = settings_of_study(asked.settings, asked.case)
         if "contact" not in inspect.signature(problem).parameters:
             raise InputError(f"{problem.name} has no argument contact, so its contact laws cannot be compared.")
@@ -57,9 +58,11 @@ class Prepared:
         integrator = None if asked.solver is None else solvers.by_name(asked.solver)()
         if not isinstance(integrator, Integrator | None):
             raise InputError(f"--solver {asked.solver}: compliant cases take an integrator, such as dop853 or radau.")
+        smooth = Rigid(restitution=0.0, friction=0.0)  # the units of arguments are the same with any contact law
+        arguments = in_units(partial(problem, contact=smooth), words.arguments, problem.provenance)
         own = inspect.signature(problem).parameters["contact"].default
         if own is None:  # that of all contacts, where they have the same
-            own = common_law(laws_in(problem(**_in_units(problem, words.arguments))))
+            own = common_law(laws_in(problem(**arguments)))
         own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
         given = {
             "--t-end": (asked.t_end, stated.t_end if stated else end_of(asked.problem)),
@@ -67,13 +70,24 @@ class Prepared:
             "--stiffness": (asked.stiffness or None, stated and stated.stiffness),
         }
         self.t_end, self.restitution, self.stiffness = completed(problem, "comparison of its own", given)
-        self.arguments = dict(stated.arguments if stated else {}) | _in_units(problem, words.arguments)
+        self.arguments = dict(stated.arguments if stated else {}) | arguments
         self.parameters = words.parameters
         if not 0.0 < self.restitution < 1.0:
             raise InputError(f"--restitution {self.restitution:g}: give a value between 0 and 1, both excluded.")
         contact = Rigid(restitution=self.restitution, friction=0.0)
         check_dimensions(lambda: self.build(contact), words.texts)
-        self.laws, self.schemes = [_calibrated_law(name) for name in names], [scheme(word) for word in rigid]
+        for name in names:
+            law = laws.by_name(name, "normal")
+            if not issubclass(law, HysteresisLaw):
+                known = [one for one in laws.names("normal") if issubclass(laws.by_name(one, "normal"), HysteresisLaw)]
+                raise InputError(
+                    f"--law {name}: a study at equal delivered restitution takes {', '.join(known)}; "
+                    "for other laws use nonsmooth.studies.compare."
+                )
+            if "calibrated" not in {field.name for field in fields(law)}:
+                raise InputError(f"--law {name} cannot be calibrated to a restitution.")
+            self.laws.append(law)
+        self.schemes = [scheme(word) for word in rigid]
         self.stepper, self.target = CompliantDae(solver=integrator), stated.target if stated else 1e-4
         dt_max = asked.dt_max if asked.dt_max is not None else stated.dt_max if stated else self.t_end / ROWS
         #: whether the steps of `Landing` are chosen
@@ -110,19 +124,8 @@ class Prepared:
         return cases
 
 
-def _in_units(problem: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as numbers in SI units, whatever the contact law."""
-    return in_units(partial(problem, contact=Rigid(restitution=0.0, friction=0.0)), arguments, problem.provenance)
-
-
 def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> list[Any]:
-    """The values of options as given, otherwise as the problem states them.
-
-    Raises
-    ------
-    InputError
-        Where some are neither.
-    """
+    """The values of options as given, otherwise as the problem states them; some must be."""
     found = {option: stated if value is None else value for option, (value, stated) in given.items()}
     missing = [option for option, value in found.items() if value is None]
     if missing:
@@ -137,20 +140,6 @@ def end_of(problem: str) -> float | None:
     from nonsmooth.declarative import read
 
     return read(problem).run.t_end
-
-
-def _calibrated_law(name: str) -> Any:
-    """The class of a hysteresis law that delivers a given restitution."""
-    law = laws.by_name(name, "normal")
-    if not issubclass(law, HysteresisLaw):
-        known = [one for one in laws.names("normal") if issubclass(laws.by_name(one, "normal"), HysteresisLaw)]
-        raise InputError(
-            f"--law {name}: a study at equal delivered restitution takes {', '.join(known)}; "
-            "for other laws use nonsmooth.studies.compare."
-        )
-    if "calibrated" not in {field.name for field in fields(law)}:
-        raise InputError(f"--law {name} cannot be calibrated to a restitution.")
-    return law
 
 
 def compare(
@@ -170,7 +159,7 @@ def compare(
     """
     prepared = Prepared(runs, names or ("flores",), rigid)
     target = prepared.target if target is None else target
-    with study_bar() as progress:
+    with progress_bar() as progress:
         found = studies.compare(
             prepared.build, prepared.cases(), t_end=prepared.t_end, target=target, progress=progress, **study
         )
@@ -204,7 +193,7 @@ def rigid_limit(
     prepared = Prepared(runs, [law], [] if rigid is None else [rigid])
     first = rigid_cases(prepared.first, prepared.schemes)[0] if rigid is not None else prepared.first
     stiffness = runs.stiffness or tuple(10.0**decade for decade in DECADES)
-    with study_bar() as progress:
+    with progress_bar() as progress:
         found = studies.rigid_limit(
             prepared.build, first, prepared.compliant, stiffness, t_end=prepared.t_end,
             stepper=prepared.stepper, depth=deepest, progress=progress, **study,
@@ -272,19 +261,20 @@ event-driven
     end, constant, longest = completed(made, "steps to study", given)
     words = settings_of_study(settings, case)
     arguments = dict(stated.arguments if stated else {}) | in_units(made, words.arguments, made.provenance)
+    parameter = inspect.signature(made).parameters.get("contact")  # None where it takes no law
+    contact = arguments.get("contact", None if parameter is None else parameter.default)
     cases = [
-        _case(made, name, arguments, words.parameters, constant, min(dt_min, longest), longest, end)
+        _case(made, name, arguments, contact, words.parameters, constant, min(dt_min, longest), longest, end)
         for name in schemes or STEPPERS
     ]
     landed = any(name.endswith(":landing") for name in schemes or STEPPERS)
-    contact = _contact(made, arguments)
     fixed = {name: value for name, value in arguments.items() if name != "contact"}
 
     def build(law: Any) -> Any:
         return made(**fixed) if contact is None else made(**fixed, contact=law)
 
     check_dimensions(lambda: build(contact), words.texts)
-    with study_bar() as progress:
+    with progress_bar() as progress:
         found = studies.step_size(
             build, cases, t_end=end, bounds=stated.bounds if stated and landed else None, workers=workers,
             progress=progress, **study,
@@ -303,20 +293,13 @@ event-driven
     )  # fmt: skip
 
 
-def _contact(problem: ReadyProblem, arguments: dict[str, Any]) -> Any:
-    """The contact law of the problem; None where it takes none."""
-    parameter = inspect.signature(problem).parameters.get("contact")
-    return arguments.get("contact", None if parameter is None else parameter.default)
-
-
 def _case(
-    problem: ReadyProblem, name: str, arguments: dict[str, Any], parameters: dict[str, float], dt: float, dt_min: float,
-    dt_max: float, t_end: float,
+    problem: ReadyProblem, name: str, arguments: dict[str, Any], contact: Any, parameters: dict[str, float], dt: float,
+    dt_min: float, dt_max: float, t_end: float,
 ) -> Case:  # fmt: skip
     named, landing, _ = name.partition(":landing")
     stepper, how = scheme(named), bool(landing)
     word, _, solver = named.partition(":")
-    contact = _contact(problem, arguments)
     called = f"{word}, {solver}" if solver else word
     label = f"{called}, landing" if how else called
     step: float | StepControl = dt
@@ -348,3 +331,62 @@ def _table_of_steps(found: StepSizes) -> Table:
             numbers = (f"{one.measures[name][i]:.1e}" for name in measures)
             table.add_row(names.get(i, ""), f"{dt:.3g}", *numbers, f"{one.seconds[i]:.2g}", one.verdicts[i])
     return table
+
+
+def published(
+    problem: Problem, *, cases: tuple[str, ...] = (), settings: tuple[str, ...] = (), written: Written
+) -> None:
+    """Run the published cases of a problem, rigid and compliant, and compare with the printed numbers.
+
+    Parameters
+    ----------
+    problem : PROBLEM
+        Name of a ready problem, as in `nonsmooth list`.
+    cases : --case
+        Published case; repeatable. All where omitted.
+    settings : --set NAME=VALUE
+        Argument of the problem, such as parameters=S1; repeatable.
+    """
+    words = settings_from(settings)
+    if words.solver or words.stepper or words.parameters:
+        raise InputError("study published takes arguments of the problem by --set, such as parameters=S1, only.")
+    chosen = get_problem(problem)
+    if written.figure is not None and not cases and chosen.published is not None and chosen.published.facts:
+        raise InputError("Facts alone are not drawn; name a case by --case, or leave out --figure.")
+    with progress_bar() as progress:
+        found = studies.published(
+            chosen, cases or None, progress=progress, **in_units(chosen, words.arguments, chosen.provenance)
+        )
+    shown: list[Any] = [f"source: {chosen.source}", ""]
+    if found.facts:
+        rows = [
+            (name, fact["unit"], f"{fact['expected']:g}", f"{fact['tolerance']:.3g}", f"{fact['measured']:.4g}",
+             "" if fact["agrees"] else "differs")
+            for name, fact in found.facts.items()
+        ]  # fmt: skip
+        shown += [table_of("fact", "unit", "expected", "tolerance", "measured", "", rows=rows), ""]
+    if found.table:
+        table = table_of("case", "measure", "unit", "published", *found.kinds)
+        for cells in found.cells():
+            if table.row_count and cells[1] == "verdict":
+                table.add_row()
+            table.add_row(*cells)
+        shown.append(table)
+    else:
+        known = chosen.published.cases if chosen.published is not None else ()
+        shown.append(f"cases that --case runs: {', '.join(known)}")
+    shown += ["", *found.remarks()] if found.remarks() else []
+
+    def numbers() -> dict[str, Any]:
+        cases = {
+            case: {kind: {"verdict": found.verdict(case, kind).kind} | dict(numbers) for kind, numbers in kinds.items()}
+            | {"published": dict(found.printed[case])}
+            for case, kinds in found.table.items()
+        }
+        return ({"facts": found.facts} if found.facts else {}) | cases
+
+    conclude(
+        written, f"{found.problem}: published cases", [found.problem, *shown], numbers,
+        figure=(lambda plots: plots.published(found)) if found.table else None, save=found.save,
+        runs={f"{case}, {kind}": run for (case, kind), run in found.runs.items()},
+    )  # fmt: skip

@@ -20,7 +20,7 @@ from nonsmooth.laws.rigid import Rigid
 from nonsmooth.model.bodies import Body
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
-from nonsmooth.model.fits import Fit, Toleranced
+from nonsmooth.model.fits import Fit
 from nonsmooth.model.flexible_bodies import FlexibleBody
 from nonsmooth.model.joints import Joint
 from nonsmooth.model.registry import Problem as ReadyProblem
@@ -125,8 +125,8 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
     constraints = f"{rank} independent of {system.ng} constraints" if redundant else f"{system.ng} constraints"
     freedom = f"{system.nv - rank} = {system.nv} velocities - {constraints} of joints and motors"
     head.add_row("degrees of freedom", freedom)
-    for one in redundant:
-        head.add_row("redundant", str(one))
+    for row in redundant:
+        head.add_row("redundant", str(row))
     head.add_row("contacts", f"{system.nc}, each open or closed" if system.nc else "none")
     head.add_row("parameters", f"{len(values)} numbers, as element.parameter")
     starts = [title for title, _ in STARTS] if system.dimension == 3 else ["start: position", "velocity"]
@@ -146,18 +146,21 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
     for rows in tables:
         rows.columns[1].no_wrap = True
     for rows in (tables[0], _flexible(system, values), *tables[1:]):
-        if rows.row_count:
-            parts += ["", rows]
+        parts += ["", rows] if rows.row_count else []
     stated = system.toleranced(mechanism.parameters)
-    if any(isinstance(one, Fit) for one in stated.values()):
-        parts += ["", RADIAL, _fits(stated)]
-    if any(isinstance(one, Toleranced) for one in stated.values()):
-        rows = table_of("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
-        for name, size in stated.items():
-            if isinstance(size, Toleranced):
-                rows.add_row(name, f"{float(size):.9g}", f"±{size.tolerance:g}",
-                             f"{size.lower:.9g} to {size.upper:.9g}", system.unit_of(name), size.words)  # fmt: skip
-        parts += ["", rows]
+    heads = (f"{what}\n[um]" for what in ("hole", "shaft", "diametral", "radial", "taken"))
+    fits = table_of("clearance", "fit", *heads, whole=True)
+    toleranced = table_of("toleranced", "nominal", "tolerance", "limits", "unit", "scatter")
+    for name, size in stated.items():
+        if isinstance(size, Fit):
+            deviations = (f"{limits.lower:+g}, {limits.upper:+g}" for limits in (size.hole_limits, size.shaft_limits))
+            ranges = (f"{low / UM:.6g} to {high / UM:.6g}" for low, high in (size.diametral, (size.lower, size.upper)))
+            fits.add_row(name, size.text, *deviations, *ranges, f"{float(size) / UM:.6g}")
+        else:
+            toleranced.add_row(name, f"{float(size):.9g}", f"±{size.tolerance:g}",
+                               f"{size.lower:.9g} to {size.upper:.9g}", system.unit_of(name), size.words)  # fmt: skip
+    parts += ["", RADIAL, fits] if fits.row_count else []
+    parts += ["", toleranced] if toleranced.row_count else []
     if mechanism.problem is None:
         rows = table_of("parameter", "value", "unit", "origin")
         for name, value in values.items():
@@ -166,18 +169,6 @@ def mechanism_description(mechanism: Mechanism) -> list[RenderableType]:
             rows.add_row(name, f"{value:.9g}", system.unit_of(name), source)
         parts += ["", rows]
     return parts
-
-
-def _fits(stated: Mapping[str, Fit | Toleranced]) -> Table:
-    """Limit deviations of hole and shaft, and the clearances that follow."""
-    heads = (f"{what}\n[um]" for what in ("hole", "shaft", "diametral", "radial", "taken"))
-    rows = table_of("clearance", "fit", *heads, whole=True)
-    for name, one in stated.items():
-        if isinstance(one, Fit):
-            deviations = (f"{limits.lower:+g}, {limits.upper:+g}" for limits in (one.hole_limits, one.shaft_limits))
-            ranges = (f"{low / UM:.6g} to {high / UM:.6g}" for low, high in (one.diametral, (one.lower, one.upper)))
-            rows.add_row(name, one.text, *deviations, *ranges, f"{float(one) / UM:.6g}")
-    return rows
 
 
 def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple[str, ...]:

@@ -49,10 +49,11 @@ def doctor() -> None:
     """Show versions, available solvers, missing ones and the consequences."""
     from nonsmooth import __version__, solvers
 
+    declared = _declared()
     versions = table_of("package", "version", "needs", "without it")
     versions.add_row("nonsmooth", __version__)
     versions.add_row("python", platform.python_version(), ">=3.11")
-    needs = {name: bound for name, bound, extra in _declared() if not extra}
+    needs = {name: bound for name, bound, extra in declared if not extra}
     for package, cost in COST.items():
         version = _version(package)
         versions.add_row(package, version or "missing", needs.get(package, ""), "" if version else cost)
@@ -60,7 +61,7 @@ def doctor() -> None:
     for name, found, missing in solvers.available():
         table.add_row(name, found or "-", missing, COST_OF_SOLVER.get(name, "") if missing else "")
     optional = table_of("optional", "version", "is for", "is installed by")
-    for package, _, extra in _declared():
+    for package, _, extra in declared:
         if extra in EXTRAS:
             version = _version(package)
             install = "" if version else f'pip install "nonsmooth[{extra}]"'

@@ -1,4 +1,4 @@
-"""Names of files to write; mechanisms in files: Python files that define a model, TOML files that state one."""
+"""Names of files to write; mechanisms in files, Python or TOML; `nonsmooth new`: a commented file to start from."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 FIGURE_FORMATS = (".png", ".pdf", ".svg")
 PAGE_FORMATS = (".html",)
+TEMPLATES = Path(__file__).with_name("templates")
+#: the name under which the templates speak of themselves
+OWN_NAME = "my_mechanism"
 T = TypeVar("T")
 
 
@@ -48,6 +51,34 @@ def check_writable(option: str, path: Path | None, suffixes: tuple[str, ...]) ->
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"{option} {path} cannot be written ({reason}): give a file in a writable folder.") from error
+
+
+def new(path: Path, *, space: bool = False) -> None:
+    """Write a commented template for a mechanism of your own.
+
+    Parameters
+    ----------
+    path : FILE
+        File to write, .py or .toml; it must not exist.
+    space
+        A spatial instead of a planar mechanism.
+    """
+    if path.suffix not in (".py", ".toml"):
+        raise InputError(f"{path}: a mechanism is a TOML or a Python file; give it a name that ends in .toml or .py.")
+    text = (TEMPLATES / f"{'spatial' if space else 'planar'}{path.suffix}").read_text(encoding="utf-8")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text.replace(f"{OWN_NAME}{path.suffix}", str(path)))
+    except FileExistsError:
+        raise InputError(f"{path} exists and is left as it is: give another name.") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"{path} cannot be written ({reason}): give a file in a writable folder.") from error
+    options = "" if path.suffix == ".toml" else " --t-end 0.1"
+    print(
+        f"{path} is a mechanism that runs. See it with `nonsmooth describe {path} --figure sketch.png`, run it with "
+        f"`nonsmooth run {path}{options}`."
+    )
 
 
 def is_file(problem: str) -> bool:
@@ -110,13 +141,6 @@ def stated_problem(declaration: Declaration, path: Path) -> Problem:
     return Problem(function, (), f"the file {path}", {})
 
 
-def laws_of(problem: Problem, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The contact laws of a problem that is built without another one."""
-    own = problem.__signature__.parameters["contact"].default
-    known = getattr(problem.function, "laws", () if own in (None, inspect.Parameter.empty) else (own,))
-    return laws_in(problem(**arguments)) if known is None else known
-
-
 def python_problem(path: Path) -> Problem:
     """The mechanism of a Python file as a problem whose contact law can be changed.
 
@@ -174,13 +198,7 @@ class PythonFile:
     path: Path
 
     def __call__(self, **arguments: Any) -> System:
-        """The built system.
-
-        Raises
-        ------
-        InputError
-            If there is no such file, it fails, or it defines no mechanism.
-        """
+        """The built system."""
         found = self.model(**arguments)
         return run_user_code(self.path, found.build) if hasattr(found, "build") else found
 
@@ -243,11 +261,6 @@ def module_of(path: Path) -> ModuleType:
     It is read anew, past Python's cache of bytecode, which does not see a change within the same second. It is among
     `sys.modules`, where dataclasses look for the names of their annotations, under a name of its own if another module
     has its name.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it fails: with its line.
     """
     check_file(path)
     taken = path.stem in sys.modules and path.stem not in _OF_FILES
@@ -278,10 +291,7 @@ def run_user_code(path: Path, function: Callable[[], T]) -> T:
     except NonsmoothError:
         raise
     except Exception as error:
-        frames = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if Path(frame.filename).resolve() == path.resolve()
-        ]
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+                  if Path(frame.filename).resolve() == path.resolve()]  # fmt: skip
         line = getattr(error, "lineno", None) or (frames[-1].lineno if frames else "?")
         raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}") from error

@@ -10,8 +10,7 @@ import numpy as np
 from nonsmooth import identification
 from nonsmooth.cli.files import check_writable
 from nonsmooth.cli.inputs import Mechanism, Request, units_of
-from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds, Shown
-from nonsmooth.cli.progress import study_bar
+from nonsmooth.cli.options import Identified, Problem, Scheme, Seconds, Shown, progress_bar
 from nonsmooth.cli.report import conclude, table_of
 from nonsmooth.cli.values import by_name, number_of, values_of
 from nonsmooth.exceptions import InputError
@@ -63,7 +62,7 @@ def excite(
     )  # fmt: skip
     Y = _regressor(of)
     chosen = identification.Excite(criterion=criterion, harmonics=harmonics, samples=samples, starts=starts, seed=seed)
-    with study_bar() as progress:
+    with progress_bar() as progress:
         found = identification.excite(Y, bounds, omega, settings=chosen, workers=workers, progress=progress)
     told = identification.forecast(Y, found.motion, noise=noise, samples=samples, base=found.base)
     if output is not None:
@@ -159,7 +158,7 @@ def fit(
     made = _mechanism(problem, settings)
     ranges = by_name("--parameter", parameters, _range, units_of(lambda: made), "NAME=LOW:HIGH")
     motion = _motion_data(data, noise, made.system)
-    with study_bar() as progress:
+    with progress_bar() as progress:
         found = identification.fit_motion(
             made.system, scheme, motion, ranges, dt=control, until=until, resume=resume, progress=progress,
             settings=identification.FitMotion(starts=starts, seed=seed),

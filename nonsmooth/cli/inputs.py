@@ -7,12 +7,12 @@ import dataclasses
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nonsmooth.cli.files import PythonFile, check_file, is_file, laws_of, python_problem, stated_problem
+from nonsmooth.cli.files import PythonFile, check_file, is_file, laws_in, python_problem, stated_problem
 from nonsmooth.cli.options import Runs
 from nonsmooth.cli.values import settings_from, unit_behind, word_value
 from nonsmooth.exceptions import InputError, ModelWarning
@@ -22,6 +22,7 @@ from nonsmooth.settings import kebab, shown
 
 if TYPE_CHECKING:
     from nonsmooth.declarative import Declaration
+    from nonsmooth.laws import Kind
     from nonsmooth.model.registry import Problem, Provenance
     from nonsmooth.model.system import System
     from nonsmooth.step.control import StepControl
@@ -209,7 +210,7 @@ class Request(Runs):
 
             declaration = self.declaration or read(path)
             problem = stated_problem(declaration, path)
-            arguments = _with_contact(problem, arguments, self.contact, self.law, self.friction_law)
+            arguments = self._with_contact(problem, arguments)
             unknown = [name for name in arguments if name != "contact"]
             if unknown:
                 raise InputError(
@@ -241,15 +242,12 @@ class Request(Runs):
         self, problem: Problem, name: str, arguments: dict[str, Any], parameters: dict[str, float]
     ) -> Mechanism:
         """The mechanism of a problem or a Python file, with the requested contact law."""
-        laws = self.contact, self.law, self.friction_law
-
-        def make(**given: Any) -> Any:
-            return problem(**_with_contact(problem, given, *laws))
-
-        accepted = inspect.signature(problem).parameters
-        own = [name for name in law_numbers(self.law, self.friction_law) if name not in accepted]
-        arguments = in_units(make, arguments, problem.provenance, but=own)
-        arguments = _with_contact(problem, arguments, *laws)
+        numbers = {field.name for _, law in self._laws().values() for field in dataclasses.fields(law)}
+        arguments = in_units(
+            lambda **given: problem(**self._with_contact(problem, given)), arguments, problem.provenance,
+            but=numbers - inspect.signature(problem).parameters.keys(),
+        )  # fmt: skip
+        arguments = self._with_contact(problem, arguments)
         for key, value in arguments.items():
             meant = [parameter for parameter in problem.provenance if parameter.endswith(f".{key}")]
             if meant and key not in problem.__signature__.parameters:
@@ -261,6 +259,73 @@ class Request(Runs):
         ready = None if is_file(self.problem) else problem
         system = made.build() if hasattr(made, "build") else made
         return Mechanism(name, system, parameters, ready, arguments, problem)
+
+    def _with_contact(self, problem: Problem, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Turn the numbers of a contact law into the `contact` of a problem that takes only that."""
+        accepted, kind, law = inspect.signature(problem).parameters, self.contact, self.law or self.friction_law
+        if kind not in (None, "rigid", "compliant"):
+            raise InputError(f"--contact {kind!r}: the kinds are rigid and compliant.")
+        if (kind or law) and "contact" not in accepted:
+            raise InputError(f"{problem.name} has no argument contact; its contact law cannot be changed.")
+        if kind == "rigid" and law:
+            raise InputError("--law and --friction-law are for compliant contact; rigid has restitution and friction.")
+        if kind == "compliant" or law:
+            return self._compliant(problem, arguments)
+        fields = ("restitution", "friction", "impact")
+        coefficients = [name for name in fields if name in arguments and name not in accepted]
+        if not coefficients or "contact" not in accepted:
+            return arguments
+        from nonsmooth.laws.rigid import Rigid
+
+        own = accepted["contact"].default
+        carried = {name: getattr(own, name) for name in fields} if isinstance(own, Rigid) else {}
+        given = carried | {name: arguments[name] for name in coefficients}
+        if not {"restitution", "friction"} <= given.keys():
+            raise InputError(
+                f"{problem.name} has no contact law of its own: give --set restitution=E and --set friction=MU."
+            )
+        for name, value in given.items():
+            if name != "impact" and isinstance(value, (bool, str)) and not has_unit(value):
+                raise InputError(f"--set {name}={value}: {name} is a number, got {value!r}.")
+        others = {name: value for name, value in arguments.items() if name not in coefficients}
+        return others | {"contact": Rigid(**given)}
+
+    def _laws(self) -> dict[Kind, tuple[str, Any]]:
+        """Names and classes of the requested compliant laws."""
+        from nonsmooth.laws import by_name
+
+        named: dict[Kind, str | None] = {"normal": self.law, "friction": self.friction_law}
+        return {kind: (name, by_name(name, kind)) for kind, name in named.items() if name is not None}
+
+    def _compliant(self, problem: Problem, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Compliant contact of laws by name, with their numbers taken from the arguments."""
+        from nonsmooth import laws
+        from nonsmooth.laws.compliant import Compliant
+        from nonsmooth.model.registry import needed
+
+        if self.law is None:
+            raise InputError(f"Compliant contact needs --law, one of {', '.join(laws.names('normal'))}.")
+        accepted, parts, used = inspect.signature(problem).parameters, dict[str, Any](), set[str]()
+        for kind, (name, law) in self._laws().items():
+            fields = inspect.signature(law)
+            required = needed(fields)
+            # an argument of the same name goes to the law as well where this cannot do without
+            wanted = [key for key in fields.parameters if key in required or key not in accepted]
+            given = {key: arguments[key] for key in wanted if key in arguments}
+            missing = [key for key in required if key not in given]
+            if missing:
+                words = " and ".join(f"--set {key}=..." for key in missing)
+                raise InputError(f"The law {name} needs {', '.join(missing)}: give {words}.")
+            parts[kind] = law(**given)
+            used |= given.keys() - accepted.keys()
+        others = {key: value for key, value in arguments.items() if key not in used}
+        own = accepted["contact"].default
+        known = getattr(problem.function, "laws", () if own in (None, inspect.Parameter.empty) else (own,))
+        known = laws_in(problem(**others)) if known is None else known
+        if self.friction_law is None and any(one.friction for one in known):
+            left = "its friction is left out; --friction-law gives compliant contact one, such as ambrosio."
+            warnings.warn(f"{problem.name}: {left}", ModelWarning, stacklevel=2)
+        return others | {"contact": Compliant(**parts)}
 
 
 def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> Any:
@@ -274,7 +339,7 @@ def _configured(make: Callable[..., Any], name: str, fields: dict[str, Any]) -> 
 
 def in_units(
     make: Callable[..., Any], arguments: Mapping[str, Any], origins: Mapping[str, Provenance] | None = None,
-    but: Sequence[str] = (),
+    but: Collection[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """Arguments with their units as numbers in SI units; a unit must be of the argument's dimension.
 
@@ -303,83 +368,6 @@ def check_dimensions(make: Callable[[], Any], texts: Mapping[str, str]) -> None:
     if texts:
         made = make()
         (made.build() if hasattr(made, "build") else made).parameter_vector(texts)
-
-
-def law_numbers(normal: str | None, friction: str | None) -> list[str]:
-    """The fields of a normal and a friction law, by their names."""
-    from nonsmooth import laws
-
-    made = [] if normal is None else [laws.by_name(normal, "normal")]
-    made += [] if friction is None else [laws.by_name(friction, "friction")]
-    return [field.name for law in made for field in dataclasses.fields(law)]
-
-
-def _with_contact(
-    problem: Problem, arguments: dict[str, Any], kind: str | None, law: str | None, friction_law: str | None
-) -> dict[str, Any]:
-    """Turn the numbers of a contact law into the `contact` of a problem that takes only that."""
-    accepted = inspect.signature(problem).parameters
-    if kind not in (None, "rigid", "compliant"):
-        raise InputError(f"--contact {kind!r}: the kinds are rigid and compliant.")
-    if (kind or law or friction_law) and "contact" not in accepted:
-        raise InputError(f"{problem.name} has no argument contact; its contact law cannot be changed.")
-    if kind == "rigid" and (law or friction_law):
-        raise InputError("--law and --friction-law are for compliant contact; rigid has restitution and friction.")
-    if kind == "compliant" or law or friction_law:
-        return _compliant(problem, arguments, law, friction_law)
-    fields = ("restitution", "friction", "impact")
-    coefficients = [name for name in fields if name in arguments and name not in accepted]
-    if not coefficients or "contact" not in accepted:
-        return arguments
-    from nonsmooth.laws.rigid import Rigid
-
-    own = accepted["contact"].default
-    carried = {name: getattr(own, name) for name in fields} if isinstance(own, Rigid) else {}
-    given = carried | {name: arguments[name] for name in coefficients}
-    if not {"restitution", "friction"} <= given.keys():
-        raise InputError(
-            f"{problem.name} has no contact law of its own: give --set restitution=E and --set friction=MU."
-        )
-    for name, value in given.items():
-        if name != "impact" and isinstance(value, (bool, str)) and not has_unit(value):
-            raise InputError(f"--set {name}={value}: {name} is a number, got {value!r}.")
-    return {name: value for name, value in arguments.items() if name not in coefficients} | {"contact": Rigid(**given)}
-
-
-def _compliant(
-    problem: Problem, arguments: dict[str, Any], law: str | None, friction_law: str | None
-) -> dict[str, Any]:
-    """Compliant contact of laws by name, with their numbers taken from the arguments."""
-    from nonsmooth import laws
-    from nonsmooth.laws.compliant import Compliant
-
-    if law is None:
-        raise InputError(f"Compliant contact needs --law, one of {', '.join(laws.names('normal'))}.")
-    accepted = inspect.signature(problem).parameters
-    parts: dict[str, Any] = {}
-    used: set[str] = set()
-    for part, kind, name in (("normal", "normal", law), ("friction", "friction", friction_law)):
-        if name is None:
-            continue
-        made = laws.by_name(name, kind)  # type: ignore[arg-type]
-        fields = {field.name: field for field in dataclasses.fields(made)}
-        needed = {key for key, field in fields.items() if field.default is field.default_factory is dataclasses.MISSING}
-        # an argument of the same name goes to the law as well where this cannot do without
-        given = {key: arguments[key] for key in fields if key in arguments and (key in needed or key not in accepted)}
-        missing = [key for key in fields if key in needed - given.keys()]
-        if missing:
-            words = " and ".join(f"--set {key}=..." for key in missing)
-            raise InputError(f"The law {name} needs {', '.join(missing)}: give {words}.")
-        parts[part] = made(**given)
-        used |= given.keys() - accepted.keys()
-    others = {key: value for key, value in arguments.items() if key not in used}
-    if friction_law is None and any(one.friction for one in laws_of(problem, others)):
-        warnings.warn(
-            f"{problem.name}: its friction is left out; --friction-law gives compliant contact one, such as ambrosio.",
-            ModelWarning,
-            stacklevel=2,
-        )
-    return others | {"contact": Compliant(**parts)}
 
 
 def units_of(mechanism: Callable[[], Mechanism]) -> Callable[[str], str | None]:

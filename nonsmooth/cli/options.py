@@ -1,16 +1,18 @@
-"""Kinds of options, and the groups of options that several commands take; see `nonsmooth.cli.commands`."""
+"""What commands share: kinds and groups of options, see `nonsmooth.cli.commands`; the line of what a command does."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import typer
 
+from nonsmooth.progress import Advance, Line, Share
 from nonsmooth.quantities import Wrong, in_unit
 
 
@@ -31,29 +33,58 @@ def duration(text: str) -> float:
 
 
 def completed(kind: str) -> Callable[[str], list[str]]:
-    """A function that offers the names of a kind, for the shell's completion."""
+    """A function that offers names of a kind for the shell's completion, also of files in the working folder."""
 
     def offer(incomplete: str) -> list[str]:
-        return [name for name in _names(kind) if name.startswith(incomplete)]
+        names: Iterable[str]
+        if kind in ("problem", "run"):
+            ends = (".py", ".toml") if kind == "problem" else (".nc",)
+            names = sorted(name for name in os.listdir() if name.endswith(ends))
+            if kind == "problem":
+                from nonsmooth.model.registry import find_problems
+
+                names = [*sorted(find_problems()), *names]
+        else:
+            from nonsmooth import laws, solvers, steppers
+
+            names = laws.names("normal") if kind == "law" else (steppers if kind == "stepper" else solvers).names()
+        return [name for name in names if name.startswith(incomplete)]
 
     return offer
 
 
-def _names(kind: str) -> list[str]:
-    """Names of ready problems, runs, steppers, solvers or laws; those of files in the working folder."""
-    if kind == "problem":
-        from nonsmooth.model.registry import find_problems
+@contextlib.contextmanager
+def line() -> Iterator[None]:
+    """Show what the command does, after half a second, on standard error where that is a terminal."""
+    shown = Line()
+    LINES.append(shown)
+    try:
+        with shown.above():
+            yield
+    finally:
+        if shown in LINES:
+            LINES.remove(shown)
+        shown.end()
 
-        return [*sorted(find_problems()), *sorted(name for name in os.listdir() if name.endswith((".py", ".toml")))]
-    if kind == "run":
-        return sorted(name for name in os.listdir() if name.endswith(".nc"))
-    from nonsmooth import laws, solvers, steppers
 
-    if kind in ("stepper", "solver"):
-        return list((steppers if kind == "stepper" else solvers).names())
-    return list(laws.names("normal"))
+@contextlib.contextmanager
+def progress_bar(report: Callable[[], Advance | Share] = Share) -> Iterator[Any]:
+    """A function that updates the line: of what a study does and the share done, or as `Advance`; None without one."""
+    if not (LINES and sys.stderr.isatty()):
+        yield None
+        return
+    reported = report()
+    for shown in LINES:
+        shown.reports.append(reported)
+    try:
+        yield reported
+    finally:
+        for shown in LINES:
+            shown.reports.remove(reported)
 
 
+#: lines at the end of the terminal that say what the command does
+LINES: list[Line] = []
 #: words of which a shell offers the rest; times, and numbers whose unit the command knows, also with their unit
 Law: TypeAlias = str
 Number: TypeAlias = str
@@ -276,6 +307,4 @@ class Comparing:
 
 
 #: by the annotation of a function's argument
-GROUPS: dict[str, type] = {
-    one.__name__: one for one in (Runs, Processes, Shown, Written, Design, Comparing, Identified)
-}
+GROUPS = {one.__name__: one for one in (Runs, Processes, Shown, Written, Design, Comparing, Identified)}

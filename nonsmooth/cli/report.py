@@ -8,7 +8,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from nonsmooth.files import plain, write_figure
-from nonsmooth.progress import stage, timed, timings
+from nonsmooth.progress import stage, timings
 from nonsmooth.settings import kebab
 
 if TYPE_CHECKING:
@@ -27,10 +26,9 @@ if TYPE_CHECKING:
     from nonsmooth.trajectory import Columns, Trajectory
 
 #: counts of repeated steps, with their names in tables
-REPEATED = {
-    "divided": "steps in parts",
-    "chained": "steps by the chain of solvers",
-}
+REPEATED = {"divided": "steps in parts", "chained": "steps by the chain of solvers"}
+#: units of residuals in a certificate that have one
+CERTIFIED = {"gap_violation": "m", "joint_violation": "m or rad"}
 #: characters of the longest word that stays whole, as numbers do
 WORD = 16
 #: shares of the largest value that a quantity has in a run, and that any of its unit has, below which a value is 0
@@ -46,17 +44,12 @@ def show(*parts: RenderableType) -> None:
 
 
 def _parts(table: Table, console: Console) -> list[RenderableType]:
-    """Tables one below the other, each with the first column of the table and as many others as fit.
-
-    What folds does so between words, so that numbers stay whole where the first column leaves them room.
-    """
+    """Tables one below the other, each with the first column and as many others as fit, folded between words."""
     columns = [[str(column.header), *(str(cell) for cell in column.cells)] for column in table.columns]
     widths = [max(len(line) for text in texts for line in text.splitlines() or [""]) for texts in columns]
     words = [[min(len(one), WORD) for text in texts for one in text.split()] for texts in columns]
-    least = [
-        full if one.no_wrap else max(found, default=1)
-        for one, full, found in zip(table.columns, widths, words, strict=True)
-    ]
+    least = [full if column.no_wrap else max(found, default=1)
+             for column, full, found in zip(table.columns, widths, words, strict=True)]  # fmt: skip
     groups: list[list[int]] = [[0]]
     for i in range(1, len(widths)):
         if len(groups[-1]) > 1 and sum(least[k] + 2 for k in (*groups[-1], i)) - 2 > console.width:
@@ -107,12 +100,6 @@ def summary(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     }
 
 
-def print_json(trajectory: Trajectory, mechanism: Mechanism) -> None:
-    """Print `summary` and the seconds of each stage of the command as the only object on standard output."""
-    facts = timed("reporting", "", partial(summary, trajectory, mechanism))
-    print_object({**facts, "seconds": timings()})
-
-
 def print_object(facts: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
     json.dump(plain(facts), sys.stdout, indent=2, allow_nan=False)
@@ -124,30 +111,30 @@ def result(trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path]
     with stage("reporting"):
         facts = summary(trajectory, mechanism)
         end = _end_of(trajectory, facts)
-    return [_of_run(trajectory, mechanism, written, facts, timings()), *end]
-
-
-def _of_run(
-    trajectory: Trajectory, mechanism: Mechanism, written: Sequence[Path], facts: Mapping[str, Any],
-    seconds: Mapping[str, float],
-) -> Table:  # fmt: skip
-    """Table of the scheme, the cost, the certificate and the contact laws of a run."""
-    counts, certificate = facts["counts"], facts["certificate"]
-    told = trajectory.status.startswith("failed")  # with its time
-    run = grid(f"{facts['problem']}: {trajectory.status}{'' if told else f' at t = {trajectory.t[-1]:.9g} s'}")
+    counts, seconds, system = facts["counts"], timings(), mechanism.system
+    when = "" if trajectory.status.startswith("failed") else f" at t = {trajectory.t[-1]:.9g} s"  # which it has itself
+    run = grid(f"{facts['problem']}: {trajectory.status}{when}")
     run.add_row("stepper", facts["stepper"])
-    run.add_row("solver", _called(facts))
+    if facts["called"]:
+        calls = ", ".join(f"{name} {count}" for name, count in facts["called"].items())
+        run.add_row("solver", f"{calls} calls, {counts.get('fallbacks', 0)} fallbacks")
+    else:  # also where an integrator takes the place of a solver
+        stiff = f", radau in {counts['implicit']} steps" if counts.get("implicit") else ""
+        run.add_row("solver", f"{facts['solver']}{stiff}{'' if 'evaluations' in counts else ', not called'}")
     alone = " without the runs compared with it" if "accuracy" in trajectory.manifest else ""
     run.add_row("steps", f"{facts['steps']} in {facts['wall_seconds']:.3g} s{alone}")
     each = sorted(seconds.items(), key=lambda one: -one[1])
     run.add_row("seconds", f"{sum(seconds.values()):.3g}: " + ", ".join(f"{k} {v:.2g}" for k, v in each))
-    run.add_row("solves" if counts.get("solves") or "evaluations" not in counts else "evaluations", _effort(counts))
-    certified = {"gap_violation": "m", "joint_violation": "m or rad", "complementarity": "-", "motion_residual": "-"}
-    for name, value in certificate.items():
-        run.add_row(name.replace("_", " "), f"{value:.3g} [{certified.get(name, '-')}]")
+    if counts.get("solves") or "evaluations" not in counts:
+        effort = [f"{counts[name]} {name}" for name in ("solves", "iterations", "fallbacks")]
+        effort += [f"{counts[name]} {what}" for name, what in REPEATED.items() if counts.get(name)]
+        run.add_row("solves", ", ".join(effort))
+    else:
+        run.add_row("evaluations", f"{counts['evaluations']} of the equations of motion")
+    for name, value in facts["certificate"].items():
+        run.add_row(name.replace("_", " "), f"{value:.3g} [{CERTIFIED.get(name, '-')}]")
     run.add_row("energy remainder", f"{facts['energy']['remainder']:.3g} [J]")
     run.add_row("verdict", str(trajectory.verdict))
-    system = mechanism.system
     for name in system.parameters:
         if name.rpartition(".")[2] in ("stiffness", "restitution", "friction"):
             value = mechanism.parameters.get(name, system.parameters[name])
@@ -156,7 +143,7 @@ def _of_run(
             run.add_row("contact", f"{name} = {value:g}{source}")
     for path in written:
         run.add_row("written", str(path))
-    return run
+    return [run, *end]
 
 
 def _end_of(trajectory: Trajectory, facts: Mapping[str, Any]) -> list[RenderableType]:
@@ -172,56 +159,34 @@ def _end_of(trajectory: Trajectory, facts: Mapping[str, Any]) -> list[Renderable
             state.add_row(name, *position, *rates.get(name, ("", "")))
         for name in (one for one in velocities if one.rpartition(".")[0] == body and one not in positions):
             state.add_row(name, "", "", *rates[name])  # as the angular velocities of a body with a quaternion
-    parts: list[RenderableType] = ["", state]
-    if facts["impulse"]:
-        contacts = table_of("contact", "impulse [N s]", "last force [N]", "impacts")
-        from nonsmooth.diagnostics.contacts import COUNTED, impact_counts
+    if not facts["impulse"]:
+        return ["", state]
+    from nonsmooth.diagnostics.contacts import COUNTED, impact_counts
 
-        struck = impact_counts(trajectory)
-        impulses = _tidied(facts["impulse"], trajectory.P_N)
-        forces = _tidied({name: float(trajectory.lam_N[name][-1]) for name in impulses}, trajectory.lam_N)
-        for name, value in impulses.items():
-            force = forces[name]
-            contacts.add_row(name, f"{value:.12g}", f"{force:.9g}", str(struck.get(name, 0)))
-        parts += ["", contacts]
-        counted, listed = sum(struck.values()), len(trajectory.impacts)
-        if listed > counted:
-            least = f"an approach of at least {100 * COUNTED:g} % of the fastest"
-            parts.append(f"impacts: {counted} begin with {least}, of {listed} impulses in `impacts` of the run")
+    struck = impact_counts(trajectory)
+    impulses = _tidied(facts["impulse"], trajectory.P_N)
+    forces = _tidied({name: float(trajectory.lam_N[name][-1]) for name in impulses}, trajectory.lam_N)
+    rows = [(name, f"{P:.12g}", f"{forces[name]:.9g}", str(struck.get(name, 0))) for name, P in impulses.items()]
+    parts: list[RenderableType] = [
+        "",
+        state,
+        "",
+        table_of("contact", "impulse [N s]", "last force [N]", "impacts", rows=rows),
+    ]
+    counted, listed = sum(struck.values()), len(trajectory.impacts)
+    if listed > counted:
+        least = f"an approach of at least {100 * COUNTED:g} % of the fastest"
+        parts.append(f"impacts: {counted} begin with {least}, of {listed} impulses in `impacts` of the run")
     return parts
-
-
-def _called(facts: Mapping[str, Any]) -> str:
-    """Solvers with the number of their calls; an integrator has none."""
-    if not facts["called"]:
-        stiff = f", radau in {facts['counts']['implicit']} steps" if facts["counts"].get("implicit") else ""
-        return str(facts["solver"]) + stiff + (", not called" if "evaluations" not in facts["counts"] else "")
-    calls = [f"{name} {count}" for name, count in facts["called"].items()]
-    return f"{', '.join(calls)} calls, {facts['counts'].get('fallbacks', 0)} fallbacks"
-
-
-def _effort(counts: Mapping[str, Any]) -> str:
-    """Solved programs and steps that were repeated; of compliant runs, which solve none, evaluations of the equations
-    of motion."""
-    if not counts.get("solves") and "evaluations" in counts:
-        return f"{counts['evaluations']} of the equations of motion"
-    said = [f"{counts[name]} {name}" for name in ("solves", "iterations", "fallbacks")]
-    said += [f"{counts[name]} {what}" for name, what in REPEATED.items() if counts.get(name)]
-    return ", ".join(said)
 
 
 def _tidied(values: Mapping[str, float], columns: Columns) -> dict[str, float]:
     """The values with round-off replaced by 0, relative to the whole columns."""
-    peaks = columns.peaks()
-    of_unit: dict[str, float] = {}
+    peaks, of_unit = columns.peaks(), dict[str, float]()
     for name, peak in peaks.items():
         of_unit[columns.units(name)] = max(of_unit.get(columns.units(name), 0.0), peak)
-    return {
-        name: 0.0
-        if abs(value) <= max(SHARE_OF_OWN * peaks[name], SHARE_OF_UNIT * of_unit[columns.units(name)])
-        else value
-        for name, value in values.items()
-    }
+    least = {name: max(SHARE_OF_OWN * peaks[name], SHARE_OF_UNIT * of_unit[columns.units(name)]) for name in values}
+    return {name: 0.0 if abs(value) <= least[name] else value for name, value in values.items()}
 
 
 def table_of(*heads: str, rows: Iterable[Sequence[str]] = (), whole: bool = False) -> Table:
@@ -251,37 +216,14 @@ def draw(path: Path, function: Callable[[Any], Figure]) -> None:
 
 
 def conclude(
-    written: Shown,
-    title: str,
-    shown: Sequence[Any],
-    plain: Callable[[], Mapping[str, Any]],
-    *,
-    head: str = "",
-    figure: Callable[[Any], Figure] | None = None,
-    save: Callable[[Path], None] | None = None,
-    runs: Mapping[str, Trajectory] | None = None,
-    files: Sequence[Path | None] = (),
-) -> None:
-    """Write the requested files of a study, and print its tables, or the object that ``--json`` asks for.
+    written: Shown, title: str, shown: Sequence[Any], plain: Callable[[], Mapping[str, Any]], *, head: str = "",
+    figure: Callable[[Any], Figure] | None = None, save: Callable[[Path], None] | None = None,
+    runs: Mapping[str, Trajectory] | None = None, files: Sequence[Path | None] = (),
+) -> None:  # fmt: skip
+    """Write the requested files of a study, and print its lines and tables, or `plain`, the object of ``--json``.
 
-    Parameters
-    ----------
-    title
-        Of the page.
-    shown
-        Lines and tables.
-    plain
-        The object.
-    head
-        Line above what is shown.
-    figure
-        Draws the figure, given `nonsmooth.plots`; None where there is nothing to draw.
-    save
-        Writes the dataset; None where the study has written it.
-    runs
-        For the page, by label, where the study has kept them.
-    files
-        Others that were written.
+    `title` is that of the page, `head` a line above the others; `figure` draws, given `nonsmooth.plots`, `save` writes
+    the dataset, unless the study has; `runs` are shown on the page, and `files` were written by the command itself.
     """
     files = [*files, written.output, written.figure if figure is not None else None, written.page]
     if written.output is not None and save is not None:
@@ -293,15 +235,12 @@ def conclude(
         from nonsmooth.report import Table as PageTable
         from nonsmooth.report.page import write_text
 
-        told = [one for one in (head, *shown) if not (isinstance(one, str) and one in ("", title))]
-        parts: list[Any] = []
-        for one in told:
+        parts: list[Any] = [one for one in (head, *shown) if not (isinstance(one, str) and one in ("", title))]
+        for i, one in enumerate(parts):
             if isinstance(one, Table):
                 columns = [[str(cell) for cell in column.cells] for column in one.columns]
                 heads = tuple(str(column.header) for column in one.columns)
-                parts.append(PageTable(heads, tuple(zip(*columns, strict=True))))
-            else:
-                parts.append(str(one))
+                parts[i] = PageTable(heads, tuple(zip(*columns, strict=True)))
         with stage("drawing", written.page.name):
             if figure is not None:
                 import matplotlib

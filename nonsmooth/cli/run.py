@@ -2,23 +2,22 @@
 
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from nonsmooth.cli import report
 from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable, exact_solution
 from nonsmooth.cli.inputs import Mechanism, Request
-from nonsmooth.cli.options import KINDS, MANY, Law, Problem, Runs, Seconds, Written
+from nonsmooth.cli.options import KINDS, MANY, Law, Problem, Runs, Seconds, Written, progress_bar
 from nonsmooth.cli.plot import usual_figure
-from nonsmooth.cli.progress import progress_bar
 from nonsmooth.exceptions import InputError, Interrupted, SimulationFailed
 from nonsmooth.files import write_figure
-from nonsmooth.progress import stage
+from nonsmooth.progress import Advance, stage, timings
 from nonsmooth.run.checkpoints import EVERY, stored
 from nonsmooth.run.simulate import ACCURACY, simulate
 from nonsmooth.step.control import StepControl
@@ -110,8 +109,15 @@ def _run(
     elif not request.problem:
         raise InputError("Name what to run: a problem of `nonsmooth list`, a TOML file, or a Python file.")
     request = request.completed()
-    checkpoint_path = None if checkpoint is None else _checkpoint_path(checkpoint, request, files)
-    if checkpoint_path is None and every is not None:
+    checkpoint_path = None
+    if checkpoint is not None:
+        check_writable("--checkpoint", checkpoint, (".nc",))
+        if files["output"] is not None and os.path.realpath(checkpoint) == os.path.realpath(files["output"]):
+            raise InputError(f"--checkpoint and --output are both {checkpoint}: give two files.")
+        options = {one.name: getattr(request, one.name) for one in OPTIONS}
+        wanted = {name: None if file is None else str(file) for name, file in files.items()}
+        checkpoint_path = CheckpointPath(checkpoint, json.dumps({"request": options, "files": wanted}))
+    elif every is not None:
         raise InputError(f"--every {every:g} needs --checkpoint FILE.nc, the file to write so often.")
     output, figure, animation, page = (files[name] or request.written(name) for name in OUTPUTS)
     check_writable("--output", output, (".nc",))
@@ -139,7 +145,9 @@ def _run(
         if ending.code == 130 and output is None:
             output = ending.save(_free_name(f"{mechanism.name}-interrupted"))
         if as_json:
-            report.print_json(trajectory, mechanism)
+            with stage("reporting"):
+                facts = report.summary(trajectory, mechanism)
+            report.print_object({**facts, "seconds": timings()})
         else:
             report.show(*report.result(trajectory, mechanism, ending.files))
     except KeyboardInterrupt:
@@ -206,7 +214,7 @@ def _simulated(
     """The trajectory so far; KeyboardInterrupt if there is none."""
     trajectory = None
     try:
-        with progress_bar() as progress:
+        with progress_bar(Advance) as progress:
             trajectory = simulate(
                 mechanism.system, stepper, t_end=request.end, dt=dt, check=request.check,
                 accuracy=ACCURACY if request.accuracy is None else request.accuracy,
@@ -232,35 +240,17 @@ def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:
 
 
 def _free_name(stem: str, folder: Path = Path()) -> Path:
-    """A file name, in the working folder unless told otherwise, that does not exist yet."""
-    path, number = folder / f"{stem}.nc", 1
-    while path.exists():
-        number += 1
-        path = folder / f"{stem}-{number}.nc"
-    return path
-
-
-def _checkpoint_path(path: Path, request: Request, files: Mapping[str, Path | None]) -> CheckpointPath:
-    """The checkpoint file with the options of the run, checked before it."""
-    check_writable("--checkpoint", path, (".nc",))
-    if files.get("output") is not None and os.path.realpath(path) == os.path.realpath(str(files["output"])):
-        raise InputError(f"--checkpoint and --output are both {path}: give two files.")
-    words = {one.name: getattr(request, one.name) for one in OPTIONS}
-    wanted = {name: None if file is None else str(file) for name, file in files.items()}
-    return CheckpointPath(path, json.dumps({"request": words, "files": wanted}))
+    """A file name that does not exist yet."""
+    names = (f"{stem}{'' if k == 1 else f'-{k}'}.nc" for k in itertools.count(1))
+    return next(folder / name for name in names if not (folder / name).exists())
 
 
 def _stored_request(
-    path: Path, given: Request, files: Mapping[str, Path | None]
+    path: Path, given: Request, files: dict[str, Path | None]
 ) -> tuple[Request, dict[str, Path | None]]:
     """The options of the run of a checkpoint, replaced by those given now.
 
-    A file from others names neither a program to run nor a file outside of the working folder to write.
-
-    Raises
-    ------
-    InputError
-        If the file is no checkpoint of a run of the command line, or names such.
+    A file from others may name neither a program to run nor a file outside of the working folder to write.
     """
     _, _, text = stored(path)
     try:
@@ -278,9 +268,8 @@ def _stored_request(
             f"{path} was not written by `nonsmooth run`: continue it by the call of simulate(..., checkpoint=...) "
             "that wrote it."
         ) from error
-    changes: dict[str, Any] = {one.name: getattr(given, one.name) for one in dataclasses.fields(Request)}
-    usual = {"problem": "", "settings": (), "check": False, "usual": "gauss-qp"}
-    changes = {name: value for name, value in changes.items() if value != usual.get(name)}
+    usual = {"problem": "", "settings": (), "check": False, "usual": "gauss-qp", "examples": {}}
+    changes = {name: value for name, value in vars(given).items() if value != usual.get(name)}
     if "problem" not in changes and request.problem.endswith(".py"):
         raise InputError(
             f"{path} is a run of the Python file {request.problem}, which is run only where you name it: "

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,15 @@ def by_name(
             raise InputError(f"{option} {name} is given twice, the second time as {text}: give it once.")
         found[name] = read(f"{option} {name}", text, no_unit if units is None else functools.partial(units, name))
     return found
+
+
+def only_one(what: str, given: Mapping[str, Any]) -> str:
+    """The one of several options that is given."""
+    used = [option for option, value in given.items() if value not in (None, ())]
+    if len(used) != 1:
+        *first, last = given
+        raise InputError(f"{what} takes one of {', '.join(first)} and {last}, got {' and '.join(used) or 'none'}.")
+    return used[0]
 
 
 def example_values(words: Sequence[str]) -> dict[str, str]:

@@ -5,8 +5,7 @@ SI units or strings such as ``"0.5 mm"``. `read` creates a model from a file, `w
 keys that a table accepts are derived from the classes, so that new elements and laws are supported automatically.
 """
 
-from nonsmooth.declarative.reading import Declaration, StatedModel, read, read_model, read_text
-from nonsmooth.declarative.run import Run
+from nonsmooth.declarative.reading import Declaration, Run, StatedModel, read, read_model, read_text
 from nonsmooth.declarative.writing import model_text, write_model
 
 __all__ = ["Declaration", "Run", "StatedModel", "model_text", "read", "read_model", "read_text", "write_model"]

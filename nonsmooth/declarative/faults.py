@@ -1,7 +1,12 @@
-"""Errors in a TOML file: collected with line and key while the file is read, and raised together."""
+"""Errors in a TOML file: collected with line and key while the file is read, and raised together.
+
+Python's own reader does not provide the positions of keys: they are found in the text, which is valid TOML where
+`tomllib` has read it, so that only keys, tables, arrays of tables, inline tables and ends of values are followed.
+"""
 
 from __future__ import annotations
 
+import bisect
 import difflib
 import json
 import re
@@ -12,12 +17,20 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from nonsmooth.declarative.positions import Path, Positions, positions
-from nonsmooth.declarative.schema import BY_NAME, IN_LIST, Table, entries
-from nonsmooth.declarative.values import hint, shown
+from nonsmooth.declarative.schema import BY_NAME, IN_LIST, Table, entries, hint, shown
 from nonsmooth.exceptions import DeclarationError
 from nonsmooth.settings import kebab
 
+Path = tuple[str | int, ...]
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+#: whitespace, line ends and comments between the parts of a text
+BETWEEN = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+BLANKS = re.compile(r"[ \t]*")
+#: strings, the longer quotes first
+STRINGS = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'', re.S)
+#: a value other than a string, array or inline table
+PLAIN = re.compile(r"[^,\]}#\r\n]+")
 #: parts that pydantic adds to a path for the form or kind it has selected
 CHOSEN = re.compile(r"[<{].*[>}]")
 #: a number with a unit that should be in quotes, or with a decimal comma
@@ -40,24 +53,18 @@ class Source:
 
     name: str
     data: Mapping[str, Any]
-    places: Positions
+    places: dict[Path, Place]
     faults: list[tuple[int, int, str, str]] = field(default_factory=list)
 
     def fault(self, path: Path, sentence: str) -> None:
-        """Note an error at a key; one that is missing has the line of its table.
-
-        Raises
-        ------
-        DeclarationError
-            If there are too many to be read on.
-        """
-        place, key = self.places.nearest(path), ""
+        """Note an error at a key, or for one that is missing at its table; all are raised when there are too many."""
+        above = (path[:size] for size in range(len(path), 0, -1) if path[:size] in self.places)
+        place, key = self.places.get(next(above, ()), Place(1, 1)), ""
         for part in path:
             if isinstance(part, int):
                 key += f"[{part}]"
             else:
-                bare = re.fullmatch(r"[A-Za-z0-9_-]+", part)
-                key += ("." if key else "") + (part if bare else json.dumps(part, ensure_ascii=False))
+                key += ("." if key else "") + (part if BARE.fullmatch(part) else json.dumps(part, ensure_ascii=False))
         sentence = " ".join(sentence.split())
         entry = (place.line, place.column, key, sentence if sentence[-1:] in ".?" else f"{sentence}.")
         if entry not in self.faults:
@@ -84,33 +91,26 @@ class Source:
         except ValidationError as error:
             every = error.errors(include_url=False)[: MOST_FAULTS + 1]
             found = [_Fault.of(table, data, path, one) for one in every]
-        meant = {(*one.path[:-1], *one.meant()[:1]) for one in found}
+        meant = {(*one.path[:-1], *one.similar[:1]) for one in found}
         for one in found:
             if not (one.error["type"] == "missing" and one.path in meant):  # a misspelt key is not missing
                 self.fault(one.path, one.sentence())
         return None
 
-    @staticmethod
-    def bare(error: Exception) -> str:
-        """The message of an element, a law or a setting without its name, which the key contains."""
-        return re.sub(r'^[\w-]+(?: "[^"]*")?: ', "", str(error))
+    def fault_of(self, error: Exception, table: type[Table], path: Path) -> None:
+        """Note an error of an element, a law or a setting, at the first key that its message names."""
+        keys, sentence = [entry.key for entry in entries(table) if len(entry.key) > 1], without_name(error)
+        found = re.search(rf"\b(?:{'|'.join(keys)})\b(?!=)", sentence) if keys else None
+        self.fault((*path, found[0]) if found else path, sentence)
 
-    @classmethod
-    def named(cls, error: Exception, table: type[Table]) -> tuple[str, ...]:
-        """The first key named in a message, if there is one."""
-        keys = [entry.key for entry in entries(table) if len(entry.key) > 1]
-        found = re.search(rf"\b(?:{'|'.join(keys)})\b(?!=)", cls.bare(error)) if keys else None
-        return (found[0],) if found else ()
+
+def without_name(error: Exception) -> str:
+    """The message of an element, a law or a setting without its name, which the key contains."""
+    return re.sub(r'^[\w-]+(?: "[^"]*")?: ', "", str(error))
 
 
 def parse(text: str, name: str) -> Source:
-    """Read TOML.
-
-    Raises
-    ------
-    DeclarationError
-        If the text is not valid TOML, with the line and a suggestion; or its data are nested too deeply, or too many.
-    """
+    """Read TOML, within the limits; of a text that is not valid, the line and a suggestion are raised."""
     check_length(len(text), name)
     found = LONG_KEY.search(text)
     if found:
@@ -156,19 +156,18 @@ def _beyond(name: str, line: int, what: str) -> DeclarationError:
 
 def _remedy(line: str, reason: str) -> str:
     """A suggestion for a line that is not valid TOML."""
-    if COMMA.search(line):
-        return " A number has a decimal point, not a comma."
-    if UNQUOTED.search(line):
-        return ' A number with a unit is written in quotes, as "0.5 mm".'
-    if "verwrite" in reason or "twice" in reason:
-        return " Each key and each table may occur only once: give one of the two another name, or remove it."
-    if re.search(r"=\s*[A-Za-z]", line):
-        return ' A word is written in quotes, as kind = "revolute".'
-    if "nterminated" in reason or "Illegal character" in reason:
-        return " A string ends with the quote with which it begins, on the same line."
-    if "=" not in line and not line.lstrip().startswith("["):
-        return " A line is KEY = VALUE, or a [TABLE]; a comment begins with #."
-    return ""
+    remedies = {
+        " A number has a decimal point, not a comma.": COMMA.search(line),
+        ' A number with a unit is written in quotes, as "0.5 mm".': UNQUOTED.search(line),
+        " Each key and each table may occur only once: give one of the two another name, or remove it.":
+            "verwrite" in reason or "twice" in reason,
+        ' A word is written in quotes, as kind = "revolute".': re.search(r"=\s*[A-Za-z]", line),
+        " A string ends with the quote with which it begins, on the same line.":
+            "nterminated" in reason or "Illegal character" in reason,
+        " A line is KEY = VALUE, or a [TABLE]; a comment begins with #.":
+            "=" not in line and not line.lstrip().startswith("["),
+    }  # fmt: skip
+    return next((remedy for remedy, fits in remedies.items() if fits), "")
 
 
 class _Fault(NamedTuple):
@@ -179,10 +178,12 @@ class _Fault(NamedTuple):
     key: str
     value: Any
     error: Any
+    #: the known keys that are most similar to an unknown one
+    similar: list[str]
 
     @classmethod
     def of(cls, table: type[Table], data: Any, path: Path, error: Any) -> _Fault:
-        """Follow the error from the table downwards; forms and kinds selected by pydantic are not part of the path."""
+        """Follow the error downwards; forms and kinds selected by pydantic are not part of the path."""
         key = ""
         for step in error["loc"]:
             if CHOSEN.fullmatch(str(step)):
@@ -200,45 +201,137 @@ class _Fault(NamedTuple):
                 table = table.tables[key][""]
             key, path = str(step), (*path, step)
             data = data.get(step) if isinstance(data, Mapping) else None
-        return cls(path, table, key, data, error)
-
-    def meant(self) -> list[str]:
-        """The known keys that are most similar to an unknown one."""
-        if self.error["type"] != "extra_forbidden":
-            return []
-        return difflib.get_close_matches(self.key.lower(), [entry.key for entry in entries(self.table)], n=2)
+        unknown = error["type"] == "extra_forbidden"
+        similar = difflib.get_close_matches(key.lower(), [one.key for one in entries(table)], n=2) if unknown else []
+        return cls(path, table, key, data, error, similar)
 
     def sentence(self) -> str:
         """The error message: what is wrong and what is accepted."""
         known = {entry.key: entry.accepted for entry in entries(self.table)}
         accepted = "a number or a function of time" if self.key.endswith(IN_LIST) else known.get(self.key, "a word")
         accepted = "a table" if self.key.endswith(BY_NAME) else accepted
+        fields, kinds = self.table.model_fields, self.table.tables.get(self.key, {})
+        name = getattr(self.table.made, "called", f"the table of a {self.table.__name__}")
+        if "kind" in fields:
+            name = f"a {get_args(fields['kind'].annotation)[0]}"
         match self.error["type"]:
             case "nonsmooth":
                 return str(self.error["ctx"]["sentence"])
             case "extra_forbidden":
-                every = [*(["kind"] if "kind" in self.table.model_fields else []), *known]
-                question = f" Did you mean {' or '.join(self.meant())}?" if self.meant() else ""
-                return f"{_name(self.table)} has no key {self.key}.{question} It takes {', '.join(every)}."
+                every = [*(["kind"] if "kind" in fields else []), *known]
+                question = f" Did you mean {' or '.join(self.similar)}?" if self.similar else ""
+                return f"{name} has no key {self.key}.{question} It takes {', '.join(every)}."
             case "missing":
-                return f"{_name(self.table)} needs {self.key}; add {self.key} = ..., {accepted}."
-            case "union_tag_invalid" | "union_tag_not_found" if isinstance(self.value, Mapping):
-                return self._kind(accepted)
+                return f"{name} needs {self.key}; add {self.key} = ..., {accepted}."
+            case "union_tag_invalid" | "union_tag_not_found" if isinstance(self.value, Mapping) and kinds:
+                given = self.value.get("kind")
+                if given is None:
+                    return f'needs kind; add kind = "...", one of {", ".join(kinds)}.'
+                return f"there is no kind {shown(given)}.{hint(kebab(str(given)), kinds)} There are {', '.join(kinds)}."
         return f"must be {accepted}; got {shown(self.value)}."
 
-    def _kind(self, accepted: str) -> str:
-        """The error message for a table whose kind is missing or unknown."""
-        kinds = self.table.tables.get(self.key, {})
-        given = self.value.get("kind")
-        if not kinds:
-            return f"must be {accepted}; got {shown(self.value)}."
-        if given is None:
-            return f'needs kind; add kind = "...", one of {", ".join(kinds)}.'
-        return f"there is no kind {shown(given)}.{hint(kebab(str(given)), kinds)} There are {', '.join(kinds)}."
+
+class Place(NamedTuple):
+    """Line and column of a key, both from 1."""
+
+    line: int
+    column: int
 
 
-def _name(table: type[Table]) -> str:
-    """The name of a table in messages."""
-    if "kind" in table.model_fields:
-        return f"a {get_args(table.model_fields['kind'].annotation)[0]}"
-    return str(getattr(table.made, "called", f"the table of a {table.__name__}"))
+def positions(text: str) -> dict[Path, Place]:
+    """The positions of all keys of a valid TOML text.
+
+    >>> positions("[a]\\nb = [1,\\n  2]\\n")[("a", "b", 1)]
+    Place(line=3, column=3)
+    """
+    return _KeyReader(text.replace("\r\n", "\n")).read()
+
+
+class _KeyReader:
+    """Reader of the positions of all keys."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.found = text, 0, dict[Path, Place]()
+        self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def read(self) -> dict[Path, Place]:
+        table: Path = ()
+        counts: dict[Path, int] = {}  # tables in each array of tables so far
+        self._skip(BETWEEN)
+        while self.at < len(self.text):
+            if not self.text.startswith("[", self.at):
+                self._pair(table)
+                self._skip(BETWEEN)
+                continue
+            start, brackets = self.at, 2 if self.text.startswith("[[", self.at) else 1
+            self.at += brackets
+            names = self._key()
+            self.at += brackets
+            self._skip(BETWEEN)
+            table = ()
+            for i, name in enumerate(names):
+                table = (*table, name)
+                last = i == len(names) - 1
+                if last and brackets == 2:
+                    counts[table] = counts.get(table, 0) + 1
+                    self._note(table, start)
+                if table in counts:
+                    table = (*table, counts[table] - 1)
+                self._note(table, start, again=last)  # a table may have been opened by one below it
+        return self.found
+
+    def _pair(self, table: Path) -> None:
+        path, start = table, self.at
+        for name in self._key():
+            path = (*path, name)
+            self._note(path, start)
+        self.at += 1  # "="
+        self._skip(BLANKS)
+        self._value(path)
+
+    def _key(self) -> list[str]:
+        """The parts of a dotted key; ends before ``=`` or ``]``."""
+        parts = []
+        while True:
+            self._skip(BLANKS)
+            quoted = self.text[self.at] in "\"'"
+            part = self._skip(STRINGS if quoted else BARE)
+            parts.append(tomllib.loads(f"x = {part}")["x"] if quoted else part)
+            self._skip(BLANKS)
+            if not self.text.startswith(".", self.at):
+                return parts
+            self.at += 1
+
+    def _value(self, path: Path) -> None:
+        character = self.text[self.at]
+        if character not in "[{":
+            self._skip(STRINGS if character in "\"'" else PLAIN)
+            return
+        self.at += 1
+        self._skip(BETWEEN)
+        index = 0
+        while self.text[self.at] not in "]}":
+            if character == "[":
+                self._note((*path, index), self.at)
+                self._value((*path, index))
+                index += 1
+            else:
+                self._pair(path)
+            self._skip(BETWEEN)
+            if self.text.startswith(",", self.at):
+                self.at += 1
+                self._skip(BETWEEN)
+        self.at += 1
+
+    def _skip(self, what: re.Pattern[str]) -> str:
+        """Go on behind what is next, and return it."""
+        found = what.match(self.text, self.at)
+        assert found is not None, "tomllib accepts only such texts"
+        self.at = found.end()
+        return found[0]
+
+    def _note(self, path: Path, at: int, *, again: bool = False) -> None:
+        """Note where a path is first met, or met `again`."""
+        if again or path not in self.found:
+            line = bisect.bisect_right(self.starts, at)
+            self.found[path] = Place(line, at - self.starts[line - 1] + 1)

@@ -29,7 +29,6 @@ from nonsmooth.quantities import Quantity
 #: and uncompressed bytes of a matrix file. Beyond them, reading would take minutes or exhaust the memory
 MOST_ELEMENTS, MOST_MODES, MOST_DOFS, MOST_BYTES = 500, 200, 3000, 200_000_000
 
-Positive = Quantity("-", positive=True)
 Place = Annotated[tuple[float, float, float], Quantity("m")]
 
 
@@ -98,13 +97,7 @@ class Reduction:
     complete: ClassVar[bool] = True
 
     def modes(self, folder: Path | None) -> Modes:
-        """The modes; `folder` is that of the TOML file, None for a text.
-
-        Raises
-        ------
-        InputError
-            As the functions of `nonsmooth.flexible`, and for more modes than a file may request.
-        """
+        """The modes; `folder` is that of the TOML file, None for a text."""
         most = self.keep + 6 * len(self.interface)
         if most > MOST_MODES:
             raise InputError(
@@ -172,7 +165,23 @@ class MatrixFile(Reduction):
     complete: ClassVar[bool] = False
 
     def finite_elements(self, folder: Path | None) -> FiniteElements:
-        found = _arrays(self.file, folder)
+        path = path_beside(self.file, folder, "npz", "write it there with numpy.savez")
+        try:
+            with zipfile.ZipFile(path) as parts:
+                size = sum(one.file_size for one in parts.infolist())
+            if size > MOST_BYTES:
+                raise InputError(
+                    f'file "{self.file}" has {size} bytes of arrays, more than {MOST_BYTES}; reduce it in Python.'
+                )
+            with np.load(path, allow_pickle=False) as data:  # nothing in it is executed
+                found = {name: data[name] for name in data.files}
+        except (ValueError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+            raise InputError(
+                f'file "{self.file}" is not an .npz file of arrays ({error}); write it with numpy.savez.'
+            ) from None
+        for name, one in found.items():
+            if one.dtype.kind not in "fiuU" or one.dtype.kind != "U" and not np.all(np.isfinite(one)):
+                raise InputError(f'array {name} of the file "{self.file}" must be finite numbers, or words as names.')
         missing = [name for name in ("mass", "stiffness", "names", "places") if name not in found]
         if missing:
             raise InputError(f'file "{self.file}" has no array {", ".join(missing)}; save it with numpy.savez.')
@@ -194,24 +203,6 @@ class MatrixFile(Reduction):
                     )
         nodes: dict[str, Any] = {str(name): tuple(place) for name, place in zip(names, places, strict=True)}
         return from_matrices(found["mass"], found["stiffness"], nodes, **given)
-
-
-def _arrays(file: str, folder: Path | None) -> dict[str, Any]:
-    """The arrays of a file in the folder of the TOML file; nothing in it is executed."""
-    path = path_beside(file, folder, "npz", "write it there with numpy.savez")
-    try:
-        with zipfile.ZipFile(path) as parts:
-            size = sum(one.file_size for one in parts.infolist())
-        if size > MOST_BYTES:
-            raise InputError(f'file "{file}" has {size} bytes of arrays, more than {MOST_BYTES}; reduce it in Python.')
-        with np.load(path, allow_pickle=False) as data:
-            found = {name: data[name] for name in data.files}
-    except (ValueError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        raise InputError(f'file "{file}" is not an .npz file of arrays ({error}); write it with numpy.savez.') from None
-    for name, one in found.items():
-        if one.dtype.kind not in "fiuU" or one.dtype.kind != "U" and not np.all(np.isfinite(one)):
-            raise InputError(f'array {name} of the file "{file}" must be finite numbers, or words as names.')
-    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,27 +243,23 @@ FORMS: dict[Any, dict[str, Any]] = {
     CrossSection: {"cross-section": CrossSection},
 }
 
-_METRE = Annotated[float, Quantity("m", positive=True)]
-_SECOND_MOMENT = Annotated[float, Quantity("m^4", positive=True)]
+
+def _positive(unit: str) -> Any:
+    return Annotated[float, Quantity(unit, positive=True)]
+
+
 #: units of classes other than elements, for strings in files
 UNITS: dict[Any, dict[str, Any]] = {
-    Material: {
-        "youngs": Annotated[float, Quantity("Pa", positive=True)],
-        "shear": Annotated[float, Quantity("Pa", positive=True)],
-        "density": Annotated[float, Quantity("kg/m^3", positive=True)],
-    },
-    Rectangle: {"y": _METRE, "z": _METRE},
-    Tube: {"outer": _METRE, "inner": Annotated[float, Quantity("m", nonnegative=True)]},
+    Material: {"youngs": _positive("Pa"), "shear": _positive("Pa"), "density": _positive("kg/m^3")},
+    Rectangle: {"y": _positive("m"), "z": _positive("m")},
+    Tube: {"outer": _positive("m"), "inner": Annotated[float, Quantity("m", nonnegative=True)]},
     CrossSection: {
-        "area": Annotated[float, Quantity("m^2", positive=True)],
-        "Iy": _SECOND_MOMENT,
-        "Iz": _SECOND_MOMENT,
-        "J": _SECOND_MOMENT,
+        "area": _positive("m^2"), "Iy": _positive("m^4"), "Iz": _positive("m^4"), "J": _positive("m^4"),
         "fibres": Annotated[tuple[float, float, float], Quantity("m", positive=True)] | None,
-        "shear": Annotated[tuple[float, float], Positive] | None,
+        "shear": Annotated[tuple[float, float], Quantity("-", positive=True)] | None,
     },
     Rayleigh: {
         "mass": Annotated[float, Quantity("1/s", nonnegative=True)],
         "stiffness": Annotated[float, Quantity("s", nonnegative=True)],
     },
-}
+}  # fmt: skip

@@ -1,17 +1,18 @@
-"""From a TOML text to a model: each element is created by its own class, and errors are reported with their lines."""
+"""From a TOML text to a model and its run: each element is created by its own class, and errors are reported with their
+lines; the table ``[run]`` has defaults for options of `nonsmooth run` that are not given."""
 
 import contextlib
+import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from nonsmooth.declarative.faults import Source, check_length, parse
+from nonsmooth import solvers, steppers
+from nonsmooth.declarative.faults import Source, check_length, parse, without_name
 from nonsmooth.declarative.flexible import MOST_ELEMENTS, Reduction, StlFile
-from nonsmooth.declarative.run import Run, read_run
-from nonsmooth.declarative.schema import Accepted, Table, entries, schema, table_of
-from nonsmooth.declarative.values import hint, listed, shown
+from nonsmooth.declarative.schema import Accepted, Table, entries, hint, listed, schema, shown, table_of
 from nonsmooth.exceptions import DeclarationError, InputError, ModelError
 from nonsmooth.files import path_of
 from nonsmooth.laws.compliant import Compliant
@@ -25,14 +26,96 @@ from nonsmooth.model.model import Assembled, Model
 from nonsmooth.model.review import REMARKS
 from nonsmooth.model.signals import TimeVector
 from nonsmooth.model.system import System
-from nonsmooth.quantities import Wrong, in_unit, open_unit
+from nonsmooth.quantities import Quantity, Wrong, in_unit, open_unit
 from nonsmooth.settings import kebab
+from nonsmooth.step.control import ErrorControl, Landing, StepControl, step_control
 
 #: remedies for an open joint, in Python and in a file
 ASSEMBLE = {
     "build(assemble=True)": "assemble = true, at the top of the file,",
     'build(assemble="centred")': 'assemble = "centred", at the top of the file,',
 }
+#: keys that make a step, together
+STEPS = (("dt",), ("dt_min", "dt_max"), ("rtol", "atol", "dt_min", "dt_max"))
+
+#: how names of files end
+FILES = {
+    "output": (".nc",), "figure": (".png", ".pdf", ".svg"), "animation": (".gif", ".mp4"), "report": (".html",),
+}  # fmt: skip
+Seconds = Annotated[float | None, Quantity("s", positive=True)]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A stepper or a solver by name, with the settings that differ from their defaults."""
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The settings of a run in a file; None for those that are not in the file.
+
+    Parameters
+    ----------
+    t_end : [s], > 0
+    stepper, solver : by name, with their settings
+    dt : [s], constant step
+    dt_min, dt_max : [s], landing, or with tolerances error control
+    rtol, atol : tolerances
+    accuracy : of a step that is chosen, as none is stated; and of the verdict
+    check : whether to repeat a run of stated steps with finer ones
+    max_steps, max_seconds : [-], [s], budget of each run, and of all that are compared, beyond which it ends as one
+        that failed
+    record : keep every so many rows of a run of stated steps
+    output, figure, animation, report : files to write
+    """
+
+    called: ClassVar[str] = "[run]"
+
+    t_end: Seconds = None
+    stepper: Annotated[Choice | None, Accepted("a stepper by name, or a table with kind and its settings")] = None
+    solver: Annotated[Choice | None, Accepted("a solver by name, or a table with kind and its settings")] = None
+    dt: Seconds = None
+    dt_min: Seconds = None
+    dt_max: Seconds = None
+    rtol: Annotated[float | None, Quantity("-", positive=True, at_most=1.0)] = None
+    atol: Annotated[float | None, Quantity("-", positive=True)] = None
+    accuracy: Annotated[float | None, Quantity("-", positive=True, at_most=1.0)] = None
+    check: bool | None = None
+    max_steps: int | None = None
+    max_seconds: Seconds = None
+    record: int | None = None
+    output: str | None = None
+    figure: str | None = None
+    animation: str | None = None
+    report: str | None = None
+
+    def step(self) -> StepControl | None:
+        """The constant step, `Landing` or `ErrorControl`, None if no step is given.
+
+        >>> Run(dt_min=1e-6, dt_max=1e-3).step()
+        Landing(dt_min=1e-06, dt_max=0.001)
+        """
+        if self.rtol is not None and self.atol is not None and self.dt_min is not None and self.dt_max is not None:
+            return ErrorControl(self.rtol, self.atol, self.dt_min, self.dt_max)
+        if self.dt_min is not None and self.dt_max is not None:
+            return Landing(self.dt_min, self.dt_max)
+        return None if self.dt is None else step_control(self.dt)
+
+    def scheme(self) -> Any:
+        """The stepper with its solver, None if no stepper is given.
+
+        >>> Run(stepper=Choice("moreau-jean", {"theta": 0.6})).scheme().theta
+        0.6
+        """
+        if self.stepper is None:
+            return None
+        settings = dict(self.stepper.settings)
+        if self.solver is not None:
+            settings["solver"] = solvers.by_name(self.solver.name)(**self.solver.settings)
+        return steppers.by_name(self.stepper.name)(**settings)
 
 
 @dataclass(frozen=True)
@@ -93,7 +176,7 @@ class Declaration:
         try:
             return self.replaced(contact).build()
         except ModelError as error:
-            said = self.source.bare(error)
+            said = without_name(error)
             for in_python, in_file in ASSEMBLE.items():
                 said = said.replace(in_python, in_file)
             # the first element named in the error, directly or by one of its rows, gaps or columns
@@ -177,25 +260,24 @@ class _Reader:
     def __init__(self, source: Source, folder: Path | None) -> None:
         self.source, self.folder = source, folder
         self.schema = schema()
-        self.stated: dict[tuple[str, str], Any] = {}
-        self.finite_elements = 0
+        self.model, self.finite_elements = StatedModel(), 0
 
     def read(self) -> Declaration:
         raw = self.source.data
         top = self.source.validated(table_of(Document), raw, ())
-        contact = None
-        if top is not None and "contact" in top.model_fields_set:
-            with contextlib.suppress(_Failed):
-                contact = self._make(top.contact, raw["contact"], ("contact",))  # type: ignore[attr-defined]
         silence = tuple(getattr(top, "silence", None) or ())
         for name in silence:
             if name not in REMARKS:
                 known = f"none of {listed(list(REMARKS))}.{hint(name, REMARKS)}"
                 self.source.fault(("silence",), f"names {shown(name)}, which is {known}")
-        model = StatedModel(
+        self.model = model = StatedModel(
             name=getattr(top, "name", None) or "model", silence=tuple(name for name in silence if name in REMARKS),
             assemble=getattr(top, "assemble", None) or False,
         )  # fmt: skip
+        contact = None
+        if top is not None and "contact" in top.model_fields_set:
+            with contextlib.suppress(_Failed):
+                contact = self._make(top.contact, raw["contact"], ("contact",))  # type: ignore[attr-defined]
         elements = raw.get("elements", {})
         if not isinstance(elements, Mapping):
             self.source.fault(("elements",), f"must be tables, as [elements.crank], got {shown(elements)}.")
@@ -205,12 +287,10 @@ class _Reader:
             element = self._element(name, data, contact)
             if element is not None:
                 model.add(element)
-        self._check_nodes(model)
-        model.stated |= self.stated
+        self._check_nodes()
         model.provenance |= self._words(raw, "provenance", nested=True)
         model.origin |= self._words(raw, "origin", nested=False)
-        run = read_run(self.source, raw["run"], ("run",)) if "run" in raw else Run()
-        return Declaration(model, run, self.source)
+        return Declaration(model, _read_run(self.source, raw["run"]) if "run" in raw else Run(), self.source)
 
     def _element(self, name: str, data: Any, contact: Any) -> Element | None:
         path = ("elements", name)
@@ -242,7 +322,13 @@ class _Reader:
             element: Element = self._make(table, data, path, given)
         except _Failed:
             return None
-        self._check_size(element, data, path)
+        size = getattr(element, element.bearing, None) if isinstance(element, Clearance) and element.bearing else None
+        if isinstance(element, Clearance) and size is not None and element.clearance >= size:  # probably a wrong unit
+            self.source.fault(
+                (*path, "clearance"),
+                f"{shown(data['clearance'])} is not less than the {element.bearing} {shown(data[element.bearing])} of "
+                'the joint; plain numbers are in m, so write, for example, "0.5 mm", or correct one of the two.',
+            )
         return element
 
     def _make(self, table: Table, data: Mapping[str, Any], path: tuple[str | int, ...], given: Any = None) -> Any:
@@ -253,7 +339,7 @@ class _Reader:
         try:
             made = type(table).made(**values)
             if isinstance(made, StlFile | Reduction) and made.complete:  # written to a file again
-                self.stated[str(path[1]), str(path[2])] = made
+                self.model.stated[str(path[1]), str(path[2])] = made
             if isinstance(made, StlFile):
                 return made.mesh(self.folder)
             if isinstance(made, Reduction):
@@ -265,7 +351,7 @@ class _Reader:
                     )
                 return made.modes(self.folder)
         except InputError as error:
-            self.source.fault((*path, *self.source.named(error, type(table))), self.source.bare(error))
+            self.source.fault_of(error, type(table), path)
             raise _Failed from None
         self._check_units(made, table, data, path)
         return made
@@ -324,10 +410,10 @@ class _Reader:
                     sentence = f'the body "{body}" is not in the file.{hint(body, bodies)} {there}'
                 self.source.fault(("elements", name, key), sentence)
 
-    def _check_nodes(self, model: StatedModel) -> None:
+    def _check_nodes(self) -> None:
         """Check the nodes named by elements, of bodies without errors."""
-        bodies = {element.name: element for element in model.elements if isinstance(element, Body | Ground)}
-        for element in model.elements:
+        bodies = {element.name: element for element in self.model.elements if isinstance(element, Body | Ground)}
+        for element in self.model.elements:
             for key, name in zip(element.body_fields, element.body_names(), strict=True):
                 owner, _, node = name.partition(".")
                 nodes = getattr(bodies.get(owner), "nodes", ())
@@ -335,16 +421,6 @@ class _Reader:
                     there = f"Nodes: {listed(list(nodes))}." if nodes else "A rigid body has none; name the body."
                     sentence = f'"{owner}" has no node "{node}".{hint(node, nodes)} {there}'
                     self.source.fault(("elements", element.name, key), sentence)
-
-    def _check_size(self, element: Element, data: Mapping[str, Any], path: tuple[str, ...]) -> None:
-        """Reject a clearance that is as large as its bearing, probably an error of the unit."""
-        size = getattr(element, element.bearing, None) if isinstance(element, Clearance) and element.bearing else None
-        if isinstance(element, Clearance) and size is not None and element.clearance >= size:
-            self.source.fault(
-                (*path, "clearance"),
-                f"{shown(data['clearance'])} is not less than the {element.bearing} {shown(data[element.bearing])} of "
-                'the joint; plain numbers are in m, so write, for example, "0.5 mm", or correct one of the two.',
-            )
 
     def _words(self, raw: Mapping[str, Any], key: str, *, nested: bool) -> dict[str, Any]:
         """A table of words and numbers that are not used in equations."""
@@ -355,3 +431,58 @@ class _Reader:
             self.source.fault((key,), f"must be a table, as {example}, got {shown(data)}.")
             return {}
         return {name: dict(one) if nested else one for name, one in data.items()}
+
+
+def _read_run(source: Source, data: Any) -> Run:
+    path = ("run",)
+    if not isinstance(data, Mapping):
+        source.fault(path, f"must be a table, as [run], got {shown(data)}")
+        return Run()
+    found = source.validated(table_of(Run), data, path)
+    given = [key for key in ("dt", "rtol", "atol", "dt_min", "dt_max") if key in data]
+    misspelt = set(data) - {field.name for field in fields(Run)}  # of which one may be the missing part of the step
+    if given and not misspelt and not any(set(given) == set(step) for step in STEPS):
+        accepted = "dt alone (constant step), dt_min and dt_max (landing), or these two with rtol and atol"
+        source.fault((*path, given[0]), f"{' and '.join(given)} alone define no step; give {accepted}.")
+    known = {} if found is None else {key: getattr(found, key) for key in found.model_fields_set}
+    choices = (("stepper", steppers.names(), steppers.by_name), ("solver", solvers.names(), solvers.by_name))
+    for key, names, by_name in choices:
+        if key in data:
+            known[key] = _choice(source, data[key], (*path, key), names, by_name)
+    for key, suffixes in FILES.items():
+        if isinstance(data.get(key), str) and Path(data[key]).suffix.lower() not in suffixes:
+            source.fault((*path, key), f"{shown(data[key])} must be a name that ends in {' or '.join(suffixes)}.")
+    run = Run(**known)
+    try:
+        run.step()
+    except InputError as error:
+        source.fault((*path, "dt_min" if "dt_min" in known else "dt"), str(error))
+    if "solver" in data and "stepper" not in data:
+        source.fault((*path, "solver"), "stands without a stepper, whose solver it is; add stepper = ...")
+    return run
+
+
+def _choice(source: Source, value: Any, path: tuple[str, ...], names: tuple[str, ...], by_name: Any) -> Choice | None:
+    what = path[-1]
+    name = value.get("kind") if isinstance(value, Mapping) else value
+    if not isinstance(name, str):
+        example = f'{what} = "{names[0]}", or {what} = {{ kind = "{names[0]}", ... }}'
+        source.fault(path, f"must be a name or a table with kind, got {shown(value)}; write {example}.")
+        return None
+    if name not in names:
+        source.fault(path, f'There is no {what} "{name}".{hint(name, names)} There are {", ".join(names)}.')
+        return None
+    if not isinstance(value, Mapping):
+        return Choice(name)
+    make = by_name(name)
+    fixed = make.keywords if isinstance(make, functools.partial) else {}
+    table = table_of(make.func if fixed else make, name)
+    settings = source.validated(table, value, path)
+    if settings is None:
+        return None
+    chosen = {key: getattr(settings, key) for key in settings.model_fields_set - {"kind"}}
+    try:
+        make(**chosen)
+    except InputError as error:
+        source.fault_of(error, table, path)
+    return Choice(name, chosen)

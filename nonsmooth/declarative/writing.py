@@ -2,14 +2,13 @@
 
 import dataclasses
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nonsmooth.declarative.faults import MOST
+from nonsmooth.declarative.faults import BARE, MOST
 from nonsmooth.declarative.flexible import FORMS
 from nonsmooth.declarative.reading import StatedModel
 from nonsmooth.declarative.schema import schema
@@ -74,12 +73,39 @@ def model_text(model: Model) -> str:
     """
     if not isinstance(model, Model):
         raise InputError(f"write_model takes a Model, got {type(model).__name__}; make one with Model([...]).")
-    return _Writer(model).text()
+    writer, count = _Writer(model), 0
+    top: dict[str, Any] = {"name": model.name}
+    if model.assembled:
+        top["assemble"] = model.assembled
+    if model.silence:
+        top["silence"] = list(model.silence)
+    parts = ["".join(f"{key} = {_plain(value)}\n" for key, value in top.items())]
+    origin = {key: value for key, value in model.origin.items() if key in ("problem", "source")}
+    if origin:  # without the arguments of the problem, since the file describes the mechanism itself
+        parts.append(_table(("origin",), origin))
+    laws = [element.contact for element in model.elements if isinstance(element, Contact)]
+    in_common = len(laws) > 1 and all(law == laws[0] for law in laws)
+    if in_common:
+        parts.append(_table(("contact",), writer.object(laws[0], laws[0])))
+    for element in model.elements:
+        found = writer.object(element, element)
+        found.pop("name", None)
+        if in_common and isinstance(element, Contact):
+            found.pop("contact")
+        count += _count(found)
+        if count > MOST:
+            instead = "describe its beam in a file, keep fewer modes, or " if "modes" in found else ""
+            raise _error(element, f"with it the file has more than {MOST} values, the limit for reading; "
+                         f"{instead}keep the model in Python.")  # fmt: skip
+        parts.append(_table(("elements", element.name), found))
+    if model.provenance:
+        lines = (f"{_key(name)} = {_plain(dict(one))}\n" for name, one in model.provenance.items())
+        parts.append("[provenance]\n" + "".join(lines))
+    return "\n".join(parts)
 
 
 class _Writer:
     def __init__(self, model: Model) -> None:
-        self.model = model
         known = schema()
         #: name of each class
         self.kinds: dict[Any, str] = {table.made: kind for kind, table in {**known.elements, **known.contacts}.items()}
@@ -91,44 +117,8 @@ class _Writer:
         self.kinds |= self.forms
         #: descriptions that are written instead of the values of fields
         self.stated: Mapping[tuple[str, str], Any] = model.stated if isinstance(model, StatedModel) else {}
-        laws = [element.contact for element in model.elements if isinstance(element, Contact)]
-        #: number of values so far
-        self.count = 0
-        #: the law that all contacts have in common, which is written at the top
-        self.common = laws[0] if len(laws) > 1 and all(law == laws[0] for law in laws) else None
 
-    def text(self) -> str:
-        top: dict[str, Any] = {"name": self.model.name}
-        if self.model.assembled:
-            top["assemble"] = self.model.assembled
-        if self.model.silence:
-            top["silence"] = list(self.model.silence)
-        parts = ["".join(f"{key} = {_plain(value)}\n" for key, value in top.items())]
-        origin = {key: value for key, value in self.model.origin.items() if key in ("problem", "source")}
-        if origin:  # without the arguments of the problem, since the file describes the mechanism itself
-            parts.append(_table(("origin",), origin))
-        if self.common is not None:
-            parts.append(_table(("contact",), self._object(self.common, self.common)))
-        for element in self.model.elements:
-            parts.append(_table(("elements", element.name), self._element(element)))
-        if self.model.provenance:
-            lines = (f"{_key(name)} = {_plain(dict(one))}\n" for name, one in self.model.provenance.items())
-            parts.append("[provenance]\n" + "".join(lines))
-        return "\n".join(parts)
-
-    def _element(self, element: Element) -> dict[str, Any]:
-        found = self._object(element, element)
-        found.pop("name", None)
-        if self.common is not None and isinstance(element, Contact):
-            found.pop("contact")
-        self.count += _count(found)
-        if self.count > MOST:
-            instead = "describe its beam in a file, keep fewer modes, or " if "modes" in found else ""
-            raise _error(element, f"with it the file has more than {MOST} values, the limit for reading; "
-                         f"{instead}keep the model in Python.")  # fmt: skip
-        return found
-
-    def _object(self, thing: Any, owner: Any) -> dict[str, Any]:
+    def object(self, thing: Any, owner: Any) -> dict[str, Any]:
         """Kind and keys of an element, a law or a function of time; defaults are left out."""
         data: dict[str, Any] = {}
         if isinstance(thing, (Element, Law, TimeFunction)) or type(thing) in self.forms:
@@ -155,7 +145,7 @@ class _Writer:
         if isinstance(value, TimeVector):
             value = value.components
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return self._object(value, owner)
+            return self.object(value, owner)
         if isinstance(value, (bool, str)):
             return value
         if isinstance(value, (np.ndarray, np.generic)):
@@ -198,7 +188,7 @@ def _table(path: tuple[str, ...], data: Mapping[str, Any]) -> str:
 
 
 def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _plain(key)
+    return key if BARE.fullmatch(key) else _plain(key)
 
 
 def _plain(value: Any) -> str:

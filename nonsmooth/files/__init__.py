@@ -68,13 +68,7 @@ Placed = tuple[int, Any]
 
 
 def path_of(path: Any, what: str = "The path") -> Path:
-    """A path of a file.
-
-    Raises
-    ------
-    InputError
-        If it is not text, or not a valid file name.
-    """
+    """A path of a file; InputError if it is not text, or not a valid file name."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise InputError(f"{what} must be a string or a Path, got {path!r}; give the name of a file.")
     text = os.fspath(path)
@@ -95,17 +89,9 @@ def plain(value: Any) -> Any:
 
 def write_bytes(data: bytes | memoryview, path: str | os.PathLike[str], what: str) -> None:
     """Write a file under a temporary name in the same folder, then rename it, so that the named file is always
-    complete. A file that exists keeps its permissions.
+    complete. A file that exists keeps its permissions, and if writing fails, its contents.
 
-    Parameters
-    ----------
-    what
-        Subject of the message, such as "The trajectory".
-
-    Raises
-    ------
-    NotWritten
-        If that fails; an existing file remains unchanged.
+    `what` is the subject of the message of `NotWritten`, such as "The trajectory".
     """
     with _replacing(path, what) as handle:
         _write(handle, memoryview(data))
@@ -208,12 +194,7 @@ def write_contents(
     variables: Mapping[str, Variable], attributes: Mapping[str, Any], path: str | os.PathLike[str], what: str
 ) -> None:
     """Write data sets (dimensions, values, attributes) and attributes as a NetCDF file with a checksum, see
-    `write_bytes`: piece by piece, without a copy of the values in memory.
-
-    Parameters
-    ----------
-    variables
-        Values are arrays of numbers or texts, or `Pieces`.
+    `write_bytes`: piece by piece, without a copy of the values, which are arrays of numbers or texts, or `Pieces`.
     """
 
     def fill(opened: Any) -> list[Placed]:
@@ -323,7 +304,13 @@ def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[s
                 file.seek(at)
                 _digest(file, offset - at, digest)
                 at = os.lseek(handle, offset, os.SEEK_SET)
-                for block in _blocks(values):
+                rows = max(BLOCK // (math.prod(values.shape[1:]) * values.dtype.itemsize), 1)
+                for k in range(0, values.shape[0], rows):
+                    part = values[k : k + rows]
+                    # a copy, since the system writes from the pages of another file at a sixth of the speed
+                    copy = np.ascontiguousarray(part) if isinstance(values, Pieces) else np.array(part, order="C")
+                    block = copy.reshape(-1).view(np.uint8).data
+                    forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
                     digest.update(block)
                     _write(handle, block)
                     if hasattr(os, "posix_fadvise"):  # what is written goes to the disk meanwhile, and out of memory
@@ -334,25 +321,19 @@ def _write_netcdf(fill: Callable[[Any], list[Placed]], path: str | os.PathLike[s
         _write(handle, memoryview(f"\nsha256 {digest.hexdigest()} of {size:020d} bytes\n".encode()))
 
 
-class _Digest:
+class _Digest(ThreadPoolExecutor):
     """SHA-256 computed beside the writing by a thread, or without one where none can be started for lack of memory."""
 
     def __init__(self) -> None:
+        super().__init__(1)
         self.digest, self.due = hashlib.sha256(), cast("Future[None] | None", None)
-        self.thread = ThreadPoolExecutor(1)
-
-    def __enter__(self) -> _Digest:
-        return self
-
-    def __exit__(self, *given: object) -> None:
-        self.thread.shutdown()
 
     def update(self, block: Any) -> None:
         """With bytes that do not change any more."""
         if self.due is not None:
             self.due.result()
         try:
-            self.due = self.thread.submit(self.digest.update, block)
+            self.due = self.submit(self.digest.update, block)
         except (MemoryError, RuntimeError):
             self.due = None
             self.digest.update(block)
@@ -361,17 +342,6 @@ class _Digest:
         if self.due is not None:
             self.due.result()
         return self.digest.hexdigest()
-
-
-def _blocks(values: Any) -> Iterator[memoryview]:
-    """Bytes of a table, some rows at a time: copies, since the system writes from the pages of another file at a sixth
-    of the speed."""
-    rows = max(BLOCK // (math.prod(values.shape[1:]) * values.dtype.itemsize), 1)
-    for k in range(0, values.shape[0], rows):
-        part = values[k : k + rows]
-        copy = np.ascontiguousarray(part) if isinstance(values, Pieces) else np.array(part, order="C")
-        yield copy.reshape(-1).view(np.uint8).data
-        forget_pages(*values.sources if isinstance(values, Pieces) else (values,))
 
 
 class _Target(io.FileIO):
@@ -416,7 +386,8 @@ def read_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
     try:
         return xarray.decode_cf(xarray.Dataset(variables, attrs=attributes), decode_times=False)
     except Exception as error:  # various errors of xarray for attributes that it does not expect
-        raise InputError(f"{path} is not a NetCDF file that can be read ({_short(error)}).") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise InputError(f"{path} is not a NetCDF file that can be read ({reason}).") from error
 
 
 def read_contents(
@@ -424,21 +395,10 @@ def read_contents(
 ) -> Contents:
     """Data sets (dimensions, values, attributes) and attributes of a NetCDF file of this package, whose names, shapes,
     sizes and storage are inspected before a number is read: `nonsmooth.files.hdf5_check`. A file of an earlier version,
-    without a checksum, causes a warning.
+    without a checksum, causes a warning; InputError if there is no such file, or it is not of this package, or damaged.
 
-    Parameters
-    ----------
-    known
-        Regular expression of the names of data sets that the file may contain; any names by default.
-    conventions
-        Required value of its attribute of that name; any by default.
-    what
-        The kind of file, for messages.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is not of this package, or damaged.
+    `known` is a regular expression of the names of data sets that it may contain, `conventions` the required value of
+    its attribute of that name, `what` the kind of file in messages.
     """
     import h5py
 
@@ -464,7 +424,8 @@ def read_contents(
     except InputError:
         raise
     except Exception as error:  # various errors of HDF5 for a file that is not NetCDF
-        raise InputError(f"{path} is not a NetCDF file that can be read ({_short(error)}).") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise InputError(f"{path} is not a NetCDF file that can be read ({reason}).") from error
     if not verified:
         warnings.warn(
             f"{path} has no checksum, like files of earlier versions; changes of its contents cannot be detected.",
@@ -537,7 +498,3 @@ def _probe(path: Path, size: int, what: str, *expected: str) -> None:
         if why.startswith(REFUSED):
             raise InputError(f"{path} is not a {what} of this package: {why.removeprefix(REFUSED)}.")
         raise InputError(f"{path} is not a NetCDF file that can be read ({why[:200]}).")
-
-
-def _short(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

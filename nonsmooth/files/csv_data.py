@@ -1,8 +1,8 @@
 """Measured data in CSV files: names with units in the first line, numbers below."""
 
+import contextlib
 import csv
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.files import path_of
-from nonsmooth.quantities import Parsed, Wrong, parse_unit
+from nonsmooth.quantities import Wrong, parse_unit
 from nonsmooth.settings import hint
 
 #: names of the column of times
@@ -20,17 +20,7 @@ TIMES = ("t", "time")
 
 @dataclass(frozen=True, eq=False)
 class MeasuredTable:
-    """The columns of a file, as written.
-
-    Parameters
-    ----------
-    path
-        Of the file.
-    names, units
-        Of the columns; an empty unit where the file states none.
-    values
-        (n, columns), NaN in empty cells.
-    """
+    """The columns of a file, as written: values (n, columns), NaN in empty cells; units, empty where not given."""
 
     path: Path
     names: tuple[str, ...]
@@ -38,13 +28,7 @@ class MeasuredTable:
     values: Array
 
     def column(self, name: str, unit: str) -> Array:
-        """Values (n,) in the SI unit `unit`, as ``"rad or m"``; without a unit in the file, as written.
-
-        Raises
-        ------
-        InputError
-            If there is no such column, or its unit is of another dimension.
-        """
+        """Values (n,) in the SI unit `unit`, as ``"rad or m"``; without a unit in the file, as written."""
         if name not in self.names:
             raise InputError(
                 f'{self.path} has no column "{name}"; it has {", ".join(self.names)}.{hint(name, self.names, 2)}'
@@ -53,13 +37,7 @@ class MeasuredTable:
         return np.asarray(self.values[:, k] * self.factor(k, unit))
 
     def times(self) -> Array:
-        """The column of times (n,) [s].
-
-        Raises
-        ------
-        InputError
-            If no column is called t or time.
-        """
+        """The column of times (n,) [s], called t or time."""
         found = [name for name in self.names if name.lower() in TIMES]
         if not found:
             raise InputError(
@@ -76,17 +54,7 @@ class MeasuredTable:
 
 
 def conversion(given: str, unit: str) -> float:
-    """Factor from a unit to the SI unit that it must have the dimension of; 1 if none is given.
-
-    Parameters
-    ----------
-    unit
-        One unit, or several of which one fits: ``"rad or m"``.
-
-    Raises
-    ------
-    Wrong
-        For an unknown unit or one of another dimension; the rest of a sentence that begins with the name of the value.
+    """Factor from a unit to the SI unit that it must have the dimension of, ``"rad or m"`` of one; 1 if none is given.
 
     >>> conversion("ms", "s"), conversion("", "rad")
     (0.001, 1.0)
@@ -94,16 +62,11 @@ def conversion(given: str, unit: str) -> float:
     if not given or given == unit:
         return 1.0
     parsed = parse_unit(given)
-    if not any(_like(parsed, one) for one in unit.split(" or ")):
-        raise Wrong(f"has the unit {given}, which is of another dimension than {unit}")
-    return float(parsed.value)
-
-
-def _like(given: Parsed, unit: str) -> bool:
-    try:
-        return given.powers == parse_unit(unit).powers
-    except Wrong:  # a unit of results that is none of measured data, as m kg^1/2
-        return False
+    for one in unit.split(" or "):
+        with contextlib.suppress(Wrong):  # a unit of results that is none of measured data, as m kg^1/2
+            if parse_unit(one).powers == parsed.powers:
+                return float(parsed.value)
+    raise Wrong(f"has the unit {given}, which is of another dimension than {unit}")
 
 
 def split_unit(word: str) -> tuple[str, str]:
@@ -128,27 +91,31 @@ def read_table(path: str | os.PathLike[str]) -> MeasuredTable:
         If the file cannot be read, or a line is invalid, with its number.
     """
     path = path_of(path, "The file of measured data")
-    lines = _lines(path)
-    head, rows = lines[0][1], lines[1:]
-    delimiter = next((mark for mark in ("\t", ";", ",") if mark in head), "")
-    if not delimiter or not rows:
-        raise InputError(f"{path}: expected a line of names, such as t [s],slider.x [mm], and lines of numbers below.")
-    names, units = zip(*(split_unit(word) for word in _cells(head, delimiter)), strict=True)
-    values = np.array([_numbers(path, number, text, delimiter, names) for number, text in rows])
-    return MeasuredTable(path, names, units, values)
-
-
-def _lines(path: Path) -> list[tuple[int, str]]:
-    """Lines that are no comments, with their numbers."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise InputError(f"{path} cannot be read ({reason}); give a CSV file of measured data.") from error
-    found = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
-    if not found:
+    lines = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+    if not lines:
         raise InputError(f"{path} is empty; give a CSV file with a line of names and lines of numbers.")
-    return found
+    head, rows = lines[0][1], lines[1:]
+    delimiter = next((mark for mark in ("\t", ";", ",") if mark in head), "")
+    if not delimiter or not rows:
+        raise InputError(f"{path}: expected a line of names, such as t [s],slider.x [mm], and lines of numbers below.")
+    names, units = zip(*(split_unit(word) for word in _cells(head, delimiter)), strict=True)
+    values = np.full((len(rows), len(names)), np.nan)
+    for i, (number, line) in enumerate(rows):
+        cells = _cells(line, delimiter)
+        if len(cells) != len(names):
+            raise InputError(f"{path}, line {number}: {len(names)} columns are named, got {len(cells)}.")
+        for k, cell in enumerate(cells):
+            decimal = cell.replace(",", ".") if delimiter == ";" else cell
+            try:
+                values[i, k] = float(decimal or "nan")
+            except ValueError:
+                raise InputError(f'{path}, line {number}: "{cell}" in column "{names[k]}" is not a number.') from None
+    return MeasuredTable(path, names, units, values)
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
@@ -156,17 +123,3 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
     except csv.Error as error:
         raise InputError(f"A line of measured data cannot be read ({error}); it begins with {line[:40]!r}.") from None
-
-
-def _numbers(path: Path, number: int, line: str, delimiter: str, names: Sequence[str]) -> list[float]:
-    cells = _cells(line, delimiter)
-    if len(cells) != len(names):
-        raise InputError(f"{path}, line {number}: {len(names)} columns are named, got {len(cells)}.")
-    values = []
-    for name, cell in zip(names, cells, strict=True):
-        text = cell.replace(",", ".") if delimiter == ";" else cell
-        try:
-            values.append(float(text) if text else np.nan)
-        except ValueError:
-            raise InputError(f'{path}, line {number}: "{cell}" in column "{name}" is not a number.') from None
-    return values

@@ -46,21 +46,9 @@ def contents(
 ) -> tuple[dict[str, Variable], dict[str, Any]]:
     """Data sets and attributes of an open `h5py.File`, all inspected before a number of any is read.
 
-    Parameters
-    ----------
-    file
-    bytes_at : (offset, count) -> bytes of the file there
-    size
-        Of the file [bytes].
-    known
-        Regular expression of the names of data sets; any names by default.
-    conventions
-        Required value of the attribute of that name; any by default.
-
-    Raises
-    ------
-    Refused
-        If the file contains anything that this package does not write.
+    `bytes_at` gives the bytes at an offset, so many, of the file of `size` bytes; `known` is a regular expression of
+    the names of data sets, `conventions` the required value of that attribute. Whatever this package does not write is
+    `Refused`.
     """
     from h5py import h5l, h5o
 
@@ -102,13 +90,10 @@ def contents(
         dimensions = [number_of.get(int(n), ("", -1)) for n in numbers]
         if [extent for _, extent in dimensions] != list(one.shape):
             raise Refused(f"the shape {one.shape} of {name[:60]!r} is not that of its dimensions")
+        shown = {key: value for key, value in attributes[name].items() if key not in HIDDEN}
         values = one.asstr()[()] if one.dtype.kind == "O" else one[()]
-        found[name] = tuple(dimension for dimension, _ in dimensions), values, _shown(attributes[name])
-    return found, _shown(own)
-
-
-def _shown(attributes: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in attributes.items() if name not in HIDDEN}
+        found[name] = tuple(dimension for dimension, _ in dimensions), values, shown
+    return found, {key: value for key, value in own.items() if key not in HIDDEN}
 
 
 def _stored(one: Any, said: str, bytes_at: Callable[[int, int], bytes], size: int) -> int:
@@ -179,24 +164,23 @@ def _attributes(owner: Any, said: str, room: int) -> tuple[dict[str, Any], int]:
     return found, room
 
 
-def _examine(seconds: str, path: str, known: str, conventions: str) -> None:
+def main(seconds: str, path: str, known: str, conventions: str) -> None:
     """Inspect a file in the separate process, which the system ends after so many seconds of processor time."""
     if sys.platform != "win32":
         import resource
 
-        allowed, most = int(seconds), resource.getrlimit(resource.RLIMIT_CPU)[1]
-        resource.setrlimit(
-            resource.RLIMIT_CPU, (allowed if most == resource.RLIM_INFINITY else min(allowed, most), most)
-        )
+        most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        allowed = int(seconds) if most == resource.RLIM_INFINITY else min(int(seconds), most)
+        resource.setrlimit(resource.RLIMIT_CPU, (allowed, most))
     import h5py
 
-    with open(path, "rb") as file, h5py.File(file, "r") as opened:
-        size = os.path.getsize(path)
-        contents(opened, lambda offset, count: os.pread(file.fileno(), count, offset), size, known, conventions)
+    try:
+        with open(path, "rb") as file, h5py.File(file, "r") as opened:
+            size = os.path.getsize(path)
+            contents(opened, lambda offset, count: os.pread(file.fileno(), count, offset), size, known, conventions)
+    except Refused as refused:
+        sys.exit(f"{REFUSED}{refused}")
 
 
 if __name__ == "__main__":
-    try:
-        _examine(*sys.argv[1:])
-    except Refused as refused:
-        sys.exit(f"{REFUSED}{refused}")
+    main(*sys.argv[1:])

@@ -14,9 +14,9 @@ import xarray
 
 from nonsmooth import Trajectory
 from nonsmooth.cli import main
-from nonsmooth.cli.new import template
+from nonsmooth.cli.files import TEMPLATES
 
-FILE, TEXT = "my_mechanism.toml", template("spatial.toml")
+FILE, TEXT = "my_mechanism.toml", (TEMPLATES / "spatial.toml").read_text(encoding="utf-8")
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 RUN = ["--stepper", "gauss-qp", "--dt-min", "1e-6", "--dt-max", "1e-3"]
 ERROR_CONTROL = ["--rtol", "1e-6", "--atol", "1e-8", "--dt-min", "1e-6", "--dt-max", "1e-3"]

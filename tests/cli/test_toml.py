@@ -11,9 +11,9 @@ from loops import some
 
 from nonsmooth import Trajectory, read_model
 from nonsmooth.cli import main
-from nonsmooth.cli.new import template
+from nonsmooth.cli.files import TEMPLATES
 
-FILE, TEMPLATE = "my_mechanism.toml", template("planar.toml")
+FILE, TEMPLATE = "my_mechanism.toml", (TEMPLATES / "planar.toml").read_text(encoding="utf-8")
 #: the starting file, with steps stated in its [run], which is the last table
 TEXT = f'{TEMPLATE}stepper = "gauss-qp"\ndt_min = "1 us"\ndt_max = "1 ms"\n'
 

@@ -17,12 +17,11 @@ import pytest
 from typer.main import get_command
 
 from nonsmooth import read_model
-from nonsmooth.cli import main
+from nonsmooth.cli import main, stoppable
 from nonsmooth.cli.app import app
 from nonsmooth.cli.files import python_problem
 from nonsmooth.cli.options import completed, duration
 from nonsmooth.cli.report import _tidied
-from nonsmooth.cli.signals import stoppable
 from nonsmooth.progress import Advance, stage
 from nonsmooth.trajectory import Columns
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nonsmooth.declarative.positions import Place, positions
+from nonsmooth.declarative.faults import Place, Source, positions
 
 TEXT = '''# [no]
 top = 1  # x = 2
@@ -77,9 +77,11 @@ def test_lines_of_a_text_with_every_form(end):
 
 def test_what_is_not_there_has_the_line_of_its_table():
     found = positions(TEXT)
-    assert found.nearest(("table", "a", "nothing", "at all")).line == 15
-    assert found.nearest(("table", "missing")).line == 14
-    assert found.nearest(("nothing",)) == Place(1, 1)
+    source = Source("text", {}, found)
+    for path in (("table", "a", "nothing", "at all"), ("table", "missing"), ("nothing",)):
+        source.fault(path, "is wrong")
+    lines = [line for line, *_ in source.faults]
+    assert lines == [15, 14, 1] and source.faults[-1][1] == 1, "of the innermost table that is in the text"
 
 
 KEYS = st.one_of(

@@ -14,7 +14,7 @@ from scipy import stats
 
 from nonsmooth import GaussQP, MoreauJean, plots
 from nonsmooth.cli import main
-from nonsmooth.cli.tolerance import CHOSEN, GIVEN
+from nonsmooth.cli.sweep import CHOSEN, GIVEN
 from nonsmooth.cli.values import CUT, distribution_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.studies import sensitivity, sweep, tolerance
