@@ -21,8 +21,7 @@ from nonsmooth.progress import stage
 from nonsmooth.trajectory import dataset as files
 from nonsmooth.trajectory.certificate import Certificate
 from nonsmooth.trajectory.columns import Columns, ForceAxes, Left, impact_table
-from nonsmooth.trajectory.dense import ORDERS, RowMotion, States, places
-from nonsmooth.trajectory.instants import Instants, Motions, Origin, acceleration_units
+from nonsmooth.trajectory.instants import Instants, Motions, Origin, RowMotion, States, acceleration_units, places
 from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
 
 if TYPE_CHECKING:
@@ -219,10 +218,10 @@ class Trajectory:
         >>> [round(float(run.at(t, side=side).v["ball.y"][0]), 3) for side in ("left", "right")]
         [-4.202, 3.782]
         """
-        if order not in ORDERS:
+        if order not in (4, 6):
             raise InputError(f"order must be 6 or 4, got {order!r}.")
         at = places(self.t, self.impacts["t"], t, side)  # wrong ones are refused before anything is compiled
-        q, v = RowMotion(self).states(at, order) if order == 4 else self._motions.states(at, order)
+        q, v = (RowMotion(self) if order == 4 else self._motions).states(at)
         return States(
             at.t,
             Columns("coordinate", self.q.names, q, self.q.unit_list),
