@@ -37,6 +37,7 @@ from nonsmooth.trajectory.columns import (
     Left,
     MeanForces,
     SparseOverride,
+    are_rows,
     by_row,
     impact_table,
 )
@@ -338,7 +339,7 @@ def _with_derived_tables(variables: Mapping[str, Variable]) -> dict[str, Variabl
     }
     rows, t = len(variables["time"][1]), variables["time"][1]
     _, at, _ = variables["jump.row"]
-    if at.dtype != np.int64 or at.ndim != 1 or np.any(np.diff(at, prepend=-1) < 1) or np.any(at >= rows):
+    if at.dtype != np.int64 or not are_rows(at, rows):
         raise ValueError("jump.row is not a list of rows")
     length = variables["step"][1] if "step" in variables else None
     for name, (follows, dimensions) in JUMPING.items():

@@ -27,13 +27,13 @@ from nonsmooth.trajectory.columns import (
     Left,
     MeanForces,
     SparseOverride,
+    are_rows,
     bounds,
     by_tangent,
     impact_table,
 )
-from nonsmooth.trajectory.decimation import ARRAYS, SCALARS, DecimatedRows, Part
+from nonsmooth.trajectory.decimation import ARRAYS, SCALARS, DecimatedRows, Part, first_jump, jump_words, shapes_of
 from nonsmooth.trajectory.instants import Origin
-from nonsmooth.trajectory.jumps import first_jump, jump_words
 from nonsmooth.trajectory.store import Store
 from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import first_verdict
@@ -178,24 +178,15 @@ class Recorder:
         if self._end is not None:
             raise InputError("The trajectory has been started already.")
         if impact is None:  # the row of a state without impulses
-            P_N, P_T, reaction = (np.zeros((1, size)) for size in (self.system.nc, self.system.nt, self.system.nr))
-            row: dict[str, NDArray[Any]] = {"t": np.array([state.t])}
-            row |= {"q": state.q[None].copy(), "v": state.v[None].copy()}
-            row |= zip(ARRAYS, (P_N, P_T, P_N.astype(np.int8), reaction), strict=True)
-            row |= {name: np.zeros(1) for name in SCALARS}
-            row |= {n: np.zeros((0, *shape), np.intp if n == "row" else float) for n, shape in self._shapes_at_jumps()}
-            row["stored"] = np.array([float(np.sum(state.memory.get("Integration.stored", 0.0)))])
-        first = row if impact is None else impact
-        self._rows, self._count, self._start, self._end = (self._no_rows(), [first]), 1, state, state
+            shapes = shapes_of((*ARRAYS, *SCALARS), 1, self.system) | shapes_of(AT_JUMPS, 0, self.system)
+            kinds = {"mode": np.int8, "row": np.intp}
+            impact = {name: np.zeros(shape, kinds.get(name, float)) for name, shape in shapes.items()}
+            impact |= {"t": np.array([state.t]), "q": state.q[None].copy(), "v": state.v[None].copy()}
+            impact["stored"] = np.array([float(np.sum(state.memory.get("Integration.stored", 0.0)))])
+        self._rows, self._count, self._start, self._end = (self._no_rows(), [impact]), 1, state, state
 
     def _no_rows(self) -> DecimatedRows:
         return DecimatedRows(self.record, self._constant, store=Store(self._expected))
-
-    def _shapes_at_jumps(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Shapes of one row of the tables of rows at which velocities jump."""
-        s = self.system
-        widths = (s.nv, s.nc, s.nt, s.nc, s.nc, s.nr)
-        return zip(AT_JUMPS, ((), *((width,) for width in widths), ()), strict=True)
 
     def extend(self, rows: Part, end: State) -> None:
         """Accepted steps, and the state after them."""
@@ -252,22 +243,17 @@ class Recorder:
 
     def restore(self, saved: Mapping[str, Any], end: State) -> None:
         """Continue after the rows of a checkpoint, the last of which is `end`; ValueError if they do not match."""
-        rows, system, start = dict(saved["rows"]), self.system, saved["start"]
+        rows, start = dict(saved["rows"]), saved["start"]
         n, jumps = rows["t"].size, rows["row"]
-        widths = (system.nq, system.nv, system.nc, system.nt, system.nc, system.nr)
-        shapes: dict[str, tuple[int, ...]] = {
-            name: (n, width) for name, width in zip(("q", "v", *ARRAYS), widths, strict=True)
-        }
-        shapes |= {name: (n,) for name in ("t", *SCALARS)} | {
-            name: (jumps.size, *one) for name, one in self._shapes_at_jumps()
-        }
+        shapes = shapes_of(("t", "q", "v", *ARRAYS, *SCALARS), n, self.system)
+        shapes |= shapes_of(AT_JUMPS, jumps.size, self.system)
         if {name: np.shape(values) for name, values in rows.items()} != shapes or not isinstance(start, State):
             raise ValueError("its rows are those of another mechanism")
-        if np.any(np.diff(jumps, prepend=-1) < 1) or np.any(jumps >= n):
+        if not are_rows(jumps, n):
             raise ValueError("its jumps are not at its rows")
         if n < 1 or rows["t"][-1] != end.t:
             raise ValueError("its rows are not complete")
-        evaluated = self._no_rows().restored(saved["thinned"], system)
+        evaluated = self._no_rows().restored(saved["thinned"], self.system)
         self._start, self._before, self._end = start, None, end
         self._rows, self._count = (evaluated, [rows]), evaluated.count + n
 

@@ -13,7 +13,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory, Verdict
-from nonsmooth.trajectory.jumps import first_jump, jump_words
+from nonsmooth.trajectory.decimation import first_jump, jump_words
 from nonsmooth.trajectory.verdict import ADVICE, reference_length
 
 #: points in time at which positions are compared
