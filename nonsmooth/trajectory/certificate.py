@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -91,13 +91,9 @@ class Balance:
     start: float
     sums: Mapping[str, float]
 
-    def saved_state(self) -> dict[str, Any]:
-        """The balance as plain data, for a checkpoint."""
-        return {**asdict(self), "sums": dict(self.sums)}
-
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> Balance:
-        """The balance from plain data."""
+        """The balance from the plain data of `dataclasses.asdict`."""
         numbers = {one.name: float(saved[one.name]) for one in fields(cls) if one.name != "sums"}
         return cls(**numbers, sums={name: float(saved["sums"][name]) for name in SUMS})
 
@@ -134,10 +130,6 @@ def energy_series(
             return np.cumsum(increments)
         return np.cumsum(np.concatenate([[before.sums[name]], increments]))[1:]
 
-    def summed_at_jumps(name: str, increments: Array) -> Array:
-        levels = np.cumsum(np.concatenate([[0.0 if before is None else before.sums[name]], increments]))
-        return np.repeat(levels, np.diff(row, prepend=0, append=lengths.size))
-
     def work(name: str, power: str, known: Array) -> Array:
         powers, unknown = right[power], np.isnan(known)
         first = 0.0 if before is None else getattr(before, power)
@@ -158,14 +150,14 @@ def energy_series(
         return summed(name, increments)
 
     damping = work("work_damping", "power_damping", -steps["loss_damping"])
+    lost = left["kinetic"] - right["kinetic"][row] + steps["work_drivers_impact"]
+    levels = np.cumsum(np.concatenate([[0.0 if before is None else before.sums["loss_impacts"]], lost]))
     series = {
         "kinetic": right["kinetic"],
         "potential": right["potential"] + steps["stored"],
         "work_loads": work("work_loads", "power_loads", steps["work_loads"]),
         "work_drivers": summed("work_drivers", steps["work_drivers"]),
-        "loss_impacts": summed_at_jumps(
-            "loss_impacts", left["kinetic"] - right["kinetic"][row] + steps["work_drivers_impact"]
-        ),
+        "loss_impacts": np.repeat(levels, np.diff(row, prepend=0, append=lengths.size)),
         "loss_contact": summed("loss_contact", steps["loss_contact"]),
         "loss_friction": summed("loss_friction", steps["loss_friction"]),
         "loss_damping": 0.0 - damping,
@@ -187,10 +179,3 @@ def remainder(series: Mapping[str, Array], start: float) -> Array:
     losses = sum(series[name] for name in ("loss_impacts", "loss_contact", "loss_friction", "loss_damping"))
     gained = series["work_loads"] + series["work_drivers"] - losses
     return series["kinetic"] + series["potential"] - start - gained
-
-
-def energy_ledger(series: Mapping[str, Array]) -> EnergyLedger:
-    """The last row of `energy_series`, with the energy before the first one."""
-    kinetic_start = float(series["kinetic"][0] + series["loss_impacts"][0] - series["work_drivers"][0])
-    last = {name: float(values[-1]) for name, values in series.items()}
-    return EnergyLedger(kinetic_start=kinetic_start, potential_start=float(series["potential"][0]), **last)

@@ -366,11 +366,15 @@ def _with_derived_tables(variables: Mapping[str, Variable]) -> dict[str, Variabl
     return found
 
 
-def _columns_of(run: Any, kind: str) -> Columns:
-    """The columns of one of `KINDS`; InputError for another one."""
-    if kind not in KINDS:
-        raise InputError(f"There is no kind {kind!r} of columns; a run has {', '.join(KINDS)}.")
-    found: Columns = getattr(run, kind)
+def _columns_of(run: Any, kinds: Iterable[str] | None) -> dict[str, Columns]:
+    """The columns of these tables, the `USUAL` ones by default."""
+    if kinds is not None and not isinstance(kinds, Iterable):
+        raise InputError(f"kinds must be names of tables, as ['q', 'lam_N'], got {shown(kinds)}.")
+    found = {}
+    for kind in [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds):
+        if kind not in KINDS:
+            raise InputError(f"There is no kind {kind!r} of columns; a run has {', '.join(KINDS)}.")
+        found[kind] = getattr(run, kind)
     return found
 
 
@@ -378,13 +382,9 @@ def to_pandas(run: Any, kinds: Iterable[str] | None) -> pandas.DataFrame:
     """See `Trajectory.to_pandas`."""
     import pandas
 
-    if kinds is not None and not isinstance(kinds, Iterable):
-        raise InputError(f"kinds must be names of tables, as ['q', 'lam_N'], got {shown(kinds)}.")
-    chosen = [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds)
     data: dict[str, Any] = {}
     units = {"t": "s"}
-    for kind in chosen:
-        columns = _columns_of(run, kind)
+    for kind, columns in _columns_of(run, kinds).items():
         for i, name in enumerate(columns.names):
             values = columns.array[:, i]
             parts = {"": values} if values.ndim == 1 else {f".{j + 1}": values[:, j] for j in range(values.shape[1])}
@@ -416,10 +416,12 @@ def write_mat(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | Non
     from scipy.io import savemat
 
     data: dict[str, Any] = {"t": run.t[:, None], "status": run.status}
-    for kind in [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds):
-        columns = _columns_of(run, kind)
-        names = np.array(columns.names, dtype=object), np.array(columns.unit_list, dtype=object)
-        data |= {kind: columns.array, f"{kind}_names": names[0], f"{kind}_units": names[1]}
+    for kind, columns in _columns_of(run, kinds).items():
+        data |= {
+            kind: columns.array,
+            f"{kind}_names": _strings(columns.names),
+            f"{kind}_units": _strings(columns.unit_list),
+        }
     found = run.contacts
     data["contacts"] = {name: np.array(found[name].tolist(), dtype=object if found[name].dtype.kind == "U" else float)
                         for name in found.dtype.names or ()}  # fmt: skip

@@ -13,7 +13,7 @@ loads have P' G P > 0; where it is not, impulses are those of a jump, which are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -194,13 +194,10 @@ class DecimatedRows:
         named = {"v_left": v, "rate_left": rate, "lam_N": lam_N, "lam_T": lam_T, "reaction_impact": impulse}
         return {"row": rows + self.kept, **named}
 
-    def table(self) -> dict[str, NDArray[Any]]:
-        """Tables of all kept rows, by name, except those of `jump_rows`."""
-        return self.store.columns(self.kept)
-
-    def jump_rows(self) -> dict[str, NDArray[Any]]:
-        """Rows of `JUMPS` in which they do not follow from the other tables, by name, and their numbers ``row``."""
-        return self.jumps.columns(self.jumped)
+    def tables(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+        """Tables of all kept rows, by name; and of `JUMPS` the rows in which they do not follow from these, with their
+        numbers ``row``."""
+        return self.store.columns(self.kept), self.jumps.columns(self.jumped)
 
     def all_impacts(self) -> Array:
         """The table of impacts (k, 7)."""
@@ -210,10 +207,11 @@ class DecimatedRows:
         """Plain data for a checkpoint; None where there are no rows."""
         if self.balance is None:
             return None
+        table, jumps = self.tables()
         return {
-            "count": self.count, "table": self.table(), "jumps": self.jump_rows(), "impacts": self.all_impacts(),
+            "count": self.count, "table": table, "jumps": jumps, "impacts": self.all_impacts(),
             "worst": self.worst, "least_gap": self.least_gap, "extremes": self.extremes,
-            "balance": self.balance.saved_state(), "last": self.last,
+            "balance": asdict(self.balance), "last": self.last,
         }  # fmt: skip
 
     def restored(self, saved: Mapping[str, Any] | None, system: System) -> DecimatedRows:

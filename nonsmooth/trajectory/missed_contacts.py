@@ -11,7 +11,7 @@ from nonsmooth.model.corners import SAMPLES
 from nonsmooth.model.system import System
 from nonsmooth.trajectory.columns import SparseOverride, any_of_each, bounds, where
 from nonsmooth.trajectory.trajectory import Trajectory
-from nonsmooth.trajectory.verdict import with_signs
+from nonsmooth.trajectory.verdict import ADVICE, Verdict
 
 Index = NDArray[np.intp]
 
@@ -114,9 +114,9 @@ def _bounds_below(run: Trajectory, system: System, k: Index, i: Index, least: Ar
         fastest = np.maximum(*(bounds(np.abs(v[rows]))[1] for rows in (row, row + 1)))
         fastest[np.isnan(fastest)] = np.inf
         # bounds fall with the turning of bodies: most intervals are free even with the fastest one
-        turn = _spins(system, np.broadcast_to(fastest, (system.nc, system.nv)), each)
+        turn = _turning(system, each, np.broadcast_to(fastest, (system.nc, system.nv)))
         some = np.flatnonzero(_meeting(spans, turn[contact])[1] < lowest)
-        bound = _meeting(spans[some], _turning(system, v, row[some], contact[some]))[1]
+        bound = _meeting(spans[some], _turning(system, contact[some], v[row[some]], v[row[some] + 1]))[1]
         low = bound < lowest[some]
         found.append(first + some[low])
         lows.append(bound[low])
@@ -127,7 +127,8 @@ def _divide(
     run: Trajectory, system: System, parameters: Array, k: Index, i: Index, least: Array, missed: dict[int, float]
 ) -> None:  # fmt: skip
     """Divide intervals that begin with rows k, of contacts i, until their gaps are open, or missed as below `least`."""
-    spans, turn = _spans(run, k, i), _turning(system, run.v.array, k, i)
+    v = run.v.array
+    spans, turn = _spans(run, k, i), _turning(system, i, v[k], v[k + 1])
     for _ in range(DIVISIONS):
         x, bound = _meeting(spans, turn)
         some = bound < least
@@ -170,7 +171,10 @@ def with_signs_between_rows(run: Trajectory, system: System, parameters: Array) 
     except MemoryError:
         signs = ("for lack of memory it is not known whether contacts are missed between two rows",)
     if signs:
-        return replace(run, verdict=with_signs(run.verdict, *signs))
+        every = (*run.verdict.signs, *signs)
+        if run.verdict.kind == "incomplete":
+            return replace(run, verdict=replace(run.verdict, signs=every))
+        return replace(run, verdict=Verdict("not accurate", f"{'; '.join(every)}; {ADVICE}", signs=every))
     if system.nc and _omits_rows(run) and run.verdict.kind == "not checked":
         return replace(run, verdict=replace(run.verdict, text=NOT_EVALUATED))
     return run
@@ -194,13 +198,8 @@ def _meeting(spans: Array, turn: Array) -> tuple[Array, Array]:
     return start + x, np.where(inside, bound, np.nan)
 
 
-def _turning(system: System, v: Array, k: Index, i: Index) -> Array:
-    """Sum of the angular speeds of the two bodies in intervals that begin with rows k, of contacts i [rad/s]."""
-    return np.maximum(_spins(system, v[k], i), _spins(system, v[k + 1], i))
-
-
-def _spins(system: System, v: Array, i: Index) -> Array:
-    """Sum of the angular speeds [rad/s] of the two bodies of contacts i (n,), each at velocities of its own (n, nv)."""
-    columns = system.angular_velocities[i]
-    v = np.where(columns < 0, 0.0, v[np.arange(len(v))[:, None, None], columns])
-    return np.asarray(np.sum(np.linalg.norm(v, axis=2), axis=1))
+def _turning(system: System, i: Index, *velocities: Array) -> Array:
+    """Largest sum of the angular speeds [rad/s] of the two bodies of contacts i (n,) at these velocities (n, nv)."""
+    columns, rows = system.angular_velocities[i], np.arange(len(i))[:, None, None]
+    spins = (np.where(columns < 0, 0.0, v[rows, columns]) for v in velocities)
+    return np.max([np.sum(np.linalg.norm(one, axis=2), axis=1) for one in spins], axis=0)

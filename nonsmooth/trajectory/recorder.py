@@ -17,7 +17,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces
 from nonsmooth.model.state import State
 from nonsmooth.model.system import Observe, System, observe
-from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledger
+from nonsmooth.trajectory.certificate import ENERGIES, Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import (
     IMPACT_COLUMNS,
     KEPT_ENERGIES,
@@ -51,19 +51,13 @@ SET_ASIDE, SMALLEST = 80 * 2**20, 3 * 2**20
 
 
 class Manifest(Mapping[str, Any]):
-    """Plain data, made when it is first read: that of a large mechanism takes longer than a few steps.
-
-    Parameters
-    ----------
-    make : () -> numbers, strings, lists and mappings
-    """
+    """Plain data, made when it is first read: that of a large mechanism takes longer than a few steps."""
 
     def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
         self._make = make
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """The data as read from a file."""
         return _plain(self._make())
 
     def __getitem__(self, name: str) -> Any:
@@ -85,13 +79,12 @@ class Manifest(Mapping[str, Any]):
 def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
     """The values as read from a file, so that a run and its file are identical."""
 
-    def plain_value(value: Any) -> Any:
+    def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
             return dict(value)
         return value.tolist() if hasattr(value, "tolist") else str(value)
 
-    result: dict[str, Any] = json.loads(json.dumps(data, default=plain_value))
-    return result
+    return dict(json.loads(json.dumps(data, default=plain)))
 
 
 def bytes_of_row(system: System) -> int:
@@ -273,8 +266,7 @@ class Recorder:
     def finish(
         self, counts: Mapping[str, Any], wall_seconds: float, status: str, observe: Observe | None = None
     ) -> Trajectory:
-        """The trajectory of the recorded steps, with its certificate; `observe` evaluates gaps, violations and
-        energies."""
+        """The trajectory of the recorded steps, with its certificate."""
         if self._end is None:
             raise InputError("The trajectory has not been started.")
         self.whole()
@@ -294,13 +286,14 @@ class Recorder:
             end = self._known[1]
             lost = f"for lack of memory the rows after t = {end.t:.9g} s are missing."
             status = f"{status} {lost.capitalize()}" if status != "finished" else f"failed: {lost}"
-        a = rows.table()
+        a, jump_rows = rows.tables()
         assert rows.worst is not None and rows.least_gap is not None and rows.extremes is not None
         assert rows.balance is not None
         energies = Energies({name: a[name] for name in KEPT_ENERGIES}, rows.balance.start)
-        ends = dict(zip(ENERGIES, np.concatenate([energies[:1], energies[len(a["t"]) - 1 :]]).T, strict=True))
-        gap, joint, complementarity, motion = rows.worst.tolist()
-        certificate = Certificate(gap, joint, complementarity, motion, energy_ledger(ends))
+        first, last = (dict(zip(ENERGIES, energies[k : k + 1][0].tolist(), strict=True)) for k in (0, len(a["t"]) - 1))
+        kinetic_start = first["kinetic"] + first["loss_impacts"] - first["work_drivers"]
+        ledger = EnergyLedger(kinetic_start=kinetic_start, potential_start=first["potential"], **last)
+        certificate = Certificate(*rows.worst.tolist(), ledger)
         status, verdict = first_verdict(
             system, parameters, certificate, q=a["q"], gap=rows.least_gap[None],
             energy=dict(zip(ENERGIES, rows.extremes.T, strict=True)), counts=counts, status=status,
@@ -314,14 +307,16 @@ class Recorder:
         if jumps.size and verdict.kind != "incomplete":
             verdict = replace(verdict, text=f"{jump_words(*first_jump(jumps))}; {verdict.text}")
         return self._trajectory(
-            rows, end, energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)), impacts=table,
+            a, jump_rows, end, energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)), impacts=table,
             jumps=jumps, certificate=certificate, counts=_plain(counts), status=status, verdict=verdict,
             wall_seconds=float(wall_seconds),
         )  # fmt: skip
 
-    def _trajectory(self, rows: DecimatedRows, end: State, **results: Any) -> Trajectory:
+    def _trajectory(
+        self, a: Mapping[str, NDArray[Any]], jumps: Mapping[str, NDArray[Any]], end: State, **results: Any
+    ) -> Trajectory:
         """The trajectory of these rows, whose other tables are computed when they are read."""
-        system, names, a, jumps = self.system, self.system.names, rows.table(), rows.jump_rows()
+        system, names = self.system, self.system.names
 
         def override(usual: NDArray[Any] | Pieces, name: str) -> SparseOverride:
             return SparseOverride(usual, jumps["row"], jumps[name])

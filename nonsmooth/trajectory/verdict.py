@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -101,18 +101,9 @@ UNKNOWN = Verdict("not checked", "no verdict was recorded")
 
 
 def first_verdict(
-    system: System,
-    parameters: Array,
-    certificate: Certificate,
-    *,
-    q: Array,
-    gap: Array,
-    energy: Mapping[str, Array],
-    counts: Mapping[str, Any],
-    status: str,
-    t: Array,
-    v: Array,
-) -> tuple[str, Verdict]:
+    system: System, parameters: Array, certificate: Certificate, *, t: Array, q: Array, v: Array, gap: Array,
+    energy: Mapping[str, Array], counts: Mapping[str, Any], status: str,
+) -> tuple[str, Verdict]:  # fmt: skip
     """Status and verdict from a single run.
 
     A run that reached its end is finished only if its numbers are finite, the equations of its steps are solved, and no
@@ -136,12 +127,17 @@ def first_verdict(
         broken = ["numbers that are not finite"]
     elif c.motion_residual > UNSOLVED:
         broken = [f"the equations of a step are violated (residual {c.motion_residual:.1g})"]
-    else:
-        overlap, name, size = _overlap(system, parameters, c, gap)
-        if overlap > OVERLAP:
-            broken = [f"{name} overlaps by {overlap:.2g} times its {size}"]
-        elif overlap > DEEP:
-            deep = [f"{name} overlaps by {100 * overlap:.2g} % of its {size}"]
+    elif system.nc and not system.compliant:  # compliant contacts overlap by definition
+        clearances = system.elementwise.gap_sizes(parameters)
+        if c.gap_violation > DEEP * float(np.min(clearances)):
+            overlaps = -np.min(gap, axis=0) / clearances
+            i = int(np.argmax(overlaps))
+            overlap, name = float(overlaps[i]), f'contact "{system.contact_names[i]}"'
+            size = system.elementwise.size_words(i, parameters)
+            if overlap > OVERLAP:
+                broken = [f"{name} overlaps by {overlap:.2g} times its {size}"]
+            elif overlap > DEEP:
+                deep = [f"{name} overlaps by {100 * overlap:.2g} % of its {size}"]
     open_ = _open_constraint(system, parameters, c, t, q)
     others = _signs_of_sums(c, energy, counts, lambda: rests(system, parameters, t, q, v))
     signs = (*broken, *deep, *open_, *others)
@@ -154,37 +150,11 @@ def first_verdict(
     return status, Verdict("not checked", "no sign of error; check=True (--check) compares with a finer run")
 
 
-def with_signs(verdict: Verdict, *further: str) -> Verdict:
-    """The verdict on a single run with further signs of error."""
-    signs = (*verdict.signs, *further)
-    if verdict.kind == "incomplete":
-        return replace(verdict, signs=signs)
-    return Verdict("not accurate", f"{'; '.join(signs)}; {ADVICE}", signs=signs)
-
-
-def _overlap(system: System, parameters: Array, certificate: Certificate, gap: Array) -> tuple[float, str, str]:
-    """The largest overlap of a rigid contact, as a share of its clearance or size; the contact, and which of both."""
-    if not system.nc or system.compliant:  # compliant contacts overlap by definition
-        return 0.0, "", ""
-    clearances = system.elementwise.gap_sizes(parameters)
-    if certificate.gap_violation <= DEEP * float(np.min(clearances)):
-        return 0.0, "", ""
-    overlap = -np.min(gap, axis=0) / clearances
-    i = int(np.argmax(overlap))
-    size = system.elementwise.size_words(i, parameters)
-    return float(overlap[i]), f'contact "{system.contact_names[i]}"', size
-
-
-def _largest_radius(system: System, parameters: Array) -> float:
-    """The largest radius of gyration of the bodies that turn [m]."""
-    return float(np.max(system.gyration(parameters)[system.angular], initial=0.0))
-
-
 def displacement(system: System, parameters: Array, q: Array) -> tuple[float, float]:
     """The largest displacement [m] in a run, rotations times the largest radius of gyration, and the size of the
     mechanism [m]: its largest coordinate or radius of gyration."""
     lengths = np.array([unit == "m" for unit in system.names.q_units], dtype=bool)
-    radius = _largest_radius(system, parameters)
+    radius = float(np.max(system.gyration(parameters)[system.angular], initial=0.0))
     least, largest = bounds(q)
     spread, far = largest - least, np.maximum(largest, -least)
     moved = max(np.max(spread[lengths], initial=0.0), radius * np.max(spread[~lengths], initial=0.0))
@@ -222,7 +192,7 @@ def _open_constraint(system: System, parameters: Array, certificate: Certificate
     if not CLOSED < most < math.inf:
         return []
     length, name = reference_length(system, parameters, q)
-    radius = _largest_radius(system, parameters)
+    radius = float(np.max(system.gyration(parameters)[system.angular], initial=0.0))  # of the bodies that turn
     if most * max(radius, 1.0) <= OPEN * length:
         return []
     angles = np.array([unit == "rad" for unit in system.names.constraint_units])
