@@ -115,13 +115,6 @@ def conditions(harmonics: int) -> Array:
     return np.array([[1.0, *zero, *one], [0.0, *k, *zero], [0.0, *zero, *k**2]])
 
 
-def free_directions(harmonics: int) -> Array:
-    """Orthonormal columns (1 + 2 N, 2 N - 2) of all coefficients that satisfy the conditions."""
-    from scipy.linalg import null_space
-
-    return np.asarray(null_space(conditions(harmonics)), dtype=np.float64)
-
-
 #: largest change of a drive [rad or m] in one stage of the way to a position, and Newton steps of a stage
 STAGE, ITERATIONS = 0.25, 12
 #: constraint residual [m or rad] at which a position is closed, and up to which it counts as found

@@ -139,9 +139,10 @@ class Estimate(Saved):
         return {"Durbin-Watson": float(np.min(changes)), "largest residual": largest}
 
     def __str__(self) -> str:
+        noise = ", ".join(f"{x:.3g}" for x in self.noise)
+        tests = ", ".join(f"{name} {value:.3g}" for name, value in self.tests.items())
         lines = [
-            f"{self.method}: {len(self.residual)} samples, noise {', '.join(f'{x:.3g}' for x in self.noise)}, "
-            + ", ".join(f"{name} {value:.3g}" for name, value in self.tests.items()),
+            f"{self.method}: {len(self.residual)} samples, noise {noise}, {tests}",
             "| base parameter | unit | value | 95 % interval | of the forces |",
             "|---|---|---|---|---|",
         ]
@@ -151,7 +152,6 @@ class Estimate(Saved):
         return "\n".join(lines)
 
     def as_dictionary(self) -> dict[str, Any]:
-        """Plain data of the result, for JSON."""
         rows = zip(self.names, self.units, self.values, self.deviation, self.intervals(), self.share, strict=True)
         found: dict[str, Any] = {"method": self.method, "noise": self.noise.tolist(), **self.tests}
         found["parameters"] = {
@@ -248,10 +248,8 @@ def _inverse_gram(W: Array) -> Array:
 
 
 def _weighted(W: Array, tau: Array, *, iterate: bool, counts: Any = None) -> tuple[Array, Array, Array]:
-    """Noise of each channel, estimate and covariance; without iteration one noise for all channels.
-
-    `counts` are the rows of each channel that are not left out as zeros.
-    """
+    """Noise of each channel, estimate and covariance; without iteration one noise for all channels. `counts`: rows of
+    each channel that are not left out as zeros."""
     n, nd, rank = W.shape
     rows = np.full(nd, n) if counts is None else np.asarray(counts)
     noise, before = np.ones(nd), np.full(rank, np.inf)

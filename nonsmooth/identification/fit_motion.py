@@ -241,7 +241,6 @@ class MotionFit(Saved):
         return "\n".join([*lines, *("" for _ in self.remarks[:1]), *self.remarks])
 
     def as_dictionary(self) -> dict[str, Any]:
-        """Plain data of the result, for JSON."""
         found: dict[str, Any] = {
             "until": self.until, "mean square residual": self.cost / self.samples, "runs": self.runs,
             "seconds": self.seconds, "unknown": list(self.unknown), "remarks": list(self.remarks), "parameters": {},
