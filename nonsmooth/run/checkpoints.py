@@ -51,12 +51,12 @@ def call_of(system: Any, values: NDArray[Any], first: State, stated: Mapping[str
 
 
 @dataclass
-class RunKeeper:
-    """Checkpoint data of one run: the state from which it continues (None at its start), and how it is stored."""
+class RunCheckpoint:
+    """Checkpoint of one run of a call: the saved state from which it continues, None at its start."""
 
-    checkpoint: Checkpoint
+    file: Checkpoint
     number: int
-    held: Tree | None
+    saved_state: Tree | None
 
 
 class Checkpoint:
@@ -107,7 +107,7 @@ class Checkpoint:
         load_libraries()  # before the run instead of within its first interval
         self.last, self.pause = time.monotonic(), self.every
 
-    def next_run(self, settings: Mapping[str, Any]) -> RunKeeper:
+    def next_run(self, settings: Mapping[str, Any]) -> RunCheckpoint:
         """The next run of the call, with its state if the file contains it."""
         number, self.started = self.started, self.started + 1
         stated: dict[str, Any] = json.loads(json.dumps(dict(settings), default=str))
@@ -117,18 +117,18 @@ class Checkpoint:
         del self.runs[number + 1 :]
         if found is None:
             self.runs.append({"settings": stated})
-        return RunKeeper(self, number, None if found is None else found.get("held"))
-
-    def due(self) -> bool:
-        """Whether an interval has passed."""
-        return time.monotonic() - self.last >= self.pause
+        return RunCheckpoint(self, number, None if found is None else found.get("held"))
 
     def save(self, number: int, tree: Tree) -> None:
         """Write the file again. If this fails, a warning is issued once and the run continues."""
         begin = time.monotonic()
-        self.runs[number]["held"] = tree
+        self.runs[number]["held"], arrays = tree, list[NDArray[Any]]()
         try:
-            self._write()
+            state = json.dumps(_packed({"call": self.call, "runs": self.runs}, arrays))
+            data = np.concatenate([np.zeros(1, np.uint8), *(one.view(np.uint8) for one in arrays)])
+            attributes = {"Conventions": CHECKPOINT, "request": self.request, "state": state}
+            numbers = (("byte",), data, {"long_name": "numbers of `state`"})
+            write_contents({"numbers": numbers}, attributes, self.path, "The checkpoint")
         except (NotWritten, MemoryError) as error:
             self.refuse(error)
         finally:
@@ -141,14 +141,6 @@ class Checkpoint:
             why = str(error) or "There is not enough memory to write a checkpoint."
             warnings.warn(f"{why} The run continues and tries again later.", ValidityWarning, stacklevel=3)
         self.warned = True
-
-    def _write(self) -> None:
-        arrays: list[NDArray[Any]] = []
-        tree = _packed({"call": self.call, "runs": self.runs}, arrays)
-        data = np.concatenate([np.zeros(1, np.uint8), *(_bytes(array) for array in arrays)])
-        attributes = {"Conventions": CHECKPOINT, "request": self.request, "state": json.dumps(tree)}
-        numbers = (("byte",), data, {"long_name": "numbers of `state`"})
-        write_contents({"numbers": numbers}, attributes, self.path, "The checkpoint")
 
 
 def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], str]:
@@ -203,7 +195,7 @@ def _differing(there: Any, here: Any) -> str:
 
 
 def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
-    """Plain data for JSON, with arrays replaced by their indices in `arrays`."""
+    """Plain data for JSON, with arrays described, and their numbers added to `arrays` in the order of memory."""
     if isinstance(thing, State):
         fields = [[name, *shape] for name, shape in thing.memory.fields]
         parts = {"t": thing.t, "q": thing.q, "v": thing.v, "fields": fields, "memory": thing.memory.numbers}
@@ -219,17 +211,11 @@ def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
         if kind not in KINDS:
             raise TypeError(f"an array of {thing.dtype} has no place in a checkpoint")
         order = "F" if thing.ndim > 1 and thing.flags.f_contiguous and not thing.flags.c_contiguous else "C"
-        arrays.append(thing.astype(kind, copy=False))
+        arrays.append(np.ascontiguousarray(thing.astype(kind, copy=False).ravel(order)))
         return {"array": [kind, order, *thing.shape]}
     if thing is None or isinstance(thing, bool | int | float | str):
         return thing
     raise TypeError(f"{type(thing).__name__} has no place in a checkpoint")
-
-
-def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """The bytes of an array in the order in which they are read."""
-    flat = array.ravel(order="F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C")
-    return np.ascontiguousarray(flat).view(np.uint8)
 
 
 def _unpacked(tree: Any, data: NDArray[np.uint8]) -> Any:

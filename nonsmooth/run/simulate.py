@@ -28,7 +28,6 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import collect_timings, progress_line, stage, timed
 from nonsmooth.run.arguments import (
     check_arguments,
-    check_budget,
     check_choice,
     check_kinds,
     check_step,
@@ -191,18 +190,17 @@ def _simulated(
     check_kinds(parameters, begin, end, progress)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, begin)
-    check_arguments(first.t, end, interpreted, record)
-    check_budget(accuracy, max_steps, most_seconds)
+    check_arguments(first.t, end, interpreted, record, accuracy, max_steps, most_seconds)
     _warn_of_tables(system, first.t, end)
     chosen = stepper is None or step is None
     check_choice(stepper, step, record, chosen, check, None if accuracy == ACCURACY else accuracy)
-    kept = None
+    file = None
     if checkpoint is None and every != EVERY:
         raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
     if checkpoint is not None:
         stated = {"stepper": stepper, "dt": step, "t_end": float(end), "record": record}
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None, "interpreted": interpreted}
-        kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
+        file = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     budget: Budget | None = None
 
@@ -214,7 +212,7 @@ def _simulated(
         budget = Budget(progress, max_steps, most_seconds, most, afforded, first.t, before)
         try:
             with stage("preparing"), text_interpreted() if interpreted else contextlib.nullcontext():
-                made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept, level)
+                made = _run(system, stepper, control, values, first, end, interpreted, record, budget, file, level)
             return timed("checking", "", partial(with_signs_between_rows, made, system, values))
         except KeyboardInterrupt as error:  # after the last step
             if made is None or isinstance(error, Interrupted):
@@ -323,7 +321,7 @@ def _run(
             scheme = replace(stepper, solver=_solver(stepper.default_solver))  # type: ignore[type-var]
         return {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
 
-    keeper = None if checkpoint is None else checkpoint.next_run(settings())
+    saved = None if checkpoint is None else checkpoint.next_run(settings())
     steps = steps_of(stepper)
     rules, engine = steps.rules(system, stepper, control, values), "interpreted" if interpreted else "compiled"
     chain = Chain(stepper.solver or _solver(stepper.rescuing_solver), stepper.fallback)
@@ -341,7 +339,7 @@ def _run(
 
     if level % 2 and not first.memory:
         first = replace(first, q=_in_last_digits(first.q), v=_in_last_digits(first.v))
-    loop = TimeLoop(compile, chain, control, recorder, system, values, t_end, budget, keeper)
+    loop = TimeLoop(compile, chain, control, recorder, system, values, t_end, budget, saved)
     return timed("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
 
 
