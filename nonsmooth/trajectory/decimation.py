@@ -364,22 +364,36 @@ def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -
     return a, which
 
 
-def jump_words(contact: str, t: float, impulse: float, forces: tuple[float, float] | None = None) -> str:
-    """A sentence on a jump at a time [s] with an impulse [N s]; `forces` [N]: means of a step of two runs, if any."""
-    grows = ""
-    if forces is not None:
-        grows = f"the mean of a step grows as 1/dt, from {forces[0]:.3g} to {forces[1]:.3g} N, since "
-    return (
-        f'contact "{contact}" has no force near t = {t:.6g} s: {grows}velocities jump without collision; '
-        f"its impulse is {impulse:.3g} N s"
-    )
+@dataclass(frozen=True)
+class Jump:
+    """A contact whose velocity jumps without collision, at a time [s] with an impulse [N s].
 
+    `forces` [N] are its mean forces in a step of a coarser and of a finer run, which grow as one over the length of the
+    step; none if the jump is in the table of impacts.
+    """
 
-def first_jump(jumps: NDArray[Any]) -> tuple[str, float, float]:
-    """The contact with the largest impulse in the first of some jumps, its time [s] and its impulse [N s]."""
-    first = jumps[jumps["t"] == np.min(jumps["t"])]
-    one = first[np.argmax(first["P_N"])]
-    return str(one["contact"]), float(one["t"]), float(one["P_N"])
+    contact: str
+    t: float
+    impulse: float
+    forces: tuple[float, float] | None = None
+
+    @classmethod
+    def first(cls, jumps: NDArray[Any]) -> Jump:
+        """The largest of those at the first time of a table of jumps."""
+        first = jumps[jumps["t"] == np.min(jumps["t"])]
+        one = first[np.argmax(first["P_N"])]
+        return cls(str(one["contact"]), float(one["t"]), float(one["P_N"]))
+
+    @property
+    def text(self) -> str:
+        """A sentence for a verdict."""
+        grows = ""
+        if self.forces is not None:
+            grows = f"the mean of a step grows as 1/dt, from {self.forces[0]:.3g} to {self.forces[1]:.3g} N, since "
+        return (
+            f'contact "{self.contact}" has no force near t = {self.t:.6g} s: {grows}velocities jump without collision; '
+            f"its impulse is {self.impulse:.3g} N s"
+        )
 
 
 def _leaps(a: Part, last: Array | None, system: System) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -32,7 +32,7 @@ from nonsmooth.trajectory.columns import (
     by_tangent,
     impact_table,
 )
-from nonsmooth.trajectory.decimation import ARRAYS, SCALARS, DecimatedRows, Part, first_jump, jump_words, shapes_of
+from nonsmooth.trajectory.decimation import ARRAYS, SCALARS, DecimatedRows, Jump, Part, shapes_of
 from nonsmooth.trajectory.instants import Origin
 from nonsmooth.trajectory.store import Store
 from nonsmooth.trajectory.trajectory import Trajectory
@@ -305,7 +305,7 @@ class Recorder:
         table = impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers)
         jumps = table[impacts[:, 6] > 0.0]
         if jumps.size and verdict.kind != "incomplete":
-            verdict = replace(verdict, text=f"{jump_words(*first_jump(jumps))}; {verdict.text}")
+            verdict = replace(verdict, text=f"{Jump.first(jumps).text}; {verdict.text}")
         return self._trajectory(
             a, jump_rows, end, energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)), impacts=table,
             jumps=jumps, certificate=certificate, counts=_plain(counts), status=status, verdict=verdict,

@@ -108,7 +108,14 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
     if system.compliant or not np.any(run.P_N.array):
         return Undetermined(numbers[:, 0], numbers[:, 1], 0)
     m, evaluated = Mechanism(system, p, 1.0), 0
-    which = _contacts_and_modes(run)
+    # a number for each row, the same for rows with the same contacts in the same modes
+    mode = run.mode.array.astype(np.int64)
+    back = run.P_T.array.reshape(*mode.shape, -1)[:, :, 0] < 0.0
+    kinds = np.where((mode == SLIPPING) & back, SLIPPING + 1, mode)
+    if kinds.shape[1] <= FIT:
+        which = kinds @ (SLIPPING + 2) ** np.arange(kinds.shape[1])
+    else:
+        which = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(which, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
     known = np.zeros(len(which), dtype=bool)
@@ -124,16 +131,6 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
     return Undetermined(forces, normal, int(np.count_nonzero(np.any(run.P_N.array > 0.0, axis=1))))
 
 
-def _contacts_and_modes(run: Trajectory) -> NDArray[np.int64]:
-    """A number for each row, the same for rows with the same contacts in the same modes."""
-    mode = run.mode.array.astype(np.int64)
-    back = run.P_T.array.reshape(*mode.shape, -1)[:, :, 0] < 0.0
-    kinds = np.where((mode == SLIPPING) & back, SLIPPING + 1, mode)
-    if kinds.shape[1] <= FIT:
-        return np.asarray(kinds @ (SLIPPING + 2) ** np.arange(kinds.shape[1]))
-    return np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
-
-
 def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, int]:
     """Numbers of undetermined forces, and of normal ones, at a row."""
     t, q, v = float(run.t[i]), run.q.array[i], run.v.array[i]
@@ -146,8 +143,8 @@ def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, in
     still_N, still_T = (STILL * moving * m.metric.rows(W)[1] for W in (at.W_N, at.W_T))
     slip = at.W_T.T @ v
     # closed contacts that do not separate, and those of them that stick
-    closed = ((mode != OPEN) | m.touching(at.g_N)) & ((P_N > LOADED * size) | (np.abs(at.W_N.T @ v) <= still_N))
-    closed = np.flatnonzero(closed)
+    near = (mode != OPEN) | m.touching(at.g_N)
+    closed = np.flatnonzero(near & ((P_N > LOADED * size) | (np.abs(at.W_N.T @ v) <= still_N)))
     sticks = (m.friction > 0.0) & ((mode == STICKING) | (m.length(slip) <= m.largest(still_T)))
     wide = 1 + m.tangents
     joints = m.independent(at.W_g, np.zeros(m.system.ng)).W
