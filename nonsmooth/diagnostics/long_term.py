@@ -13,7 +13,7 @@ from nonsmooth.diagnostics.motion import KINDS, RATES, Pieces, columns, pieces, 
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
 
-DIRECTIONS = ("rising", "falling", "both")
+DIRECTIONS = {"rising": (1,), "falling": (-1,), "both": (1, -1)}
 AT_ROW = 1e-9  # share of a step within which a crossing is at the step's row
 SAME = 1e-9  # share of a period within which a time is identified with a row
 
@@ -83,10 +83,15 @@ def poincare(
         raise InputError(f"value must be a finite number, got {value!r}.")
     course = pieces(trajectory, kind, name)
     crossings = _crossings_within_steps(course, value, period)
-    if kind in RATES:
-        crossings += _crossings_at_jumps(course, value, period)
-    signs = {"rising": (1,), "falling": (-1,), "both": (1, -1)}[direction]
-    start = -np.inf if after is None else after
+    if kind in RATES:  # which jump at rows, between the end of one piece and the start of the next
+        starts, ends = course.coefficients[:, 0], course.coefficients.sum(axis=1)
+        before, behind = np.append(course.first, ends), np.append(starts, course.last)
+        for k in np.flatnonzero(before != behind).tolist():
+            x, y = float(before[k]), float(behind[k])
+            for wanted in _levels(min(x, y), max(x, y), value, period):
+                if (x < wanted) != (y < wanted):
+                    crossings.append((float(course.t[k]), 1 if y > x else -1))
+    signs, start = DIRECTIONS[direction], -np.inf if after is None else after
     chosen = [(t, sign) for t, sign in sorted(crossings) if sign in signs and t >= start]
     t = np.array([t for t, _ in chosen])
     return _section(trajectory, t, np.array([sign for _, sign in chosen], dtype=np.int8))
@@ -150,19 +155,6 @@ def _crossings_within_steps(course: Pieces, value: float, period: float | None) 
                     continue
                 t = course.t[k + 1] if share == 1.0 else course.t[k] + share * (course.t[k + 1] - course.t[k])
                 found.append((float(t), 1 if y > x else -1))
-    return found
-
-
-def _crossings_at_jumps(course: Pieces, value: float, period: float | None) -> list[tuple[float, int]]:
-    """Crossings by jumps at rows, which lie between the end of one piece and the start of the next."""
-    starts, ends = course.coefficients[:, 0], course.coefficients.sum(axis=1)
-    before, after = np.append(course.first, ends), np.append(starts, course.last)
-    found = []
-    for k in np.flatnonzero(before != after).tolist():
-        x, y = float(before[k]), float(after[k])
-        for wanted in _levels(min(x, y), max(x, y), value, period):
-            if (x < wanted) != (y < wanted):
-                found.append((float(course.t[k]), 1 if y > x else -1))
     return found
 
 

@@ -199,10 +199,15 @@ def active_sets(*, height: float, width: float, clearance: float, side_clearance
     tight = (None, *itertools.product(SIGNS, SIGNS))
     found = []
     for twist in SIGNS:
-        for height_walls, width_walls in itertools.product(tight, tight):
-            if (height_walls or width_walls) and _feasible(twist, (height_walls, width_walls), limits):
+        for walls in itertools.product(tight, tight):
+            # a twist of this sign exists at its limit where only it touches walls, below it otherwise; where none is
+            # touched by the twist alone, any small one, and none, leaves room for the rest
+            at = [limit for signs, limit in zip(walls, limits, strict=True) if signs == (0, 0)]
+            below = [limit for signs, limit in zip(walls, limits, strict=True) if signs != (0, 0)]
+            exists = not at or (twist != 0 and min(at) == max(at) and all(at[0] < limit for limit in below))
+            if any(walls) and exists:
                 # a twist about x moves a corner against y where it is high in z, and along z where it is high in y
-                found.append([*_touched(height_walls, -twist), *_touched(width_walls, twist)])
+                found.append([*_touched(walls[0], -twist), *_touched(walls[1], twist)])
     return np.unique(np.array(found, dtype=bool), axis=0)
 
 
@@ -253,15 +258,6 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
     words = [signature(step) for step in np.column_stack(columns)]
     modes = tuple(dict.fromkeys((FREE, *words)))
     return Timeline.of_steps(trajectory, name, modes, np.array([modes.index(word) for word in words], dtype=np.intp))
-
-
-def _feasible(twist: int, walls: tuple[tuple[int, int] | None, ...], limits: tuple[float, float]) -> bool:
-    """Whether a twist of this sign exists: at its limit where only it touches the walls, below it otherwise."""
-    at = [limit for signs, limit in zip(walls, limits, strict=True) if signs == (0, 0)]
-    below = [limit for signs, limit in zip(walls, limits, strict=True) if signs != (0, 0)]
-    if not at:
-        return True  # any small twist, and none, leaves room for the rest
-    return twist != 0 and min(at) == max(at) and all(at[0] < limit for limit in below)
 
 
 def _touched(signs: tuple[int, int] | None, twist: int) -> Iterator[bool]:
