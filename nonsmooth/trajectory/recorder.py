@@ -286,7 +286,7 @@ class Recorder:
             end = self._known[1]
             lost = f"for lack of memory the rows after t = {end.t:.9g} s are missing."
             status = f"{status} {lost.capitalize()}" if status != "finished" else f"failed: {lost}"
-        a, jump_rows = rows.tables()
+        a, at_jumps = rows.tables()
         assert rows.worst is not None and rows.least_gap is not None and rows.extremes is not None
         assert rows.balance is not None
         energies = Energies({name: a[name] for name in KEPT_ENERGIES}, rows.balance.start)
@@ -307,19 +307,19 @@ class Recorder:
         if jumps.size and verdict.kind != "incomplete":
             verdict = replace(verdict, text=f"{Jump.first(jumps).text}; {verdict.text}")
         return self._trajectory(
-            a, jump_rows, end, energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)), impacts=table,
+            a, at_jumps, end, energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)), impacts=table,
             jumps=jumps, certificate=certificate, counts=_plain(counts), status=status, verdict=verdict,
             wall_seconds=float(wall_seconds),
         )  # fmt: skip
 
     def _trajectory(
-        self, a: Mapping[str, NDArray[Any]], jumps: Mapping[str, NDArray[Any]], end: State, **results: Any
+        self, a: Mapping[str, NDArray[Any]], at_jumps: Mapping[str, NDArray[Any]], end: State, **results: Any
     ) -> Trajectory:
         """The trajectory of these rows, whose other tables are computed when they are read."""
         system, names = self.system, self.system.names
 
         def override(usual: NDArray[Any] | Pieces, name: str) -> SparseOverride:
-            return SparseOverride(usual, jumps["row"], jumps[name])
+            return SparseOverride(usual, at_jumps["row"], at_jumps[name])
 
         length = a.get("dt")
         lam_N = override(MeanForces(a["P_N"], a["t"], length), "lam_N")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,11 +25,8 @@ from nonsmooth.trajectory.instants import Instants, Motions, Origin, RowMotion, 
 from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
 
 if TYPE_CHECKING:
-    import pandas
-    import xarray
     from matplotlib.figure import Figure
 
-    from nonsmooth.model.system import System
 
 #: packages above this one, which draw and convert runs and are imported when they are called: name -> module
 ABOVE = {
@@ -275,55 +272,12 @@ class Trajectory:
             )
         return Motions(self, self.origin)
 
-    def to_dataset(self, *, complete: bool = False) -> xarray.Dataset:
-        """The trajectory as an `xarray.Dataset`.
-
-        Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes.
-        Where the columns of a table differ in unit, a coordinate such as ``q_units`` has the units instead.
-
-        Parameters
-        ----------
-        complete
-            With internal states of stepper and contacts at both ends, which `save` writes so that `load` reads
-            everything back and a run can be restarted.
-        """
-        return files.to_dataset(self, complete=complete)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
-
-        Of more than a million rows those of tables that follow from others are left out, which `load` computes:
-        `nonsmooth.trajectory.dataset`.
-
-        Raises
-        ------
-        InputError
-            If the name ends as that of a table, ``.csv`` or ``.mat``, which `to_csv` and `to_mat` write.
-        NotWritten
-            If the path cannot be written; an existing file remains unchanged.
-        """
-        files.save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
-        """Read a file written by `save`; every array is bitwise identical.
-
-        Parameters
-        ----------
-        system : System, optional
-            The mechanism of the run, which files do not contain; required for `instant`, and for `at` with order 6.
-
-        Raises
-        ------
-        InputError
-            If there is no such file, or it is not a trajectory, damaged, or of another mechanism.
-
-        Warns
-        -----
-        ValidityWarning
-            For a file of an earlier version, which has no checksum, or internal states that are not read.
-        """
-        return files.load(cls, path, system)
+    to_dataset = files.to_dataset
+    save = files.save
+    load = classmethod(files.load)
+    to_pandas = files.to_pandas
+    to_mat = files.to_mat
+    to_csv = files.to_csv
 
     def _repr_html_(self) -> str:
         """Display in a notebook: the mechanism in motion and its contact modes, in a frame; see `report`."""
@@ -331,19 +285,14 @@ class Trajectory:
         return shown
 
     def report(self, path: str | os.PathLike[str], *, rows: int = 20_000) -> None:
-        """Write the run as one HTML page without references to the network: `nonsmooth.report`.
+        """Write the run as one HTML page without references to the network, see `nonsmooth.report`.
 
         Parameters
         ----------
         path
-            A file ``.html``.
+            A file ``.html``; InputError if it cannot be written.
         rows
             Number of rows above which some are omitted, but never those of impacts and of changes of contact modes.
-
-        Raises
-        ------
-        InputError
-            If the path cannot be written.
         """
         with stage("drawing", str(path)):
             _above("write")(self, path, rows=rows)
@@ -370,29 +319,6 @@ class Trajectory:
         drawn: Figure = _above("figure")(self, *what, width=width, measured=measured, exact=exact)
         return drawn
 
-    def to_pandas(self, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
-        """The rows as a `pandas.DataFrame`, whose index is the time [s].
-
-        Parameters
-        ----------
-        kinds : names of tables, optional
-            Any of ``q``, ``v``, ``gap``, ``gap_rate``, ``lam_N``, ``P_N``, ``P_T``, ``mode``, ``reaction``,
-            ``reaction_impact``, ``energy``; by default ``q``, ``v``, ``gap``, ``lam_N``, ``reaction``, ``energy``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A column has the name of its table and its own, ``"q:slider.x"``; ``attrs["units"]`` has the units.
-
-        >>> from nonsmooth import GaussQP, simulate
-        >>> from nonsmooth_problems import slider_rod
-        >>> run = simulate(slider_rod().build(), GaussQP(), t_end=1e-3, dt=1e-4)
-        >>> table = run.to_pandas(["q", "lam_N"])
-        >>> table.shape, table.columns[0], table.attrs["units"]["q:slider.x"]
-        ((11, 7), 'q:slider.x', 'm')
-        """
-        return files.to_pandas(self, kinds)
-
     @property
     def contacts(self) -> NDArray[np.void]:
         """All contacts, rigid and compliant alike: beginning, end, kind, impulse, peak force, energy.
@@ -407,39 +333,3 @@ class Trajectory:
         """
         table: NDArray[np.void] = _above("contact_table")(self)
         return table
-
-    def to_mat(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
-        """Write the rows as a MAT file: ``t``; ``q``, ``q_names``, ``q_units`` and so on; and the table ``contacts``.
-
-        Parameters
-        ----------
-        path
-            The file (.mat), of version 5, which MATLAB and Octave read.
-        kinds
-            As in `to_pandas`.
-
-        Raises
-        ------
-        NotWritten
-            If the path cannot be written.
-        """
-        with stage("writing", str(path)):
-            files.write_mat(self, path, kinds)
-
-    def to_csv(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
-        """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
-
-        Parameters
-        ----------
-        path
-            The file.
-        kinds
-            As in `to_pandas`; or ``"contacts"`` for the table of that name, one line per contact.
-
-        Raises
-        ------
-        NotWritten
-            If the path cannot be written.
-        """
-        with stage("writing", str(path)):
-            files.write_csv(self, path, kinds)
