@@ -42,9 +42,9 @@ from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step.control import ConstantStep, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
-from nonsmooth.trajectory.missed_contacts import with_signs_between_rows
 from nonsmooth.trajectory.recorder import Manifest, bytes_of_row
 from nonsmooth.trajectory.store import SPILL
+from nonsmooth.trajectory.verdict import with_signs_between_rows
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2

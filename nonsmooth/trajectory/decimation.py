@@ -108,7 +108,7 @@ class DecimatedRows:
     store: Store = field(default_factory=Store)
     jumped: int = 0
     jumps: Store = field(default_factory=Store)
-    impacts: tuple[Array, ...] = ()
+    impacts: tuple[Array, ...] = (np.zeros((0, IMPACT)),)
     worst: Array | None = None
     least_gap: Array | None = None
     extremes: Array | None = None
@@ -199,17 +199,13 @@ class DecimatedRows:
         numbers ``row``."""
         return self.store.columns(self.kept), self.jumps.columns(self.jumped)
 
-    def all_impacts(self) -> Array:
-        """The table of impacts (k, 7)."""
-        return np.concatenate([np.zeros((0, IMPACT)), *self.impacts])
-
     def saved_state(self) -> dict[str, Any] | None:
         """Plain data for a checkpoint; None where there are no rows."""
         if self.balance is None:
             return None
         table, jumps = self.tables()
         return {
-            "count": self.count, "table": table, "jumps": jumps, "impacts": self.all_impacts(),
+            "count": self.count, "table": table, "jumps": jumps, "impacts": np.concatenate(self.impacts),
             "worst": self.worst, "least_gap": self.least_gap, "extremes": self.extremes,
             "balance": asdict(self.balance), "last": self.last,
         }  # fmt: skip

@@ -299,7 +299,7 @@ class Recorder:
             energy=dict(zip(ENERGIES, rows.extremes.T, strict=True)), counts=counts, status=status,
             t=a["t"], v=a["v"],
         )  # fmt: skip
-        impacts = rows.all_impacts()
+        impacts = np.concatenate(rows.impacts)
         impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(bounds(a["P_N"])[1], initial=0.0)]
         numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, (1, 6), axis=1).T, strict=True))
         table = impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers)

@@ -35,8 +35,7 @@ from nonsmooth.step.control import (
     finer,
 )
 from nonsmooth.trajectory import Trajectory, Verdict
-from nonsmooth.trajectory.missed_contacts import signs_between_rows
-from nonsmooth.trajectory.verdict import ADVICE
+from nonsmooth.trajectory.verdict import ADVICE, signs_between_rows
 from nonsmooth.trust.agreement import GRID, Agreement, Difference, percent
 from nonsmooth.trust.uniqueness import undetermined_forces
 
