@@ -50,8 +50,7 @@ class Forecast:
 
     @property
     def hopeless(self) -> tuple[str, ...]:
-        """Parameters whose deviation is larger than their value: with this motion and noise they cannot be
-        distinguished from zero."""
+        """Parameters whose deviation is larger than their value: they cannot be distinguished from zero."""
         return tuple(name for name, share in zip(self.names, self.relative, strict=True) if share > HOPELESS)
 
     def __str__(self) -> str:
@@ -295,10 +294,8 @@ def _huber(W: Array, tau: Array, beta: Array) -> tuple[Array, Array, Array]:
 
 
 def _total(W: Array, tau: Array, slopes: Array, noise: Array, motion_noise: tuple[float, float, float]) -> Array:
-    """Total least squares: errors of columns in proportion to what noise of the motion makes of them.
-
-    Columns without errors are eliminated first (mixed least squares and total least squares).
-    """
+    """Total least squares, errors of columns in proportion to what noise of the motion makes of them; columns without
+    errors are eliminated first (mixed least squares and total least squares)."""
     n, nd, rank = W.shape
     spread = np.repeat(np.asarray(motion_noise, dtype=float), nd)
     errors = np.sqrt(np.einsum("nkdp,k->dp", slopes**2, spread**2) / n)  # (nd, rank) of each channel

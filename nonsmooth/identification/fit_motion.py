@@ -436,15 +436,13 @@ class _Fit:
     def _profile(
         self, k: int, best: list[float], covariance: Array, key: str
     ) -> tuple[Profile | None, list[float] | None]:
-        """Outwards from the minimum on both sides, until the rise is clear or the range ends.
-
-        A point below the minimum is returned instead of a profile.
-        """
+        """Outwards from the minimum on both sides, until the rise is clear or the range ends; a point below the minimum
+        instead."""
         least, x = best[0], np.array(best[1:])
         width = float(np.clip(np.sqrt(covariance[k, k]), 1e-5, 0.2))
         along = covariance[k] / covariance[k, k]  # the minimum over the others, linearised
-        points = {float(x[k]): best}
-        for side, bound in ((-1.0, float(self.low[k])), (1.0, float(self.high[k]))):
+        points, sides = {float(x[k]): best}, ((-1, float(self.low[k])), (1, float(self.high[k])))
+        for side, bound in sides:
             inner, outer, refined = float(x[k]), float(x[k]), 0
             for i in range(self.chosen.profile + REFINED):
                 if points[outer][0] - least < RISE:
@@ -470,7 +468,7 @@ class _Fit:
         values = np.array(sorted(points))
         rise = np.maximum([points[value][0] - least for value in values.tolist()], 0.0)
         ends = []  # outermost values where the rise crosses that of 95 %; else the ends of the range
-        for side, bound in ((-1, float(self.low[k])), (1, float(self.high[k]))):
+        for side, bound in sides:
             own = np.flatnonzero(side * (values - x[k]) >= 0)[::side]  # from the minimum outwards
             inside = int(np.flatnonzero(rise[own] < RISE)[-1])
             if inside == len(own) - 1:

@@ -184,15 +184,8 @@ def regressor(
 
 
 class Regressor:
-    """See `regressor`, which makes it.
-
-    Attributes
-    ----------
-    parameters : `Parameter` of each column
-    frames : of the bodies
-    drives : names, in the order of u
-    motion : `DriveMotion`, the kinematics
-    """
+    """The regressor that `regressor` makes; its attributes are `parameters`, a `Parameter` for each column, `frames` of
+    the bodies, names of `drives` in the order of u, and `motion`, a `DriveMotion`."""
 
     def __init__(
         self, system: System, drives: Sequence[str], frames: Mapping[str, LinkFrame], friction: tuple[str, ...],
@@ -249,8 +242,7 @@ class Regressor:
 
     def __call__(self, q: Any, v: Any, a: Any) -> Array:
         """Y (n, drives, parameters) at rows of coordinates, velocities and accelerations (n, drives) of the drives."""
-        at = self._at(q, v, a)
-        return self._with_friction(np.swapaxes(at.S, 1, 2) @ at.columns, at.w, at.dw)
+        return self._with_friction(self._at(q, v, a))
 
     def known(self, q: Any, v: Any, a: Any) -> Array:
         """Driving forces (n, drives) of the loads that are not identified."""
@@ -267,15 +259,14 @@ class Regressor:
 
         From ``K S = -G_u``, ``K v = -G_u u'``, ``K a = -G_u u'' - k`` differentiated along each argument.
         """
-        at = self._at(q, v, a)
-        nd = len(self.drives)
+        at, nd = self._at(q, v, a), len(self.drives)
         slopes = np.zeros((len(at.u), 3 * nd, nd, len(self.parameters)))
         for k in range(3 * nd):
             slopes[:, k] = self._slope(at, k)
         for d, k, column in self._friction_columns():
             if self.friction[k] in ("viscous", "rotor"):
                 slopes[:, (1 if self.friction[k] == "viscous" else 2) * nd + d, d, column] = 1.0
-        return self._with_friction(np.swapaxes(at.S, 1, 2) @ at.columns, at.w, at.dw), slopes
+        return self._with_friction(at), slopes
 
     def reactions(self, q: Any, v: Any, a: Any) -> Array:
         """Forces of the rows of joints and drives (n, rows, parameters), named by `motion.row_names`, per parameter.
@@ -290,9 +281,10 @@ class Regressor:
         count = len(self.friction)
         return [(d, k, self._inertial + d * count + k) for d in range(len(self.drives)) for k in range(count)]
 
-    def _with_friction(self, Y: Array, w: Array, dw: Array) -> Array:
-        """Y whose columns of friction are filled in."""
-        by_word = {"viscous": w, "coulomb": np.sign(w), "offset": np.ones_like(w), "rotor": dw}
+    def _with_friction(self, at: _State) -> Array:
+        """Y at a state, its columns of friction filled in."""
+        Y: Array = np.swapaxes(at.S, 1, 2) @ at.columns
+        by_word = {"viscous": at.w, "coulomb": np.sign(at.w), "offset": np.ones_like(at.w), "rotor": at.dw}
         for d, k, column in self._friction_columns():
             Y[:, d, column] = by_word[self.friction[k]][:, d]
         return Y
@@ -311,9 +303,8 @@ class Regressor:
             own_v, own_a = v[first : first + nv], a[first : first + nv]
             theta = ca.SX.sym("theta", len(inertial_parameters(body)))
             pull = placement.unrotate(own_a[: system.dimension] - ca.SX(g))
-            wrench = _spatial_wrench if isinstance(body, SpatialBody) else _planar_wrench
             turning = own_v[system.dimension :], own_a[system.dimension :]
-            force, moment = wrench(self.frames[body.name], pull, *turning, theta)
+            force, moment = _wrench(self.frames[body.name], pull, *turning, theta)
             columns.append(ca.jacobian(ca.vertcat(placement.rotate(force), moment), theta))
         empty = ca.SX(system.nv, len(self.drives) * len(self.friction))
         # minus the forces of loads: of the known ones (nv,), and per identified parameter (nv, loads)
@@ -398,8 +389,7 @@ class Regressor:
         kind, e = k // nd, np.zeros((n, nd))
         e[:, k % nd] = 1.0
         none, still = np.zeros((n, nd)), np.zeros_like(at.v)
-        s, du, dw, ddw = (at.S[:, :, k % nd], e, none, none) if kind == 0 else \
-            (still, none, e, none) if kind == 1 else (still, none, none, e)  # fmt: skip
+        s, du, dw, ddw = ((at.S[:, :, k % nd], e, none, none), (still, none, e, none), (still, none, none, e))[kind]
         tangent_K, tangent_rest, tangent_bodies = self._tangents
         dK, dG = tangent_K(at.q, at.u, s, du)
         dS = -solved(at.K, np.asarray(dG + dK @ at.S))
@@ -427,23 +417,21 @@ class _State(NamedTuple):
     known: Array
 
 
-def _spatial_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Force and moment about the body's reference point, in the frame of the body; `pull` is its a - g."""
-    s, A = ca.SX(np.array(frame.origin)), ca.SX(frame.rotation)
+    s = ca.SX(np.array(frame.origin))
+    if len(frame.origin) == 2:
+        inertia, h, m = theta[0], theta[1:3], theta[3]
+        at = pull + alpha * ca.vertcat(-s[1], s[0]) - omega**2 * s
+        force = m * at + alpha * ca.vertcat(-h[1], h[0]) - omega**2 * h
+        return force, inertia * alpha + h[0] * at[1] - h[1] * at[0] + s[0] * force[1] - s[1] * force[0]
+    A = ca.SX(frame.rotation)
     at = A.T @ (pull + ca.cross(alpha, s) + ca.cross(omega, ca.cross(omega, s)))
     w, dw, h, m = A.T @ omega, A.T @ alpha, theta[6:9], theta[9]
     inertia = inertia_matrix(theta)
     force = A @ (m * at + ca.cross(dw, h) + ca.cross(w, ca.cross(w, h)))
     moment = A @ (inertia @ dw + ca.cross(w, inertia @ w) + ca.cross(h, at))
     return force, moment + ca.cross(s, force)
-
-
-def _planar_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
-    s = ca.SX(np.array(frame.origin))
-    at = pull + alpha * ca.vertcat(-s[1], s[0]) - omega**2 * s
-    inertia, h, m = theta[0], theta[1:3], theta[3]
-    force = m * at + alpha * ca.vertcat(-h[1], h[0]) - omega**2 * h
-    return force, inertia * alpha + h[0] * at[1] - h[1] * at[0] + s[0] * force[1] - s[1] * force[0]
 
 
 # ------------------------------------------------------------------------------------- friction of loaded journals
