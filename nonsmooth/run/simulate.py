@@ -312,19 +312,18 @@ def _run(
     system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float,
     interpreted: bool, record: int, budget: Budget, checkpoint: Checkpoint | None = None, level: int = 0,
 ) -> Trajectory:  # fmt: skip
-    """One run of one scheme."""
     check_support(system, stepper, values, control)
 
     def settings() -> dict[str, Any]:
         scheme = stepper
         if stepper.solver is None and stepper.default_solver is not None:
-            scheme = replace(stepper, solver=_solver(stepper.default_solver))  # type: ignore[type-var]
+            scheme = replace(stepper, solver=getattr(solvers, stepper.default_solver)())  # type: ignore[type-var]
         return {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
 
     saved = None if checkpoint is None else checkpoint.next_run(settings())
     steps = steps_of(stepper)
     rules, engine = steps.rules(system, stepper, control, values), "interpreted" if interpreted else "compiled"
-    chain = Chain(stepper.solver or _solver(stepper.rescuing_solver), stepper.fallback)
+    chain = Chain(stepper.solver or getattr(solvers, stepper.rescuing_solver)(), stepper.fallback)
     called = chain.called  # not the chain, whose sessions own functions of CasADi
     manifest = Manifest(lambda: _manifest(system, values, settings(), engine, rules, called))
     recorder = Recorder(
@@ -348,12 +347,6 @@ def _in_last_digits(values: Array) -> Array:
     random = np.random.default_rng(1)
     share = random.choice((-1.0, 1.0), values.shape) * random.uniform(0.5, 1.5, values.shape)  # no value remains
     return np.where(np.abs(values) == 1.0, values, values * (1.0 + LAST_DIGITS * share))
-
-
-@functools.cache
-def _solver(name: str) -> Any:
-    """A solver with its usual settings."""
-    return getattr(solvers, name)()
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:
