@@ -67,8 +67,7 @@ def simulate_batch(
     ----------
     parameters : name -> one value per run
         All of the same length; the other parameters remain as built. Nothing is rebuilt or compiled.
-    t_end : [s]
-        From the time of the initial state, 0.
+    t_end : [s], from the time of the initial state, 0
     dt : [s], or ``Landing(dt_min, dt_max)``
         Constant steps, or for `GaussQP` event-locating steps.
     states : optional

@@ -67,10 +67,8 @@ class Checkpoint:
     path
         A file ``.nc``, which may contain the same call, interrupted. Its `request`, if present, is the command line
         with which `nonsmooth run --resume` repeats the call.
-    every
-        [s] between two writes.
-    call
-        The data that identify the call, without arguments that do not influence the results.
+    every : [s] between two writes
+    call : the data that identify the call, without arguments that do not influence the results
 
     Raises
     ------

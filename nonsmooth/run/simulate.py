@@ -90,8 +90,7 @@ def simulate(
         From ``Model.build()``.
     stepper : GaussMPCC, GaussQP, ..., optional
         The time-stepping scheme with its solver; chosen automatically if omitted.
-    t_end : [s]
-        Times and parameters are numbers in SI units, or strings with a unit: ``t_end="10 ms"``.
+    t_end : [s], times and parameters are numbers in SI units, or strings with a unit: ``t_end="10 ms"``
     dt : [s], or ``Landing(dt_min, dt_max)``, or ``ErrorControl(rtol, atol, dt_min, dt_max)``, optional
         A number is a constant step; each stepper documents which of them it supports. Chosen automatically if omitted.
     accuracy : [-]
@@ -99,8 +98,7 @@ def simulate(
         of each contact's peak force relative to the largest.
     check : bool
         Repeat a run with given `stepper` and `dt` with finer steps, and with a second method, for its verdict.
-    t_start : [s], optional
-        0 by default, or the time of `state`.
+    t_start : [s], optional, 0 by default, or the time of `state`
     state : State, optional
         Initial state other than the system's: ``system.state({...})``, or ``trajectory.end`` to continue a run.
     parameters : mapping, optional
@@ -123,8 +121,7 @@ def simulate(
         A file ``.nc`` that is written at intervals and at the end of the run. If it exists and belongs to a run with
         the same arguments that was killed or ended by Ctrl-C or a limit, this run is resumed; the result is bitwise
         identical to that of an uninterrupted run.
-    every : [s]
-        Interval between two checkpoints; longer if writing takes more than a tenth of it.
+    every : [s], interval between two checkpoints; longer if writing takes more than a tenth of it
 
     Returns
     -------

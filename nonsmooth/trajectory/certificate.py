@@ -54,17 +54,14 @@ class Certificate:
 
     Parameters
     ----------
-    gap_violation
-        max(0, -g_N) of the true gaps [m].
-    joint_violation
-        Constraint violation of ideal joints and drivers [m] or [rad].
+    gap_violation : max(0, -g_N) of the true gaps [m]
+    joint_violation : constraint violation of ideal joints and drivers [m] or [rad]
     complementarity
         Natural map |min(g_N, P_N)|, the gap divided by the contact's length (its clearance), the impulse by the
         formulation's reference [-].
     motion_residual
         Residual of the discrete equations, each row divided by the sum of the absolute values of its terms [-].
-    energy
-        The balance of energy.
+    energy : the balance of energy
     """
 
     gap_violation: float
@@ -105,17 +102,14 @@ def energy_series(
 
     Parameters
     ----------
-    lengths
-        Differences of the times of the rows (n,) [s], 0 for row 0.
-    seen
-        Energies and powers of the rows.
+    lengths : differences of the times of the rows (n,) [s], 0 for row 0
+    seen : energies and powers of the rows
     steps
         The times ``t`` (n,) of the rows [s]. Of the step that ends in each row, each (n,) [J]: ``work_drivers``;
         ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number if the trapezoidal rule is to be used;
         ``loss_contact``; and ``stored`` in contacts at the row. Of the rows ``row`` (m,), at which velocities jump,
         ``work_drivers_impact`` (m,): what of ``work_drivers`` was done at the impact.
-    before
-        The balance after the row before these; None if they begin with row 0, which has no step.
+    before : the balance after the row before these; None if they begin with row 0, which has no step
 
     Returns
     -------

@@ -44,15 +44,12 @@ class Columns(Mapping[str, NDArray[Any]]):
 
     Parameters
     ----------
-    what
-        What a column is, for messages: ``"coordinate"``.
-    names
-        Names of the columns (k,).
+    what : what a column is, for messages: ``"coordinate"``
+    names : names of the columns (k,)
     array
         Rows by columns (n, k), or (n, k, m) where each column is a vector in each row; `Pieces` are computed when they
         are first read.
-    units
-        Unit of each column (k,).
+    units : unit of each column (k,)
 
     >>> import numpy as np
     >>> y = Columns("coordinate", ("slider.x", "slider.y"), np.eye(2), ("m", "m"))
@@ -275,8 +272,7 @@ class ForceAxes(Pieces):
 
     Parameters
     ----------
-    system, parameters, q
-        The mechanism, its parameters, and coordinates at the rows (n, nq).
+    system, parameters, q : the mechanism, its parameters, and coordinates at the rows (n, nq)
     lam_N, lam_T
         Mean normal (n, nc) and tangential (n, nt) forces [N] of the steps that end in the rows, impacts excluded.
     """

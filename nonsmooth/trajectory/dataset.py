@@ -458,10 +458,8 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] |
 
     Parameters
     ----------
-    path
-        The file; NotWritten if it cannot be written.
-    kinds
-        As in `to_pandas`; or ``"contacts"`` for the table of that name, one line per contact.
+    path : the file; NotWritten if it cannot be written
+    kinds : as in `to_pandas`; or ``"contacts"`` for the table of that name, one line per contact
     """
     with stage("writing", str(path)):
         text = io.StringIO()
@@ -481,10 +479,8 @@ def to_mat(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] |
 
     Parameters
     ----------
-    path
-        The file (.mat), of version 5, which MATLAB and Octave read; NotWritten if it cannot be written.
-    kinds
-        As in `to_pandas`.
+    path : the file (.mat), of version 5, which MATLAB and Octave read; NotWritten if it cannot be written
+    kinds : as in `to_pandas`
     """
     from scipy.io import savemat
 

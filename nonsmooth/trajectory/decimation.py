@@ -75,27 +75,18 @@ class DecimatedRows:
     ----------
     record
         Every `record`-th row is kept. Impulses of the steps between are added up, forces averaged over their time.
-    constant
-        Whether steps are constant: those that locate impacts have none in lasting contacts.
-    count
-        Number of rows before any are omitted.
-    kept
-        Number of rows kept.
-    store
-        Tables of the rows kept; rows beyond these do not count.
-    jumped, jumps
-        Tables that follow from others in most rows: the number of rows in which they do not, and these rows.
+    constant : whether steps are constant: those that locate impacts have none in lasting contacts
+    count : number of rows before any are omitted
+    kept : number of rows kept
+    store : tables of the rows kept; rows beyond these do not count
+    jumped, jumps : tables that follow from others in most rows: the number of rows in which they do not, and these rows
     impacts
         Parts of the table of impacts (k, 7): time, index of the contact, P_N, P_T, gap velocity before and after, and
         whether it is a jump without collision.
-    worst
-        Largest gap violation [m], joint violation, complementarity and motion residual of all rows (4,).
-    least_gap
-        Smallest gap of each contact (nc,) [m].
-    extremes
-        Smallest, largest and last value of each energy (3, energies) [J]; of losses the last one alone counts.
-    balance
-        Balance of energy after the last row, from which it is continued.
+    worst : largest gap violation [m], joint violation, complementarity and motion residual of all rows (4,)
+    least_gap : smallest gap of each contact (nc,) [m]
+    extremes : smallest, largest and last value of each energy (3, energies) [J]; of losses the last one alone counts
+    balance : balance of energy after the last row, from which it is continued
     last
         Length [s], normal impulses [N s], gap velocities [m/s] and velocities of the last two steps (2, 1 + 2 nc + nv),
         which tell whether a contact lasts.

@@ -61,10 +61,8 @@ class States:
 
     Parameters
     ----------
-    t
-        Times (n,) [s]; a number is one row.
-    q, v
-        Coordinates and velocities by name, one row per time.
+    t : times (n,) [s]; a number is one row
+    q, v : coordinates and velocities by name, one row per time
     """
 
     t: Array
@@ -82,21 +80,15 @@ class Instants:
 
     Parameters
     ----------
-    t
-        Times (n,) [s].
-    q, v, a
-        Coordinates, velocities and accelerations; these bear the names of the velocities.
-    lam_g
-        Forces [N] and moments [N m] of the rows of joints and drivers, along the directions of their constraints.
-    reaction
-        Force [N] and torque [N m] of each joint on its second body, ground frame.
+    t : times (n,) [s]
+    q, v, a : coordinates, velocities and accelerations; these bear the names of the velocities
+    lam_g : forces [N] and moments [N m] of the rows of joints and drivers, along the directions of their constraints
+    reaction : force [N] and torque [N m] of each joint on its second body, ground frame
     lam_N, lam_T
         Normal force [N], compressive > 0, and tangential forces [N] on the second body of each contact; in space
         lam_T has two components in each row.
-    contact_force
-        Force of each contact on its second body (n, dimension) [N], ground frame.
-    mode
-        0 open, 1 closed, 2 sticking, 3 slipping.
+    contact_force : force of each contact on its second body (n, dimension) [N], ground frame
+    mode : 0 open, 1 closed, 2 sticking, 3 slipping
     """
 
     t: Array
@@ -256,15 +248,12 @@ class Places:
 
     Parameters
     ----------
-    t
-        Times (n,) [s].
+    t : times (n,) [s]
     step
         The step (n,) whose motion holds there, by the row at which it begins: -1 before the first row, the last row
         behind it.
-    row
-        The row (n,) at this time, -1 between rows.
-    side
-        ``"right"`` or ``"left"``: the limit at rows.
+    row : the row (n,) at this time, -1 between rows
+    side : ``"right"`` or ``"left"``: the limit at rows
     """
 
     t: Array
@@ -278,8 +267,7 @@ def places(rows: Array, impacts: Array, t: Any, side: str) -> Places:
 
     Parameters
     ----------
-    impacts
-        Times of impacts, also of those whose rows were not recorded.
+    impacts : times of impacts, also of those whose rows were not recorded
 
     Raises
     ------

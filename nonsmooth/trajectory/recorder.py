@@ -120,12 +120,9 @@ class Recorder:
 
     Parameters
     ----------
-    system
-        The mechanism.
-    manifest
-        Plain data (numbers, strings, lists, mappings) with which the run can be repeated.
-    parameters
-        Parameter values of the run, in the system's order; those of the system by default.
+    system : the mechanism
+    manifest : plain data (numbers, strings, lists, mappings) with which the run can be repeated
+    parameters : parameter values of the run, in the system's order; those of the system by default
     record
         Keep every `record`-th row, and the last one. Impulses of the rows between are added up, forces averaged;
         impacts, energies and the certificate cover all steps. Rows are evaluated, and those between omitted, during the
@@ -133,8 +130,7 @@ class Recorder:
     observe
         Evaluates rows; by default with the functions of the system. If a compiled loop provides it, it must not use the
         memory of the steps.
-    expected
-        Number of steps that the run has at least.
+    expected : number of steps that the run has at least
     constant
         Whether steps are constant: velocity-level schemes then have impulses of impacts in lasting contacts, which are
         not recorded as impacts. Steps that locate impacts have none, and each impulse is one.

@@ -45,22 +45,16 @@ class Trajectory:
 
     Parameters
     ----------
-    t
-        Times (n,) [s].
-    q, v
-        Coordinates and velocities by name.
-    left
-        ``left.v``, ``left.gap_rate``: velocities and gap velocities before the impacts at the rows.
-    gap, gap_rate
-        True gaps [m], open > 0, and gap velocities [m/s], opening > 0.
+    t : times (n,) [s]
+    q, v : coordinates and velocities by name
+    left : ``left.v``, ``left.gap_rate``: velocities and gap velocities before the impacts at the rows
+    gap, gap_rate : true gaps [m], open > 0, and gap velocities [m/s], opening > 0
     P_N, P_T
         Normal and tangential impulse [N s] of the step that ends in the row, impacts included; P_N >= 0.
         Row 0 is zero, unless there is an impact at the start. In space P_T has two components in each row, along
         arbitrary tangents; see `contact_force`.
-    lam_N
-        Mean normal force [N] of that step, impacts excluded.
-    mode
-        0 open, 1 closed, 2 sticking, 3 slipping; in row 0 only if there is an impact at the start.
+    lam_N : mean normal force [N] of that step, impacts excluded
+    mode : 0 open, 1 closed, 2 sticking, 3 slipping; in row 0 only if there is an impact at the start
     reaction, reaction_impact
         Mean force [N] and torque [N m] of each ideal joint on its second body, global frame, impacts excluded; and the
         impulse of the impacts [N s], [N m s].
@@ -76,12 +70,9 @@ class Trajectory:
     jumps
         Rows of `impacts` of velocity jumps without collision, where no consistent contact force exists; their impulses
         are those of the step. Files do not keep which these are.
-    certificate
-        The largest residuals of the run and its energy balance.
-    counts
-        Solves, iterations, fallbacks.
-    manifest
-        Versions, model, parameters with provenance, settings and rules, with which the run can be repeated.
+    certificate : the largest residuals of the run and its energy balance
+    counts : solves, iterations, fallbacks
+    manifest : versions, model, parameters with provenance, settings and rules, with which the run can be repeated
     status
         ``"finished"``, ``"untrusted: ..."`` if equations are not solved or bodies overlap, ``"failed: ..."`` or
         ``"interrupted"``.
@@ -90,8 +81,7 @@ class Trajectory:
     end
         The last state with all internal states. A run restarted from it is bitwise identical to an uninterrupted one if
         the end did not shorten the last step; that of `CompliantDae` agrees within the tolerances.
-    wall_seconds
-        Time the run took [s], without those that were compared with it.
+    wall_seconds : time the run took [s], without those that were compared with it
     seconds
         Where the time of the call of `simulate` went [s], by stage: compiling, computing, tables, and checking or
         preparing; files do not keep it.
@@ -289,10 +279,8 @@ class Trajectory:
 
         Parameters
         ----------
-        path
-            A file ``.html``; InputError if it cannot be written.
-        rows
-            Number of rows above which some are omitted, but never those of impacts and of changes of contact modes.
+        path : a file ``.html``; InputError if it cannot be written
+        rows : number of rows above which some are omitted, but never those of impacts and of changes of contact modes
         """
         with stage("drawing", str(path)):
             _above("write")(self, path, rows=rows)
@@ -308,8 +296,7 @@ class Trajectory:
             Width of the figure in a journal: 90 or 190 mm; larger by default.
         measured : path or `nonsmooth.plots.Measured`, optional
             Measured data of a CSV file, drawn over the run.
-        exact
-            An exact solution, as in `nonsmooth.plots.panels`.
+        exact : an exact solution, as in `nonsmooth.plots.panels`
 
         Returns
         -------

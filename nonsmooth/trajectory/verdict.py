@@ -83,12 +83,9 @@ class Verdict:
         The verdict as a sentence.
     position : [-]
         Largest difference from the coarser or finer run, as a share of the smallest clearance; NaN if not measured.
-    force : [-]
-        Difference of the peak force, as a share of it.
-    horizon : [s]
-        Time until which position and force are valid; infinite if they are to the end.
-    parted : [s]
-        First time at which the two runs differ by a tenth of the clearance; infinite if they never do.
+    force : [-], difference of the peak force, as a share of it
+    horizon : [s], time until which position and force are valid; infinite if they are to the end
+    parted : [s], first time at which the two runs differ by a tenth of the clearance; infinite if they never do
     signs : tuple of str
         Signs of error of the run itself: overlap, open joints, energy, programs solved by other solvers.
     not_unique : int
@@ -129,16 +126,11 @@ def first_verdict(
 
     Parameters
     ----------
-    t, q, v
-        Times (n,) [s], coordinates (n, nq) and velocities (n, nv) at the rows.
-    gap
-        True gaps (n, nc) [m].
-    energy
-        ``kinetic``, ``potential``, ``remainder`` and losses at the rows [J].
-    counts
-        ``solves`` and ``fallbacks``.
-    status
-        Status of the time loop.
+    t, q, v : times (n,) [s], coordinates (n, nq) and velocities (n, nv) at the rows
+    gap : true gaps (n, nc) [m]
+    energy : ``kinetic``, ``potential``, ``remainder`` and losses at the rows [J]
+    counts : ``solves`` and ``fallbacks``
+    status : status of the time loop
     """
     c, broken, deep = certificate, list[str](), list[str]()  # signs that a run is not a motion, and of deep overlaps
     if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):

@@ -226,8 +226,7 @@ def verdict_against(
 
     Parameters
     ----------
-    accuracy : [-]
-        As of `simulate`: of positions relative to the smallest clearance, and of peak forces to the largest.
+    accuracy : [-], as of `simulate`: of positions relative to the smallest clearance, and of peak forces to the largest
     parted : [s]
         Time at which two accurate runs differ by a tenth of the clearance. A run that follows them as far is sensitive,
         not inaccurate. Infinite if they never do: then each difference is an error of the run.

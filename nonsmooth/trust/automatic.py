@@ -187,12 +187,9 @@ def automatic(
 
     Parameters
     ----------
-    run
-        Runs a rung of the ladder.
-    stepper
-        The scheme whose steps are to be chosen; None to choose the scheme as well.
-    accuracy : [-]
-        Relative to the smallest clearance for positions, and to the peak force for forces.
+    run : runs a rung of the ladder
+    stepper : the scheme whose steps are to be chosen; None to choose the scheme as well
+    accuracy : [-], relative to the smallest clearance for positions, and to the peak force for forces
 
     Raises
     ------

@@ -49,12 +49,9 @@ class Undetermined(NamedTuple):
 
     Parameters
     ----------
-    forces
-        Number of changes of normal and tangential forces together.
-    normal
-        How many of these change normal forces.
-    contact
-        Number of rows with a contact force.
+    forces : number of changes of normal and tangential forces together
+    normal : how many of these change normal forces
+    contact : number of rows with a contact force
     """
 
     forces: NDArray[np.int_]
