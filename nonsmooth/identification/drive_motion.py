@@ -130,14 +130,8 @@ class DriveMotion:
     system : with ideal joints
     drives : names of its `PrescribedMotion` elements, whose coordinates u are angles [rad] or displacements [m]
 
-    Attributes
-    ----------
-    start : coordinates of the drives (nd,) at the built start
-
-    Raises
-    ------
-    InputError
-        If there are contacts, a drive is unknown, another one moves, or the drives do not determine the motion.
+    `start` are the coordinates of the drives (nd,) at the built start. InputError if there are contacts, a drive is
+    unknown, another one moves, or the drives do not determine the motion.
     """
 
     def __init__(self, system: System, drives: Sequence[str]) -> None:
@@ -209,13 +203,8 @@ class DriveMotion:
         self._advance = Mapped(ca.Function("advance", [q, step], [system.advance(q, step, 1.0)]))
 
     def positions(self, u: Array) -> Array:
-        """Coordinates (n, nq) at rows u (n, nd), reached from known ones in stages so that the branch stays.
-
-        Raises
-        ------
-        InputError
-            If the mechanism does not reach a position.
-        """
+        """Coordinates (n, nq) at rows u (n, nd), reached from known ones in stages so that the branch stays; InputError
+        if the mechanism does not reach one."""
         u = np.atleast_2d(np.asarray(u, dtype=float))
         known_u, known_q = self._positions
         if known_u.shape == u.shape:
@@ -248,7 +237,7 @@ class DriveMotion:
             elif np.max(np.abs(g)) <= CLOSED:
                 break
             try:
-                step = solved(K, right[..., None])[..., 0]
+                step = np.linalg.solve(K, right[..., None])[..., 0]
             except np.linalg.LinAlgError:
                 return np.full_like(q, np.nan)
             q = self._advance(q, step)[0][..., 0]
@@ -276,8 +265,3 @@ class Mapped:
             one.reshape(n, columns, rows).transpose(0, 2, 1)
             for one, (rows, columns) in zip(found, self.shapes, strict=True)
         ]
-
-
-def solved(matrices: Array, right: Array) -> Array:
-    """Solutions of systems of equations, one per matrix."""
-    return np.asarray(np.linalg.solve(matrices, right), dtype=np.float64)

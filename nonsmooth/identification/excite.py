@@ -288,8 +288,7 @@ class _Search:
 
     def run(self, seed: int) -> tuple[float, Array]:
         """Criterion and coefficients (drives, 1 + 2 N) reached from one start."""
-        random = np.random.default_rng([self.chosen.seed, seed])
-        nd, size = len(self.Y.drives), self.free.shape[1]
+        random, nd, size = np.random.default_rng([self.chosen.seed, seed]), len(self.Y.drives), self.free.shape[1]
         x = random.normal(size=(nd, size))
         x = (x / self._largest(x).max(axis=0)[:, None]).ravel() * random.uniform(0.6, 1.0)
         try:
@@ -374,9 +373,6 @@ class _Dense(ca.Callback):
 
     def get_n_in(self) -> int:
         return len(self._sizes)
-
-    def get_n_out(self) -> int:
-        return 1
 
     def get_sparsity_in(self, i: int) -> Any:
         return ca.Sparsity.dense(self._sizes[i], 1)

@@ -142,13 +142,8 @@ class Checkpoint:
 
 
 def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], str]:
-    """The contents of a checkpoint: its call, its runs, and the command line.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is not a checkpoint, or damaged.
-    """
+    """The contents of a checkpoint: its call, its runs, and the command line; InputError if there is no such file, or
+    it is not a checkpoint, or damaged."""
     path = Path(path_of(path, "checkpoint"))
     variables, attributes = read_contents(path, known="numbers|byte", conventions=CHECKPOINT, what="checkpoint")
     try:

@@ -8,16 +8,6 @@ from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import Verdict
 
 __all__ = [
-    "IMPACT_COLUMNS",
-    "Certificate",
-    "Columns",
-    "EnergyLedger",
-    "Instants",
-    "Left",
-    "Origin",
-    "Recorder",
-    "States",
-    "Trajectory",
-    "UnknownName",
-    "Verdict",
-]
+    "IMPACT_COLUMNS", "Certificate", "Columns", "EnergyLedger", "Instants", "Left", "Origin", "Recorder", "States",
+    "Trajectory", "UnknownName", "Verdict",
+]  # fmt: skip

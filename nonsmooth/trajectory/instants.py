@@ -263,17 +263,8 @@ class Places:
 
 
 def places(rows: Array, impacts: Array, t: Any, side: str) -> Places:
-    """Where `t` lies among the times of `rows` (n,).
-
-    Parameters
-    ----------
-    impacts : times of impacts, also of those whose rows were not recorded
-
-    Raises
-    ------
-    InputError
-        For a time outside the run, or between rows with an impact that was not recorded.
-    """
+    """Where `t` lies among the times of `rows` (n,); InputError for a time outside the run, or between rows with one of
+    the `impacts` that was not recorded."""
     try:
         times = np.atleast_1d(floats(t))
     except TypeError:
@@ -469,12 +460,8 @@ class CompliantLaw:
 
     The approach velocity is that of the row at the beginning of contact, as in `CompliantDae`; a continued run begins
     with the internal states at the end of the previous one. States of bristles are not recorded in rows; they are
-    integrated along the motion between rows from the beginning of contact.
-
-    Raises
-    ------
-    InputError
-        For a run without the rows at the beginning of contacts.
+    integrated along the motion between rows from the beginning of contact. InputError for a run without the rows at the
+    beginning of contacts.
     """
 
     def __init__(self, run: Any, origin: Origin) -> None:

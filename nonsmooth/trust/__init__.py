@@ -6,16 +6,6 @@ from nonsmooth.trust.automatic import Rung, automatic, checked
 from nonsmooth.trust.uniqueness import Undetermined, undetermined_forces
 
 __all__ = [
-    "Difference",
-    "Rung",
-    "Scale",
-    "Undetermined",
-    "automatic",
-    "checked",
-    "difference",
-    "missed_contacts",
-    "peak_forces",
-    "scale_of",
-    "undetermined_forces",
-    "verdict_against",
-]
+    "Difference", "Rung", "Scale", "Undetermined", "automatic", "checked", "difference", "missed_contacts",
+    "peak_forces", "scale_of", "undetermined_forces", "verdict_against",
+]  # fmt: skip

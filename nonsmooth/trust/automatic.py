@@ -139,13 +139,8 @@ def rungs(stepper: Any, length: float) -> list[Rung]:
 def climb(
     run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float
 ) -> Climb:
-    """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error.
-
-    Raises
-    ------
-    Interrupted
-        On Ctrl-C, with the last complete run, or with the rows of the first so far.
-    """
+    """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error; Interrupted on
+    Ctrl-C, with the last complete run, or with the rows of the first so far."""
     found, failures, ended = Climb(ladder), 0, 0
     for rung in ladder:
         said = f"{type(rung.stepper).__name__}, {rung.control}"
