@@ -180,10 +180,17 @@ class DecimatedRows:
         at = np.searchsorted(rows, into)
         v[at[ends]], rate[at[ends]] = a["v_left"][ends], seen.rate_left[ends]
         np.add.at(impulse, at, a["reaction_impact"])
-        impulses = (_without_impacts(a, name, kept, rows, into) for name in ("P_N", "P_T"))
-        lam_N, lam_T = (means(one, table["dt"][rows]) for one in impulses)
-        named = {"v_left": v, "rate_left": rate, "lam_N": lam_N, "lam_T": lam_T, "reaction_impact": impulse}
-        return {"row": rows + self.kept, **named}
+        found = {"row": rows + self.kept, "v_left": v, "rate_left": rate, "reaction_impact": impulse}
+        for name, force in (("P_N", "lam_N"), ("P_T", "lam_T")):
+            if isinstance(kept, slice):
+                without = a[name][rows]
+                without[at] -= a[f"{name}_impact"]
+            else:
+                without = a[name].copy()
+                without[a["row"]] -= a[f"{name}_impact"]
+                without = _summed(without, kept)[rows]
+            found[force] = means(without, table["dt"][rows])
+        return found
 
     def tables(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
         """Tables of all kept rows, by name; and of `JUMPS` the rows in which they do not follow from these, with their
@@ -236,64 +243,45 @@ def _summed(array: Array, kept: slice | NDArray[np.intp]) -> Array:
     return np.asarray(np.add.reduceat(array, np.concatenate([[0], kept[:-1] + 1]), axis=0))
 
 
-def _without_impacts(
-    a: Part, name: str, kept: slice | NDArray[np.intp], rows: NDArray[np.intp], into: NDArray[np.intp]
-) -> Array:  # fmt: skip
-    """Impulses of the steps of some kept rows, without those of impacts, which belong to the kept rows `into`."""
-    if isinstance(kept, slice):
-        found: Array = a[name][rows]
-        found[np.searchsorted(rows, into)] -= a[f"{name}_impact"]
-        return found
-    if not rows.size:
-        return np.zeros((0, a[name].shape[1]))
-    every = a[name].copy()
-    every[a["row"]] -= a[f"{name}_impact"]
-    return _summed(every, kept)[rows]
-
-
 def _impacts(
     a: Part, system: System, jumps: NDArray[np.bool_], seen: Seen, last: Array | None, constant: bool
 ) -> Array:  # fmt: skip
-    """Impacts of rows (k, 7), with the impulses of contacts that are closed; `jumps`: those without collision."""
-    impact = a["P_N_impact"] > 0.0
-    some = np.flatnonzero(any_of_each(impact))
-    if not some.size:
-        return np.zeros((0, IMPACT))
-    impact = impact[some]
-    if constant:  # contacts that last have no impact, unless another contact is hit as well
-        lasting = impact & ~jumps[some] & _lasting(a, seen, last, some)
-        impact &= ~lasting | np.any(impact & ~lasting, axis=1, keepdims=True)
-    row, contact = np.nonzero(impact)
-    row = some[row]
-    P_T = a["P_T_impact"]  # with its sign in the plane, its length in space
-    tangential = P_T if system.dimension == 2 else np.linalg.norm(by_tangent(P_T, system), axis=2)
-    parts = (a["P_N_impact"], tangential, a["gamma_minus"], a["gamma_plus"], jumps)
-    return np.column_stack([a["t"][a["row"][row]], contact, *(part[row, contact] for part in parts)])
-
-
-def _lasting(a: Part, seen: Seen, last: Array | None, some: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether contacts last (k, nc) at some of the rows of constant steps at which velocities jump.
+    """Impacts of rows (k, 7), with the impulses of contacts that are closed; `jumps`: those without collision.
 
     Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
     its normal turns they may omit some and make up for them. Of steps that end where an impact is, equal ones are equal
     flights.
     """
-    row, nc = a["row"][some], a["P_N"].shape[1]
-    before = np.zeros((2, 1 + 2 * nc)) if last is None else last[:, : 1 + 2 * nc]
+    impact = a["P_N_impact"] > 0.0
+    some = np.flatnonzero(any_of_each(impact))
+    if not some.size:
+        return np.zeros((0, IMPACT))
+    impact = impact[some]
+    if constant:
+        row, nc = a["row"][some], system.nc
+        before = np.zeros((2, 1 + 2 * nc)) if last is None else last[:, : 1 + 2 * nc]
 
-    def back(values: Array, known: Array, k: int) -> Array:
-        """Values of k steps earlier, of which those of the two steps before all rows are known."""
-        found: Array = values[np.maximum(row - k, 0)]
-        found[row < k] = known[2 + row[row < k] - k]
-        return found
+        def back(values: Array, known: Array, k: int) -> Array:
+            """Values of k steps earlier, of which those of the two steps before all rows are known."""
+            found: Array = values[np.maximum(row - k, 0)]
+            found[row < k] = known[2 + row[row < k] - k]
+            return found
 
-    dt = np.concatenate([before[:, 0], a["dt"]])
-    first, second, third = (dt[row + k] for k in range(3))
-    P_first, P_second, P_third = (back(a["P_N"], before[:, 1 : 1 + nc], k) for k in (2, 1, 0))
-    rate = back(seen.rate, before[:, 1 + nc :], 1)
-    equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
-    makes_up = equal[:, None] & (P_third <= LASTS * np.maximum(P_second, P_first))
-    return np.asarray(makes_up | loaded(seen.rate_left[some], rate, dt, row))
+        dt = np.concatenate([before[:, 0], a["dt"]])
+        first, second, third = (dt[row + k] for k in range(3))
+        P_first, P_second, P_third = (back(a["P_N"], before[:, 1 : 1 + nc], k) for k in (2, 1, 0))
+        rate = back(seen.rate, before[:, 1 + nc :], 1)
+        equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
+        makes_up = equal[:, None] & (P_third <= LASTS * np.maximum(P_second, P_first))
+        lasting = impact & ~jumps[some] & (makes_up | loaded(seen.rate_left[some], rate, dt, row))
+        # contacts that last have no impact, unless another contact is hit as well
+        impact &= ~lasting | np.any(impact & ~lasting, axis=1, keepdims=True)
+    hit, contact = np.nonzero(impact)
+    hit = some[hit]
+    P_T = a["P_T_impact"]  # with its sign in the plane, its length in space
+    tangential = P_T if system.dimension == 2 else np.linalg.norm(by_tangent(P_T, system), axis=2)
+    parts = (a["P_N_impact"], tangential, a["gamma_minus"], a["gamma_plus"], jumps)
+    return np.column_stack([a["t"][a["row"][hit]], contact, *(part[hit, contact] for part in parts)])
 
 
 def loaded(
