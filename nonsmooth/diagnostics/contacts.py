@@ -138,10 +138,7 @@ def closed_time(trajectory: Trajectory, contact: str) -> float:
 def agreement(a: Trajectory, b: Trajectory) -> float:
     """Share of the common time [-] in which two runs agree on a contact's being open or closed, mean of the contacts.
 
-    Raises
-    ------
-    InputError
-        If the runs have different contacts.
+    InputError if the runs have different contacts.
     """
     if a.gap.names != b.gap.names:
         raise InputError(f"The runs have different contacts: {', '.join(a.gap.names)} and {', '.join(b.gap.names)}.")
@@ -192,12 +189,8 @@ def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1
 
     The force of a rigid impact is not finite, but its impulse over a duration is, so that rigid and compliant runs,
     steps and clearances can be compared. The largest mean begins or ends at a row, since forces are constant between
-    rows. A run that is shorter has its impulse over the same duration.
-
-    Raises
-    ------
-    InputError
-        For an unknown contact, or a duration that is not positive.
+    rows. A run that is shorter has its impulse over the same duration. InputError for an unknown contact, or a duration
+    that is not positive.
 
     Examples
     --------

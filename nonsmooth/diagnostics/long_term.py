@@ -52,6 +52,7 @@ def poincare(
 
     Between rows the quantity follows `pieces`: cubic Hermite interpolants of coordinates and gaps. A velocity or gap
     velocity that jumps past the value crosses it at the impact, once. A start at the value is not a crossing.
+    InputError for an unknown kind, name or direction, or a period that is not positive.
 
     Parameters
     ----------
@@ -61,11 +62,6 @@ def poincare(
     direction : "rising", "falling" or "both"
     period : in the quantity's unit, optional, the value is repeated with this period: ``2 * pi`` for a rotating crank
     after : [s], optional, omit earlier crossings, such as those of a transient
-
-    Raises
-    ------
-    InputError
-        For an unknown kind, name or direction, or a period that is not positive.
 
     >>> from nonsmooth import EventDriven, ErrorControl, simulate
     >>> from nonsmooth_problems import bouncing_ball
@@ -100,16 +96,13 @@ def poincare(
 def stroboscope(trajectory: Trajectory, period: float, *, phase: float = 0.0, after: float | None = None) -> Section:
     """States once per period: at ``t_0 + (phase + k) period`` with the run's first time t_0, k = 0, 1, ...
 
+    InputError if the period is not positive.
+
     Parameters
     ----------
     period : [s]
     phase : [-], in periods
     after : [s], optional, omit earlier times, such as those of a transient
-
-    Raises
-    ------
-    InputError
-        If the period is not positive.
     """
     if not (np.isfinite(period) and period > 0):
         raise InputError(f"period must be a positive number of seconds, got {period!r}.")
@@ -230,7 +223,8 @@ def spectrum(
 
     Coordinates, velocities and gaps are sampled from `pieces`, forces as means over the sampling interval including the
     impulses of impacts. The mean is subtracted before the window is applied, and is given at frequency 0. A Hann window
-    separates lines that are not on the grid of frequencies; ``"boxcar"`` (none) is exact for whole periods.
+    separates lines that are not on the grid of frequencies; ``"boxcar"`` (none) is exact for whole periods. InputError
+    for an unknown kind, name or window, a span outside the run, or too few samples.
 
     Parameters
     ----------
@@ -239,11 +233,6 @@ def spectrum(
     window : name known to `scipy.signal.get_window`
     span : (from, to) [s], optional, part of the run, for instance without its transient; all of it by default
     samples : int, optional, at least 4; by default the number of rows in the span
-
-    Raises
-    ------
-    InputError
-        For an unknown kind, name or window, a span outside the run, or too few samples.
     """
     from scipy.signal import get_window
 
@@ -333,7 +322,7 @@ def largest_exponent(
 ) -> Exponent:  # fmt: skip
     """Benettin's method with two trajectories: after each interval the distance of the neighbour is rescaled.
 
-    ``lambda = 1/(n tau) sum ln(d_k / d_0)``.
+    ``lambda = 1/(n tau) sum ln(d_k / d_0)``. InputError for invalid numbers, or neighbours that coincide.
 
     Parameters
     ----------
@@ -347,11 +336,6 @@ def largest_exponent(
     size : > 0
         Small against the attractor, large against round-off: the square root of round-off times the attractor's size.
     transient : int, initial intervals with renormalisation that are not counted
-
-    Raises
-    ------
-    InputError
-        For invalid numbers, or neighbours that coincide.
 
     References
     ----------

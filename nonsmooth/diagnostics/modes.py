@@ -102,16 +102,11 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
     sliders are other.
 
     Surfaces are in contact in a step with a contact force other than an impact; impacts have no duration and are not
-    modes.
+    modes. InputError for another name.
 
     Parameters
     ----------
     name : a contact of the run, ``"guide.left_lower"``, or a `PrismaticClearance`, ``"guide"``
-
-    Raises
-    ------
-    InputError
-        For another name.
 
     >>> from nonsmooth import GaussQP, Landing, simulate
     >>> from nonsmooth_problems import slider_rod
@@ -174,16 +169,13 @@ def signature(touching: Corners) -> str:
 def active_sets(*, height: float, width: float, clearance: float, side_clearance: float | None = None) -> Corners:
     """All sets of corners (n, 16) that can be closed simultaneously, to first order in the tilt, without the empty set.
 
+    InputError if a number is not positive.
+
     Parameters
     ----------
     height, width : h, w [m], > 0, of the slide
     clearance, side_clearance : c_h, c_w [m], > 0
         Across the height and across the width; `clearance` for both where omitted.
-
-    Raises
-    ------
-    InputError
-        If a number is not positive.
 
     >>> len(active_sets(height=0.08, width=0.06, clearance=1e-4))
     258
@@ -229,7 +221,8 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
     """When a slide is free, and its kind of contact with the guide otherwise, by signature.
 
     A corner is closed in a step with a contact force other than an impact, and in a step with a gap within 1e-8 of its
-    clearance at both ends, since a solver may load only two or three corners of a plane that rests on four.
+    clearance at both ends, since a solver may load only two or three corners of a plane that rests on four. InputError
+    for another name.
 
     Parameters
     ----------
@@ -239,11 +232,6 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
     -------
     Timeline
         Its modes are "free" and the signatures that occur, in order of occurrence.
-
-    Raises
-    ------
-    InputError
-        For another name.
     """
     if not all(f"{name}.{label}" in trajectory.gap for label in LABELS):
         first = f".{LABELS[0]}"

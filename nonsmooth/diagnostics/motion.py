@@ -153,16 +153,11 @@ def pieces(trajectory: Trajectory, kind: str, name: str) -> Pieces:
     start and left limit at the end of each step, rates its derivative; that of a quaternion follows from the angular
     velocity. Interpolation is linear for angular velocities in space, and for all quantities if values and rates do not
     belong to one smooth motion: across an impact inside a step (with rows omitted by `record`) and in steps of implicit
-    Euler.
+    Euler. InputError for an unknown kind or name.
 
     Parameters
     ----------
     kind : "q", "v", "gap" or "gap_rate"
-
-    Raises
-    ------
-    InputError
-        For an unknown kind or name.
     """
     values = columns(trajectory, kind)[name]
     before, after = values[:-1], values[1:]
@@ -316,10 +311,7 @@ def _with_deformation(trajectory: Trajectory, body: FlexibleBody, moments: Array
 def node_positions(trajectory: Trajectory, node: str) -> Array:
     """Positions of a node ``"body.node"`` at the rows (n, d) [m], in the ground frame.
 
-    Raises
-    ------
-    InputError
-        If the run has no such body or node.
+    InputError if the run has no such body or node.
 
     >>> from nonsmooth import Model, MoreauJean, PlanarFlexibleBody, simulate
     >>> from nonsmooth.flexible import Material, Rectangle, beam, modes
@@ -343,12 +335,8 @@ def node_positions(trajectory: Trajectory, node: str) -> Array:
 def stresses(trajectory: Trajectory, body: str) -> Array:
     """Stresses at the stations of a flexible body's modes at the rows (n, stations, components) [Pa].
 
-    Places and components are those of its `Modes`: ``stations`` and ``components``.
-
-    Raises
-    ------
-    InputError
-        If the run has no such body.
+    Places and components are those of its `Modes`: ``stations`` and ``components``. InputError if the run has no such
+    body.
     """
     found = _flexible_body(trajectory, body)
     eta = np.array([trajectory.q[f"{body}.eta{i + 1}"] for i in range(found.count)])

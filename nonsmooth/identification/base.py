@@ -149,7 +149,7 @@ def base_parameters(
 
     The rank is that of the columns scaled to norm 1, by their singular values. In the order of the parameters, a
     parameter leads a combination if it does not depend on the previous leaders; parameters that shall lead are
-    therefore placed first.
+    therefore placed first. InputError if there are fewer rows than parameters, or values are not finite.
 
     Parameters
     ----------
@@ -157,11 +157,6 @@ def base_parameters(
     states : coordinates, velocities and accelerations of the drives, each (n, drives)
         Those of a measurement; random ones by default, see `random_states`.
     bounds, samples, seed : of random states
-
-    Raises
-    ------
-    InputError
-        If there are fewer rows than parameters, or values are not finite.
 
     >>> W = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [3.0, 6.0, 0.0]])
     >>> print(base_parameters(W, names=("a", "b", "c"), units=("kg", "kg", "m")))  # doctest: +ELLIPSIS

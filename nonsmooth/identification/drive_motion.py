@@ -29,17 +29,12 @@ from nonsmooth.model.system import System
 
 @dataclass(frozen=True, eq=False)
 class Fourier:
-    """Motion of all drives.
+    """Motion of all drives; InputError if omega is not positive, or the coefficients are no such table.
 
     Parameters
     ----------
     omega : w [rad/s], > 0; the period is 2 pi/w
     coefficients : (drives, 1 + 2 N), of each drive q_0, a_1 ... a_N, b_1 ... b_N
-
-    Raises
-    ------
-    InputError
-        If omega is not positive, or the coefficients are no such table.
     """
 
     omega: float

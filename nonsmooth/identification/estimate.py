@@ -170,6 +170,9 @@ def estimate(
 ) -> Estimate:  # fmt: skip
     """Estimate the base parameters from measured motion and forces.
 
+    InputError if the data do not go with the mechanism, the motion does not determine the parameters, or the method is
+    unknown.
+
     Parameters
     ----------
     Y : `regressor` of the mechanism
@@ -186,12 +189,6 @@ def estimate(
     slowest : share of the largest speed of a drive; forces at lower speeds are omitted, since friction reverses and
         sticks there and depends on the motion of the journal in its bearing. For "weighted" and "least squares".
     motion_noise : standard deviation of measured coordinates, velocities and accelerations, for "total"
-
-    Raises
-    ------
-    InputError
-        If the data do not go with the mechanism, the motion does not determine the parameters, or the method is
-        unknown.
     """
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")

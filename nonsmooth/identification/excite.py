@@ -37,6 +37,8 @@ TOLERANCE, STEP = 1e-3, 1e-6  # of IPOPT's conditions of optimality; step of cen
 class Bounds:
     """Largest magnitudes of the motion of each drive.
 
+    InputError if a bound is not positive, or they are not equally many.
+
     Parameters
     ----------
     position, velocity, acceleration : one number > 0 per drive [rad or m, per s, per s^2]
@@ -44,11 +46,6 @@ class Bounds:
     clear : callable, optional
         Function of positions (n, drives) that returns (n, k) values, each >= 0 where nothing collides. Its derivatives
         are central differences.
-
-    Raises
-    ------
-    InputError
-        If a bound is not positive, or they are not equally many.
     """
 
     position: tuple[float, ...]
@@ -161,7 +158,8 @@ def excite(
     """Find the periodic motion of the drives from which the base parameters are estimated with the best accuracy.
 
     Each start is a random series, scaled to its bounds, improved by IPOPT. The best one is scaled such that every bound
-    holds at 20 000 points of the period.
+    holds at 20 000 points of the period. InputError if the bounds are not of as many drives, or no start gives a
+    regular regressor.
 
     Parameters
     ----------
@@ -172,11 +170,6 @@ def excite(
     base : the combinations of parameters; those of `base_parameters` by default
     workers : processes; one per processor by default
     progress : callable (what, share), or True for words on one line, optional
-
-    Raises
-    ------
-    InputError
-        If the bounds are not of as many drives, or no start gives a regular regressor.
     """
     from nonsmooth.studies.workers import outcomes
 

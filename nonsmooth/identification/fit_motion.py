@@ -267,6 +267,9 @@ def fit_motion(
 ) -> MotionFit:  # fmt: skip
     """Fit parameters of a mechanism, such as clearance, friction and restitution of a joint, to its measured motion.
 
+    InputError for an unknown parameter, a range that is not positive, a column that the mechanism does not have, or a
+    file of another search.
+
     Parameters
     ----------
     system : starts as the measured mechanism did
@@ -277,12 +280,6 @@ def fit_motion(
     until : [s], end of the part of the motion that is used; all of it by default, see `predictable_time`
     resume : file (.json) with finished starts, improvements and profiles, from which an interrupted search is continued
     progress : callable (what, share), or True for words on one line, optional
-
-    Raises
-    ------
-    InputError
-        For an unknown parameter, a range that is not positive, a column that the mechanism does not have, or a file of
-        another search.
     """
     return _Fit(system, stepper, data, parameters, dt, settings or FitMotion(), until, resume, progress).result()
 

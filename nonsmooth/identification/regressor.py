@@ -53,16 +53,13 @@ class Parameter:
 class LinkFrame:
     """The frame of a body about which its first moments and inertia are taken.
 
+    InputError if the axes are not orthonormal and right-handed within 1e-9.
+
     Parameters
     ----------
     origin : [m], in the frame of the body, whose origin is the centre of mass
     axes : (3, 3)
         Unit vectors of the axes, row by row, in the frame of the body; its own where omitted. In space only.
-
-    Raises
-    ------
-    InputError
-        If the axes are not orthonormal and right-handed within 1e-9.
     """
 
     origin: tuple[float, ...]
@@ -158,6 +155,9 @@ def regressor(
 ) -> Regressor:  # fmt: skip
     """The regressor of a mechanism with ideal joints, a tree or with closed loops, in the plane or in space.
 
+    InputError for an unknown name, a load that is not linear in the parameter, or drives that do not determine the
+    motion.
+
     Parameters
     ----------
     system : built, without contacts; of a mechanism with clearances build ``model.ideal()``
@@ -169,11 +169,6 @@ def regressor(
     loads : ``"spring.stiffness"``
         Parameters of springs, dampers and other loads that are identified, too; the forces must be linear in them.
         Loads that are not named are known, with their built values.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, a load that is not linear in the parameter, or drives that do not determine the motion.
 
     >>> from nonsmooth_problems import xy_pointing
     >>> Y = regressor(xy_pointing().build(), ["motor1", "motor2"])
@@ -440,14 +435,11 @@ def _wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca
 def radial_forces(Y: Regressor, states: tuple[Array, Array, Array], joint: str, values: Array | None = None) -> Array:
     """Radial force (n,) [N] of an ideal revolute joint in the motion.
 
+    InputError if there is no such revolute joint, or its force is not determined since joints are redundant.
+
     Parameters
     ----------
     values : standard parameters; those built where omitted
-
-    Raises
-    ------
-    InputError
-        If there is no such revolute joint, or its force is not determined since joints are redundant.
     """
     found = next((one for one in Y.system.elements if one.name == joint and isinstance(one, Revolute)), None)
     if found is None:

@@ -62,6 +62,8 @@ class RunCheckpoint:
 class Checkpoint:
     """A file from which the runs of one call of `simulate` continue; there are several if steps are chosen.
 
+    InputError if the file is not a checkpoint, is damaged, contains another call, or cannot be written.
+
     Parameters
     ----------
     path
@@ -69,11 +71,6 @@ class Checkpoint:
         with which `nonsmooth run --resume` repeats the call.
     every : [s] between two writes
     call : the data that identify the call, without arguments that do not influence the results
-
-    Raises
-    ------
-    InputError
-        If the file is not a checkpoint, is damaged, contains another call, or cannot be written.
     """
 
     def __init__(self, path: Any, every: Any, call: Mapping[str, Any]) -> None:

@@ -180,16 +180,13 @@ def automatic(
 ) -> Trajectory:  # fmt: skip
     """The motion to the requested accuracy, if it can be reached.
 
+    SimulationFailed if every scheme failed; with the trajectory that came furthest.
+
     Parameters
     ----------
     run : runs a rung of the ladder
     stepper : the scheme whose steps are to be chosen; None to choose the scheme as well
     accuracy : [-], relative to the smallest clearance for positions, and to the peak force for forces
-
-    Raises
-    ------
-    SimulationFailed
-        If every scheme failed; with the trajectory that came furthest.
     """
     compare, length = Agreement(system, values, accuracy), t_end - start.t
     methods = [stepper]

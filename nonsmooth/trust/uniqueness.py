@@ -80,12 +80,8 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
 
     Rows with the same contacts in the same modes are treated as equivalent: the set is evaluated at up to three of
     them, and the median is used, since directions may be dependent at single positions. After 300 evaluations the
-    remaining rows get the numbers of the row before them.
-
-    Raises
-    ------
-    InputError
-        If the run was read from a file without its mechanism.
+    remaining rows get the numbers of the row before them. InputError if the run was read from a file without its
+    mechanism.
 
     Examples
     --------
