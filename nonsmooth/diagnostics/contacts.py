@@ -192,8 +192,6 @@ def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1
     rows. A run that is shorter has its impulse over the same duration. InputError for an unknown contact, or a duration
     that is not positive.
 
-    Examples
-    --------
     A ball of 1 kg falls from 10 mm and rebounds with e = 0.9: its first impulse, 0.84 N s, over 1 ms.
 
     >>> from nonsmooth import simulate

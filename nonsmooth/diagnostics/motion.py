@@ -251,8 +251,6 @@ class Momentum:
 def momentum(trajectory: Trajectory) -> Momentum:
     """Linear and angular momentum; masses are those of the run's manifest.
 
-    Examples
-    --------
     >>> from nonsmooth import Model, MoreauJean, PlanarBody, SpatialBody, simulate
     >>> puck = PlanarBody("puck", mass=2.0, inertia=0.1, position=(0.0, 1.0), velocity=(3.0, 0.0), angular_velocity=5.0)
     >>> run = simulate(Model([puck]).build(), MoreauJean(), t_end=0.1, dt=0.1)

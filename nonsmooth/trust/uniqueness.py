@@ -83,8 +83,6 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
     remaining rows get the numbers of the row before them. InputError if the run was read from a file without its
     mechanism.
 
-    Examples
-    --------
     A block that sticks on two corners: the part of their friction forces that cancels is not determined.
 
     >>> from nonsmooth import GaussQP, simulate
