@@ -352,7 +352,7 @@ def test_words_of_a_forged_checkpoint_are_plain(tmp_path, monkeypatch, capsys):
         checkpoint = Checkpoint("forged.nc", 60.0, {})
         checkpoint.request = words
         checkpoint.next_run({})
-        checkpoint.save(0, {})
+        checkpoint.save({})
         assert main(["run", "--resume", "forged.nc"]) == 2
         assert "was not written by `nonsmooth run`" in capsys.readouterr().err
         os.remove("forged.nc")

@@ -14,7 +14,6 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +49,6 @@ def call_of(system: Any, values: NDArray[Any], first: State, stated: Mapping[str
     }  # fmt: skip
 
 
-@dataclass
-class RunCheckpoint:
-    """Checkpoint of one run of a call: the saved state from which it continues, None at its start."""
-
-    file: Checkpoint
-    number: int
-    saved_state: Tree | None
-
-
 class Checkpoint:
     """A file from which the runs of one call of `simulate` continue; there are several if steps are chosen.
 
@@ -80,7 +70,7 @@ class Checkpoint:
         self.every, self.request = float(every), str(getattr(path, "request", ""))
         self.call: dict[str, Any] = json.loads(json.dumps(dict(call), default=str))
         self.runs: list[Tree] = []
-        self.started, self.warned = 0, False
+        self.number, self.warned = -1, False
         if self.path.exists():
             known, self.runs, request = stored(self.path)
             self.request = self.request or request
@@ -102,22 +92,21 @@ class Checkpoint:
         load_libraries()  # before the run instead of within its first interval
         self.last, self.pause = time.monotonic(), self.every
 
-    def next_run(self, settings: Mapping[str, Any]) -> RunCheckpoint:
-        """The next run of the call, with its state if the file contains it."""
-        number, self.started = self.started, self.started + 1
+    def next_run(self, settings: Mapping[str, Any]) -> None:
+        """Begin the next run of the call: `saved_state` is that from which it continues, None from its start."""
+        self.number += 1
         stated: dict[str, Any] = json.loads(json.dumps(dict(settings), default=str))
-        if number < len(self.runs) and self.runs[number].get("settings") != stated:
-            del self.runs[number:]  # of runs chosen differently, with another budget
-        found = self.runs[number] if number < len(self.runs) else None
-        del self.runs[number + 1 :]
-        if found is None:
+        if self.number < len(self.runs) and self.runs[self.number].get("settings") != stated:
+            del self.runs[self.number :]  # of runs chosen differently, with another budget
+        del self.runs[self.number + 1 :]
+        if self.number == len(self.runs):
             self.runs.append({"settings": stated})
-        return RunCheckpoint(self, number, None if found is None else found.get("held"))
+        self.saved_state: Tree | None = self.runs[self.number].get("held")
 
-    def save(self, number: int, tree: Tree) -> None:
-        """Write the file again. If this fails, a warning is issued once and the run continues."""
+    def save(self, tree: Tree) -> None:
+        """Write the file again, with the state of the run. If this fails, a warning is issued once."""
         begin = time.monotonic()
-        self.runs[number]["held"], arrays = tree, list[NDArray[Any]]()
+        self.runs[self.number]["held"], arrays = tree, list[NDArray[Any]]()
         try:
             state = json.dumps(_packed({"call": self.call, "runs": self.runs}, arrays))
             data = np.concatenate([np.zeros(1, np.uint8), *(one.view(np.uint8) for one in arrays)])

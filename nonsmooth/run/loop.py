@@ -25,7 +25,7 @@ from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import stage
-from nonsmooth.run.checkpoints import RunCheckpoint, incomplete
+from nonsmooth.run.checkpoints import Checkpoint, incomplete
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.deformation_range import check_deformations
@@ -112,7 +112,7 @@ class TimeLoop:
 
     def __init__(
         self, compile: Callable[[], Run], chain: Chain, control: StepControl, recorder: Recorder,
-        system: System, values: Array, t_end: float, budget: Budget, checkpoint: RunCheckpoint | None = None,
+        system: System, values: Array, t_end: float, budget: Budget, checkpoint: Checkpoint | None = None,
     ) -> None:  # fmt: skip
         self._compile, self._compiled, self.checkpoint = compile, cast(Run | None, None), checkpoint
         self._saved_state: dict[str, Any] | None = None  # after the last step, for a checkpoint
@@ -205,7 +205,7 @@ class TimeLoop:
                 steps.hold(saved["compiled"], state, origin)
             self.steps = len(self.recorder) - 1
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise incomplete(self.checkpoint.file.path, error) from error
+            raise incomplete(self.checkpoint.path, error) from error
         self.clock -= seconds
         return cast(State, state)
 
@@ -216,8 +216,7 @@ class TimeLoop:
         self._saved_state = {
             "state": state, "chain": self.chain.held(), "rows": len(self.recorder), "compiled": steps.held(state)
         }  # fmt: skip
-        file = self.checkpoint.file
-        if time.monotonic() - file.last >= file.pause:
+        if time.monotonic() - self.checkpoint.last >= self.checkpoint.pause:
             self._save()
 
     def _save(self) -> None:
@@ -228,10 +227,10 @@ class TimeLoop:
         try:
             rows = self.recorder.saved_state(self._saved_state["rows"])
         except MemoryError as error:
-            self.checkpoint.file.refuse(error)
+            self.checkpoint.refuse(error)
             return
         tree = {**self._saved_state, "recorder": rows, "seconds": begin - self.clock}
-        self.checkpoint.file.save(self.checkpoint.number, tree)
+        self.checkpoint.save(tree)
         self.clock += time.perf_counter() - begin  # which is no computing
 
     def _finish(self, state: State, status: str) -> Trajectory:

@@ -317,7 +317,8 @@ def _run(
             scheme = replace(stepper, solver=getattr(solvers, stepper.default_solver)())  # type: ignore[type-var]
         return {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
 
-    saved = None if checkpoint is None else checkpoint.next_run(settings())
+    if checkpoint is not None:
+        checkpoint.next_run(settings())
     steps = steps_of(stepper)
     rules, engine = steps.rules(system, stepper, control, values), "interpreted" if interpreted else "compiled"
     chain = Chain(stepper.solver or getattr(solvers, stepper.rescuing_solver)(), stepper.fallback)
@@ -335,7 +336,7 @@ def _run(
 
     if level % 2 and not first.memory:
         first = replace(first, q=_in_last_digits(first.q), v=_in_last_digits(first.v))
-    loop = TimeLoop(compile, chain, control, recorder, system, values, t_end, budget, saved)
+    loop = TimeLoop(compile, chain, control, recorder, system, values, t_end, budget, checkpoint)
     return timed("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
 
 

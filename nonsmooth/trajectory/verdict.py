@@ -149,7 +149,16 @@ def first_verdict(
             elif overlap > DEEP:
                 deep = [f"{name} overlaps by {100 * overlap:.2g} % of its {size}"]
     open_ = _open_constraint(system, parameters, c, t, q)
-    others = _signs_of_sums(c, energy, counts, lambda: rests(system, parameters, t, q, v))
+
+    def rests() -> bool:
+        """Whether energies are round-off: displacements are, or velocities, since a driver's position jumps."""
+        moved, size = displacement(system, parameters, q)
+        if moved <= REST * size:
+            return True
+        fastest = float(np.max(np.maximum(*map(np.abs, bounds(v))) * system.gyration(parameters), initial=0.0))
+        return fastest * float(t[-1] - t[0]) <= JUMPED * moved
+
+    others = _signs_of_sums(c, energy, counts, rests)
     signs = (*broken, *deep, *open_, *others)
     if status != "finished":
         return status, Verdict("incomplete", "the run ended early", signs=signs)
@@ -184,16 +193,6 @@ def reference_length(system: System, parameters: Array, q: Array) -> tuple[float
     if moved <= REST * size:
         return MOVED * size, "a thousandth of the largest coordinate, of a mechanism that rests"
     return MOVED * moved, "a thousandth of the largest displacement"
-
-
-def rests(system: System, parameters: Array, t: Array, q: Array, v: Array) -> bool:
-    """Whether the energies of a run are round-off: its displacements are, or its velocities, since a driver's position
-    jumps."""
-    moved, size = displacement(system, parameters, q)
-    if moved <= REST * size:
-        return True
-    fastest = float(np.max(np.maximum(*map(np.abs, bounds(v))) * system.gyration(parameters), initial=0.0))
-    return fastest * float(t[-1] - t[0]) <= JUMPED * moved
 
 
 def _open_constraint(system: System, parameters: Array, certificate: Certificate, t: Array, q: Array) -> list[str]:
