@@ -105,10 +105,7 @@ class Budget:
 
 
 class TimeLoop:
-    """One run: its loop, and its trajectory wherever it ends.
-
-    Steps are taken ahead, as many as they certify; one that is not certified is rescued, or ends the run.
-    """
+    """One run: steps are taken ahead, as many as they certify; one that is not certified is rescued or ends the run."""
 
     def __init__(
         self, compile: Callable[[], Run], chain: Chain, control: StepControl, recorder: Recorder,

@@ -309,10 +309,7 @@ def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -
     """Rows of steps, in which the impulses of jumps are those of impacts, and which contacts of the rows at which
     velocities jump these are (m, nc).
 
-    Parameters
-    ----------
-    a : tables of rows
-    last : of the two steps before: length, normal impulses, gap velocities, velocities (2, 1 + 2 nc + nv)
+    `last`: of the two steps before their length, normal impulses, gap velocities, velocities (2, 1 + 2 nc + nv).
     """
     none = np.zeros(a["P_N_impact"].shape, dtype=bool)
     frictional = system.elementwise.contact_law(parameters)[1] > 0.0

@@ -244,21 +244,14 @@ def hermite(s: Array, h: Array, ends: tuple[tuple[Array, ...], tuple[Array, ...]
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where times lie among the rows.
-
-    Parameters
-    ----------
-    t : times (n,) [s]
-    step
-        The step (n,) whose motion holds there, by the row at which it begins: -1 before the first row, the last row
-        behind it.
-    row : the row (n,) at this time, -1 between rows
-    side : ``"right"`` or ``"left"``: the limit at rows
-    """
+    """Where times t (n,) [s] lie among the rows."""
 
     t: Array
+    #: the steps (n,) whose motion holds there, by the rows at which they begin: -1 before the first row
     step: Index
+    #: the rows (n,) at these times, -1 between rows
     row: Index
+    #: ``"right"`` or ``"left"``: the limit at rows
     side: str
 
 

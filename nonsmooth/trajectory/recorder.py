@@ -128,8 +128,7 @@ class Recorder:
         impacts, energies and the certificate cover all steps. Rows are evaluated, and those between omitted, during the
         run, so that its memory is that of the kept rows (see `Store`), of one group of `record` rows, and of `WAITING`.
     observe
-        Evaluates rows; by default with the functions of the system. If a compiled loop provides it, it must not use the
-        memory of the steps.
+        Evaluates rows, without the memory of the steps; by default with the functions of the system.
     expected : number of steps that the run has at least
     constant
         Whether steps are constant: velocity-level schemes then have impulses of impacts in lasting contacts, which are

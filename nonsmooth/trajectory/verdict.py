@@ -119,18 +119,11 @@ def first_verdict(
     system: System, parameters: Array, certificate: Certificate, *, t: Array, q: Array, v: Array, gap: Array,
     energy: Mapping[str, Array], counts: Mapping[str, Any], status: str,
 ) -> tuple[str, Verdict]:  # fmt: skip
-    """Status and verdict from a single run.
+    """Status and verdict from a single run: its rows t (n,) [s], q (n, nq), v (n, nv), the true gaps [m] and energies
+    [J], and the status of the time loop.
 
     A run that reached its end is finished only if its numbers are finite, the equations of its steps are solved, and no
     rigid contact overlaps by more than its clearance; otherwise its status is ``"untrusted: ..."``.
-
-    Parameters
-    ----------
-    t, q, v : times (n,) [s], coordinates (n, nq) and velocities (n, nv) at the rows
-    gap : true gaps (n, nc) [m]
-    energy : ``kinetic``, ``potential``, ``remainder`` and losses at the rows [J]
-    counts : ``solves`` and ``fallbacks``
-    status : status of the time loop
     """
     c, broken, deep = certificate, list[str](), list[str]()  # signs that a run is not a motion, and of deep overlaps
     if not all(map(math.isfinite, (c.gap_violation, c.joint_violation, c.complementarity, c.motion_residual))):
