@@ -351,7 +351,8 @@ def test_words_of_a_forged_checkpoint_are_plain(tmp_path, monkeypatch, capsys):
     for words in ("", "[]", "{}", *(json.dumps({"request": request, "files": {}}) for request in requests)):
         checkpoint = Checkpoint("forged.nc", 60.0, {})
         checkpoint.request = words
-        checkpoint._write()
+        checkpoint.next_run({})
+        checkpoint.save({})
         assert main(["run", "--resume", "forged.nc"]) == 2
         assert "was not written by `nonsmooth run`" in capsys.readouterr().err
         os.remove("forged.nc")

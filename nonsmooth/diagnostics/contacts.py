@@ -139,10 +139,7 @@ def closed_time(trajectory: Trajectory, contact: str) -> float:
 def agreement(a: Trajectory, b: Trajectory) -> float:
     """Share of the common time [-] in which two runs agree on a contact's being open or closed, mean of the contacts.
 
-    Raises
-    ------
-    InputError
-        If the runs have different contacts.
+    InputError if the runs have different contacts.
     """
     if a.gap.names != b.gap.names:
         raise InputError(f"The runs have different contacts: {', '.join(a.gap.names)} and {', '.join(b.gap.names)}.")
@@ -193,15 +190,9 @@ def largest_mean_force(trajectory: Trajectory, contact: str, duration: float = 1
 
     The force of a rigid impact is not finite, but its impulse over a duration is, so that rigid and compliant runs,
     steps and clearances can be compared. The largest mean begins or ends at a row, since forces are constant between
-    rows. A run that is shorter has its impulse over the same duration.
+    rows. A run that is shorter has its impulse over the same duration. InputError for an unknown contact, or a duration
+    that is not positive.
 
-    Raises
-    ------
-    InputError
-        For an unknown contact, or a duration that is not positive.
-
-    Examples
-    --------
     A ball of 1 kg falls from 10 mm and rebounds with e = 0.9: its first impulse, 0.84 N s, over 1 ms.
 
     >>> from nonsmooth import simulate

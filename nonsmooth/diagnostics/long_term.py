@@ -13,7 +13,7 @@ from nonsmooth.diagnostics.motion import KINDS, RATES, Pieces, columns, pieces, 
 from nonsmooth.exceptions import InputError
 from nonsmooth.trajectory import Columns, Trajectory
 
-DIRECTIONS = ("rising", "falling", "both")
+DIRECTIONS = {"rising": (1,), "falling": (-1,), "both": (1, -1)}
 AT_ROW = 1e-9  # share of a step within which a crossing is at the step's row
 SAME = 1e-9  # share of a period within which a time is identified with a row
 
@@ -52,6 +52,7 @@ def poincare(
 
     Between rows the quantity follows `pieces`: cubic Hermite interpolants of coordinates and gaps. A velocity or gap
     velocity that jumps past the value crosses it at the impact, once. A start at the value is not a crossing.
+    InputError for an unknown kind, name or direction, or a period that is not positive.
 
     Parameters
     ----------
@@ -61,11 +62,6 @@ def poincare(
     direction : "rising", "falling" or "both"
     period : in the quantity's unit, optional, the value is repeated with this period: ``2 * pi`` for a rotating crank
     after : [s], optional, omit earlier crossings, such as those of a transient
-
-    Raises
-    ------
-    InputError
-        For an unknown kind, name or direction, or a period that is not positive.
 
     >>> from nonsmooth import EventDriven, ErrorControl, simulate
     >>> from nonsmooth_problems import bouncing_ball
@@ -83,10 +79,15 @@ def poincare(
         raise InputError(f"value must be a finite number, got {value!r}.")
     course = pieces(trajectory, kind, name)
     crossings = _crossings_within_steps(course, value, period)
-    if kind in RATES:
-        crossings += _crossings_at_jumps(course, value, period)
-    signs = {"rising": (1,), "falling": (-1,), "both": (1, -1)}[direction]
-    start = -np.inf if after is None else after
+    if kind in RATES:  # which jump at rows, between the end of one piece and the start of the next
+        starts, ends = course.coefficients[:, 0], course.coefficients.sum(axis=1)
+        before, behind = np.append(course.first, ends), np.append(starts, course.last)
+        for k in np.flatnonzero(before != behind).tolist():
+            x, y = float(before[k]), float(behind[k])
+            for wanted in _levels(min(x, y), max(x, y), value, period):
+                if (x < wanted) != (y < wanted):
+                    crossings.append((float(course.t[k]), 1 if y > x else -1))
+    signs, start = DIRECTIONS[direction], -np.inf if after is None else after
     chosen = [(t, sign) for t, sign in sorted(crossings) if sign in signs and t >= start]
     t = np.array([t for t, _ in chosen])
     return _section(trajectory, t, np.array([sign for _, sign in chosen], dtype=np.int8))
@@ -95,16 +96,13 @@ def poincare(
 def stroboscope(trajectory: Trajectory, period: float, *, phase: float = 0.0, after: float | None = None) -> Section:
     """States once per period: at ``t_0 + (phase + k) period`` with the run's first time t_0, k = 0, 1, ...
 
+    InputError if the period is not positive.
+
     Parameters
     ----------
     period : [s]
     phase : [-], in periods
     after : [s], optional, omit earlier times, such as those of a transient
-
-    Raises
-    ------
-    InputError
-        If the period is not positive.
     """
     if not (np.isfinite(period) and period > 0):
         raise InputError(f"period must be a positive number of seconds, got {period!r}.")
@@ -150,19 +148,6 @@ def _crossings_within_steps(course: Pieces, value: float, period: float | None) 
                     continue
                 t = course.t[k + 1] if share == 1.0 else course.t[k] + share * (course.t[k + 1] - course.t[k])
                 found.append((float(t), 1 if y > x else -1))
-    return found
-
-
-def _crossings_at_jumps(course: Pieces, value: float, period: float | None) -> list[tuple[float, int]]:
-    """Crossings by jumps at rows, which lie between the end of one piece and the start of the next."""
-    starts, ends = course.coefficients[:, 0], course.coefficients.sum(axis=1)
-    before, after = np.append(course.first, ends), np.append(starts, course.last)
-    found = []
-    for k in np.flatnonzero(before != after).tolist():
-        x, y = float(before[k]), float(after[k])
-        for wanted in _levels(min(x, y), max(x, y), value, period):
-            if (x < wanted) != (y < wanted):
-                found.append((float(course.t[k]), 1 if y > x else -1))
     return found
 
 
@@ -238,7 +223,8 @@ def spectrum(
 
     Coordinates, velocities and gaps are sampled from `pieces`, forces as means over the sampling interval including the
     impulses of impacts. The mean is subtracted before the window is applied, and is given at frequency 0. A Hann window
-    separates lines that are not on the grid of frequencies; ``"boxcar"`` (none) is exact for whole periods.
+    separates lines that are not on the grid of frequencies; ``"boxcar"`` (none) is exact for whole periods. InputError
+    for an unknown kind, name or window, a span outside the run, or too few samples.
 
     Parameters
     ----------
@@ -247,11 +233,6 @@ def spectrum(
     window : name known to `scipy.signal.get_window`
     span : (from, to) [s], optional, part of the run, for instance without its transient; all of it by default
     samples : int, optional, at least 4; by default the number of rows in the span
-
-    Raises
-    ------
-    InputError
-        For an unknown kind, name or window, a span outside the run, or too few samples.
     """
     from scipy.signal import get_window
 
@@ -341,7 +322,7 @@ def largest_exponent(
 ) -> Exponent:  # fmt: skip
     """Benettin's method with two trajectories: after each interval the distance of the neighbour is rescaled.
 
-    ``lambda = 1/(n tau) sum ln(d_k / d_0)``.
+    ``lambda = 1/(n tau) sum ln(d_k / d_0)``. InputError for invalid numbers, or neighbours that coincide.
 
     Parameters
     ----------
@@ -355,11 +336,6 @@ def largest_exponent(
     size : > 0
         Small against the attractor, large against round-off: the square root of round-off times the attractor's size.
     transient : int, initial intervals with renormalisation that are not counted
-
-    Raises
-    ------
-    InputError
-        For invalid numbers, or neighbours that coincide.
 
     References
     ----------

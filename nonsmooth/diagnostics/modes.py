@@ -102,16 +102,11 @@ def mode_timeline(trajectory: Trajectory, name: str) -> Timeline:
     sliders are other.
 
     Surfaces are in contact in a step with a contact force other than an impact; impacts have no duration and are not
-    modes.
+    modes. InputError for another name.
 
     Parameters
     ----------
     name : a contact of the run, ``"guide.left_lower"``, or a `PrismaticClearance`, ``"guide"``
-
-    Raises
-    ------
-    InputError
-        For another name.
 
     >>> from nonsmooth import GaussQP, Landing, simulate
     >>> from nonsmooth_problems import slider_rod
@@ -174,16 +169,13 @@ def signature(touching: Corners) -> str:
 def active_sets(*, height: float, width: float, clearance: float, side_clearance: float | None = None) -> Corners:
     """All sets of corners (n, 16) that can be closed simultaneously, to first order in the tilt, without the empty set.
 
+    InputError if a number is not positive.
+
     Parameters
     ----------
     height, width : h, w [m], > 0, of the slide
     clearance, side_clearance : c_h, c_w [m], > 0
         Across the height and across the width; `clearance` for both where omitted.
-
-    Raises
-    ------
-    InputError
-        If a number is not positive.
 
     >>> len(active_sets(height=0.08, width=0.06, clearance=1e-4))
     258
@@ -199,10 +191,15 @@ def active_sets(*, height: float, width: float, clearance: float, side_clearance
     tight = (None, *itertools.product(SIGNS, SIGNS))
     found = []
     for twist in SIGNS:
-        for height_walls, width_walls in itertools.product(tight, tight):
-            if (height_walls or width_walls) and _feasible(twist, (height_walls, width_walls), limits):
+        for walls in itertools.product(tight, tight):
+            # a twist of this sign exists at its limit where only it touches walls, below it otherwise; where none is
+            # touched by the twist alone, any small one, and none, leaves room for the rest
+            at = [limit for signs, limit in zip(walls, limits, strict=True) if signs == (0, 0)]
+            below = [limit for signs, limit in zip(walls, limits, strict=True) if signs != (0, 0)]
+            exists = not at or (twist != 0 and min(at) == max(at) and all(at[0] < limit for limit in below))
+            if any(walls) and exists:
                 # a twist about x moves a corner against y where it is high in z, and along z where it is high in y
-                found.append([*_touched(height_walls, -twist), *_touched(width_walls, twist)])
+                found.append([*_touched(walls[0], -twist), *_touched(walls[1], twist)])
     return np.unique(np.array(found, dtype=bool), axis=0)
 
 
@@ -224,7 +221,8 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
     """When a slide is free, and its kind of contact with the guide otherwise, by signature.
 
     A corner is closed in a step with a contact force other than an impact, and in a step with a gap within 1e-8 of its
-    clearance at both ends, since a solver may load only two or three corners of a plane that rests on four.
+    clearance at both ends, since a solver may load only two or three corners of a plane that rests on four. InputError
+    for another name.
 
     Parameters
     ----------
@@ -234,11 +232,6 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
     -------
     Timeline
         Its modes are "free" and the signatures that occur, in order of occurrence.
-
-    Raises
-    ------
-    InputError
-        For another name.
     """
     if not all(f"{name}.{label}" in trajectory.gap for label in LABELS):
         first = f".{LABELS[0]}"
@@ -253,15 +246,6 @@ def signature_timeline(trajectory: Trajectory, name: str) -> Timeline:
     words = [signature(step) for step in np.column_stack(columns)]
     modes = tuple(dict.fromkeys((FREE, *words)))
     return Timeline.of_steps(trajectory, name, modes, np.array([modes.index(word) for word in words], dtype=np.intp))
-
-
-def _feasible(twist: int, walls: tuple[tuple[int, int] | None, ...], limits: tuple[float, float]) -> bool:
-    """Whether a twist of this sign exists: at its limit where only it touches the walls, below it otherwise."""
-    at = [limit for signs, limit in zip(walls, limits, strict=True) if signs == (0, 0)]
-    below = [limit for signs, limit in zip(walls, limits, strict=True) if signs != (0, 0)]
-    if not at:
-        return True  # any small twist, and none, leaves room for the rest
-    return twist != 0 and min(at) == max(at) and all(at[0] < limit for limit in below)
 
 
 def _touched(signs: tuple[int, int] | None, twist: int) -> Iterator[bool]:

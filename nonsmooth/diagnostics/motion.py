@@ -153,16 +153,11 @@ def pieces(trajectory: Trajectory, kind: str, name: str) -> Pieces:
     start and left limit at the end of each step, rates its derivative; that of a quaternion follows from the angular
     velocity. Interpolation is linear for angular velocities in space, and for all quantities if values and rates do not
     belong to one smooth motion: across an impact inside a step (with rows omitted by `record`) and in steps of implicit
-    Euler.
+    Euler. InputError for an unknown kind or name.
 
     Parameters
     ----------
     kind : "q", "v", "gap" or "gap_rate"
-
-    Raises
-    ------
-    InputError
-        For an unknown kind or name.
     """
     values = columns(trajectory, kind)[name]
     before, after = values[:-1], values[1:]
@@ -213,7 +208,6 @@ def columns(trajectory: Trajectory, kind: str) -> Columns:
 
 
 PLANAR, SPATIAL = ("PlanarBody", "PlanarFlexibleBody"), ("SpatialBody", "SpatialFlexibleBody")  # kinds of bodies
-LOSSES = ("impacts", "contact", "friction", "damping")
 
 
 def dissipated(trajectory: Trajectory) -> dict[str, float]:
@@ -222,7 +216,8 @@ def dissipated(trajectory: Trajectory) -> dict[str, float]:
     ``impacts`` of rigid contacts, ``contact`` for the hysteresis of compliant ones, ``friction``, and ``damping`` of
     dampers. Numerical dissipation is not included: see the remainder of `EnergyLedger`.
     """
-    return {name: float(getattr(trajectory.certificate.energy, f"loss_{name}")) for name in LOSSES}
+    losses = ("impacts", "contact", "friction", "damping")
+    return {name: float(getattr(trajectory.certificate.energy, f"loss_{name}")) for name in losses}
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,8 +251,6 @@ class Momentum:
 def momentum(trajectory: Trajectory) -> Momentum:
     """Linear and angular momentum; masses are those of the run's manifest.
 
-    Examples
-    --------
     >>> from nonsmooth import Model, MoreauJean, PlanarBody, SpatialBody, simulate
     >>> puck = PlanarBody("puck", mass=2.0, inertia=0.1, position=(0.0, 1.0), velocity=(3.0, 0.0), angular_velocity=5.0)
     >>> run = simulate(Model([puck]).build(), MoreauJean(), t_end=0.1, dt=0.1)
@@ -271,7 +264,7 @@ def momentum(trajectory: Trajectory) -> Momentum:
     bodies = tuple(name for name, kind in kinds.items() if kind in PLANAR + SPATIAL)
     value = {name: entry["value"] for name, entry in trajectory.manifest["parameters"].items()}
     mass = np.array([value[f"{body}.mass"] for body in bodies])
-    spatial = any(kind in SPATIAL for kind in kinds.values())
+    spatial, flexible = any(kind in SPATIAL for kind in kinds.values()), _flexible_bodies(trajectory)
     axes = "xyz" if spatial else "xy"
 
     def columns(table: str, label: str) -> Array:
@@ -285,14 +278,17 @@ def momentum(trajectory: Trajectory) -> Momentum:
         x, y, u, w = r[..., 0], r[..., 1], columns("v", "x"), columns("v", "y")
         own = inertia * columns("v", "angle")
         for i, body in enumerate(bodies):
-            own[:, i : i + 1] = _with_deformation(trajectory, body, own[:, i : i + 1])
+            if body in flexible:
+                own[:, i : i + 1] = _with_deformation(trajectory, flexible[body], own[:, i : i + 1])
         return Momentum(bodies, linear, own + mass * (x * w - y * u))
     spin = []  # R J omega (n, 3) about the centre of mass in the global frame
     for body in bodies:
         labels = ("xx", "yy", "zz", "xy", "xz", "yz")
         xx, yy, zz, xy, xz, yz = (value.get(f"{body}.inertia_{label}", 0.0) for label in labels)
         omega = np.column_stack([trajectory.v[f"{body}.w{axis}"] for axis in "xyz"])
-        own = _with_deformation(trajectory, body, omega @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        own = omega @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if body in flexible:
+            own = _with_deformation(trajectory, flexible[body], own)
         w = trajectory.q[f"{body}.qw"][:, None]
         u = np.column_stack([trajectory.q[f"{body}.q{axis}"] for axis in "xyz"])
         # the rotation of a vector by a quaternion of norm n, over n^2, as a placement has it
@@ -302,24 +298,18 @@ def momentum(trajectory: Trajectory) -> Momentum:
     return Momentum(bodies, linear, np.stack(spin, axis=1) + np.cross(r, linear))
 
 
-def _with_deformation(trajectory: Trajectory, body: str, moments: Array) -> Array:
+def _with_deformation(trajectory: Trajectory, body: FlexibleBody, moments: Array) -> Array:
     """Angular momenta (n, 1 or 3) about the mass centre, in the frame, from those of the undeformed body."""
-    flexible = _flexible_body(trajectory, body)
-    if flexible is None:
-        return moments
-    eta = np.array([trajectory.q[f"{body}.eta{i + 1}"] for i in range(flexible.count)])
-    symbols = ca.SX.sym("eta", flexible.count), ca.SX.sym("moment", moments.shape[1])
-    moment = ca.Function("moment", [*symbols], [flexible.frame.moment(*symbols)])
+    eta = np.array([trajectory.q[f"{body.name}.eta{i + 1}"] for i in range(body.count)])
+    symbols = ca.SX.sym("eta", body.count), ca.SX.sym("moment", moments.shape[1])
+    moment = ca.Function("moment", [*symbols], [body.frame.moment(*symbols)])
     return np.asarray(moment(eta, moments.T)).T
 
 
 def node_positions(trajectory: Trajectory, node: str) -> Array:
     """Positions of a node ``"body.node"`` at the rows (n, d) [m], in the ground frame.
 
-    Raises
-    ------
-    InputError
-        If the run has no such body or node.
+    InputError if the run has no such body or node.
 
     >>> from nonsmooth import Model, MoreauJean, PlanarFlexibleBody, simulate
     >>> from nonsmooth.flexible import Material, Rectangle, beam, modes
@@ -331,7 +321,7 @@ def node_positions(trajectory: Trajectory, node: str) -> Array:
     [[0.15, 0.0], [0.15, 0.0]]
     """
     name, _, own = node.partition(".")
-    body = _required_flexible_body(trajectory, name)
+    body = _flexible_body(trajectory, name)
     if own not in body.nodes:
         raise InputError(f'The flexible body "{name}" has no node "{own}"; its nodes are {", ".join(body.nodes)}.')
     q, v = ca.SX.sym("q", len(body.q_columns)), ca.SX.zeros(len(body.v_columns))
@@ -343,28 +333,22 @@ def node_positions(trajectory: Trajectory, node: str) -> Array:
 def stresses(trajectory: Trajectory, body: str) -> Array:
     """Stresses at the stations of a flexible body's modes at the rows (n, stations, components) [Pa].
 
-    Places and components are those of its `Modes`: ``stations`` and ``components``.
-
-    Raises
-    ------
-    InputError
-        If the run has no such body.
+    Places and components are those of its `Modes`: ``stations`` and ``components``. InputError if the run has no such
+    body.
     """
-    found = _required_flexible_body(trajectory, body)
+    found = _flexible_body(trajectory, body)
     eta = np.array([trajectory.q[f"{body}.eta{i + 1}"] for i in range(found.count)])
     return np.asarray(np.einsum("kcm,mn->nkc", found.modes.stresses, eta))
 
 
-def _flexible_body(trajectory: Trajectory, name: str) -> FlexibleBody | None:
-    """The flexible body of that name, from the run's manifest; None for any other name."""
-    found = (one for one in trajectory.manifest["model"]["elements"] if one["name"] == name)
-    return next((restored_flexible(one) for one in found), None)
+def _flexible_bodies(trajectory: Trajectory) -> dict[str, FlexibleBody]:
+    """The flexible bodies of a run by name, from its manifest."""
+    elements = trajectory.manifest["model"]["elements"]
+    return {one["name"]: body for one in elements if (body := restored_flexible(one)) is not None}
 
 
-def _required_flexible_body(trajectory: Trajectory, name: str) -> FlexibleBody:
-    body = _flexible_body(trajectory, name)
-    if body is None:
-        names = (one["name"] for one in trajectory.manifest["model"]["elements"])
-        known = ", ".join(one for one in names if _flexible_body(trajectory, one) is not None) or "none"
-        raise InputError(f'The run has no flexible body "{name}"; it has {known}.')
-    return body
+def _flexible_body(trajectory: Trajectory, name: str) -> FlexibleBody:
+    known = _flexible_bodies(trajectory)
+    if name not in known:
+        raise InputError(f'The run has no flexible body "{name}"; it has {", ".join(known) or "none"}.')
+    return known[name]

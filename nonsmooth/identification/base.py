@@ -38,10 +38,7 @@ class Saved:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result as a JSON object; a number that is not finite is null.
 
-        Raises
-        ------
-        NotWritten
-            If the path cannot be written; a file that was there is as it was.
+        If the path cannot be written, NotWritten is raised and a file that was there is as it was.
         """
         text = json.dumps(plain(self.as_dictionary()), indent=2, allow_nan=False)
         write_bytes(text.encode() + b"\n", path, "The result")
@@ -152,7 +149,7 @@ def base_parameters(
 
     The rank is that of the columns scaled to norm 1, by their singular values. In the order of the parameters, a
     parameter leads a combination if it does not depend on the previous leaders; parameters that shall lead are
-    therefore placed first.
+    therefore placed first. InputError if there are fewer rows than parameters, or values are not finite.
 
     Parameters
     ----------
@@ -160,11 +157,6 @@ def base_parameters(
     states : coordinates, velocities and accelerations of the drives, each (n, drives)
         Those of a measurement; random ones by default, see `random_states`.
     bounds, samples, seed : of random states
-
-    Raises
-    ------
-    InputError
-        If there are fewer rows than parameters, or values are not finite.
 
     >>> W = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [3.0, 6.0, 0.0]])
     >>> print(base_parameters(W, names=("a", "b", "c"), units=("kg", "kg", "m")))  # doctest: +ELLIPSIS
@@ -277,9 +269,8 @@ def least_eigenvalues(Y: Regressor, theta: Array) -> dict[str, float]:
 
 def is_consistent(Y: Regressor, theta: Array) -> bool:
     """Whether bodies can have these standard parameters, up to rounding, and friction and loads are not negative."""
-    return all(x >= -ROUNDING for x in least_eigenvalues(Y, theta).values()) and bool(
-        np.all(np.asarray(theta)[_nonnegative(Y)] >= -ROUNDING)
-    )
+    numbers = [*least_eigenvalues(Y, theta).values(), *np.asarray(theta)[_nonnegative(Y)]]
+    return all(x >= -ROUNDING for x in numbers)
 
 
 def consistent_parameters(Y: Regressor, base: BaseParameters, beta: Array, R: Array, prior: Array) -> Array:
@@ -288,7 +279,13 @@ def consistent_parameters(Y: Regressor, base: BaseParameters, beta: Array, R: Ar
     `beta` is the estimate of least squares, R (rank, rank) the factor of the weighted regressor. By the prior, standard
     parameters of bodies, the unknowns are scaled, too.
     """
-    scale = _scales(Y, prior)
+    scale = np.where(np.abs(prior) > 0, np.abs(prior), 1.0)
+    for places in _bodies(Y).values():  # by mass and radius of gyration
+        values, space = prior[places], len(places) == 10
+        mass = max(values[-1], 1e-12)
+        moment = max(float(np.max(np.abs(values[:-4]))) if space else float(values[0]), 1e-12 * mass)
+        arm = float(np.sqrt(moment / mass))
+        scale[places] = [*[mass * arm**2] * (6 if space else 1), *[mass * arm] * (3 if space else 2), mass]
     first, slack = _program(Y, base, beta, R, prior, scale, None)
     lead = base.values(first)
     # where least squares belong to bodies, the minimum is theirs exactly
@@ -301,11 +298,10 @@ def consistent_parameters(Y: Regressor, base: BaseParameters, beta: Array, R: Ar
         return exact
     repaired = nearest.copy()  # eigenvalues that are negative by the solver's rounding are shifted to zero
     for places in _bodies(Y).values():
-        P = pseudo_inertia(repaired[places])
+        P, space = pseudo_inertia(repaired[places]), len(places) == 10
         low = float(np.linalg.eigvalsh(P)[0])
         if -1e-6 * float(np.trace(P)) < low < 0:
-            moments = [places[0], places[3], places[5]] if len(places) == 10 else [places[0]]
-            repaired[moments] += -2 * low if len(places) == 10 else -low
+            repaired[[places[i] for i in ((0, 3, 5) if space else (0,))]] += -2 * low if space else -low
             repaired[places[-1]] += -low
     others = _nonnegative(Y)
     repaired[others] = np.maximum(repaired[others], 0.0)
@@ -321,7 +317,13 @@ def _program(
     cvxpy: Any = imported
     x = cvxpy.Variable(len(scale))  # theta / scale
     theta = cvxpy.multiply(scale, x)
-    constraints = [_matrix(theta, places, scale) >> 0 for places in _bodies(Y).values()]
+    constraints = []
+    for places in _bodies(Y).values():  # the pseudo-inertia, its rows and columns scaled to numbers of the order of one
+        parts = [pseudo_inertia(one) for one in np.eye(len(places))]
+        whole = sum(theta[place] * part for place, part in zip(places, parts, strict=True))
+        D = np.diag([1 / np.sqrt(scale[places[0]])] * (len(parts[0]) - 1) + [1 / np.sqrt(scale[places[-1]])])
+        scaled = D @ whole @ D
+        constraints.append((scaled + scaled.T) / 2 >> 0)
     constraints += [x[i] >= 0 for i in _nonnegative(Y)]
     K = base.combination * scale
     weights = np.linalg.norm(R, axis=0)
@@ -345,7 +347,7 @@ def _program(
 
 
 def _bodies(Y: Regressor) -> dict[str, list[int]]:
-    """Places of the parameters of each body."""
+    """Indices of the parameters of each body."""
     found: dict[str, list[int]] = {}
     for i, one in enumerate(Y.parameters):
         if one.kind == "inertia":
@@ -354,30 +356,5 @@ def _bodies(Y: Regressor) -> dict[str, list[int]]:
 
 
 def _nonnegative(Y: Regressor) -> list[int]:
-    """Places of the parameters of friction and loads that are not negative."""
+    """Indices of the parameters of friction and loads that are not negative."""
     return [i for i, one in enumerate(Y.parameters) if one.kind != "inertia" and not one.name.endswith(".offset")]
-
-
-def _scales(Y: Regressor, prior: Array) -> Array:
-    """Magnitude of each parameter: of a body by its mass and radius of gyration, else by the prior or one."""
-    scale = np.where(np.abs(prior) > 0, np.abs(prior), 1.0)
-    for places in _bodies(Y).values():
-        values = prior[places]
-        mass = max(values[-1], 1e-12)
-        moment = max(float(np.max(np.abs(values[:-4]))) if len(values) == 10 else float(values[0]), 1e-12 * mass)
-        arm = float(np.sqrt(moment / mass))
-        sizes = [mass * arm**2] * (6 if len(values) == 10 else 1) + [mass * arm] * (3 if len(values) == 10 else 2)
-        scale[places] = [*sizes, mass]
-    return scale
-
-
-def _matrix(theta: Any, places: list[int], scale: Array) -> Any:
-    """Pseudo-inertia of a body as an expression, its rows and columns scaled to numbers of the order of one."""
-    import cvxpy
-
-    size = 3 if len(places) == 4 else 4
-    parts = [pseudo_inertia(np.eye(len(places))[k]) for k in range(len(places))]
-    whole = sum(theta[place] * part for place, part in zip(places, parts, strict=True))
-    D = np.diag([1 / np.sqrt(scale[places[0]])] * (size - 1) + [1 / np.sqrt(scale[places[-1]])])
-    scaled = D @ whole @ D
-    return (scaled + scaled.T) / 2 if isinstance(scaled, cvxpy.Expression) else scaled

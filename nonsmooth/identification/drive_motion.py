@@ -29,17 +29,12 @@ from nonsmooth.model.system import System
 
 @dataclass(frozen=True, eq=False)
 class Fourier:
-    """Motion of all drives.
+    """Motion of all drives; InputError if omega is not positive, or the coefficients are no such table.
 
     Parameters
     ----------
     omega : w [rad/s], > 0; the period is 2 pi/w
     coefficients : (drives, 1 + 2 N), of each drive q_0, a_1 ... a_N, b_1 ... b_N
-
-    Raises
-    ------
-    InputError
-        If omega is not positive, or the coefficients are no such table.
     """
 
     omega: float
@@ -115,13 +110,6 @@ def conditions(harmonics: int) -> Array:
     return np.array([[1.0, *zero, *one], [0.0, *k, *zero], [0.0, *zero, *k**2]])
 
 
-def free_directions(harmonics: int) -> Array:
-    """Orthonormal columns (1 + 2 N, 2 N - 2) of all coefficients that satisfy the conditions."""
-    from scipy.linalg import null_space
-
-    return np.asarray(null_space(conditions(harmonics)), dtype=np.float64)
-
-
 #: largest change of a drive [rad or m] in one stage of the way to a position, and Newton steps of a stage
 STAGE, ITERATIONS = 0.25, 12
 #: constraint residual [m or rad] at which a position is closed, and up to which it counts as found
@@ -137,14 +125,8 @@ class DriveMotion:
     system : with ideal joints
     drives : names of its `PrescribedMotion` elements, whose coordinates u are angles [rad] or displacements [m]
 
-    Attributes
-    ----------
-    start : coordinates of the drives (nd,) at the built start
-
-    Raises
-    ------
-    InputError
-        If there are contacts, a drive is unknown, another one moves, or the drives do not determine the motion.
+    `start` are the coordinates of the drives (nd,) at the built start. InputError if there are contacts, a drive is
+    unknown, another one moves, or the drives do not determine the motion.
     """
 
     def __init__(self, system: System, drives: Sequence[str]) -> None:
@@ -216,13 +198,8 @@ class DriveMotion:
         self._advance = Mapped(ca.Function("advance", [q, step], [system.advance(q, step, 1.0)]))
 
     def positions(self, u: Array) -> Array:
-        """Coordinates (n, nq) at rows u (n, nd), reached from known ones in stages so that the branch stays.
-
-        Raises
-        ------
-        InputError
-            If the mechanism does not reach a position.
-        """
+        """Coordinates (n, nq) at rows u (n, nd), reached from known ones in stages so that the branch stays; InputError
+        if the mechanism does not reach one."""
         u = np.atleast_2d(np.asarray(u, dtype=float))
         known_u, known_q = self._positions
         if known_u.shape == u.shape:
@@ -255,7 +232,7 @@ class DriveMotion:
             elif np.max(np.abs(g)) <= CLOSED:
                 break
             try:
-                step = solved(K, right[..., None])[..., 0]
+                step = np.linalg.solve(K, right[..., None])[..., 0]
             except np.linalg.LinAlgError:
                 return np.full_like(q, np.nan)
             q = self._advance(q, step)[0][..., 0]
@@ -283,8 +260,3 @@ class Mapped:
             one.reshape(n, columns, rows).transpose(0, 2, 1)
             for one, (rows, columns) in zip(found, self.shapes, strict=True)
         ]
-
-
-def solved(matrices: Array, right: Array) -> Array:
-    """Solutions of systems of equations, one per matrix."""
-    return np.asarray(np.linalg.solve(matrices, right), dtype=np.float64)

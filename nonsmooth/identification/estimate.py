@@ -50,8 +50,7 @@ class Forecast:
 
     @property
     def hopeless(self) -> tuple[str, ...]:
-        """Parameters whose deviation is larger than their value: with this motion and noise they cannot be
-        distinguished from zero."""
+        """Parameters whose deviation is larger than their value: they cannot be distinguished from zero."""
         return tuple(name for name, share in zip(self.names, self.relative, strict=True) if share > HOPELESS)
 
     def __str__(self) -> str:
@@ -139,9 +138,10 @@ class Estimate(Saved):
         return {"Durbin-Watson": float(np.min(changes)), "largest residual": largest}
 
     def __str__(self) -> str:
+        noise = ", ".join(f"{x:.3g}" for x in self.noise)
+        tests = ", ".join(f"{name} {value:.3g}" for name, value in self.tests.items())
         lines = [
-            f"{self.method}: {len(self.residual)} samples, noise {', '.join(f'{x:.3g}' for x in self.noise)}, "
-            + ", ".join(f"{name} {value:.3g}" for name, value in self.tests.items()),
+            f"{self.method}: {len(self.residual)} samples, noise {noise}, {tests}",
             "| base parameter | unit | value | 95 % interval | of the forces |",
             "|---|---|---|---|---|",
         ]
@@ -151,7 +151,6 @@ class Estimate(Saved):
         return "\n".join(lines)
 
     def as_dictionary(self) -> dict[str, Any]:
-        """Plain data of the result, for JSON."""
         rows = zip(self.names, self.units, self.values, self.deviation, self.intervals(), self.share, strict=True)
         found: dict[str, Any] = {"method": self.method, "noise": self.noise.tolist(), **self.tests}
         found["parameters"] = {
@@ -171,6 +170,9 @@ def estimate(
 ) -> Estimate:  # fmt: skip
     """Estimate the base parameters from measured motion and forces.
 
+    InputError if the data do not go with the mechanism, the motion does not determine the parameters, or the method is
+    unknown.
+
     Parameters
     ----------
     Y : `regressor` of the mechanism
@@ -187,12 +189,6 @@ def estimate(
     slowest : share of the largest speed of a drive; forces at lower speeds are omitted, since friction reverses and
         sticks there and depends on the motion of the journal in its bearing. For "weighted" and "least squares".
     motion_noise : standard deviation of measured coordinates, velocities and accelerations, for "total"
-
-    Raises
-    ------
-    InputError
-        If the data do not go with the mechanism, the motion does not determine the parameters, or the method is
-        unknown.
     """
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}.")
@@ -248,10 +244,8 @@ def _inverse_gram(W: Array) -> Array:
 
 
 def _weighted(W: Array, tau: Array, *, iterate: bool, counts: Any = None) -> tuple[Array, Array, Array]:
-    """Noise of each channel, estimate and covariance; without iteration one noise for all channels.
-
-    `counts` are the rows of each channel that are not left out as zeros.
-    """
+    """Noise of each channel, estimate and covariance; without iteration one noise for all channels. `counts`: rows of
+    each channel that are not left out as zeros."""
     n, nd, rank = W.shape
     rows = np.full(nd, n) if counts is None else np.asarray(counts)
     noise, before = np.ones(nd), np.full(rank, np.inf)
@@ -297,10 +291,8 @@ def _huber(W: Array, tau: Array, beta: Array) -> tuple[Array, Array, Array]:
 
 
 def _total(W: Array, tau: Array, slopes: Array, noise: Array, motion_noise: tuple[float, float, float]) -> Array:
-    """Total least squares: errors of columns in proportion to what noise of the motion makes of them.
-
-    Columns without errors are eliminated first (mixed least squares and total least squares).
-    """
+    """Total least squares, errors of columns in proportion to what noise of the motion makes of them; columns without
+    errors are eliminated first (mixed least squares and total least squares)."""
     n, nd, rank = W.shape
     spread = np.repeat(np.asarray(motion_noise, dtype=float), nd)
     errors = np.sqrt(np.einsum("nkdp,k->dp", slopes**2, spread**2) / n)  # (nd, rank) of each channel

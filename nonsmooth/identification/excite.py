@@ -17,7 +17,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.identification.base import BaseParameters, Saved, base_parameters
-from nonsmooth.identification.drive_motion import Fourier, basis, free_directions
+from nonsmooth.identification.drive_motion import Fourier, basis, conditions
 from nonsmooth.identification.regressor import Regressor
 from nonsmooth.model.forces import Force, Gravity
 from nonsmooth.progress import Progress, telling, whom
@@ -37,6 +37,8 @@ TOLERANCE, STEP = 1e-3, 1e-6  # of IPOPT's conditions of optimality; step of cen
 class Bounds:
     """Largest magnitudes of the motion of each drive.
 
+    InputError if a bound is not positive, or they are not equally many.
+
     Parameters
     ----------
     position, velocity, acceleration : one number > 0 per drive [rad or m, per s, per s^2]
@@ -44,11 +46,6 @@ class Bounds:
     clear : callable, optional
         Function of positions (n, drives) that returns (n, k) values, each >= 0 where nothing collides. Its derivatives
         are central differences.
-
-    Raises
-    ------
-    InputError
-        If a bound is not positive, or they are not equally many.
     """
 
     position: tuple[float, ...]
@@ -140,7 +137,6 @@ class Excitation(Saved):
         return "\n".join(lines)
 
     def as_dictionary(self) -> dict[str, Any]:
-        """Plain data of the result, for JSON, with the coefficients."""
         return {
             "omega": self.motion.omega, "period": self.motion.period, "drives": list(self.drives),
             "coefficients": self.motion.coefficients.tolist(), **self.measures, "reached": list(self.reached),
@@ -162,7 +158,8 @@ def excite(
     """Find the periodic motion of the drives from which the base parameters are estimated with the best accuracy.
 
     Each start is a random series, scaled to its bounds, improved by IPOPT. The best one is scaled such that every bound
-    holds at 20 000 points of the period.
+    holds at 20 000 points of the period. InputError if the bounds are not of as many drives, or no start gives a
+    regular regressor.
 
     Parameters
     ----------
@@ -173,11 +170,6 @@ def excite(
     base : the combinations of parameters; those of `base_parameters` by default
     workers : processes; one per processor by default
     progress : callable (what, share), or True for words on one line, optional
-
-    Raises
-    ------
-    InputError
-        If the bounds are not of as many drives, or no start gives a regular regressor.
     """
     from nonsmooth.studies.workers import outcomes
 
@@ -192,7 +184,18 @@ def excite(
     found = sorted((one for one in found if np.isfinite(one[0])), key=lambda one: one[0])
     if not found:
         raise InputError("No start gives a regular regressor within the bounds; widen them or add harmonics.")
-    motion = _within(Fourier(omega, found[0][1]), bounds, Y)
+    # scaled such that the bounds hold at fine times; those of forces and collisions must hold, too
+    motion = Fourier(omega, found[0][1])
+    motion = Fourier(omega, motion.coefficients / max(1.0, float(np.max(bounds.share(motion))) * (1 + 1e-12)))
+    t, limit = motion.times(2_000), None if bounds.force is None else np.array(bounds.force)
+    for _ in range(60):
+        weak = limit is None or bool(np.all(np.max(np.abs(Y.force(*motion.states(t))), axis=0) <= limit))
+        if weak and (bounds.clear is None or float(np.min(bounds.clear(motion(t)))) >= 0):
+            break
+        motion = Fourier(omega, motion.coefficients * 0.98)
+    else:
+        what = "the bounds of forces and collisions"
+        raise InputError(f"No scaling of the best motion keeps {what}; start where it is clear.")
     W = known.reduced(Y(*motion.states(motion.times(chosen.samples))))
     return Excitation(
         motion, criteria(W), tuple(value for value, _ in found), bounds.share(motion), bounds, known, Y.drives, chosen,
@@ -204,8 +207,11 @@ class _Search:
     """One criterion as a function of the free directions x (drives, 2 N - 2), and its constraints."""
 
     def __init__(self, Y: Regressor, base: BaseParameters, bounds: Bounds, omega: float, chosen: Excite) -> None:
+        from scipy.linalg import null_space
+
         self.Y, self.base, self.bounds, self.omega, self.chosen = Y, base, bounds, omega, chosen
-        self.free = free_directions(chosen.harmonics)
+        # orthonormal columns (1 + 2 N, 2 N - 2) of all coefficients that satisfy the conditions at the ends
+        self.free = np.asarray(null_space(conditions(chosen.harmonics)), dtype=np.float64)
         # a criterion is a mean over the period: as many points as resolve the products of the series are enough
         self.shapes = self._shapes(min(chosen.samples, RESOLVED * chosen.harmonics))
         self.fine = self._shapes(FINE_SEARCH * chosen.harmonics)
@@ -275,8 +281,7 @@ class _Search:
 
     def run(self, seed: int) -> tuple[float, Array]:
         """Criterion and coefficients (drives, 1 + 2 N) reached from one start."""
-        random = np.random.default_rng([self.chosen.seed, seed])
-        nd, size = len(self.Y.drives), self.free.shape[1]
+        random, nd, size = np.random.default_rng([self.chosen.seed, seed]), len(self.Y.drives), self.free.shape[1]
         x = random.normal(size=(nd, size))
         x = (x / self._largest(x).max(axis=0)[:, None]).ravel() * random.uniform(0.6, 1.0)
         try:
@@ -323,20 +328,6 @@ def _criterion(word: str, W: Array) -> tuple[float, Array]:
     return float(np.log(s[0] / s[-1])), (np.outer(U[:, 0], Vt[0]) / s[0] + least).reshape(shape)
 
 
-def _within(motion: Fourier, bounds: Bounds, Y: Regressor) -> Fourier:
-    """The motion, scaled such that all bounds hold at fine times; those of forces and collisions must hold, too."""
-    share = float(np.max(bounds.share(motion)))
-    scaled = Fourier(motion.omega, motion.coefficients / max(1.0, share * (1 + 1e-12)))
-    t, limit = scaled.times(2_000), None if bounds.force is None else np.array(bounds.force)
-    for _ in range(60):
-        weak = limit is None or bool(np.all(np.max(np.abs(Y.force(*scaled.states(t))), axis=0) <= limit))
-        if weak and (bounds.clear is None or float(np.min(bounds.clear(scaled(t)))) >= 0):
-            return scaled
-        scaled = Fourier(scaled.omega, scaled.coefficients * 0.98)
-    what = "the bounds of forces and collisions"
-    raise InputError(f"No scaling of the best motion keeps {what}; start where it is clear.")
-
-
 # ------------------------------------------------------------------------------------ smooth functions in IPOPT
 
 
@@ -344,11 +335,8 @@ def minimise(
     values: Callable[[Array], tuple[Array, Array]], x: Array, rows: Array, *, iterations: int,
     tolerance: float = TOLERANCE,
 ) -> Array:  # fmt: skip
-    """Minimise the first of some functions by IPOPT where the others are at most 1 and ``rows x <= 1``.
-
-    `values` gives functions (m,) and their Jacobian (m, n), which are callbacks; curvature is that of quasi-Newton
-    updates. After so many iterations the last iterate is returned.
-    """
+    """Minimise the first of some functions by IPOPT where the others are at most 1 and ``rows x <= 1``; `values` gives
+    the functions (m,) and their Jacobian (m, n). After so many iterations the last iterate is returned."""
     size, count = len(x), len(values(x)[0])
     slopes = _Dense("slopes", [size, count], (count, size), lambda x, _: values(x)[1])
     callback = _Dense("values", [size], (count, 1), lambda x: values(x)[0], slopes)
@@ -378,9 +366,6 @@ class _Dense(ca.Callback):
 
     def get_n_in(self) -> int:
         return len(self._sizes)
-
-    def get_n_out(self) -> int:
-        return 1
 
     def get_sparsity_in(self, i: int) -> Any:
         return ca.Sparsity.dense(self._sizes[i], 1)

@@ -241,7 +241,6 @@ class MotionFit(Saved):
         return "\n".join([*lines, *("" for _ in self.remarks[:1]), *self.remarks])
 
     def as_dictionary(self) -> dict[str, Any]:
-        """Plain data of the result, for JSON."""
         found: dict[str, Any] = {
             "until": self.until, "mean square residual": self.cost / self.samples, "runs": self.runs,
             "seconds": self.seconds, "unknown": list(self.unknown), "remarks": list(self.remarks), "parameters": {},
@@ -268,6 +267,9 @@ def fit_motion(
 ) -> MotionFit:  # fmt: skip
     """Fit parameters of a mechanism, such as clearance, friction and restitution of a joint, to its measured motion.
 
+    InputError for an unknown parameter, a range that is not positive, a column that the mechanism does not have, or a
+    file of another search.
+
     Parameters
     ----------
     system : starts as the measured mechanism did
@@ -278,12 +280,6 @@ def fit_motion(
     until : [s], end of the part of the motion that is used; all of it by default, see `predictable_time`
     resume : file (.json) with finished starts, improvements and profiles, from which an interrupted search is continued
     progress : callable (what, share), or True for words on one line, optional
-
-    Raises
-    ------
-    InputError
-        For an unknown parameter, a range that is not positive, a column that the mechanism does not have, or a file of
-        another search.
     """
     return _Fit(system, stepper, data, parameters, dt, settings or FitMotion(), until, resume, progress).result()
 
@@ -437,15 +433,13 @@ class _Fit:
     def _profile(
         self, k: int, best: list[float], covariance: Array, key: str
     ) -> tuple[Profile | None, list[float] | None]:
-        """Outwards from the minimum on both sides, until the rise is clear or the range ends.
-
-        A point below the minimum is returned instead of a profile.
-        """
+        """Outwards from the minimum on both sides, until the rise is clear or the range ends; a point below the minimum
+        instead."""
         least, x = best[0], np.array(best[1:])
         width = float(np.clip(np.sqrt(covariance[k, k]), 1e-5, 0.2))
         along = covariance[k] / covariance[k, k]  # the minimum over the others, linearised
-        points = {float(x[k]): best}
-        for side, bound in ((-1.0, float(self.low[k])), (1.0, float(self.high[k]))):
+        points, sides = {float(x[k]): best}, ((-1, float(self.low[k])), (1, float(self.high[k])))
+        for side, bound in sides:
             inner, outer, refined = float(x[k]), float(x[k]), 0
             for i in range(self.chosen.profile + REFINED):
                 if points[outer][0] - least < RISE:
@@ -471,7 +465,7 @@ class _Fit:
         values = np.array(sorted(points))
         rise = np.maximum([points[value][0] - least for value in values.tolist()], 0.0)
         ends = []  # outermost values where the rise crosses that of 95 %; else the ends of the range
-        for side, bound in ((-1, float(self.low[k])), (1, float(self.high[k]))):
+        for side, bound in sides:
             own = np.flatnonzero(side * (values - x[k]) >= 0)[::side]  # from the minimum outwards
             inside = int(np.flatnonzero(rise[own] < RISE)[-1])
             if inside == len(own) - 1:

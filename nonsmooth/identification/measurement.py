@@ -48,16 +48,14 @@ def check_signal(what: str, t: Array, values: Array, varies: bool = True) -> Non
 class MotionData:
     """Measured motion.
 
+    InputError if lengths differ, values are missing, times do not increase, a signal is constant, or noise is not
+    positive.
+
     Parameters
     ----------
     t : (n,) [s], increasing, from the start of the motion
     columns : name of a coordinate or velocity, as ``"crank.angle"`` or ``"v:crank.angle"`` -> values (n,)
     noise : standard deviation of each column, by the same names
-
-    Raises
-    ------
-    InputError
-        If lengths differ, values are missing, times do not increase, a signal is constant, or noise is not positive.
     """
 
     t: Array
@@ -128,6 +126,9 @@ def simulated_columns(
 class Measurement:
     """Motion and forces of the drives at equidistant times.
 
+    InputError if times are not equidistant, values are missing, a signal is constant, too short, or probably in
+    degrees.
+
     Parameters
     ----------
     drives : names
@@ -135,11 +136,6 @@ class Measurement:
     q : (n, drives) [rad] or [m]
     force : (n, drives) [N m] or [N]
     v, a : (n, drives), optional, velocities and accelerations; without them `filtered` differentiates
-
-    Raises
-    ------
-    InputError
-        If times are not equidistant, values are missing, a signal is constant, too short, or probably in degrees.
     """
 
     drives: tuple[str, ...]
@@ -210,11 +206,7 @@ class Measurement:
         """Read a CSV file with the columns ``t``, ``<drive>.q``, ``<drive>.force``, optional ``.v`` and ``.a``.
 
         Names may be followed by units, as ``t [ms],motor.q [deg],motor.force [N m]``; without them values are in SI.
-
-        Raises
-        ------
-        InputError
-            If the file, a column or a number is missing.
+        InputError if the file, a column or a number is missing.
         """
         read = read_table(path)
 
@@ -239,17 +231,13 @@ class Measurement:
         """Coordinates and forces through a Butterworth filter forwards and backwards (no phase), then differences.
 
         Velocities and accelerations are central differences of the filtered coordinates. Three periods of the cutoff
-        frequency are cut off at each end, where the filter has transients.
+        frequency are cut off at each end, where the filter has transients. InputError if the cutoff is out of range, or
+        too little is left.
 
         Parameters
         ----------
         cutoff : [Hz], below half the sampling frequency
         order : of the filter, which acts twice
-
-        Raises
-        ------
-        InputError
-            If the cutoff is out of range, or too little is left.
         """
         from scipy.signal import butter, sosfiltfilt
 
@@ -272,13 +260,7 @@ class Measurement:
 
     @property
     def states(self) -> tuple[Array, Array, Array]:
-        """Coordinates, velocities and accelerations.
-
-        Raises
-        ------
-        InputError
-            If velocities or accelerations are missing.
-        """
+        """Coordinates, velocities and accelerations; InputError if velocities or accelerations are missing."""
         if self.v is None or self.a is None:
             raise InputError("The measurement has no velocities and accelerations; call filtered(cutoff).")
         return self.q, self.v, self.a

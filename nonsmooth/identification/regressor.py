@@ -20,7 +20,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.identification.drive_motion import DriveMotion, Mapped, solved
+from nonsmooth.identification.drive_motion import DriveMotion, Mapped
 from nonsmooth.model.bodies import Body, PlanarBody, SpatialBody
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Force, Gravity
@@ -53,16 +53,13 @@ class Parameter:
 class LinkFrame:
     """The frame of a body about which its first moments and inertia are taken.
 
+    InputError if the axes are not orthonormal and right-handed within 1e-9.
+
     Parameters
     ----------
     origin : [m], in the frame of the body, whose origin is the centre of mass
     axes : (3, 3)
         Unit vectors of the axes, row by row, in the frame of the body; its own where omitted. In space only.
-
-    Raises
-    ------
-    InputError
-        If the axes are not orthonormal and right-handed within 1e-9.
     """
 
     origin: tuple[float, ...]
@@ -158,6 +155,9 @@ def regressor(
 ) -> Regressor:  # fmt: skip
     """The regressor of a mechanism with ideal joints, a tree or with closed loops, in the plane or in space.
 
+    InputError for an unknown name, a load that is not linear in the parameter, or drives that do not determine the
+    motion.
+
     Parameters
     ----------
     system : built, without contacts; of a mechanism with clearances build ``model.ideal()``
@@ -170,11 +170,6 @@ def regressor(
         Parameters of springs, dampers and other loads that are identified, too; the forces must be linear in them.
         Loads that are not named are known, with their built values.
 
-    Raises
-    ------
-    InputError
-        For an unknown name, a load that is not linear in the parameter, or drives that do not determine the motion.
-
     >>> from nonsmooth_problems import xy_pointing
     >>> Y = regressor(xy_pointing().build(), ["motor1", "motor2"])
     >>> Y([[0.1, 0.2]], [[0.0, 0.0]], [[0.0, 0.0]]).shape
@@ -184,15 +179,8 @@ def regressor(
 
 
 class Regressor:
-    """See `regressor`, which makes it.
-
-    Attributes
-    ----------
-    parameters : `Parameter` of each column
-    frames : of the bodies
-    drives : names, in the order of u
-    motion : `DriveMotion`, the kinematics
-    """
+    """The regressor that `regressor` makes; its attributes are `parameters`, a `Parameter` for each column, `frames` of
+    the bodies, names of `drives` in the order of u, and `motion`, a `DriveMotion`."""
 
     def __init__(
         self, system: System, drives: Sequence[str], frames: Mapping[str, LinkFrame], friction: tuple[str, ...],
@@ -249,8 +237,7 @@ class Regressor:
 
     def __call__(self, q: Any, v: Any, a: Any) -> Array:
         """Y (n, drives, parameters) at rows of coordinates, velocities and accelerations (n, drives) of the drives."""
-        at = self._at(q, v, a)
-        return self._with_friction(np.swapaxes(at.S, 1, 2) @ at.columns, at.w, at.dw)
+        return self._with_friction(self._at(q, v, a))
 
     def known(self, q: Any, v: Any, a: Any) -> Array:
         """Driving forces (n, drives) of the loads that are not identified."""
@@ -267,15 +254,14 @@ class Regressor:
 
         From ``K S = -G_u``, ``K v = -G_u u'``, ``K a = -G_u u'' - k`` differentiated along each argument.
         """
-        at = self._at(q, v, a)
-        nd = len(self.drives)
+        at, nd = self._at(q, v, a), len(self.drives)
         slopes = np.zeros((len(at.u), 3 * nd, nd, len(self.parameters)))
         for k in range(3 * nd):
             slopes[:, k] = self._slope(at, k)
         for d, k, column in self._friction_columns():
             if self.friction[k] in ("viscous", "rotor"):
                 slopes[:, (1 if self.friction[k] == "viscous" else 2) * nd + d, d, column] = 1.0
-        return self._with_friction(np.swapaxes(at.S, 1, 2) @ at.columns, at.w, at.dw), slopes
+        return self._with_friction(at), slopes
 
     def reactions(self, q: Any, v: Any, a: Any) -> Array:
         """Forces of the rows of joints and drives (n, rows, parameters), named by `motion.row_names`, per parameter.
@@ -283,16 +269,17 @@ class Regressor:
         ``K' lambda = M v' - h``; of inertial and load parameters, loads that are not identified left out.
         """
         at = self._at(q, v, a)
-        return solved(np.swapaxes(at.K, 1, 2), at.columns)
+        return np.asarray(np.linalg.solve(np.swapaxes(at.K, 1, 2), at.columns), dtype=np.float64)
 
     def _friction_columns(self) -> list[tuple[int, int, int]]:
         """(drive, kind of friction, column) of each column of friction."""
         count = len(self.friction)
         return [(d, k, self._inertial + d * count + k) for d in range(len(self.drives)) for k in range(count)]
 
-    def _with_friction(self, Y: Array, w: Array, dw: Array) -> Array:
-        """Y whose columns of friction are filled in."""
-        by_word = {"viscous": w, "coulomb": np.sign(w), "offset": np.ones_like(w), "rotor": dw}
+    def _with_friction(self, at: _State) -> Array:
+        """Y at a state, its columns of friction filled in."""
+        Y: Array = np.swapaxes(at.S, 1, 2) @ at.columns
+        by_word = {"viscous": at.w, "coulomb": np.sign(at.w), "offset": np.ones_like(at.w), "rotor": at.dw}
         for d, k, column in self._friction_columns():
             Y[:, d, column] = by_word[self.friction[k]][:, d]
         return Y
@@ -311,9 +298,8 @@ class Regressor:
             own_v, own_a = v[first : first + nv], a[first : first + nv]
             theta = ca.SX.sym("theta", len(inertial_parameters(body)))
             pull = placement.unrotate(own_a[: system.dimension] - ca.SX(g))
-            wrench = _spatial_wrench if isinstance(body, SpatialBody) else _planar_wrench
             turning = own_v[system.dimension :], own_a[system.dimension :]
-            force, moment = wrench(self.frames[body.name], pull, *turning, theta)
+            force, moment = _wrench(self.frames[body.name], pull, *turning, theta)
             columns.append(ca.jacobian(ca.vertcat(placement.rotate(force), moment), theta))
         empty = ca.SX(system.nv, len(self.drives) * len(self.friction))
         # minus the forces of loads: of the known ones (nv,), and per identified parameter (nv, loads)
@@ -385,10 +371,10 @@ class Regressor:
         place = self.motion.positions(u)
         jacobians, rest, bodies = self._functions
         K, G_u = jacobians(place, u)
-        S = -solved(K, G_u)
+        S = -np.linalg.solve(K, G_u)
         velocity = np.einsum("nvd,nd->nv", S, w)
         k = rest(place, u, velocity, w)[0]
-        acceleration = np.einsum("nvd,nd->nv", S, dw) - solved(K, k)[..., 0]
+        acceleration = np.einsum("nvd,nd->nv", S, dw) - np.linalg.solve(K, k)[..., 0]
         columns, known = bodies(place, u, velocity, acceleration)
         return _State(place, u, w, dw, K, G_u, S, velocity, acceleration, columns, known[..., 0])
 
@@ -398,15 +384,14 @@ class Regressor:
         kind, e = k // nd, np.zeros((n, nd))
         e[:, k % nd] = 1.0
         none, still = np.zeros((n, nd)), np.zeros_like(at.v)
-        s, du, dw, ddw = (at.S[:, :, k % nd], e, none, none) if kind == 0 else \
-            (still, none, e, none) if kind == 1 else (still, none, none, e)  # fmt: skip
+        s, du, dw, ddw = ((at.S[:, :, k % nd], e, none, none), (still, none, e, none), (still, none, none, e))[kind]
         tangent_K, tangent_rest, tangent_bodies = self._tangents
         dK, dG = tangent_K(at.q, at.u, s, du)
-        dS = -solved(at.K, np.asarray(dG + dK @ at.S))
+        dS = -np.linalg.solve(at.K, dG + dK @ at.S)
         dv = np.einsum("nvd,nd->nv", dS, at.w) + np.einsum("nvd,nd->nv", at.S, dw)
         dk = tangent_rest(at.q, at.u, at.v, at.w, s, du, dv, dw)[0]
         moved = dG @ at.dw[..., None] + at.G_u @ ddw[..., None] + dk + dK @ at.a[..., None]
-        da = -solved(at.K, moved)[..., 0]
+        da = -np.linalg.solve(at.K, moved)[..., 0]
         change = tangent_bodies(at.q, at.u, at.v, at.a, s, dv, da)[0]
         return np.swapaxes(dS, 1, 2) @ at.columns + np.swapaxes(at.S, 1, 2) @ change
 
@@ -427,9 +412,15 @@ class _State(NamedTuple):
     known: Array
 
 
-def _spatial_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Force and moment about the body's reference point, in the frame of the body; `pull` is its a - g."""
-    s, A = ca.SX(np.array(frame.origin)), ca.SX(frame.rotation)
+    s = ca.SX(np.array(frame.origin))
+    if len(frame.origin) == 2:
+        inertia, h, m = theta[0], theta[1:3], theta[3]
+        at = pull + alpha * ca.vertcat(-s[1], s[0]) - omega**2 * s
+        force = m * at + alpha * ca.vertcat(-h[1], h[0]) - omega**2 * h
+        return force, inertia * alpha + h[0] * at[1] - h[1] * at[0] + s[0] * force[1] - s[1] * force[0]
+    A = ca.SX(frame.rotation)
     at = A.T @ (pull + ca.cross(alpha, s) + ca.cross(omega, ca.cross(omega, s)))
     w, dw, h, m = A.T @ omega, A.T @ alpha, theta[6:9], theta[9]
     inertia = inertia_matrix(theta)
@@ -438,28 +429,17 @@ def _spatial_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, t
     return force, moment + ca.cross(s, force)
 
 
-def _planar_wrench(frame: LinkFrame, pull: ca.SX, omega: ca.SX, alpha: ca.SX, theta: ca.SX) -> tuple[ca.SX, ca.SX]:
-    s = ca.SX(np.array(frame.origin))
-    at = pull + alpha * ca.vertcat(-s[1], s[0]) - omega**2 * s
-    inertia, h, m = theta[0], theta[1:3], theta[3]
-    force = m * at + alpha * ca.vertcat(-h[1], h[0]) - omega**2 * h
-    return force, inertia * alpha + h[0] * at[1] - h[1] * at[0] + s[0] * force[1] - s[1] * force[0]
-
-
 # ------------------------------------------------------------------------------------- friction of loaded journals
 
 
 def radial_forces(Y: Regressor, states: tuple[Array, Array, Array], joint: str, values: Array | None = None) -> Array:
     """Radial force (n,) [N] of an ideal revolute joint in the motion.
 
+    InputError if there is no such revolute joint, or its force is not determined since joints are redundant.
+
     Parameters
     ----------
     values : standard parameters; those built where omitted
-
-    Raises
-    ------
-    InputError
-        If there is no such revolute joint, or its force is not determined since joints are redundant.
     """
     found = next((one for one in Y.system.elements if one.name == joint and isinstance(one, Revolute)), None)
     if found is None:

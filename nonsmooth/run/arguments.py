@@ -79,13 +79,41 @@ def check_stepper(stepper: Any) -> None:
         raise InputError(f"The solver of {type(stepper).__name__} must be one such as ActiveSet(), got {name}.")
 
 
-def check_arguments(t_start: float, t_end: float, interpreted: bool, record: int) -> None:
+def check_arguments(
+    t_start: float, t_end: float, interpreted: bool, record: int, accuracy: float, max_steps: int | None,
+    max_seconds: float | None,
+) -> None:  # fmt: skip
+    """Raise InputError for values out of range."""
     if not t_end > t_start:
         raise InputError(f"t_end must lie after the start at t = {t_start:g} s, got {t_end!r}.")
     if not isinstance(interpreted, bool):
         raise InputError(f"interpreted must be True or False, got {shown(interpreted)}.")
     if not is_count(record) or record < 1:
         raise InputError(f"record must be an integer >= 1, got {shown(record)}.")
+    if not is_number(accuracy) or not LEAST_ACCURACY <= accuracy <= 1.0:
+        raise InputError(
+            f"accuracy must be a share of clearance and peak force from {LEAST_ACCURACY:g} to 1, got {shown(accuracy)}."
+        )
+    if max_steps is not None and not (is_count(max_steps) and max_steps >= 1):
+        raise InputError(f"max_steps must be a whole number, at least 1, got {shown(max_steps)}.")
+    if max_seconds is not None and not (is_number(max_seconds) and max_seconds > 0.0):
+        raise InputError(f"max_seconds must be a positive number of seconds, got {shown(max_seconds)}.")
+
+
+def check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any, accuracy: float | None) -> None:
+    """Raise InputError for arguments that have no effect, or exclude each other."""
+    if not isinstance(check, bool):
+        raise InputError(f"check must be True or False, got {check!r}.")
+    if stepper is None and dt is not None:
+        raise InputError(f"dt = {dt!r} needs a stepper; give one, such as GaussQP(), or leave dt out as well.")
+    if accuracy is not None and not (chosen or check):
+        raise InputError(
+            f"accuracy = {accuracy:g} has no effect on given steps without check=True; add it, or leave dt out."
+        )
+    if record != 1 and (chosen or check):
+        raise InputError(
+            f"record = {record} needs a stepper and dt of your own, without check: runs are compared by row."
+        )
 
 
 def check_step(control: StepControl, t_start: float, t_end: float, *, first: bool = True) -> None:
@@ -106,30 +134,4 @@ def check_step(control: StepControl, t_start: float, t_end: float, *, first: boo
         raise InputError(
             f"dt = {longest:g} s is longer than the run from t = {t_start:g} s to t_end = {t_end:g} s; give a shorter "
             "one, or a later t_end."
-        )
-
-
-def check_budget(accuracy: float, max_steps: int | None, max_seconds: float | None) -> None:
-    if not is_number(accuracy) or not LEAST_ACCURACY <= accuracy <= 1.0:
-        raise InputError(
-            f"accuracy must be a share of clearance and peak force from {LEAST_ACCURACY:g} to 1, got {shown(accuracy)}."
-        )
-    if max_steps is not None and not (is_count(max_steps) and max_steps >= 1):
-        raise InputError(f"max_steps must be a whole number, at least 1, got {shown(max_steps)}.")
-    if max_seconds is not None and not (is_number(max_seconds) and max_seconds > 0.0):
-        raise InputError(f"max_seconds must be a positive number of seconds, got {shown(max_seconds)}.")
-
-
-def check_choice(stepper: Any, dt: Any, record: int, chosen: bool, check: Any, accuracy: float | None) -> None:
-    if not isinstance(check, bool):
-        raise InputError(f"check must be True or False, got {check!r}.")
-    if stepper is None and dt is not None:
-        raise InputError(f"dt = {dt!r} needs a stepper; give one, such as GaussQP(), or leave dt out as well.")
-    if accuracy is not None and not (chosen or check):
-        raise InputError(
-            f"accuracy = {accuracy:g} has no effect on given steps without check=True; add it, or leave dt out."
-        )
-    if record != 1 and (chosen or check):
-        raise InputError(
-            f"record = {record} needs a stepper and dt of your own, without check: runs are compared by row."
         )

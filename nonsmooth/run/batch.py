@@ -67,8 +67,7 @@ def simulate_batch(
     ----------
     parameters : name -> one value per run
         All of the same length; the other parameters remain as built. Nothing is rebuilt or compiled.
-    t_end : [s]
-        From the time of the initial state, 0.
+    t_end : [s], from the time of the initial state, 0
     dt : [s], or ``Landing(dt_min, dt_max)``
         Constant steps, or for `GaussQP` event-locating steps.
     states : optional
@@ -136,9 +135,11 @@ def simulate_batches(
     for kind in (False, True):  # all runs of one kind have friction rows, or none
         runs = np.flatnonzero(frictional == kind)
         if runs.size:
-            for law in ("restitution", "tangential"):
+            for law in ("restitution", "tangential"):  # the run with the largest, which not all steppers or laws take
+                labels = [i for i, name in enumerate(system.parameters) if name.endswith(f".{law}")]
+                most = values[runs[int(np.argmax(np.max(values[runs][:, labels], axis=1, initial=0.0)))]]
                 for control in controls:
-                    check_support(system, stepper, values[runs[_most(system, law, values[runs])]], control)
+                    check_support(system, stepper, most, control)
             repeated += _run(system, stepper, values, states, runs, ends, end, controls, metrics, threads, failed)
     return [
         _dataset(system, stepper, parameters, values, found, metrics, control, end, int(count), begin)
@@ -294,12 +295,6 @@ def _check_together(system: System, element: Element, columns: Mapping[str, Arra
             for name, column in columns.items():
                 numbers[labels[name]] = float(column[k])
             element.check_together(numbers)
-
-
-def _most(system: System, law: str, values: Array) -> int:
-    """The run with the largest coefficient of a law, which not all steppers or impact laws have."""
-    labels = [i for i, name in enumerate(system.parameters) if name.endswith(f".{law}")]
-    return int(np.argmax(np.max(values[:, labels], axis=1, initial=0.0)))
 
 
 def _dataset(

@@ -14,7 +14,6 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,32 +49,18 @@ def call_of(system: Any, values: NDArray[Any], first: State, stated: Mapping[str
     }  # fmt: skip
 
 
-@dataclass
-class RunKeeper:
-    """Checkpoint data of one run: the state from which it continues (None at its start), and how it is stored."""
-
-    checkpoint: Checkpoint
-    number: int
-    held: Tree | None
-
-
 class Checkpoint:
     """A file from which the runs of one call of `simulate` continue; there are several if steps are chosen.
+
+    InputError if the file is not a checkpoint, is damaged, contains another call, or cannot be written.
 
     Parameters
     ----------
     path
         A file ``.nc``, which may contain the same call, interrupted. Its `request`, if present, is the command line
         with which `nonsmooth run --resume` repeats the call.
-    every
-        [s] between two writes.
-    call
-        The data that identify the call, without arguments that do not influence the results.
-
-    Raises
-    ------
-    InputError
-        If the file is not a checkpoint, is damaged, contains another call, or cannot be written.
+    every : [s] between two writes
+    call : the data that identify the call, without arguments that do not influence the results
     """
 
     def __init__(self, path: Any, every: Any, call: Mapping[str, Any]) -> None:
@@ -85,7 +70,7 @@ class Checkpoint:
         self.every, self.request = float(every), str(getattr(path, "request", ""))
         self.call: dict[str, Any] = json.loads(json.dumps(dict(call), default=str))
         self.runs: list[Tree] = []
-        self.started, self.warned = 0, False
+        self.number, self.warned = -1, False
         if self.path.exists():
             known, self.runs, request = stored(self.path)
             self.request = self.request or request
@@ -107,28 +92,27 @@ class Checkpoint:
         load_libraries()  # before the run instead of within its first interval
         self.last, self.pause = time.monotonic(), self.every
 
-    def next_run(self, settings: Mapping[str, Any]) -> RunKeeper:
-        """The next run of the call, with its state if the file contains it."""
-        number, self.started = self.started, self.started + 1
+    def next_run(self, settings: Mapping[str, Any]) -> None:
+        """Begin the next run of the call: `saved_state` is that from which it continues, None from its start."""
+        self.number += 1
         stated: dict[str, Any] = json.loads(json.dumps(dict(settings), default=str))
-        if number < len(self.runs) and self.runs[number].get("settings") != stated:
-            del self.runs[number:]  # of runs chosen differently, with another budget
-        found = self.runs[number] if number < len(self.runs) else None
-        del self.runs[number + 1 :]
-        if found is None:
+        if self.number < len(self.runs) and self.runs[self.number].get("settings") != stated:
+            del self.runs[self.number :]  # of runs chosen differently, with another budget
+        del self.runs[self.number + 1 :]
+        if self.number == len(self.runs):
             self.runs.append({"settings": stated})
-        return RunKeeper(self, number, None if found is None else found.get("held"))
+        self.saved_state: Tree | None = self.runs[self.number].get("held")
 
-    def due(self) -> bool:
-        """Whether an interval has passed."""
-        return time.monotonic() - self.last >= self.pause
-
-    def save(self, number: int, tree: Tree) -> None:
-        """Write the file again. If this fails, a warning is issued once and the run continues."""
+    def save(self, tree: Tree) -> None:
+        """Write the file again, with the state of the run. If this fails, a warning is issued once."""
         begin = time.monotonic()
-        self.runs[number]["held"] = tree
+        self.runs[self.number]["held"], arrays = tree, list[NDArray[Any]]()
         try:
-            self._write()
+            state = json.dumps(_packed({"call": self.call, "runs": self.runs}, arrays))
+            data = np.concatenate([np.zeros(1, np.uint8), *(one.view(np.uint8) for one in arrays)])
+            attributes = {"Conventions": CHECKPOINT, "request": self.request, "state": state}
+            numbers = (("byte",), data, {"long_name": "numbers of `state`"})
+            write_contents({"numbers": numbers}, attributes, self.path, "The checkpoint")
         except (NotWritten, MemoryError) as error:
             self.refuse(error)
         finally:
@@ -142,23 +126,10 @@ class Checkpoint:
             warnings.warn(f"{why} The run continues and tries again later.", ValidityWarning, stacklevel=3)
         self.warned = True
 
-    def _write(self) -> None:
-        arrays: list[NDArray[Any]] = []
-        tree = _packed({"call": self.call, "runs": self.runs}, arrays)
-        data = np.concatenate([np.zeros(1, np.uint8), *(_bytes(array) for array in arrays)])
-        attributes = {"Conventions": CHECKPOINT, "request": self.request, "state": json.dumps(tree)}
-        numbers = (("byte",), data, {"long_name": "numbers of `state`"})
-        write_contents({"numbers": numbers}, attributes, self.path, "The checkpoint")
-
 
 def stored(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Tree], str]:
-    """The contents of a checkpoint: its call, its runs, and the command line.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is not a checkpoint, or damaged.
-    """
+    """The contents of a checkpoint: its call, its runs, and the command line; InputError if there is no such file, or
+    it is not a checkpoint, or damaged."""
     path = Path(path_of(path, "checkpoint"))
     variables, attributes = read_contents(path, known="numbers|byte", conventions=CHECKPOINT, what="checkpoint")
     try:
@@ -203,7 +174,7 @@ def _differing(there: Any, here: Any) -> str:
 
 
 def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
-    """Plain data for JSON, with arrays replaced by their indices in `arrays`."""
+    """Plain data for JSON, with arrays described, and their numbers added to `arrays` in the order of memory."""
     if isinstance(thing, State):
         fields = [[name, *shape] for name, shape in thing.memory.fields]
         parts = {"t": thing.t, "q": thing.q, "v": thing.v, "fields": fields, "memory": thing.memory.numbers}
@@ -219,17 +190,11 @@ def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
         if kind not in KINDS:
             raise TypeError(f"an array of {thing.dtype} has no place in a checkpoint")
         order = "F" if thing.ndim > 1 and thing.flags.f_contiguous and not thing.flags.c_contiguous else "C"
-        arrays.append(thing.astype(kind, copy=False))
+        arrays.append(np.ascontiguousarray(thing.astype(kind, copy=False).ravel(order)))
         return {"array": [kind, order, *thing.shape]}
     if thing is None or isinstance(thing, bool | int | float | str):
         return thing
     raise TypeError(f"{type(thing).__name__} has no place in a checkpoint")
-
-
-def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """The bytes of an array in the order in which they are read."""
-    flat = array.ravel(order="F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C")
-    return np.ascontiguousarray(flat).view(np.uint8)
 
 
 def _unpacked(tree: Any, data: NDArray[np.uint8]) -> Any:

@@ -9,12 +9,23 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.run import MOST, Run, Taken, origin_of
-from nonsmooth.exceptions import BudgetSpent, Interrupted, NonsmoothError, SimulationFailed, SolverFailed, TimeSpent
+from nonsmooth.exceptions import (
+    BudgetSpent,
+    Interrupted,
+    ModelError,
+    NonsmoothError,
+    SimulationFailed,
+    SolverFailed,
+    TimeSpent,
+)
+from nonsmooth.model.closing import closed_pose
+from nonsmooth.model.drivers import PrescribedMotion, PrescribedPose
+from nonsmooth.model.model import Model
+from nonsmooth.model.review import REMARKS
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import stage
-from nonsmooth.run.checkpoints import RunKeeper, incomplete
-from nonsmooth.run.reach import beyond_reach
+from nonsmooth.run.checkpoints import Checkpoint, incomplete
 from nonsmooth.solvers.chain import Chain
 from nonsmooth.step.control import StepControl
 from nonsmooth.step.deformation_range import check_deformations
@@ -24,6 +35,12 @@ from nonsmooth.trajectory import Recorder, Trajectory
 PATIENCE = 1000
 #: the method of a scheme's text, which solves what is left to no solver
 TEXT = "NewtonOfScheme"
+#: time after the last step at which the joints are tried, as a share of the run
+AHEAD = 5e-3
+#: accuracy of the time that is named, as a share of the run
+LOCATED = 1e-6
+#: drivers that the sentence names
+NAMED = 3
 
 
 class Budget:
@@ -47,7 +64,7 @@ class Budget:
         self.clock: float | None = None
 
     def begin(self) -> None:
-        """The time begins now: what was done before, such as compiling, does not count."""
+        """Start the clock: what was done before, such as compiling, does not count."""
         self.clock = time.monotonic()
         if self.before:  # a run of few steps is asked at its end only
             self.in_time()
@@ -88,16 +105,13 @@ class Budget:
 
 
 class TimeLoop:
-    """One run: its loop, and its trajectory wherever it ends.
-
-    Steps are taken ahead, as many as they certify; one that is not certified is rescued, or ends the run.
-    """
+    """One run: steps are taken ahead, as many as they certify; one that is not certified is rescued or ends the run."""
 
     def __init__(
         self, compile: Callable[[], Run], chain: Chain, control: StepControl, recorder: Recorder,
-        system: System, values: Array, t_end: float, budget: Budget, keeper: RunKeeper | None = None,
+        system: System, values: Array, t_end: float, budget: Budget, checkpoint: Checkpoint | None = None,
     ) -> None:  # fmt: skip
-        self._compile, self._compiled, self.keeper = compile, cast(Run | None, None), keeper
+        self._compile, self._compiled, self.checkpoint = compile, cast(Run | None, None), checkpoint
         self._saved_state: dict[str, Any] | None = None  # after the last step, for a checkpoint
         self.chain, self.control, self.recorder = chain, control, recorder
         self.system, self.values, self.t_end, self.budget = system, values, t_end, budget
@@ -113,8 +127,8 @@ class TimeLoop:
             steps.outside.in_time = budget.in_time
             self.recorder.viewer = steps.viewer
             self.clock = time.perf_counter()
-            if self.keeper is not None and self.keeper.held is not None:
-                state = self._restore(self.keeper.held, steps, origin)
+            if self.checkpoint is not None and self.checkpoint.saved_state is not None:
+                state = self._restore(self.checkpoint.saved_state, steps, origin)
             else:
                 begun = steps.start(first)
                 if begun is None:
@@ -147,7 +161,7 @@ class TimeLoop:
                 self._note(state, steps)
                 if progress is not None:
                     progress(state.t, self.t_end, self.steps)
-            return finish_uninterrupted(lambda: self._finish(state, "finished"), self.steps)
+            return self._finish(state, "finished")
         except Interrupted:
             raise
         except (Exception, KeyboardInterrupt) as error:
@@ -157,8 +171,7 @@ class TimeLoop:
             if isinstance(error, KeyboardInterrupt):
                 after = f"after {self.steps} steps" if self.steps else "before the first step"
                 message = f"Interrupted at t = {state.t:.9g} s of {self.t_end:g} s, {after}."
-                trajectory = retry_once(lambda: self._finish(state, "interrupted"))
-                raise Interrupted(message, trajectory=trajectory) from None
+                raise Interrupted(message, trajectory=self._finish(state, "interrupted")) from None
             if isinstance(error, BudgetSpent):
                 message = f"After {self.steps} steps, at t = {state.t:.9g} s, {error}"
             elif isinstance(error, SolverFailed):
@@ -167,8 +180,10 @@ class TimeLoop:
             elif self.steps == 0 and isinstance(error, NonsmoothError):
                 raise  # input that cannot be used
             else:
-                message = breakdown(error, state.t, self.steps)
-            trajectory = retry_once(lambda: self._finish(state, f"failed: {message}"))
+                text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":. ")[:500]
+                steps_ = f"{self.steps} step{'s' * (self.steps != 1)}"
+                message = f"After {steps_}, at t = {state.t:.9g} s, the run was ended by {text}."
+            trajectory = self._finish(state, f"failed: {message}")
             raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
 
     def _record(self, taken: Taken) -> None:
@@ -178,7 +193,7 @@ class TimeLoop:
 
     def _restore(self, saved: Mapping[str, Any], steps: Run, origin: float) -> State:
         """Resume the run from its checkpoint; the state there."""
-        assert self.keeper is not None
+        assert self.checkpoint is not None
         try:
             state, seconds = saved["state"], float(saved["seconds"])
             self.recorder.restore(saved["recorder"], state)
@@ -187,35 +202,49 @@ class TimeLoop:
                 steps.hold(saved["compiled"], state, origin)
             self.steps = len(self.recorder) - 1
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise incomplete(self.keeper.checkpoint.path, error) from error
+            raise incomplete(self.checkpoint.path, error) from error
         self.clock -= seconds
         return cast(State, state)
 
     def _note(self, state: State, steps: Run) -> None:
         """Note the state of the run after a step for a checkpoint, which is written where an interval has passed."""
-        if self.keeper is None:
+        if self.checkpoint is None:
             return
         self._saved_state = {
             "state": state, "chain": self.chain.held(), "rows": len(self.recorder), "compiled": steps.held(state)
         }  # fmt: skip
-        if self.keeper.checkpoint.due():
+        if time.monotonic() - self.checkpoint.last >= self.checkpoint.pause:
             self._save()
 
     def _save(self) -> None:
         """Write the checkpoint of the state noted last."""
-        if self.keeper is None or self._saved_state is None:
+        if self.checkpoint is None or self._saved_state is None:
             return
         begin = time.perf_counter()
         try:
             rows = self.recorder.saved_state(self._saved_state["rows"])
         except MemoryError as error:
-            self.keeper.checkpoint.refuse(error)
+            self.checkpoint.refuse(error)
             return
         tree = {**self._saved_state, "recorder": rows, "seconds": begin - self.clock}
-        self.keeper.checkpoint.save(self.keeper.number, tree)
+        self.checkpoint.save(tree)
         self.clock += time.perf_counter() - begin  # which is no computing
 
     def _finish(self, state: State, status: str) -> Trajectory:
+        """The trajectory of the steps so far; made again if Ctrl-C interrupts it, since every step would be lost."""
+        for left in (2, 1, 0):
+            try:
+                trajectory = self._evaluated(state, status)
+                break
+            except KeyboardInterrupt:
+                if not left:
+                    raise
+        if status != "finished" or left == 2:
+            return trajectory
+        message = f"Interrupted after the last of {self.steps} steps, while its tables were made; the run is complete."
+        raise Interrupted(message, trajectory=trajectory)
+
+    def _evaluated(self, state: State, status: str) -> Trajectory:
         if self.recorder.whole() is None:
             self.recorder.start(state, None)
         self._save()
@@ -243,29 +272,47 @@ class TimeLoop:
         return beyond_reach(self.system, self.values, state, begin, self.t_end)
 
 
-def breakdown(error: Exception, t: float, steps: int) -> str:
-    """The message of a run ended by anything but a step that fails.
+def beyond_reach(system: System, values: Array, state: State, begin: float, t_end: float) -> str:
+    """A sentence, after a blank, on drivers that the joints cannot follow beyond some time; or "".
 
-    >>> breakdown(MemoryError(), 0.25, 7)
-    'After 7 steps, at t = 0.25 s, the run was ended by MemoryError.'
+    Clearances are replaced by ideal joints: they extend the reach little. The joints must not close shortly after the
+    last step, and must at a time before, which is looked for from that step back; the time between is located by
+    bisection.
     """
-    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":. ")
-    return f"After {steps} step{'s' * (steps != 1)}, at t = {t:.9g} s, the run was ended by {text[:500]}."
-
-
-def retry_once(make: Callable[[], Trajectory]) -> Trajectory:
-    """The tables of a run; repeated if Ctrl-C interrupts them, since otherwise every step would be lost."""
+    drivers = [  # with a function of time
+        element.name
+        for element in system.elements
+        if (isinstance(element, PrescribedMotion) and callable(element.motion))
+        or (isinstance(element, PrescribedPose) and (callable(element.position) or callable(element.quaternion)))
+    ]
+    if not drivers:
+        return ""
     try:
-        return make()
-    except KeyboardInterrupt:
-        return make()
-
-
-def finish_uninterrupted(make: Callable[[], Trajectory], steps: int) -> Trajectory:
-    """The tables of a run that has reached its end; Interrupted with the complete run if Ctrl-C arrives meanwhile."""
-    try:
-        return make()
-    except KeyboardInterrupt:
-        trajectory = retry_once(make)
-    message = f"Interrupted after the last of {steps} steps, while its tables were made; the run is complete."
-    raise Interrupted(message, trajectory=trajectory)
+        ideal = Model(system.elements, name=system.name, silence=REMARKS).ideal().build(assemble=True)
+    except ModelError:  # without its clearances the mechanism has no motion at all
+        return ""
+    known = dict(zip(system.parameters, values.tolist(), strict=True))
+    p = ideal.parameter_vector({name: value for name, value in known.items() if name in ideal.parameters})
+    ahead = AHEAD * (t_end - begin)
+    low, high = state.t, min(state.t + ahead, t_end)
+    if closed_pose(ideal, high, state.q, p) is not None:
+        return ""
+    while (pose := closed_pose(ideal, low, state.q, p, nearby=low > begin)) is None:
+        if low <= begin:
+            return ""
+        high, low, ahead = low, max(begin, state.t - ahead), 2 * ahead
+    while high - low > LOCATED * (t_end - begin):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        found = closed_pose(ideal, middle, pose, p, nearby=True)
+        if found is None:
+            high = middle
+        else:
+            low, pose = middle, found
+    listed = ", ".join(f'"{name}"' for name in drivers[:NAMED]) + (", ..." if len(drivers) > NAMED else "")
+    what = f"The driver {listed} prescribes" if len(drivers) == 1 else f"The drivers {listed} prescribe"
+    return (
+        f" {what} a motion beyond the reach of the mechanism: its joints cannot be closed after t = {high:.6g} s. "
+        "Shorten the motion or the run, or change the lengths."
+    )

@@ -28,7 +28,6 @@ from nonsmooth.model.system import System
 from nonsmooth.progress import collect_timings, progress_line, stage, timed
 from nonsmooth.run.arguments import (
     check_arguments,
-    check_budget,
     check_choice,
     check_kinds,
     check_step,
@@ -43,9 +42,9 @@ from nonsmooth.solvers.chain import CERTIFIED, Chain
 from nonsmooth.step.control import ConstantStep, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.trajectory import Recorder, Trajectory
-from nonsmooth.trajectory.missed_contacts import with_signs_between_rows
 from nonsmooth.trajectory.recorder import Manifest, bytes_of_row
 from nonsmooth.trajectory.store import SPILL
+from nonsmooth.trajectory.verdict import with_signs_between_rows
 
 #: default accuracy, as a share of the smallest clearance and of the peak force
 ACCURACY = 1e-2
@@ -91,8 +90,7 @@ def simulate(
         From ``Model.build()``.
     stepper : GaussMPCC, GaussQP, ..., optional
         The time-stepping scheme with its solver; chosen automatically if omitted.
-    t_end : [s]
-        Times and parameters are numbers in SI units, or strings with a unit: ``t_end="10 ms"``.
+    t_end : [s], times and parameters are numbers in SI units, or strings with a unit: ``t_end="10 ms"``
     dt : [s], or ``Landing(dt_min, dt_max)``, or ``ErrorControl(rtol, atol, dt_min, dt_max)``, optional
         A number is a constant step; each stepper documents which of them it supports. Chosen automatically if omitted.
     accuracy : [-]
@@ -100,8 +98,7 @@ def simulate(
         of each contact's peak force relative to the largest.
     check : bool
         Repeat a run with given `stepper` and `dt` with finer steps, and with a second method, for its verdict.
-    t_start : [s], optional
-        0 by default, or the time of `state`.
+    t_start : [s], optional, 0 by default, or the time of `state`
     state : State, optional
         Initial state other than the system's: ``system.state({...})``, or ``trajectory.end`` to continue a run.
     parameters : mapping, optional
@@ -124,8 +121,7 @@ def simulate(
         A file ``.nc`` that is written at intervals and at the end of the run. If it exists and belongs to a run with
         the same arguments that was killed or ended by Ctrl-C or a limit, this run is resumed; the result is bitwise
         identical to that of an uninterrupted run.
-    every : [s]
-        Interval between two checkpoints; longer if writing takes more than a tenth of it.
+    every : [s], interval between two checkpoints; longer if writing takes more than a tenth of it
 
     Returns
     -------
@@ -191,18 +187,17 @@ def _simulated(
     check_kinds(parameters, begin, end, progress)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, begin)
-    check_arguments(first.t, end, interpreted, record)
-    check_budget(accuracy, max_steps, most_seconds)
+    check_arguments(first.t, end, interpreted, record, accuracy, max_steps, most_seconds)
     _warn_of_tables(system, first.t, end)
     chosen = stepper is None or step is None
     check_choice(stepper, step, record, chosen, check, None if accuracy == ACCURACY else accuracy)
-    kept = None
+    file = None
     if checkpoint is None and every != EVERY:
         raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
     if checkpoint is not None:
         stated = {"stepper": stepper, "dt": step, "t_end": float(end), "record": record}
         stated |= {"check": check, "accuracy": accuracy if chosen or check else None, "interpreted": interpreted}
-        kept = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
+        file = Checkpoint(checkpoint, every, call_of(system, values, first, stated))
 
     budget: Budget | None = None
 
@@ -214,7 +209,7 @@ def _simulated(
         budget = Budget(progress, max_steps, most_seconds, most, afforded, first.t, before)
         try:
             with stage("preparing"), text_interpreted() if interpreted else contextlib.nullcontext():
-                made = _run(system, stepper, control, values, first, end, interpreted, record, budget, kept, level)
+                made = _run(system, stepper, control, values, first, end, interpreted, record, budget, file, level)
             return timed("checking", "", partial(with_signs_between_rows, made, system, values))
         except KeyboardInterrupt as error:  # after the last step
             if made is None or isinstance(error, Interrupted):
@@ -314,19 +309,19 @@ def _run(
     system: System, stepper: Stepper, control: StepControl, values: Array, first: State, t_end: float,
     interpreted: bool, record: int, budget: Budget, checkpoint: Checkpoint | None = None, level: int = 0,
 ) -> Trajectory:  # fmt: skip
-    """One run of one scheme."""
     check_support(system, stepper, values, control)
 
     def settings() -> dict[str, Any]:
         scheme = stepper
         if stepper.solver is None and stepper.default_solver is not None:
-            scheme = replace(stepper, solver=_solver(stepper.default_solver))  # type: ignore[type-var]
+            scheme = replace(stepper, solver=getattr(solvers, stepper.default_solver)())  # type: ignore[type-var]
         return {"stepper": repr(scheme), "dt": repr(control), "t_start": first.t, "t_end": t_end}
 
-    keeper = None if checkpoint is None else checkpoint.next_run(settings())
+    if checkpoint is not None:
+        checkpoint.next_run(settings())
     steps = steps_of(stepper)
     rules, engine = steps.rules(system, stepper, control, values), "interpreted" if interpreted else "compiled"
-    chain = Chain(stepper.solver or _solver(stepper.rescuing_solver), stepper.fallback)
+    chain = Chain(stepper.solver or getattr(solvers, stepper.rescuing_solver)(), stepper.fallback)
     called = chain.called  # not the chain, whose sessions own functions of CasADi
     manifest = Manifest(lambda: _manifest(system, values, settings(), engine, rules, called))
     recorder = Recorder(
@@ -341,7 +336,7 @@ def _run(
 
     if level % 2 and not first.memory:
         first = replace(first, q=_in_last_digits(first.q), v=_in_last_digits(first.v))
-    loop = TimeLoop(compile, chain, control, recorder, system, values, t_end, budget, keeper)
+    loop = TimeLoop(compile, chain, control, recorder, system, values, t_end, budget, checkpoint)
     return timed("computing", f"with {type(stepper).__name__}, {control}", partial(loop.trajectory, first))
 
 
@@ -350,12 +345,6 @@ def _in_last_digits(values: Array) -> Array:
     random = np.random.default_rng(1)
     share = random.choice((-1.0, 1.0), values.shape) * random.uniform(0.5, 1.5, values.shape)  # no value remains
     return np.where(np.abs(values) == 1.0, values, values * (1.0 + LAST_DIGITS * share))
-
-
-@functools.cache
-def _solver(name: str) -> Any:
-    """A solver with its usual settings."""
-    return getattr(solvers, name)()
 
 
 def _start(system: System, values: Array, state: State | None, t_start: float | None) -> State:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -54,17 +54,14 @@ class Certificate:
 
     Parameters
     ----------
-    gap_violation
-        max(0, -g_N) of the true gaps [m].
-    joint_violation
-        Constraint violation of ideal joints and drivers [m] or [rad].
+    gap_violation : max(0, -g_N) of the true gaps [m]
+    joint_violation : constraint violation of ideal joints and drivers [m] or [rad]
     complementarity
         Natural map |min(g_N, P_N)|, the gap divided by the contact's length (its clearance), the impulse by the
         formulation's reference [-].
     motion_residual
         Residual of the discrete equations, each row divided by the sum of the absolute values of its terms [-].
-    energy
-        The balance of energy.
+    energy : the balance of energy
     """
 
     gap_violation: float
@@ -91,13 +88,9 @@ class Balance:
     start: float
     sums: Mapping[str, float]
 
-    def saved_state(self) -> dict[str, Any]:
-        """The balance as plain data, for a checkpoint."""
-        return {**asdict(self), "sums": dict(self.sums)}
-
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> Balance:
-        """The balance from plain data."""
+        """The balance from the plain data of `dataclasses.asdict`."""
         numbers = {one.name: float(saved[one.name]) for one in fields(cls) if one.name != "sums"}
         return cls(**numbers, sums={name: float(saved["sums"][name]) for name in SUMS})
 
@@ -109,17 +102,14 @@ def energy_series(
 
     Parameters
     ----------
-    lengths
-        Differences of the times of the rows (n,) [s], 0 for row 0.
-    seen
-        Energies and powers of the rows.
+    lengths : differences of the times of the rows (n,) [s], 0 for row 0
+    seen : energies and powers of the rows
     steps
         The times ``t`` (n,) of the rows [s]. Of the step that ends in each row, each (n,) [J]: ``work_drivers``;
         ``loss_friction``; ``work_loads`` and ``loss_damping``, not a number if the trapezoidal rule is to be used;
         ``loss_contact``; and ``stored`` in contacts at the row. Of the rows ``row`` (m,), at which velocities jump,
         ``work_drivers_impact`` (m,): what of ``work_drivers`` was done at the impact.
-    before
-        The balance after the row before these; None if they begin with row 0, which has no step.
+    before : the balance after the row before these; None if they begin with row 0, which has no step
 
     Returns
     -------
@@ -133,10 +123,6 @@ def energy_series(
         if before is None:
             return np.cumsum(increments)
         return np.cumsum(np.concatenate([[before.sums[name]], increments]))[1:]
-
-    def summed_at_jumps(name: str, increments: Array) -> Array:
-        levels = np.cumsum(np.concatenate([[0.0 if before is None else before.sums[name]], increments]))
-        return np.repeat(levels, np.diff(row, prepend=0, append=lengths.size))
 
     def work(name: str, power: str, known: Array) -> Array:
         powers, unknown = right[power], np.isnan(known)
@@ -158,14 +144,14 @@ def energy_series(
         return summed(name, increments)
 
     damping = work("work_damping", "power_damping", -steps["loss_damping"])
+    lost = left["kinetic"] - right["kinetic"][row] + steps["work_drivers_impact"]
+    levels = np.cumsum(np.concatenate([[0.0 if before is None else before.sums["loss_impacts"]], lost]))
     series = {
         "kinetic": right["kinetic"],
         "potential": right["potential"] + steps["stored"],
         "work_loads": work("work_loads", "power_loads", steps["work_loads"]),
         "work_drivers": summed("work_drivers", steps["work_drivers"]),
-        "loss_impacts": summed_at_jumps(
-            "loss_impacts", left["kinetic"] - right["kinetic"][row] + steps["work_drivers_impact"]
-        ),
+        "loss_impacts": np.repeat(levels, np.diff(row, prepend=0, append=lengths.size)),
         "loss_contact": summed("loss_contact", steps["loss_contact"]),
         "loss_friction": summed("loss_friction", steps["loss_friction"]),
         "loss_damping": 0.0 - damping,
@@ -187,10 +173,3 @@ def remainder(series: Mapping[str, Array], start: float) -> Array:
     losses = sum(series[name] for name in ("loss_impacts", "loss_contact", "loss_friction", "loss_damping"))
     gained = series["work_loads"] + series["work_drivers"] - losses
     return series["kinetic"] + series["potential"] - start - gained
-
-
-def energy_ledger(series: Mapping[str, Array]) -> EnergyLedger:
-    """The last row of `energy_series`, with the energy before the first one."""
-    kinetic_start = float(series["kinetic"][0] + series["loss_impacts"][0] - series["work_drivers"][0])
-    last = {name: float(values[-1]) for name, values in series.items()}
-    return EnergyLedger(kinetic_start=kinetic_start, potential_start=float(series["potential"][0]), **last)

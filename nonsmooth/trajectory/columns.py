@@ -44,15 +44,12 @@ class Columns(Mapping[str, NDArray[Any]]):
 
     Parameters
     ----------
-    what
-        What a column is, for messages: ``"coordinate"``.
-    names
-        Names of the columns (k,).
+    what : what a column is, for messages: ``"coordinate"``
+    names : names of the columns (k,)
     array
         Rows by columns (n, k), or (n, k, m) where each column is a vector in each row; `Pieces` are computed when they
         are first read.
-    units
-        Unit of each column (k,).
+    units : unit of each column (k,)
 
     >>> import numpy as np
     >>> y = Columns("coordinate", ("slider.x", "slider.y"), np.eye(2), ("m", "m"))
@@ -137,27 +134,23 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 def bounds(array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The least and the largest number of each column (k,) of an array (n, k), of which little is in memory at once."""
-    least, largest = array[0].copy(), array[0].copy()
+    width, least, largest = array.shape[1], array[0].copy(), array[0].copy()
+    together = max(LONG // max(width, 1), 1)
     for k in range(0, len(array), AT_ONCE):
-        below, above = _bounds_of_part(array[k : k + AT_ONCE])
+        part = array[k : k + AT_ONCE]
+        whole = len(part) // together * together
+        if width < SHORT:  # NumPy compares long rows far faster than short ones
+            columns = np.ascontiguousarray(part.T)
+            below, above = np.min(columns, axis=1), np.max(columns, axis=1)
+        elif whole:
+            rows, rest = part[:whole].reshape(-1, together, width), part[whole:]
+            below = np.min(np.concatenate([np.min(rows, axis=0), rest]), axis=0)
+            above = np.max(np.concatenate([np.max(rows, axis=0), rest]), axis=0)
+        else:
+            below, above = np.min(part, axis=0), np.max(part, axis=0)
         least, largest = np.minimum(least, below), np.maximum(largest, above)
         forget_pages(array)
     return least, largest
-
-
-def _bounds_of_part(part: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Bounds of columns by long rows, which NumPy compares far faster than short ones."""
-    n, k = part.shape
-    if k < SHORT:
-        columns = np.ascontiguousarray(part.T)
-        return np.min(columns, axis=1), np.max(columns, axis=1)
-    together = max(LONG // k, 1)
-    whole = n // together * together
-    if not whole:
-        return np.min(part, axis=0), np.max(part, axis=0)
-    rows, rest = part[:whole].reshape(-1, together, k), part[whole:]
-    below, above = np.min(rows, axis=0), np.max(rows, axis=0)
-    return np.min(np.concatenate([below, rest]), axis=0), np.max(np.concatenate([above, rest]), axis=0)
 
 
 def any_of_each(found: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -181,6 +174,11 @@ def where(found: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]
 
 def _sources(array: NDArray[Any] | Pieces) -> tuple[NDArray[Any], ...]:
     return array.sources if isinstance(array, Pieces) else (array,)
+
+
+def are_rows(at: NDArray[Any], rows: int) -> bool:
+    """Whether these are ascending numbers of some of so many rows."""
+    return at.ndim == 1 and not (np.any(np.diff(at, prepend=-1) < 1) or np.any(at >= rows))
 
 
 def means(impulse: Array, length: Array) -> Array:
@@ -268,19 +266,13 @@ def by_row(P_T: Array) -> Array:
     return P_T.reshape(len(P_T), math.prod(P_T.shape[1:]))
 
 
-def tangential_size(P_T: Array, system: System) -> Array:
-    """Rows (n, nc): with their sign in the plane, lengths in space."""
-    return P_T if system.dimension == 2 else np.linalg.norm(by_tangent(P_T, system), axis=2)
-
-
 @dataclass(frozen=True, eq=False)
 class ForceAxes(Pieces):
     """Vectors of contact forces, in the ground frame (n, nc, dimension) [N], computed on request.
 
     Parameters
     ----------
-    system, parameters, q
-        The mechanism, its parameters, and coordinates at the rows (n, nq).
+    system, parameters, q : the mechanism, its parameters, and coordinates at the rows (n, nq)
     lam_N, lam_T
         Mean normal (n, nc) and tangential (n, nt) forces [N] of the steps that end in the rows, impacts excluded.
     """

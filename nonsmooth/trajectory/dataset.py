@@ -37,6 +37,7 @@ from nonsmooth.trajectory.columns import (
     Left,
     MeanForces,
     SparseOverride,
+    are_rows,
     by_row,
     impact_table,
 )
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from nonsmooth.trajectory.trajectory import Trajectory
 
 FORMAT = "nonsmooth-trajectory-2"
 #: rows of a file from which on it has no tables that follow from others
@@ -83,7 +85,7 @@ class Table:
         """Coordinate with the unit of each column, where they differ."""
         return f"{self.variable.removesuffix('_left')}_units"
 
-    def of(self, trajectory: Any) -> Columns:
+    def of(self, trajectory: Trajectory) -> Columns:
         """These columns of a trajectory."""
         name = self.variable.removesuffix("_left")
         columns: Columns = getattr(trajectory if name == self.variable else trajectory.left, name)
@@ -121,8 +123,18 @@ KNOWN = "|".join(
 )
 
 
-def to_dataset(run: Any, *, complete: bool) -> xarray.Dataset:
-    """See `Trajectory.to_dataset`."""
+def to_dataset(run: Trajectory, *, complete: bool = False) -> xarray.Dataset:
+    """The trajectory as an `xarray.Dataset`.
+
+    Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes. Where
+    the columns of a table differ in unit, a coordinate such as ``q_units`` has the units instead.
+
+    Parameters
+    ----------
+    complete
+        With internal states of stepper and contacts at both ends, which `save` writes so that `load` reads everything
+        back and a run can be restarted.
+    """
     import xarray
 
     data, coordinates, facts = contents(run, complete=complete)
@@ -134,8 +146,19 @@ def to_dataset(run: Any, *, complete: bool) -> xarray.Dataset:
     return xarray.Dataset(data, coordinates, facts)
 
 
-def save(run: Any, path: str | os.PathLike[str]) -> None:
-    """See `Trajectory.save`."""
+def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
+    """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
+
+    Of more than a million rows those of tables that follow from others are left out, which `load` computes:
+    `nonsmooth.trajectory.dataset`.
+
+    Raises
+    ------
+    InputError
+        If the name ends as that of a table, ``.csv`` or ``.mat``, which `to_csv` and `to_mat` write.
+    NotWritten
+        If the path cannot be written; an existing file remains unchanged.
+    """
     ending = path_of(path, "The file to write").suffix.lower()
     if ending in (".csv", ".mat"):
         raise InputError(f"{path}: save writes a NetCDF file, .nc; to_{ending[1:]} writes a table.")
@@ -150,15 +173,31 @@ def save(run: Any, path: str | os.PathLike[str]) -> None:
     write_contents(data | coordinates, facts, path, "The trajectory")
 
 
-def load(cls: type[Any], path: str | os.PathLike[str], system: System | None) -> Any:
-    """See `Trajectory.load`."""
+def load(cls: type[Trajectory], path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
+    """Read a file written by `save`; every array is bitwise identical.
+
+    Parameters
+    ----------
+    system : System, optional
+        The mechanism of the run, which files do not contain; required for `instant`, and for `at` with order 6.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is not a trajectory, damaged, or of another mechanism.
+
+    Warns
+    -----
+    ValidityWarning
+        For a file of an earlier version, which has no checksum, or internal states that are not read.
+    """
     with stage("reading", str(path)):
         variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
     if any(re.fullmatch(FORMER, name) for name in variables):
         warnings.warn(
             f"{path} is of a former version, whose internal states are not read: a run from its end begins anew.",
             ValidityWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
     try:
         return _from_contents(cls, _with_derived_tables(variables), attributes, system)
@@ -169,7 +208,7 @@ def load(cls: type[Any], path: str | os.PathLike[str], system: System | None) ->
         raise InputError(f"{path} is not a complete trajectory ({reason}).") from error
 
 
-def contents(run: Any, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def contents(run: Trajectory, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Data, coordinates and attributes of a dataset."""
     data: dict[str, Any] = {}
     coordinates: dict[str, Any] = {"time": (("time",), run.t, {"units": "s", "long_name": "end of the step"})}
@@ -216,8 +255,8 @@ def contents(run: Any, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any
 
 
 def _from_contents(
-    cls: type[Any], variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None
-) -> Any:  # fmt: skip
+    cls: type[Trajectory], variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None
+) -> Trajectory:  # fmt: skip
     """The trajectory of a complete file; ValueError and others if its data do not fit."""
     t = _read(variables, "time", ("time",))
     tables: dict[str, Any] = {}
@@ -338,7 +377,7 @@ def _with_derived_tables(variables: Mapping[str, Variable]) -> dict[str, Variabl
     }
     rows, t = len(variables["time"][1]), variables["time"][1]
     _, at, _ = variables["jump.row"]
-    if at.dtype != np.int64 or at.ndim != 1 or np.any(np.diff(at, prepend=-1) < 1) or np.any(at >= rows):
+    if at.dtype != np.int64 or not are_rows(at, rows):
         raise ValueError("jump.row is not a list of rows")
     length = variables["step"][1] if "step" in variables else None
     for name, (follows, dimensions) in JUMPING.items():
@@ -365,25 +404,44 @@ def _with_derived_tables(variables: Mapping[str, Variable]) -> dict[str, Variabl
     return found
 
 
-def _columns_of(run: Any, kind: str) -> Columns:
-    """The columns of one of `KINDS`; InputError for another one."""
-    if kind not in KINDS:
-        raise InputError(f"There is no kind {kind!r} of columns; a run has {', '.join(KINDS)}.")
-    found: Columns = getattr(run, kind)
+def _columns_of(run: Trajectory, kinds: Iterable[str] | None) -> dict[str, Columns]:
+    """The columns of these tables, the `USUAL` ones by default."""
+    if kinds is not None and not isinstance(kinds, Iterable):
+        raise InputError(f"kinds must be names of tables, as ['q', 'lam_N'], got {shown(kinds)}.")
+    found = {}
+    for kind in [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds):
+        if kind not in KINDS:
+            raise InputError(f"There is no kind {kind!r} of columns; a run has {', '.join(KINDS)}.")
+        found[kind] = getattr(run, kind)
     return found
 
 
-def to_pandas(run: Any, kinds: Iterable[str] | None) -> pandas.DataFrame:
-    """See `Trajectory.to_pandas`."""
+def to_pandas(run: Trajectory, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
+    """The rows as a `pandas.DataFrame`, whose index is the time [s].
+
+    Parameters
+    ----------
+    kinds : names of tables, optional
+        Any of ``q``, ``v``, ``gap``, ``gap_rate``, ``lam_N``, ``P_N``, ``P_T``, ``mode``, ``reaction``,
+        ``reaction_impact``, ``energy``; by default ``q``, ``v``, ``gap``, ``lam_N``, ``reaction``, ``energy``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A column has the name of its table and its own, ``"q:slider.x"``; ``attrs["units"]`` has the units.
+
+    >>> from nonsmooth import GaussQP, simulate
+    >>> from nonsmooth_problems import slider_rod
+    >>> run = simulate(slider_rod().build(), GaussQP(), t_end=1e-3, dt=1e-4)
+    >>> table = run.to_pandas(["q", "lam_N"])
+    >>> table.shape, table.columns[0], table.attrs["units"]["q:slider.x"]
+    ((11, 7), 'q:slider.x', 'm')
+    """
     import pandas
 
-    if kinds is not None and not isinstance(kinds, Iterable):
-        raise InputError(f"kinds must be names of tables, as ['q', 'lam_N'], got {shown(kinds)}.")
-    chosen = [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds)
     data: dict[str, Any] = {}
     units = {"t": "s"}
-    for kind in chosen:
-        columns = _columns_of(run, kind)
+    for kind, columns in _columns_of(run, kinds).items():
         for i, name in enumerate(columns.names):
             values = columns.array[:, i]
             parts = {"": values} if values.ndim == 1 else {f".{j + 1}": values[:, j] for j in range(values.shape[1])}
@@ -395,36 +453,51 @@ def to_pandas(run: Any, kinds: Iterable[str] | None) -> pandas.DataFrame:
     return table
 
 
-def write_csv(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
-    """See `Trajectory.to_csv`."""
-    text = io.StringIO()
-    if kinds == "contacts" or (kinds is not None and list(kinds) == ["contacts"]):
-        contacts = run.contacts
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(f"{name} [{unit}]" if unit else name for name, unit in CONTACTS.items())
-        writer.writerows([one.item() if hasattr(one, "item") else one for one in row] for row in contacts)
-    else:
-        table = to_pandas(run, kinds)
-        heads = [f"{name} [{table.attrs['units'][name]}]" for name in table.columns]
-        table.to_csv(text, header=heads, index_label="t [s]", lineterminator="\n")
-    write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
+def to_csv(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+    """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
+
+    Parameters
+    ----------
+    path : the file; NotWritten if it cannot be written
+    kinds : as in `to_pandas`; or ``"contacts"`` for the table of that name, one line per contact
+    """
+    with stage("writing", str(path)):
+        text = io.StringIO()
+        if kinds == "contacts" or (kinds is not None and list(kinds) == ["contacts"]):
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(f"{name} [{unit}]" if unit else name for name, unit in CONTACTS.items())
+            writer.writerows([one.item() if hasattr(one, "item") else one for one in row] for row in run.contacts)
+        else:
+            table = to_pandas(run, kinds)
+            heads = [f"{name} [{table.attrs['units'][name]}]" for name in table.columns]
+            table.to_csv(text, header=heads, index_label="t [s]", lineterminator="\n")
+        write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
 
 
-def write_mat(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None) -> None:
-    """See `Trajectory.to_mat`."""
+def to_mat(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+    """Write the rows as a MAT file: ``t``; ``q``, ``q_names``, ``q_units`` and so on; and the table ``contacts``.
+
+    Parameters
+    ----------
+    path : the file (.mat), of version 5, which MATLAB and Octave read; NotWritten if it cannot be written
+    kinds : as in `to_pandas`
+    """
     from scipy.io import savemat
 
     data: dict[str, Any] = {"t": run.t[:, None], "status": run.status}
-    for kind in [kinds] if isinstance(kinds, str) else list(USUAL if kinds is None else kinds):
-        columns = _columns_of(run, kind)
-        names = np.array(columns.names, dtype=object), np.array(columns.unit_list, dtype=object)
-        data |= {kind: columns.array, f"{kind}_names": names[0], f"{kind}_units": names[1]}
+    for kind, columns in _columns_of(run, kinds).items():
+        data |= {
+            kind: columns.array,
+            f"{kind}_names": _strings(columns.names),
+            f"{kind}_units": _strings(columns.unit_list),
+        }
     found = run.contacts
     data["contacts"] = {name: np.array(found[name].tolist(), dtype=object if found[name].dtype.kind == "U" else float)
                         for name in found.dtype.names or ()}  # fmt: skip
-    file = io.BytesIO()
-    savemat(file, data, oned_as="column")
-    write_bytes(file.getvalue(), path_of(path, "The table to write"), "The table")
+    with stage("writing", str(path)):
+        file = io.BytesIO()
+        savemat(file, data, oned_as="column")
+        write_bytes(file.getvalue(), path_of(path, "The table to write"), "The table")
 
 
 def _strings(values: Any) -> NDArray[Any]:

@@ -1,20 +1,30 @@
-"""Rows that a run keeps, and sums and extremes over all of its steps: computed block by block during the run."""
+"""Rows that a run keeps, and sums and extremes over all of its steps: computed block by block during the run.
+
+Velocities may jump without collision where no consistent contact force exists, as in Painleve's paradox and jamming.
+Without a force that keeps gaps closed while contacts slide, an impulse ends their slip at an instant. With normal
+impulses P of a step, the change of gap velocities by them while all slip goes on is
+
+    G P,    G = W_N' M^-1 (W_N - W_T mu s),
+
+with M^-1 within the joints and the contacts that stick, s the directions of slip. Forces that keep gaps closed against
+loads have P' G P > 0; where it is not, impulses are those of a jump, which are impacts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.engine.rows import AT_JUMPS, at_rows
 from nonsmooth.model.system import Observe, Seen, System
+from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
-from nonsmooth.trajectory.columns import KEPT_ENERGIES, any_of_each, bounds, means, tangential_size
-from nonsmooth.trajectory.jumps import with_jumps
+from nonsmooth.trajectory.columns import KEPT_ENERGIES, any_of_each, are_rows, bounds, by_tangent, means
 from nonsmooth.trajectory.store import Store
 
 #: rows of steps, by name: times ``t`` (k,), ``q``, ``v`` and `ARRAYS` (k, width), `SCALARS` (k,); and of those rows at
@@ -39,6 +49,22 @@ EQUAL = 1e-6
 #: numbers of an impact: its time, the index of its contact, impulses, gap velocities before and after, 1 if it is a
 #: jump without collision
 IMPACT = 7
+#: factor from the mean force of the two steps before to that of a step with a jump, at least
+LEAP = 5.0
+#: share of the slip by which loads change it in a step with a jump at most
+CHANGED = 0.5
+
+
+def shapes_of(names: Iterable[str], rows: int, system: System) -> dict[str, tuple[int, ...]]:
+    """Shapes of tables of so many rows: by contact, coordinate and so on, or one number in each row."""
+    s = system
+    tables = (
+        (s.nq, ("q",)), (s.nv, ("v", "v_left")), (s.nr, ("reaction", "reaction_impact")),
+        (s.nc, ("P_N", "lam_N", "mode", "gap", "rate", "rate_left", "P_N_impact", "gamma_minus", "gamma_plus")),
+        (s.nt, ("P_T", "lam_T", "P_T_impact")),
+    )  # fmt: skip
+    widths = {name: width for width, some in tables for name in some}
+    return {name: (rows, widths[name]) if name in widths else (rows,) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,27 +75,18 @@ class DecimatedRows:
     ----------
     record
         Every `record`-th row is kept. Impulses of the steps between are added up, forces averaged over their time.
-    constant
-        Whether steps are constant: those that locate impacts have none in lasting contacts.
-    count
-        Number of rows before any are omitted.
-    kept
-        Number of rows kept.
-    store
-        Tables of the rows kept; rows beyond these do not count.
-    jumped, jumps
-        Tables that follow from others in most rows: the number of rows in which they do not, and these rows.
+    constant : whether steps are constant: those that locate impacts have none in lasting contacts
+    count : number of rows before any are omitted
+    kept : number of rows kept
+    store : tables of the rows kept; rows beyond these do not count
+    jumped, jumps : tables that follow from others in most rows: the number of rows in which they do not, and these rows
     impacts
         Parts of the table of impacts (k, 7): time, index of the contact, P_N, P_T, gap velocity before and after, and
         whether it is a jump without collision.
-    worst
-        Largest gap violation [m], joint violation, complementarity and motion residual of all rows (4,).
-    least_gap
-        Smallest gap of each contact (nc,) [m].
-    extremes
-        Smallest, largest and last value of each energy (3, energies) [J]; of losses the last one alone counts.
-    balance
-        Balance of energy after the last row, from which it is continued.
+    worst : largest gap violation [m], joint violation, complementarity and motion residual of all rows (4,)
+    least_gap : smallest gap of each contact (nc,) [m]
+    extremes : smallest, largest and last value of each energy (3, energies) [J]; of losses the last one alone counts
+    balance : balance of energy after the last row, from which it is continued
     last
         Length [s], normal impulses [N s], gap velocities [m/s] and velocities of the last two steps (2, 1 + 2 nc + nv),
         which tell whether a contact lasts.
@@ -82,7 +99,7 @@ class DecimatedRows:
     store: Store = field(default_factory=Store)
     jumped: int = 0
     jumps: Store = field(default_factory=Store)
-    impacts: tuple[Array, ...] = ()
+    impacts: tuple[Array, ...] = (np.zeros((0, IMPACT)),)
     worst: Array | None = None
     least_gap: Array | None = None
     extremes: Array | None = None
@@ -125,18 +142,21 @@ class DecimatedRows:
             worst_violation(-least), worst_violation(seen.closure), worst_violation(a["complementarity"]),
             worst_violation(a["residual"]),
         ])  # fmt: skip
-        extremes = np.array([_extremes(name, one) for name, one in energy.items()]).T
+        extremes = np.array([
+            (one[-1],) * 3 if name.startswith("loss_") else (np.min(one), np.max(one), one[-1])
+            for name, one in energy.items()
+        ]).T  # fmt: skip
         if self.worst is not None and self.least_gap is not None and self.extremes is not None:
             worst, least = np.maximum(self.worst, worst), np.minimum(self.least_gap, least)
             extremes[0] = np.minimum(self.extremes[0], extremes[0])
             extremes[1] = np.maximum(self.extremes[1], extremes[1])
-        lasting = partial(_lasting, a, seen, self.last, jumped) if self.constant else None
+        impacts = _impacts(a, system, jumped, seen, self.last, self.constant)
         last = np.column_stack([a["dt"][-2:], a["P_N"][-2:], seen.rate[-2:], a["v"][-2:]])
         before = np.zeros((2, last.shape[1])) if self.last is None else self.last
         return replace(
             self, count=self.count + t.size, kept=self.kept + len(table["t"]), jumped=self.jumped + len(jumps["row"]),
-            impacts=(*self.impacts, _impacts(a, system, jumped, lasting)), worst=worst, least_gap=least,
-            extremes=extremes, balance=balance, last=np.concatenate([before, last])[-2:],
+            impacts=(*self.impacts, impacts), worst=worst, least_gap=least, extremes=extremes, balance=balance,
+            last=np.concatenate([before, last])[-2:],
         )  # fmt: skip
 
     def _jumps(
@@ -160,31 +180,32 @@ class DecimatedRows:
         at = np.searchsorted(rows, into)
         v[at[ends]], rate[at[ends]] = a["v_left"][ends], seen.rate_left[ends]
         np.add.at(impulse, at, a["reaction_impact"])
-        impulses = (_without_impacts(a, name, kept, rows, into) for name in ("P_N", "P_T"))
-        lam_N, lam_T = (means(one, table["dt"][rows]) for one in impulses)
-        named = {"v_left": v, "rate_left": rate, "lam_N": lam_N, "lam_T": lam_T, "reaction_impact": impulse}
-        return {"row": rows + self.kept, **named}
+        found = {"row": rows + self.kept, "v_left": v, "rate_left": rate, "reaction_impact": impulse}
+        for name, force in (("P_N", "lam_N"), ("P_T", "lam_T")):
+            if isinstance(kept, slice):
+                without = a[name][rows]
+                without[at] -= a[f"{name}_impact"]
+            else:
+                without = a[name].copy()
+                without[a["row"]] -= a[f"{name}_impact"]
+                without = _summed(without, kept)[rows]
+            found[force] = means(without, table["dt"][rows])
+        return found
 
-    def table(self) -> dict[str, NDArray[Any]]:
-        """Tables of all kept rows, by name, except those of `jump_rows`."""
-        return self.store.columns(self.kept)
-
-    def jump_rows(self) -> dict[str, NDArray[Any]]:
-        """Rows of `JUMPS` in which they do not follow from the other tables, by name, and their numbers ``row``."""
-        return self.jumps.columns(self.jumped)
-
-    def all_impacts(self) -> Array:
-        """The table of impacts (k, 7)."""
-        return np.concatenate([np.zeros((0, IMPACT)), *self.impacts])
+    def tables(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+        """Tables of all kept rows, by name; and of `JUMPS` the rows in which they do not follow from these, with their
+        numbers ``row``."""
+        return self.store.columns(self.kept), self.jumps.columns(self.jumped)
 
     def saved_state(self) -> dict[str, Any] | None:
         """Plain data for a checkpoint; None where there are no rows."""
         if self.balance is None:
             return None
+        table, jumps = self.tables()
         return {
-            "count": self.count, "table": self.table(), "jumps": self.jump_rows(), "impacts": self.all_impacts(),
+            "count": self.count, "table": table, "jumps": jumps, "impacts": np.concatenate(self.impacts),
             "worst": self.worst, "least_gap": self.least_gap, "extremes": self.extremes,
-            "balance": self.balance.saved_state(), "last": self.last,
+            "balance": asdict(self.balance), "last": self.last,
         }  # fmt: skip
 
     def restored(self, saved: Mapping[str, Any] | None, system: System) -> DecimatedRows:
@@ -195,28 +216,22 @@ class DecimatedRows:
         rows = (count - 1) // self.record + 1
         if count < 1 or self.end(count) != count:
             raise ValueError("its recorded rows end within a group of steps")
-        nq, nv, nc, nt, nr = system.nq, system.nv, system.nc, system.nt, system.nr
-        widths = {"P_N": nc, "P_T": nt, "reaction": nr, "q": nq, "v": nv, "mode": nc, "gap": nc, "rate": nc}
-        jumped = dict(zip(JUMPS, (nv, nc, nc, nt, nr), strict=True))
-        single = ("t", *KEPT_ENERGIES, *(("dt",) if self.record > 1 else ()))
-        shapes: dict[str, tuple[int, ...]] = {name: (rows,) for name in single}
-        shapes |= {name: (rows, width) for name, width in widths.items()}
+        names = ("t", "q", "v", *ARRAYS, "gap", "rate", *KEPT_ENERGIES, *(("dt",) if self.record > 1 else ()))
         at = jumps["row"]
-        others: dict[str, tuple[int, ...]] = {"row": at.shape} | {name: (at.size, n) for name, n in jumped.items()}
         if (
-            {name: np.shape(values) for name, values in table.items()} != shapes
-            or {name: np.shape(values) for name, values in jumps.items()} != others
-            or at.ndim != 1 or np.any(np.diff(at, prepend=-1) < 1) or np.any(at >= rows)
-            or impacts.shape[1:] != (IMPACT,)
+            {name: np.shape(values) for name, values in table.items()} != shapes_of(names, rows, system)
+            or {name: np.shape(values) for name, values in jumps.items()} != shapes_of(("row", *JUMPS), at.size, system)
+            or not are_rows(at, rows) or impacts.shape[1:] != (IMPACT,)
         ):  # fmt: skip
             raise ValueError("its recorded rows are those of another mechanism")
-        if not (saved["worst"].shape == (4,) and saved["least_gap"].shape == (nc,) and len(saved["extremes"]) == 3):
+        least = saved["least_gap"]
+        if not (saved["worst"].shape == (4,) and least.shape == (system.nc,) and len(saved["extremes"]) == 3):
             raise ValueError("its sums are not complete")
         self.store.put(0, table)
         self.jumps.put(0, jumps)
         return replace(
             self, count=count, kept=rows, jumped=at.size, impacts=(impacts,), worst=saved["worst"],
-            least_gap=saved["least_gap"], extremes=saved["extremes"], balance=Balance.restored(saved["balance"]),
+            least_gap=least, extremes=saved["extremes"], balance=Balance.restored(saved["balance"]),
             last=saved.get("last"),
         )  # fmt: skip
 
@@ -228,19 +243,45 @@ def _summed(array: Array, kept: slice | NDArray[np.intp]) -> Array:
     return np.asarray(np.add.reduceat(array, np.concatenate([[0], kept[:-1] + 1]), axis=0))
 
 
-def _without_impacts(
-    a: Part, name: str, kept: slice | NDArray[np.intp], rows: NDArray[np.intp], into: NDArray[np.intp]
+def _impacts(
+    a: Part, system: System, jumps: NDArray[np.bool_], seen: Seen, last: Array | None, constant: bool
 ) -> Array:  # fmt: skip
-    """Impulses of the steps of some kept rows, without those of impacts, which belong to the kept rows `into`."""
-    if isinstance(kept, slice):
-        found: Array = a[name][rows]
-        found[np.searchsorted(rows, into)] -= a[f"{name}_impact"]
-        return found
-    if not rows.size:
-        return np.zeros((0, a[name].shape[1]))
-    every = a[name].copy()
-    every[a["row"]] -= a[f"{name}_impact"]
-    return _summed(every, kept)[rows]
+    """Impacts of rows (k, 7), with the impulses of contacts that are closed; `jumps`: those without collision.
+
+    Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
+    its normal turns they may omit some and make up for them. Of steps that end where an impact is, equal ones are equal
+    flights.
+    """
+    impact = a["P_N_impact"] > 0.0
+    some = np.flatnonzero(any_of_each(impact))
+    if not some.size:
+        return np.zeros((0, IMPACT))
+    impact = impact[some]
+    if constant:
+        row, nc = a["row"][some], system.nc
+        before = np.zeros((2, 1 + 2 * nc)) if last is None else last[:, : 1 + 2 * nc]
+
+        def back(values: Array, known: Array, k: int) -> Array:
+            """Values of k steps earlier, of which those of the two steps before all rows are known."""
+            found: Array = values[np.maximum(row - k, 0)]
+            found[row < k] = known[2 + row[row < k] - k]
+            return found
+
+        dt = np.concatenate([before[:, 0], a["dt"]])
+        first, second, third = (dt[row + k] for k in range(3))
+        P_first, P_second, P_third = (back(a["P_N"], before[:, 1 : 1 + nc], k) for k in (2, 1, 0))
+        rate = back(seen.rate, before[:, 1 + nc :], 1)
+        equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
+        makes_up = equal[:, None] & (P_third <= LASTS * np.maximum(P_second, P_first))
+        lasting = impact & ~jumps[some] & (makes_up | loaded(seen.rate_left[some], rate, dt, row))
+        # contacts that last have no impact, unless another contact is hit as well
+        impact &= ~lasting | np.any(impact & ~lasting, axis=1, keepdims=True)
+    hit, contact = np.nonzero(impact)
+    hit = some[hit]
+    P_T = a["P_T_impact"]  # with its sign in the plane, its length in space
+    tangential = P_T if system.dimension == 2 else np.linalg.norm(by_tangent(P_T, system), axis=2)
+    parts = (a["P_N_impact"], tangential, a["gamma_minus"], a["gamma_plus"], jumps)
+    return np.column_stack([a["t"][a["row"][hit]], contact, *(part[hit, contact] for part in parts)])
 
 
 def loaded(
@@ -264,57 +305,138 @@ def loaded(
     return np.asarray(equal[:, None] & (-approach <= OPEN_FOR * (before - approach)))
 
 
-def _extremes(name: str, values: Array) -> tuple[float, float, float]:
-    """The least, the largest and the last value of an energy; of losses, which verdicts take at the end, the last."""
-    end = values[-1]
-    return (end, end, end) if name.startswith("loss_") else (np.min(values), np.max(values), end)
+def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -> tuple[Part, NDArray[np.bool_]]:
+    """Rows of steps, in which the impulses of jumps are those of impacts, and which contacts of the rows at which
+    velocities jump these are (m, nc).
 
-
-def _impacts(
-    a: Mapping[str, NDArray[Any]], system: System, jumps: NDArray[np.bool_],
-    lasting: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None,
-) -> Array:  # fmt: skip
-    """Impacts of rows (k, 7), with the impulses of contacts that are closed; `jumps`: those without collision.
-
-    `lasting`: which contacts last at some of the rows at which velocities jump. They have no impact, unless another
-    contact is hit as well.
+    `last`: of the two steps before their length, normal impulses, gap velocities, velocities (2, 1 + 2 nc + nv).
     """
-    impact = a["P_N_impact"] > 0.0
-    some = np.flatnonzero(any_of_each(impact))
-    if not some.size:
-        return np.zeros((0, IMPACT))
-    impact = impact[some]
-    if lasting is not None:
-        last = impact & lasting(some)
-        impact &= ~last | np.any(impact & ~last, axis=1, keepdims=True)
-    row, contact = np.nonzero(impact)
-    row = some[row]
-    parts = (a["P_N_impact"], tangential_size(a["P_T_impact"], system), a["gamma_minus"], a["gamma_plus"], jumps)
-    return np.column_stack([a["t"][a["row"][row]], contact, *(part[row, contact] for part in parts)])
+    none = np.zeros(a["P_N_impact"].shape, dtype=bool)
+    frictional = system.elementwise.contact_law(parameters)[1] > 0.0
+    if system.compliant or not np.any(frictional):
+        return a, none
+    rows, leaps = _leaps(a, last, system)
+    some = np.any(leaps & frictional, axis=1)
+    if not np.any(some):
+        return a, none
+    m, found = Mechanism(system, parameters, 1.0), dict[int, tuple[NDArray[np.bool_], Array]]()
+    for row, leap in zip(rows[some].tolist(), leaps[some], strict=True):
+        v_start = a["v"][row - 1] if row else (None if last is None else last[-1, 1 + 2 * system.nc :])
+        if v_start is not None and _is_jump(m, a, row, np.flatnonzero(leap), v_start):
+            found[row] = leap, v_start
+    if not found:
+        return a, none
+    every = np.union1d(a["row"], np.array(list(found), dtype=np.intp))
+    jumps = {name: at_rows(a, name, every) for name in AT_JUMPS if name != "row"}
+    a = {**a, **jumps, "row": every} | {name: a[name].copy() for name in ("loss_friction", "reaction")}
+    which = np.zeros(a["P_N_impact"].shape, dtype=bool)
+    for row, (leap, v_start) in found.items():
+        which[np.searchsorted(every, row)] = leap
+        _make_impact(m, a, row, np.flatnonzero(leap), v_start)
+    return a, which
 
 
-def _lasting(
-    a: Mapping[str, NDArray[Any]], seen: Seen, last: Array | None, jumps: NDArray[np.bool_], some: NDArray[np.intp]
-) -> NDArray[np.bool_]:
-    """Whether contacts last (k, nc) at some of the rows of constant steps at which velocities jump.
+@dataclass(frozen=True)
+class Jump:
+    """A contact whose velocity jumps without collision, at a time [s] with an impulse [N s].
 
-    Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
-    its normal turns they may omit some and make up for them. Of steps that end where an impact is, equal ones are equal
-    flights.
+    `forces` [N] are its mean forces in a step of a coarser and of a finer run, which grow as one over the length of the
+    step; none if the jump is in the table of impacts.
     """
-    row, nc = a["row"][some], a["P_N"].shape[1]
-    before = np.zeros((2, 1 + 2 * nc)) if last is None else last[:, : 1 + 2 * nc]
 
-    def back(values: Array, known: Array, k: int) -> Array:
-        """Values of k steps earlier, of which those of the two steps before all rows are known."""
-        found: Array = values[np.maximum(row - k, 0)]
-        found[row < k] = known[2 + row[row < k] - k]
-        return found
+    contact: str
+    t: float
+    impulse: float
+    forces: tuple[float, float] | None = None
 
-    dt = np.concatenate([before[:, 0], a["dt"]])
-    first, second, third = (dt[row + k] for k in range(3))
-    P_first, P_second, P_third = (back(a["P_N"], before[:, 1 : 1 + nc], k) for k in (2, 1, 0))
-    rate = back(seen.rate, before[:, 1 + nc :], 1)
-    equal = (np.abs(second - third) <= EQUAL * third) & (np.abs(first - third) <= EQUAL * third)
-    makes_up = equal[:, None] & (P_third <= LASTS * np.maximum(P_second, P_first))
-    return np.asarray(~jumps[some] & (makes_up | loaded(seen.rate_left[some], rate, dt, row)))
+    @classmethod
+    def first(cls, jumps: NDArray[Any]) -> Jump:
+        """The largest of those at the first time of a table of jumps."""
+        first = jumps[jumps["t"] == np.min(jumps["t"])]
+        one = first[np.argmax(first["P_N"])]
+        return cls(str(one["contact"]), float(one["t"]), float(one["P_N"]))
+
+    @property
+    def text(self) -> str:
+        """A sentence for a verdict."""
+        grows = ""
+        if self.forces is not None:
+            grows = f"the mean of a step grows as 1/dt, from {self.forces[0]:.3g} to {self.forces[1]:.3g} N, since "
+        return (
+            f'contact "{self.contact}" has no force near t = {self.t:.6g} s: {grows}velocities jump without collision; '
+            f"its impulse is {self.impulse:.3g} N s"
+        )
+
+
+def _leaps(a: Part, last: Array | None, system: System) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Rows of steps without impact in which a contact has a mean force much larger than in both steps before, and which
+    contacts these are (n, nc)."""
+    P_N, dt = a["P_N"], a["dt"]
+    known = np.zeros((2, 1 + system.nc)) if last is None else last[:, : 1 + system.nc]
+    # of the few steps with an impulse that is much larger than the one before, forces tell
+    shortest, longest = np.min(dt[1:], initial=np.inf), np.max(dt[1:], initial=0.0)
+    larger = P_N[2:] > 0.5 * LEAP * (shortest / longest if longest > 0.0 else 0.0) * P_N[1:-1]
+    rows = np.concatenate([np.arange(min(2, len(P_N))), 2 + np.flatnonzero(any_of_each(larger))])
+    rows = np.setdiff1d(rows, a["row"][np.any(a["P_N_impact"] > 0.0, axis=1)], assume_unique=True)
+
+    def force(steps: int) -> Array:
+        """The mean forces of so many steps before."""
+        impulse, length = P_N[np.maximum(rows - steps, 0)], dt[np.maximum(rows - steps, 0)]
+        early = rows < steps
+        impulse[early], length[early] = known[rows[early] - steps, 1:], known[rows[early] - steps, 0]
+        return means(impulse, length)
+
+    leaps = force(0) > LEAP * np.maximum(force(1), force(2))
+    some = np.any(leaps, axis=1)
+    return rows[some], leaps[some]
+
+
+def _change(m: Mechanism, W: Array, bonds: Array) -> tuple[Array, Array]:
+    """The change of velocity M^-1 W by impulses W (nv,) within bonds (nv, n), and the impulses of these (n,)."""
+    W = W[:, None]
+    free = m.metric.change(W)
+    if not bonds.shape[1]:
+        return free[:, 0], np.zeros(0)
+    by_bonds = m.metric.change(bonds)
+    P = -np.linalg.lstsq(bonds.T @ by_bonds, bonds.T @ free, rcond=None)[0]
+    return np.asarray(free + by_bonds @ P)[:, 0], np.asarray(P, dtype=float)[:, 0]
+
+
+def _is_jump(
+    m: Mechanism, a: Part, row: int, index: NDArray[np.intp], v_start: Array
+) -> bool:  # fmt: skip
+    """Whether no forces of these contacts keep their gaps closed while they slide as at the start of the step."""
+    at, along, n = m.at(float(a["t"][row]), a["q"][row]), m.along(index), index.size
+    W_N, W_T, P_N, P_T = at.W_N[:, index], at.W_T[:, along], a["P_N"][row, index], a["P_T"][row, along]
+    v_left = a["v"][row] - _change(m, W_N @ P_N + W_T @ P_T, at.W_g)[0]
+    slip, change = W_T.T @ v_start, W_T.T @ (v_left - v_start)
+    size, by_loads = (np.linalg.norm(one.reshape(n, m.tangents), axis=1) for one in (slip, change))
+    slides = (m.friction[index] > 0.0) & (by_loads < CHANGED * size)
+    if not np.any(slides):
+        return False
+    sticks = np.repeat(~slides & (m.friction[index] > 0.0), m.tangents)
+    tangential = (W_T * slip).reshape(len(W_N), n, m.tangents).sum(axis=2)
+    share = np.where(slides, m.friction[index] / np.where(size > 0.0, size, 1.0), 0.0)
+    delta_v = _change(m, (W_N - share * tangential) @ P_N, np.hstack([at.W_g, W_T[:, sticks]]))[0]
+    return float(P_N @ (W_N.T @ delta_v)) <= 0.0
+
+
+def _make_impact(
+    m: Mechanism, a: Part, row: int, index: NDArray[np.intp], v_start: Array
+) -> None:  # fmt: skip
+    """Make the impulses of these contacts in a row those of an impact, with its joint impulses and its loss."""
+    t, q, dt = float(a["t"][row]), a["q"][row], float(a["dt"][row])
+    at, along = m.at(t, q), m.along(index)
+    W_N, W_T, P_N, P_T = at.W_N[:, index], at.W_T[:, along], a["P_N"][row, index], a["P_T"][row, along]
+    jump, P_g = _change(m, W_N @ P_N + W_T @ P_T, at.W_g)
+    k = np.searchsorted(a["row"], row)
+    a["v_left"][k] = a["v"][row] - jump
+    a["P_N_impact"][k, index], a["P_T_impact"][k, along] = P_N, P_T
+    a["gamma_minus"][k, index], a["gamma_plus"][k, index] = 0.0, W_N.T @ a["v"][row]
+    # of the schemes, with the mean of the slip at both ends of the step
+    a["loss_friction"][row] += P_T @ (W_T.T @ (0.5 * (v_start + a["v"][row])))
+    if m.system.ng:
+        reaction = m.reaction(t, q, P_g)
+        a["reaction_impact"][k] += reaction
+        a["reaction"][row] -= reaction / dt
+        a["work_drivers_impact"][k] -= P_g @ at.g_t

@@ -17,7 +17,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.files import Pieces
 from nonsmooth.model.state import State
 from nonsmooth.model.system import Observe, System, observe
-from nonsmooth.trajectory.certificate import ENERGIES, Certificate, energy_ledger
+from nonsmooth.trajectory.certificate import ENERGIES, Certificate, EnergyLedger
 from nonsmooth.trajectory.columns import (
     IMPACT_COLUMNS,
     KEPT_ENERGIES,
@@ -27,13 +27,13 @@ from nonsmooth.trajectory.columns import (
     Left,
     MeanForces,
     SparseOverride,
+    are_rows,
     bounds,
     by_tangent,
     impact_table,
 )
-from nonsmooth.trajectory.decimation import ARRAYS, SCALARS, DecimatedRows, Part
+from nonsmooth.trajectory.decimation import ARRAYS, SCALARS, DecimatedRows, Jump, Part, shapes_of
 from nonsmooth.trajectory.instants import Origin
-from nonsmooth.trajectory.jumps import first_jump, jump_words
 from nonsmooth.trajectory.store import Store
 from nonsmooth.trajectory.trajectory import Trajectory
 from nonsmooth.trajectory.verdict import first_verdict
@@ -51,19 +51,13 @@ SET_ASIDE, SMALLEST = 80 * 2**20, 3 * 2**20
 
 
 class Manifest(Mapping[str, Any]):
-    """Plain data, made when it is first read: that of a large mechanism takes longer than a few steps.
-
-    Parameters
-    ----------
-    make : () -> numbers, strings, lists and mappings
-    """
+    """Plain data, made when it is first read: that of a large mechanism takes longer than a few steps."""
 
     def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
         self._make = make
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """The data as read from a file."""
         return _plain(self._make())
 
     def __getitem__(self, name: str) -> Any:
@@ -85,13 +79,12 @@ class Manifest(Mapping[str, Any]):
 def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
     """The values as read from a file, so that a run and its file are identical."""
 
-    def plain_value(value: Any) -> Any:
+    def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
             return dict(value)
         return value.tolist() if hasattr(value, "tolist") else str(value)
 
-    result: dict[str, Any] = json.loads(json.dumps(data, default=plain_value))
-    return result
+    return dict(json.loads(json.dumps(data, default=plain)))
 
 
 def bytes_of_row(system: System) -> int:
@@ -127,21 +120,16 @@ class Recorder:
 
     Parameters
     ----------
-    system
-        The mechanism.
-    manifest
-        Plain data (numbers, strings, lists, mappings) with which the run can be repeated.
-    parameters
-        Parameter values of the run, in the system's order; those of the system by default.
+    system : the mechanism
+    manifest : plain data (numbers, strings, lists, mappings) with which the run can be repeated
+    parameters : parameter values of the run, in the system's order; those of the system by default
     record
         Keep every `record`-th row, and the last one. Impulses of the rows between are added up, forces averaged;
         impacts, energies and the certificate cover all steps. Rows are evaluated, and those between omitted, during the
         run, so that its memory is that of the kept rows (see `Store`), of one group of `record` rows, and of `WAITING`.
     observe
-        Evaluates rows; by default with the functions of the system. If a compiled loop provides it, it must not use the
-        memory of the steps.
-    expected
-        Number of steps that the run has at least.
+        Evaluates rows, without the memory of the steps; by default with the functions of the system.
+    expected : number of steps that the run has at least
     constant
         Whether steps are constant: velocity-level schemes then have impulses of impacts in lasting contacts, which are
         not recorded as impacts. Steps that locate impacts have none, and each impulse is one.
@@ -178,24 +166,15 @@ class Recorder:
         if self._end is not None:
             raise InputError("The trajectory has been started already.")
         if impact is None:  # the row of a state without impulses
-            P_N, P_T, reaction = (np.zeros((1, size)) for size in (self.system.nc, self.system.nt, self.system.nr))
-            row: dict[str, NDArray[Any]] = {"t": np.array([state.t])}
-            row |= {"q": state.q[None].copy(), "v": state.v[None].copy()}
-            row |= zip(ARRAYS, (P_N, P_T, P_N.astype(np.int8), reaction), strict=True)
-            row |= {name: np.zeros(1) for name in SCALARS}
-            row |= {n: np.zeros((0, *shape), np.intp if n == "row" else float) for n, shape in self._shapes_at_jumps()}
-            row["stored"] = np.array([float(np.sum(state.memory.get("Integration.stored", 0.0)))])
-        first = row if impact is None else impact
-        self._rows, self._count, self._start, self._end = (self._no_rows(), [first]), 1, state, state
+            shapes = shapes_of((*ARRAYS, *SCALARS), 1, self.system) | shapes_of(AT_JUMPS, 0, self.system)
+            kinds = {"mode": np.int8, "row": np.intp}
+            impact = {name: np.zeros(shape, kinds.get(name, float)) for name, shape in shapes.items()}
+            impact |= {"t": np.array([state.t]), "q": state.q[None].copy(), "v": state.v[None].copy()}
+            impact["stored"] = np.array([float(np.sum(state.memory.get("Integration.stored", 0.0)))])
+        self._rows, self._count, self._start, self._end = (self._no_rows(), [impact]), 1, state, state
 
     def _no_rows(self) -> DecimatedRows:
         return DecimatedRows(self.record, self._constant, store=Store(self._expected))
-
-    def _shapes_at_jumps(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Shapes of one row of the tables of rows at which velocities jump."""
-        s = self.system
-        widths = (s.nv, s.nc, s.nt, s.nc, s.nc, s.nr)
-        return zip(AT_JUMPS, ((), *((width,) for width in widths), ()), strict=True)
 
     def extend(self, rows: Part, end: State) -> None:
         """Accepted steps, and the state after them."""
@@ -252,22 +231,17 @@ class Recorder:
 
     def restore(self, saved: Mapping[str, Any], end: State) -> None:
         """Continue after the rows of a checkpoint, the last of which is `end`; ValueError if they do not match."""
-        rows, system, start = dict(saved["rows"]), self.system, saved["start"]
+        rows, start = dict(saved["rows"]), saved["start"]
         n, jumps = rows["t"].size, rows["row"]
-        widths = (system.nq, system.nv, system.nc, system.nt, system.nc, system.nr)
-        shapes: dict[str, tuple[int, ...]] = {
-            name: (n, width) for name, width in zip(("q", "v", *ARRAYS), widths, strict=True)
-        }
-        shapes |= {name: (n,) for name in ("t", *SCALARS)} | {
-            name: (jumps.size, *one) for name, one in self._shapes_at_jumps()
-        }
+        shapes = shapes_of(("t", "q", "v", *ARRAYS, *SCALARS), n, self.system)
+        shapes |= shapes_of(AT_JUMPS, jumps.size, self.system)
         if {name: np.shape(values) for name, values in rows.items()} != shapes or not isinstance(start, State):
             raise ValueError("its rows are those of another mechanism")
-        if np.any(np.diff(jumps, prepend=-1) < 1) or np.any(jumps >= n):
+        if not are_rows(jumps, n):
             raise ValueError("its jumps are not at its rows")
         if n < 1 or rows["t"][-1] != end.t:
             raise ValueError("its rows are not complete")
-        evaluated = self._no_rows().restored(saved["thinned"], system)
+        evaluated = self._no_rows().restored(saved["thinned"], self.system)
         self._start, self._before, self._end = start, None, end
         self._rows, self._count = (evaluated, [rows]), evaluated.count + n
 
@@ -287,8 +261,7 @@ class Recorder:
     def finish(
         self, counts: Mapping[str, Any], wall_seconds: float, status: str, observe: Observe | None = None
     ) -> Trajectory:
-        """The trajectory of the recorded steps, with its certificate; `observe` evaluates gaps, violations and
-        energies."""
+        """The trajectory of the recorded steps, with its certificate."""
         if self._end is None:
             raise InputError("The trajectory has not been started.")
         self.whole()
@@ -308,37 +281,40 @@ class Recorder:
             end = self._known[1]
             lost = f"for lack of memory the rows after t = {end.t:.9g} s are missing."
             status = f"{status} {lost.capitalize()}" if status != "finished" else f"failed: {lost}"
-        a = rows.table()
+        a, at_jumps = rows.tables()
         assert rows.worst is not None and rows.least_gap is not None and rows.extremes is not None
         assert rows.balance is not None
         energies = Energies({name: a[name] for name in KEPT_ENERGIES}, rows.balance.start)
-        ends = dict(zip(ENERGIES, np.concatenate([energies[:1], energies[len(a["t"]) - 1 :]]).T, strict=True))
-        gap, joint, complementarity, motion = rows.worst.tolist()
-        certificate = Certificate(gap, joint, complementarity, motion, energy_ledger(ends))
+        first, last = (dict(zip(ENERGIES, energies[k : k + 1][0].tolist(), strict=True)) for k in (0, len(a["t"]) - 1))
+        kinetic_start = first["kinetic"] + first["loss_impacts"] - first["work_drivers"]
+        ledger = EnergyLedger(kinetic_start=kinetic_start, potential_start=first["potential"], **last)
+        certificate = Certificate(*rows.worst.tolist(), ledger)
         status, verdict = first_verdict(
             system, parameters, certificate, q=a["q"], gap=rows.least_gap[None],
             energy=dict(zip(ENERGIES, rows.extremes.T, strict=True)), counts=counts, status=status,
             t=a["t"], v=a["v"],
         )  # fmt: skip
-        impacts = rows.all_impacts()
+        impacts = np.concatenate(rows.impacts)
         impacts = impacts[impacts[:, 2] > ROUND_OFF * np.max(bounds(a["P_N"])[1], initial=0.0)]
         numbers = dict(zip(IMPACT_COLUMNS, np.delete(impacts, (1, 6), axis=1).T, strict=True))
         table = impact_table([system.contact_names[int(i)] for i in impacts[:, 1]], numbers)
         jumps = table[impacts[:, 6] > 0.0]
         if jumps.size and verdict.kind != "incomplete":
-            verdict = replace(verdict, text=f"{jump_words(*first_jump(jumps))}; {verdict.text}")
+            verdict = replace(verdict, text=f"{Jump.first(jumps).text}; {verdict.text}")
         return self._trajectory(
-            rows, end, energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)), impacts=table,
+            a, at_jumps, end, energy=Columns("energy term", ENERGIES, energies, ["J"] * len(ENERGIES)), impacts=table,
             jumps=jumps, certificate=certificate, counts=_plain(counts), status=status, verdict=verdict,
             wall_seconds=float(wall_seconds),
         )  # fmt: skip
 
-    def _trajectory(self, rows: DecimatedRows, end: State, **results: Any) -> Trajectory:
+    def _trajectory(
+        self, a: Mapping[str, NDArray[Any]], at_jumps: Mapping[str, NDArray[Any]], end: State, **results: Any
+    ) -> Trajectory:
         """The trajectory of these rows, whose other tables are computed when they are read."""
-        system, names, a, jumps = self.system, self.system.names, rows.table(), rows.jump_rows()
+        system, names = self.system, self.system.names
 
         def override(usual: NDArray[Any] | Pieces, name: str) -> SparseOverride:
-            return SparseOverride(usual, jumps["row"], jumps[name])
+            return SparseOverride(usual, at_jumps["row"], at_jumps[name])
 
         length = a.get("dt")
         lam_N = override(MeanForces(a["P_N"], a["t"], length), "lam_N")

@@ -40,15 +40,8 @@ class Store:
         self._expected = expected
 
     def put(self, at: int, table: Mapping[str, NDArray[Any]]) -> None:
-        """Write rows from row `at` on.
-
-        Raises
-        ------
-        MemoryError
-            If there is no room; the rows before `at` stay.
-        OSError
-            If a file cannot be written; likewise.
-        """
+        """Write rows from row `at` on. Where there is no room, or a file cannot be written, MemoryError or OSError is
+        raised and the rows before `at` stay."""
         columns = self._columns
         for name, values in table.items():
             if name not in columns:

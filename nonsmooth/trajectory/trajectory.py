@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,16 +21,12 @@ from nonsmooth.progress import stage
 from nonsmooth.trajectory import dataset as files
 from nonsmooth.trajectory.certificate import Certificate
 from nonsmooth.trajectory.columns import Columns, ForceAxes, Left, impact_table
-from nonsmooth.trajectory.dense import ORDERS, RowMotion, States, places
-from nonsmooth.trajectory.instants import Instants, Motions, Origin, acceleration_units
+from nonsmooth.trajectory.instants import Instants, Motions, Origin, RowMotion, States, acceleration_units, places
 from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
 
 if TYPE_CHECKING:
-    import pandas
-    import xarray
     from matplotlib.figure import Figure
 
-    from nonsmooth.model.system import System
 
 #: packages above this one, which draw and convert runs and are imported when they are called: name -> module
 ABOVE = {
@@ -49,22 +45,16 @@ class Trajectory:
 
     Parameters
     ----------
-    t
-        Times (n,) [s].
-    q, v
-        Coordinates and velocities by name.
-    left
-        ``left.v``, ``left.gap_rate``: velocities and gap velocities before the impacts at the rows.
-    gap, gap_rate
-        True gaps [m], open > 0, and gap velocities [m/s], opening > 0.
+    t : times (n,) [s]
+    q, v : coordinates and velocities by name
+    left : ``left.v``, ``left.gap_rate``: velocities and gap velocities before the impacts at the rows
+    gap, gap_rate : true gaps [m], open > 0, and gap velocities [m/s], opening > 0
     P_N, P_T
         Normal and tangential impulse [N s] of the step that ends in the row, impacts included; P_N >= 0.
         Row 0 is zero, unless there is an impact at the start. In space P_T has two components in each row, along
         arbitrary tangents; see `contact_force`.
-    lam_N
-        Mean normal force [N] of that step, impacts excluded.
-    mode
-        0 open, 1 closed, 2 sticking, 3 slipping; in row 0 only if there is an impact at the start.
+    lam_N : mean normal force [N] of that step, impacts excluded
+    mode : 0 open, 1 closed, 2 sticking, 3 slipping; in row 0 only if there is an impact at the start
     reaction, reaction_impact
         Mean force [N] and torque [N m] of each ideal joint on its second body, global frame, impacts excluded; and the
         impulse of the impacts [N s], [N m s].
@@ -80,12 +70,9 @@ class Trajectory:
     jumps
         Rows of `impacts` of velocity jumps without collision, where no consistent contact force exists; their impulses
         are those of the step. Files do not keep which these are.
-    certificate
-        The largest residuals of the run and its energy balance.
-    counts
-        Solves, iterations, fallbacks.
-    manifest
-        Versions, model, parameters with provenance, settings and rules, with which the run can be repeated.
+    certificate : the largest residuals of the run and its energy balance
+    counts : solves, iterations, fallbacks
+    manifest : versions, model, parameters with provenance, settings and rules, with which the run can be repeated
     status
         ``"finished"``, ``"untrusted: ..."`` if equations are not solved or bodies overlap, ``"failed: ..."`` or
         ``"interrupted"``.
@@ -94,8 +81,7 @@ class Trajectory:
     end
         The last state with all internal states. A run restarted from it is bitwise identical to an uninterrupted one if
         the end did not shorten the last step; that of `CompliantDae` agrees within the tolerances.
-    wall_seconds
-        Time the run took [s], without those that were compared with it.
+    wall_seconds : time the run took [s], without those that were compared with it
     seconds
         Where the time of the call of `simulate` went [s], by stage: compiling, computing, tables, and checking or
         preparing; files do not keep it.
@@ -219,10 +205,10 @@ class Trajectory:
         >>> [round(float(run.at(t, side=side).v["ball.y"][0]), 3) for side in ("left", "right")]
         [-4.202, 3.782]
         """
-        if order not in ORDERS:
+        if order not in (4, 6):
             raise InputError(f"order must be 6 or 4, got {order!r}.")
         at = places(self.t, self.impacts["t"], t, side)  # wrong ones are refused before anything is compiled
-        q, v = RowMotion(self).states(at, order) if order == 4 else self._motions.states(at, order)
+        q, v = (RowMotion(self) if order == 4 else self._motions).states(at)
         return States(
             at.t,
             Columns("coordinate", self.q.names, q, self.q.unit_list),
@@ -276,55 +262,12 @@ class Trajectory:
             )
         return Motions(self, self.origin)
 
-    def to_dataset(self, *, complete: bool = False) -> xarray.Dataset:
-        """The trajectory as an `xarray.Dataset`.
-
-        Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes.
-        Where the columns of a table differ in unit, a coordinate such as ``q_units`` has the units instead.
-
-        Parameters
-        ----------
-        complete
-            With internal states of stepper and contacts at both ends, which `save` writes so that `load` reads
-            everything back and a run can be restarted.
-        """
-        return files.to_dataset(self, complete=complete)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
-
-        Of more than a million rows those of tables that follow from others are left out, which `load` computes:
-        `nonsmooth.trajectory.dataset`.
-
-        Raises
-        ------
-        InputError
-            If the name ends as that of a table, ``.csv`` or ``.mat``, which `to_csv` and `to_mat` write.
-        NotWritten
-            If the path cannot be written; an existing file remains unchanged.
-        """
-        files.save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
-        """Read a file written by `save`; every array is bitwise identical.
-
-        Parameters
-        ----------
-        system : System, optional
-            The mechanism of the run, which files do not contain; required for `instant`, and for `at` with order 6.
-
-        Raises
-        ------
-        InputError
-            If there is no such file, or it is not a trajectory, damaged, or of another mechanism.
-
-        Warns
-        -----
-        ValidityWarning
-            For a file of an earlier version, which has no checksum, or internal states that are not read.
-        """
-        return files.load(cls, path, system)
+    to_dataset = files.to_dataset
+    save = files.save
+    load = classmethod(files.load)
+    to_pandas = files.to_pandas
+    to_mat = files.to_mat
+    to_csv = files.to_csv
 
     def _repr_html_(self) -> str:
         """Display in a notebook: the mechanism in motion and its contact modes, in a frame; see `report`."""
@@ -332,19 +275,12 @@ class Trajectory:
         return shown
 
     def report(self, path: str | os.PathLike[str], *, rows: int = 20_000) -> None:
-        """Write the run as one HTML page without references to the network: `nonsmooth.report`.
+        """Write the run as one HTML page without references to the network, see `nonsmooth.report`.
 
         Parameters
         ----------
-        path
-            A file ``.html``.
-        rows
-            Number of rows above which some are omitted, but never those of impacts and of changes of contact modes.
-
-        Raises
-        ------
-        InputError
-            If the path cannot be written.
+        path : a file ``.html``; InputError if it cannot be written
+        rows : number of rows above which some are omitted, but never those of impacts and of changes of contact modes
         """
         with stage("drawing", str(path)):
             _above("write")(self, path, rows=rows)
@@ -360,8 +296,7 @@ class Trajectory:
             Width of the figure in a journal: 90 or 190 mm; larger by default.
         measured : path or `nonsmooth.plots.Measured`, optional
             Measured data of a CSV file, drawn over the run.
-        exact
-            An exact solution, as in `nonsmooth.plots.panels`.
+        exact : an exact solution, as in `nonsmooth.plots.panels`
 
         Returns
         -------
@@ -370,29 +305,6 @@ class Trajectory:
         """
         drawn: Figure = _above("figure")(self, *what, width=width, measured=measured, exact=exact)
         return drawn
-
-    def to_pandas(self, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
-        """The rows as a `pandas.DataFrame`, whose index is the time [s].
-
-        Parameters
-        ----------
-        kinds : names of tables, optional
-            Any of ``q``, ``v``, ``gap``, ``gap_rate``, ``lam_N``, ``P_N``, ``P_T``, ``mode``, ``reaction``,
-            ``reaction_impact``, ``energy``; by default ``q``, ``v``, ``gap``, ``lam_N``, ``reaction``, ``energy``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A column has the name of its table and its own, ``"q:slider.x"``; ``attrs["units"]`` has the units.
-
-        >>> from nonsmooth import GaussQP, simulate
-        >>> from nonsmooth_problems import slider_rod
-        >>> run = simulate(slider_rod().build(), GaussQP(), t_end=1e-3, dt=1e-4)
-        >>> table = run.to_pandas(["q", "lam_N"])
-        >>> table.shape, table.columns[0], table.attrs["units"]["q:slider.x"]
-        ((11, 7), 'q:slider.x', 'm')
-        """
-        return files.to_pandas(self, kinds)
 
     @property
     def contacts(self) -> NDArray[np.void]:
@@ -408,39 +320,3 @@ class Trajectory:
         """
         table: NDArray[np.void] = _above("contact_table")(self)
         return table
-
-    def to_mat(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
-        """Write the rows as a MAT file: ``t``; ``q``, ``q_names``, ``q_units`` and so on; and the table ``contacts``.
-
-        Parameters
-        ----------
-        path
-            The file (.mat), of version 5, which MATLAB and Octave read.
-        kinds
-            As in `to_pandas`.
-
-        Raises
-        ------
-        NotWritten
-            If the path cannot be written.
-        """
-        with stage("writing", str(path)):
-            files.write_mat(self, path, kinds)
-
-    def to_csv(self, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
-        """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
-
-        Parameters
-        ----------
-        path
-            The file.
-        kinds
-            As in `to_pandas`; or ``"contacts"`` for the table of that name, one line per contact.
-
-        Raises
-        ------
-        NotWritten
-            If the path cannot be written.
-        """
-        with stage("writing", str(path)):
-            files.write_csv(self, path, kinds)

@@ -13,7 +13,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics import coordinates
 from nonsmooth.model.system import System
 from nonsmooth.trajectory import Trajectory, Verdict
-from nonsmooth.trajectory.jumps import first_jump, jump_words
+from nonsmooth.trajectory.decimation import Jump
 from nonsmooth.trajectory.peaks import compliant_peaks
 from nonsmooth.trajectory.verdict import ADVICE, reference_length
 
@@ -100,9 +100,8 @@ def difference(
 def _distance(a: Trajectory, b: Trajectory, radii: Array, t: Array) -> Array:
     """Largest difference (len(t),) [m] of a coordinate."""
     one, other = coordinates(a, t), coordinates(b, t)
-    index = {name: i for i, name in enumerate(a.q.names)}
+    index, by_name = {name: i for i, name in enumerate(a.q.names)}, dict(zip(a.v.names, radii, strict=True))
     largest = np.zeros(len(t))
-    by_name = dict(zip(a.v.names, radii, strict=True))
     for name, radius in by_name.items():
         body, _, label = name.rpartition(".")
         if name in index:
@@ -138,57 +137,26 @@ def peak_forces(run: Trajectory, window: float, until: float = math.inf) -> Arra
     return peaks
 
 
-@dataclass(frozen=True)
-class Impulsive:
-    """A contact whose velocity jumps without collision, or the largest mean force of one in a step, which grows as one
-    over the length of the step.
-
-    Parameters
-    ----------
-    contact
-        Its name.
-    t : [s]
-        End of the step of the finer run.
-    impulse : [N s]
-        Impulse of the step.
-    forces : [N]
-        Mean forces of the coarser and the finer run; none if the jump is in the table of impacts.
-    """
-
-    contact: str
-    t: float
-    impulse: float
-    forces: tuple[float, float] | None = None
-
-    @property
-    def text(self) -> str:
-        """A sentence for a verdict."""
-        return jump_words(self.contact, self.t, self.impulse, self.forces)
-
-
-def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Impulsive | None:
+def impulsive_force(coarse: Trajectory, fine: Trajectory) -> Jump | None:
     """The first jump of the finer run, or the contact with the largest force in one of its steps, if that has the same
     impulse in a longer step."""
     if fine.jumps.size:
-        return Impulsive(*first_jump(fine.jumps))
+        return Jump.first(fine.jumps)
     if min(len(coarse.t), len(fine.t)) < 2 or not fine.gap.names:
         return None
-    (t_1, dt_1, force_1), (t_2, dt_2, force_2) = (_step_of_largest_force(run) for run in (coarse, fine))
+    largest = []  # end and length of the step with the largest mean force of each contact, and this force, each (nc,)
+    for run in (coarse, fine):
+        force, dt = run.lam_N.array[1:], np.diff(run.t)
+        k = np.argmax(force, axis=0)
+        largest.append((run.t[1:][k], dt[k], force[k, np.arange(force.shape[1])]))
+    (t_1, dt_1, force_1), (t_2, dt_2, force_2) = largest
     impulse_1, impulse_2 = dt_1 * force_1, dt_2 * force_2
     same = (np.abs(impulse_1 - impulse_2) <= SAME * impulse_2) & (np.abs(t_1 - t_2) <= dt_1 + dt_2)
     found = np.flatnonzero(same & (dt_2 <= SHORTER * dt_1) & (force_2 > 0.0))
     if not found.size:
         return None
     i = int(found[np.argmax(force_2[found])])
-    forces = float(force_1[i]), float(force_2[i])
-    return Impulsive(fine.gap.names[i], float(t_2[i]), float(impulse_2[i]), forces)
-
-
-def _step_of_largest_force(run: Trajectory) -> tuple[Array, Array, Array]:
-    """End and length of the step with the largest mean force of each contact, and this force, each (nc,)."""
-    force, dt = run.lam_N.array[1:], np.diff(run.t)
-    k = np.argmax(force, axis=0)
-    return run.t[1:][k], dt[k], force[k, np.arange(force.shape[1])]
+    return Jump(fine.gap.names[i], float(t_2[i]), float(impulse_2[i]), (float(force_1[i]), float(force_2[i])))
 
 
 class Agreement:
@@ -263,8 +231,7 @@ def verdict_against(
 
     Parameters
     ----------
-    accuracy : [-]
-        As of `simulate`: of positions relative to the smallest clearance, and of peak forces to the largest.
+    accuracy : [-], as of `simulate`: of positions relative to the smallest clearance, and of peak forces to the largest
     parted : [s]
         Time at which two accurate runs differ by a tenth of the clearance. A run that follows them as far is sensitive,
         not inaccurate. Infinite if they never do: then each difference is an error of the run.

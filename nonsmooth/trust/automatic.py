@@ -35,8 +35,7 @@ from nonsmooth.step.control import (
     finer,
 )
 from nonsmooth.trajectory import Trajectory, Verdict
-from nonsmooth.trajectory.missed_contacts import signs_between_rows
-from nonsmooth.trajectory.verdict import ADVICE
+from nonsmooth.trajectory.verdict import ADVICE, signs_between_rows
 from nonsmooth.trust.agreement import GRID, Agreement, Difference, percent
 from nonsmooth.trust.uniqueness import undetermined_forces
 
@@ -92,26 +91,17 @@ Run = Callable[[Rung], Trajectory]
 
 @dataclass(eq=False)
 class Climb:
-    """The result of a sequence of rungs.
-
-    Parameters
-    ----------
-    best, coarser
-        The finest run that ended and the one before it, None if none did.
-    difference, before
-        Of these two, and of the two before them; None if there are not as many.
-    failure
-        The last run that failed.
-    tried
-        Settings, steps and outcome of each run, for the manifest.
-    """
+    """The result of a sequence of rungs."""
 
     ladder: Sequence[Rung] = ()
+    #: the finest run that ended and the one before it; the difference of these two, and of the two before them
     best: Trajectory | None = None
     coarser: Trajectory | None = None
     difference: Difference | None = None
     before: Difference | None = None
+    #: the last run that failed
     failure: SimulationFailed | None = None
+    #: settings, steps and outcome of each run, for the manifest
     tried: list[str] = field(default_factory=list)
     agreed: bool = False
 
@@ -126,11 +116,6 @@ class Climb:
     def late(self) -> bool:
         """Whether the last run that failed did so since the time of the whole call is spent."""
         return self.failure is not None and isinstance(self.failure.cause, TimeSpent)
-
-    @property
-    def settled(self) -> bool:
-        """Whether two runs agree, or show from when on the motion cannot be predicted."""
-        return self.agreed or (self.difference is not None and self.difference.parted < math.inf)
 
 
 def rungs(stepper: Any, length: float) -> list[Rung]:
@@ -154,13 +139,8 @@ def rungs(stepper: Any, length: float) -> list[Rung]:
 def climb(
     run: Run, ladder: Sequence[Rung], compared: Callable[[Trajectory, Trajectory], Difference], accuracy: float
 ) -> Climb:
-    """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error.
-
-    Raises
-    ------
-    Interrupted
-        On Ctrl-C, with the last complete run, or with the rows of the first so far.
-    """
+    """Refine the steps until two runs agree to `accuracy` and the finer one shows no sign of error; Interrupted on
+    Ctrl-C, with the last complete run, or with the rows of the first so far."""
     found, failures, ended = Climb(ladder), 0, 0
     for rung in ladder:
         said = f"{type(rung.stepper).__name__}, {rung.control}"
@@ -200,19 +180,13 @@ def automatic(
 ) -> Trajectory:  # fmt: skip
     """The motion to the requested accuracy, if it can be reached.
 
+    SimulationFailed if every scheme failed; with the trajectory that came furthest.
+
     Parameters
     ----------
-    run
-        Runs a rung of the ladder.
-    stepper
-        The scheme whose steps are to be chosen; None to choose the scheme as well.
-    accuracy : [-]
-        Relative to the smallest clearance for positions, and to the peak force for forces.
-
-    Raises
-    ------
-    SimulationFailed
-        If every scheme failed; with the trajectory that came furthest.
+    run : runs a rung of the ladder
+    stepper : the scheme whose steps are to be chosen; None to choose the scheme as well
+    accuracy : [-], relative to the smallest clearance for positions, and to the peak force for forces
     """
     compare, length = Agreement(system, values, accuracy), t_end - start.t
     methods = [stepper]
@@ -222,8 +196,10 @@ def automatic(
         methods = [GaussQP(), EventDriven()] if system.nc > MANY else [EventDriven(), GaussQP()]
     climbs: list[Climb] = []
     for one in methods:
-        climbs.append(climb(run, rungs(one, length), compare.difference, accuracy))
-        if climbs[-1].settled or climbs[-1].late:
+        last = climb(run, rungs(one, length), compare.difference, accuracy)
+        climbs.append(last)
+        # two runs agree, or show from when on the motion cannot be predicted
+        if last.agreed or (last.difference is not None and last.difference.parted < math.inf) or last.late:
             break
     tried = [line for one in climbs for line in one.tried]
     # the one that reached the accuracy, else the one with the least difference
@@ -249,19 +225,15 @@ def automatic(
             failed = [
                 f"{type(one.ladder[0].stepper).__name__} fails at t = {one.failure.trajectory.t[-1]:.6g} s"
                 for one in climbs
-                if one.best is None and one.failure is not None and not _spends(one.failure)
+                if one.best is None and one.failure is not None and not isinstance(one.failure.cause, BudgetSpent)
             ]
             verdict = replace(verdict, text="; ".join([verdict.text, *failed]))
         if verdict.kind == "accurate" and stepper is None and system.dimension == 2:
             fine, verdict = _with_second_method(run, best.ladder[0].stepper, compare, fine, fine, verdict)
-    spent = next((one.failure for one in climbs if one.failure and _spends(one.failure)), None)
+    spent = next((one.failure for one in climbs if one.failure and isinstance(one.failure.cause, BudgetSpent)), None)
     if spent is not None and not best.agreed:
         fine, verdict = _limited(fine, verdict, spent, "a finer run")
     return _with_verdict(fine, verdict, accuracy, tried)
-
-
-def _spends(failure: SimulationFailed) -> bool:
-    return isinstance(failure.cause, BudgetSpent)
 
 
 def _limited(run: Trajectory, verdict: Verdict, failure: SimulationFailed, what: str) -> tuple[Trajectory, Verdict]:
@@ -281,9 +253,10 @@ def checked(run: Run, system: System, values: Array, first: Trajectory, rung: Ru
     except SimulationFailed as failure:
         if not isinstance(failure.cause, SolverFailed):
             raise
-        text = f"a finer run {'ends' if _spends(failure) else 'fails'} at t = {failure.trajectory.t[-1]:.6g} s"
+        spent, reached = isinstance(failure.cause, BudgetSpent), float(failure.trajectory.t[-1])
+        text = f"a finer run {'ends' if spent else 'fails'} at t = {reached:.6g} s"
         verdict = replace(first.verdict, kind="not accurate", text=text)
-        if _spends(failure):
+        if spent:
             first, verdict = _limited(first, verdict, failure, "the finer run")
         return _with_verdict(first, verdict, accuracy, tried)
     found = compare.difference(first, fine)
@@ -324,7 +297,7 @@ def _with_second_method(
         except SimulationFailed as failure:
             if not isinstance(failure.cause, SolverFailed):
                 raise
-            if _spends(failure):
+            if isinstance(failure.cause, BudgetSpent):
                 return _limited(result, verdict, failure, "the run of a second method")
             return result, verdict  # the second method gives no information
         other = compare.difference(runs[-1], fine)

@@ -49,12 +49,9 @@ class Undetermined(NamedTuple):
 
     Parameters
     ----------
-    forces
-        Number of changes of normal and tangential forces together.
-    normal
-        How many of these change normal forces.
-    contact
-        Number of rows with a contact force.
+    forces : number of changes of normal and tangential forces together
+    normal : how many of these change normal forces
+    contact : number of rows with a contact force
     """
 
     forces: NDArray[np.int_]
@@ -83,15 +80,9 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
 
     Rows with the same contacts in the same modes are treated as equivalent: the set is evaluated at up to three of
     them, and the median is used, since directions may be dependent at single positions. After 300 evaluations the
-    remaining rows get the numbers of the row before them.
+    remaining rows get the numbers of the row before them. InputError if the run was read from a file without its
+    mechanism.
 
-    Raises
-    ------
-    InputError
-        If the run was read from a file without its mechanism.
-
-    Examples
-    --------
     A block that sticks on two corners: the part of their friction forces that cancels is not determined.
 
     >>> from nonsmooth import GaussQP, simulate
@@ -108,7 +99,14 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
     if system.compliant or not np.any(run.P_N.array):
         return Undetermined(numbers[:, 0], numbers[:, 1], 0)
     m, evaluated = Mechanism(system, p, 1.0), 0
-    which = _contacts_and_modes(run)
+    # a number for each row, the same for rows with the same contacts in the same modes
+    mode = run.mode.array.astype(np.int64)
+    back = run.P_T.array.reshape(*mode.shape, -1)[:, :, 0] < 0.0
+    kinds = np.where((mode == SLIPPING) & back, SLIPPING + 1, mode)
+    if kinds.shape[1] <= FIT:
+        which = kinds @ (SLIPPING + 2) ** np.arange(kinds.shape[1])
+    else:
+        which = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(which, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
     known = np.zeros(len(which), dtype=bool)
@@ -124,16 +122,6 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
     return Undetermined(forces, normal, int(np.count_nonzero(np.any(run.P_N.array > 0.0, axis=1))))
 
 
-def _contacts_and_modes(run: Trajectory) -> NDArray[np.int64]:
-    """A number for each row, the same for rows with the same contacts in the same modes."""
-    mode = run.mode.array.astype(np.int64)
-    back = run.P_T.array.reshape(*mode.shape, -1)[:, :, 0] < 0.0
-    kinds = np.where((mode == SLIPPING) & back, SLIPPING + 1, mode)
-    if kinds.shape[1] <= FIT:
-        return np.asarray(kinds @ (SLIPPING + 2) ** np.arange(kinds.shape[1]))
-    return np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
-
-
 def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, int]:
     """Numbers of undetermined forces, and of normal ones, at a row."""
     t, q, v = float(run.t[i]), run.q.array[i], run.v.array[i]
@@ -146,8 +134,8 @@ def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, in
     still_N, still_T = (STILL * moving * m.metric.rows(W)[1] for W in (at.W_N, at.W_T))
     slip = at.W_T.T @ v
     # closed contacts that do not separate, and those of them that stick
-    closed = ((mode != OPEN) | m.touching(at.g_N)) & ((P_N > LOADED * size) | (np.abs(at.W_N.T @ v) <= still_N))
-    closed = np.flatnonzero(closed)
+    near = (mode != OPEN) | m.touching(at.g_N)
+    closed = np.flatnonzero(near & ((P_N > LOADED * size) | (np.abs(at.W_N.T @ v) <= still_N)))
     sticks = (m.friction > 0.0) & ((mode == STICKING) | (m.length(slip) <= m.largest(still_T)))
     wide = 1 + m.tangents
     joints = m.independent(at.W_g, np.zeros(m.system.ng)).W

@@ -10,7 +10,7 @@ from nonsmooth import ErrorControl, EventDriven, Model, PlanarFlexibleBody, Spat
 from nonsmooth.diagnostics import momentum
 from nonsmooth.flexible import Material, Tube, beam, from_matrices, modes
 from nonsmooth.model.frames import rotation_matrix
-from nonsmooth.trajectory.dense import coordinates_of, hermite
+from nonsmooth.trajectory.instants import RowMotion, hermite
 
 #: places and masses, as far from symmetry as they can be
 PLACES = {
@@ -137,7 +137,7 @@ def test_motion_between_rows_is_that_of_its_coordinates(dimension: int) -> None:
     cls, kept = masses_on_springs(dimension)
     body, _ = state(cls, kept)
     run = simulate(Model([body]).build(), EventDriven(), t_end=0.02, dt=ErrorControl(1e-12, 1e-14, 1e-9, 1e-4))
-    coordinates = coordinates_of(run)
+    coordinates = RowMotion(run).coordinates
     q, v = run.q.array, run.v.array
     back = coordinates.closed(q, coordinates.rates(q, v))
     assert np.max(np.abs(back[1] - v)) < 1e-12 * np.max(np.abs(v))

@@ -14,7 +14,7 @@ import nonsmooth as ns
 from nonsmooth import cli
 from nonsmooth.declarative import model_text, read_text
 from nonsmooth.laws import Flores
-from nonsmooth.run.reach import beyond_reach
+from nonsmooth.run.loop import beyond_reach
 from nonsmooth.studies import Case, compare, grid, sweep
 from nonsmooth.studies.cases import name_of, scheme
 from nonsmooth_problems import slider_rod

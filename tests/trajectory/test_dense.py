@@ -18,7 +18,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.trajectory import trajectory
-from nonsmooth.trajectory.dense import Coordinates, hermite
+from nonsmooth.trajectory.instants import Coordinates, hermite
 from nonsmooth_problems import bouncing_ball
 
 G = 9.81

@@ -27,7 +27,7 @@ from nonsmooth import (
 )
 from nonsmooth.laws import Flores
 from nonsmooth.solvers import Dop853, Radau
-from nonsmooth.trajectory import missed_contacts as module
+from nonsmooth.trajectory import verdict as module
 from nonsmooth.trust import missed_contacts
 from nonsmooth_problems import bouncing_ball, slider_rod
 
@@ -183,7 +183,7 @@ def test_lack_of_memory_to_look_for_missed_contacts_loses_no_step(monkeypatch):
     def exhausted(*_):
         raise MemoryError
 
-    monkeypatch.setattr("nonsmooth.trajectory.missed_contacts.missed_contacts", exhausted)
+    monkeypatch.setattr("nonsmooth.trajectory.verdict.missed_contacts", exhausted)
     run = simulate(slider_rod(case=2).build(), GaussQP(), t_end=0.01, dt=1e-4)
     assert run.status == "finished" and len(run.t) == 101
     assert run.verdict.kind == "not accurate" and "lack of memory" in run.verdict.text
