@@ -27,7 +27,7 @@ from nonsmooth.compile.records.schema import Shape
 from nonsmooth.compile.ship import SHAPES, entries, texts_of
 from nonsmooth.programs import QP, FrictionContact
 from nonsmooth.solvers import ActiveSet, Lemke, ModeEnumeration, SemismoothNewton, SmoothingNewton, kernels
-from nonsmooth.solvers.smoothing_newton import SmoothingNewtonSession
+from nonsmooth.solvers.semismooth_newton import SmoothingNewtonSession
 
 #: of slow tests, besides those that come with the package: impact laws and balanced moment arms, and flexible bodies in
 #: space

@@ -31,10 +31,8 @@ class Material(_Positive):
 
     Parameters
     ----------
-    youngs : [Pa]
-        Young's modulus E.
-    shear : [Pa]
-        Shear modulus G.
+    youngs, shear : [Pa]
+        Young's modulus E, shear modulus G.
     density : [kg/m^3]
     """
 
@@ -258,11 +256,6 @@ def axes_of(along: Any, across: Any = None) -> Array:
     """Axes (3, 3) of a beam in the columns: x along it, y from `across`, made perpendicular.
 
     Without `across`, y is horizontal (perpendicular to z of the body), and y of the body for a beam along z.
-
-    Raises
-    ------
-    InputError
-        If `across` is parallel to the beam.
     """
     x = np.asarray(along, dtype=float)
     x = x / np.linalg.norm(x)
@@ -343,11 +336,9 @@ def beam(
     lengths = np.diff(grid) * np.linalg.norm(last - first)
     numbers = [one.section(material) for one in sections]
     if timoshenko and any(one.shear is None for one in numbers):
-        raise InputError(
-            "Timoshenko's theory needs the shear coefficients of the section; give shear=(along y, along z)."
-        )
-    conditions = 2 if element == "cubic" else 3
-    parts = zip(numbers, lengths, strict=True)
+        missing = "the shear coefficients of the section; give shear=(along y, along z)."
+        raise InputError(f"Timoshenko's theory needs {missing}")
+    conditions, parts = 2 if element == "cubic" else 3, zip(numbers, lengths, strict=True)
     made = [beam_element(one, material, length, conditions, timoshenko) for one, length in parts]
     places = first + grid[:, None] * (last - first)
     labels = [f"{prefix}{i}" for i in range(len(grid))]

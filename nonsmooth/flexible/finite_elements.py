@@ -37,13 +37,7 @@ class WithNodes:
     names: tuple[str, ...]
 
     def node(self, name: str) -> int:
-        """Index of the node of that name.
-
-        Raises
-        ------
-        InputError
-            For an unknown name.
-        """
+        """Index of the node of that name; InputError for an unknown one."""
         if name not in self.names:
             raise InputError(f"There is no node {name!r}; the nodes are {', '.join(self.names)}.")
         return self.names.index(name)
@@ -57,9 +51,8 @@ class FiniteElements(WithNodes):
     ----------
     mass, stiffness : (d, d)
         Symmetric, as `scipy.sparse.csr_array`.
-    names : (n,)
+    names, places : (n,), (n, 3) [m]
         Of the nodes.
-    places : (n, 3) [m]
     translations, rotations : (n, 3)
         Degrees of freedom that are displacement and rotation of each node in the axes of the places; -1 where a node
         has no rotations. All others, such as curvatures, belong to the inside of the body.
@@ -99,6 +92,13 @@ class FiniteElements(WithNodes):
                 R[self.rotations[i], 3:] = np.eye(3)
         return R
 
+    def motions(self, shapes: Array) -> tuple[Array, Array]:
+        """Translations and rotations (n, 3, m) of the nodes by shapes (d, m); zero where a node has no rotations."""
+        rotations = np.zeros((len(self.names), 3, shapes.shape[1]))
+        turning = np.all(self.rotations >= 0, axis=1)
+        rotations[turning] = shapes[self.rotations[turning]]
+        return shapes[self.translations], rotations
+
     def with_mass(
         self, node: str, mass: float, *, inertia: Any = (0.0, 0.0, 0.0), offset: Any = (0.0, 0.0, 0.0)
     ) -> "FiniteElements":
@@ -106,9 +106,8 @@ class FiniteElements(WithNodes):
 
         Parameters
         ----------
-        mass : [kg]
-        inertia : (3,) or (3, 3) [kg m^2]
-            About its own mass centre.
+        mass, inertia : [kg], (3,) or (3, 3) [kg m^2]
+            The inertia is about its own mass centre.
         offset : (3,) [m]
             Of its mass centre from the node.
 
@@ -188,20 +187,11 @@ def from_matrices(
 
 
 def assemble(*parts: FiniteElements) -> FiniteElements:
-    """One body of several: nodes of equal name are joined rigidly.
-
-    Raises
-    ------
-    InputError
-        If nodes of equal name are at different places.
-    """
+    """One body of several: nodes of equal name are joined rigidly; InputError if they are at different places."""
     from scipy.sparse import coo_array
 
     at: dict[str, tuple[Any, Any, Array]] = {}
-    mass: list[tuple[Any, Any, Any]] = []
-    stiffness: list[tuple[Any, Any, Any]] = []
-    slender: list[SlenderPart] = []
-    points: list[MassPoints] = []
+    mass, stiffness, slender, points = [], [], [], []
     total = 0
     for part in parts:
         to = np.full(part.count, -1)

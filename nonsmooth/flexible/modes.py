@@ -86,6 +86,8 @@ def inertia_of(elements: FiniteElements, centre: Array, shapes: Array) -> Inerti
     and to the square of their length for beams.
     Rotary inertia of sections and of masses at nodes counts as constant.
     """
+    from scipy.sparse import csr_array
+
     m = shapes.shape[1]
     by_place, by_pair = np.zeros((3, 3, m)), np.zeros((3, 3, m, m))  # of Phi_a X_b, and of Phi_ja Phi_kb
     for points in elements.points:
@@ -93,8 +95,15 @@ def inertia_of(elements: FiniteElements, centre: Array, shapes: Array) -> Inerti
         by_place += np.einsum("g,gak,gb->abk", points.masses, moved, points.places - centre)
         weighted = (points.masses[:, None, None] * moved).transpose(1, 2, 0).reshape(3 * m, -1)
         by_pair += (weighted @ moved.reshape(len(moved), 3 * m)).reshape(3, m, 3, m).swapaxes(1, 2)
-    rest = _at_nodes(elements)
-    if rest is not None:
+    x = elements.rigid()[:, 0]
+    total, known = float(x @ (elements.mass @ x)), sum(float(np.sum(one.masses)) for one in elements.points)
+    if abs(total - known) > WHOLE * total:
+        left = elements.mass.copy()
+        for one in elements.points:
+            own = np.einsum("g,gai,gaj->ij", one.masses, one.shapes, one.shapes)
+            rows, columns = np.repeat(one.dofs, len(one.dofs)), np.tile(one.dofs, len(one.dofs))
+            left = left - csr_array((own.ravel(), (rows, columns)), shape=left.shape)
+        rest: Array = sum(left[dofs][:, dofs] for dofs in elements.translations.T) / 3.0
         moved, places = shapes[elements.translations], elements.places - centre
         heavy = (rest @ moved.reshape(len(places), -1)).reshape(moved.shape)
         by_place += np.einsum("nak,nb->abk", heavy, places)
@@ -110,23 +119,6 @@ def inertia_of(elements: FiniteElements, centre: Array, shapes: Array) -> Inerti
     return Inertia(first, second, (coupling - coupling.swapaxes(1, 2)) / 2.0, np.zeros((3, m)))
 
 
-def _at_nodes(elements: FiniteElements) -> Array | None:
-    """Masses (n, n) between nodes that those at points leave; None where these are all."""
-    from scipy.sparse import csr_array
-
-    x = elements.rigid()[:, 0]
-    total, known = float(x @ (elements.mass @ x)), sum(float(np.sum(one.masses)) for one in elements.points)
-    if abs(total - known) <= WHOLE * total:
-        return None
-    rest = elements.mass.copy()
-    for one in elements.points:
-        own = np.einsum("g,gai,gaj->ij", one.masses, one.shapes, one.shapes)
-        rows, columns = np.repeat(one.dofs, len(one.dofs)), np.tile(one.dofs, len(one.dofs))
-        rest = rest - csr_array((own.ravel(), (rows, columns)), shape=rest.shape)
-    found: Array = sum(rest[dofs][:, dofs] for dofs in elements.translations.T) / 3.0
-    return found
-
-
 def shortening_of(
     elements: FiniteElements, centre: Array, shapes: Array, deflection: Callable[[Array], Array]
 ) -> tuple[Shortening, Array]:
@@ -136,18 +128,20 @@ def shortening_of(
     motion, under axial loads ``- E A w'^2 / 2`` in the beams. By reciprocity ``integral of F . u2`` of the centrifugal
     loads F of the undeformed body is the work of the axial forces of F on the beams' shortening.
 
-    Parameters
-    ----------
-    deflection
-        Under loads (d, n), balanced by the inertia of the rigid body, in axes of the mean motion.
+    `deflection` is that under loads (d, n), balanced by the inertia of the rigid body, in axes of the mean motion. Of
+    matrices of another program, whose mass is not at points, there are no axial forces to be found.
     """
     pairs = [(a, b) for a in range(3) for b in range(a, 3)]
-    turned = deflection(np.column_stack([_centrifugal(elements, centre, a, b) for a, b in pairs]))
-    axial = np.zeros((elements.count, len(elements.parts)))
-    bending, forces = (
-        np.zeros((axial.shape[1], shapes.shape[1], shapes.shape[1])),
-        np.zeros((axial.shape[1], len(pairs))),
-    )
+    loads, (e, m) = np.zeros((elements.count, len(pairs))), (len(elements.parts), shapes.shape[1])
+    for pair, (a, b) in enumerate(pairs):
+        # of the spin per omega_a omega_b: - M (A X), A the symmetric part of omega omega' - omega^2 1
+        A = -np.eye(3) * (a == b)
+        A[a, b] += 0.5
+        A[b, a] += 0.5
+        for one in elements.points:
+            loads[one.dofs, pair] -= np.einsum("g,gai,ga->i", one.masses, one.shapes, (one.places - centre) @ A)
+    turned = deflection(loads)
+    axial, bending, forces = np.zeros((elements.count, e)), np.zeros((e, m, m)), np.zeros((e, len(pairs)))
     for e, part in enumerate(elements.parts):
         own = shapes[part.dofs]
         bending[e], axial[part.dofs, e] = own.T @ part.geometric @ own, part.axial
@@ -155,25 +149,7 @@ def shortening_of(
     added = np.zeros((3, 3, *bending.shape[1:]))
     for (a, b), force in zip(pairs, forces.T, strict=True):
         added[a, b] = added[b, a] = -np.tensordot(force, bending, 1)
-    moved = -deflection(axial)
-    rotations = np.zeros((len(elements.names), 3, axial.shape[1]))
-    turning = np.all(elements.rotations >= 0, axis=1)
-    rotations[turning] = moved[elements.rotations[turning]]
-    return Shortening(bending, moved[elements.translations], rotations), added
-
-
-def _centrifugal(elements: FiniteElements, centre: Array, a: int, b: int) -> Array:
-    """Loads (d,) of the spin per omega_a omega_b: ``- M (A X)``, A the symmetric part of ``omega omega' - omega^2 1``.
-
-    Over the mass at points; of matrices of another program there are no axial forces to be found.
-    """
-    A = -np.eye(3) * (a == b)
-    A[a, b] += 0.5
-    A[b, a] += 0.5
-    loads = np.zeros(elements.count)
-    for one in elements.points:
-        loads[one.dofs] -= np.einsum("g,gai,ga->i", one.masses, one.shapes, (one.places - centre) @ A)
-    return loads
+    return Shortening(bending, *elements.motions(-deflection(axial))), added
 
 
 #: motion across the plane that is round-off, as a share of that in it
@@ -206,20 +182,14 @@ class Modes(WithNodes):
         Ascending, all > 0.
     damping : (m,) [1/s]
         Modal damping, ``2 zeta omega`` for a damping ratio zeta.
-    names : (n,)
-        Of the nodes.
-    places : (n, 3) [m]
-        Of the nodes, from the mass centre, undeformed.
-    translations : (n, 3, m) [kg^(-1/2)]
-        Displacement of each node per unit of eta.
-    rotations : (n, 3, m) [rad / (m kg^(1/2))]
-        Small rotation of each node per unit of eta.
+    names, places : (n,), (n, 3) [m]
+        Of the nodes; places from the mass centre, undeformed.
+    translations, rotations : (n, 3, m) [kg^(-1/2)], (n, 3, m) [rad / (m kg^(1/2))]
+        Displacement and small rotation of each node per unit of eta.
     stations : (k, 3) [m]
         Places from the mass centre at which stresses are known; may be empty.
-    stresses : (k, c, m) [Pa]
-        Per unit of eta, for each of the components.
-    components : (c,)
-        Names of the components, such as ``"axial"``.
+    stresses, components : (k, c, m) [Pa], (c,)
+        Per unit of eta, for each of the components; their names, such as ``"axial"``.
     changes
         How inertia changes with deformation, or None where it is taken as constant.
     shortening
@@ -289,13 +259,7 @@ class Modes(WithNodes):
         return moved, turned
 
     def kept(self, chosen: Any) -> "Modes":
-        """With the chosen modes only.
-
-        Parameters
-        ----------
-        chosen
-            Their indices, a slice, or m values true or false.
-        """
+        """With the chosen modes only: their indices, a slice, or m values true or false."""
         every = np.arange(self.count)[chosen]
         changes = None if self.changes is None else self.changes.kept(every)
         shortening = None if self.shortening is None else self.shortening.kept(every)

@@ -26,8 +26,7 @@ class Rayleigh:
 
     Parameters
     ----------
-    mass : [1/s]
-    stiffness : [s]
+    mass, stiffness : [1/s], [s]
     """
 
     mass: float
@@ -102,10 +101,8 @@ def modes(
     most = elements.count - (6 if method == "free" else len(attached))
     if not 0 <= keep <= most:
         raise InputError(f"keep must be from 0 to {most}, got {keep}.")
-    R = elements.rigid()
-    basis = (
-        _craig_bampton(elements, attached, keep) if method == "craig-bampton" else _free(elements, attached, keep, R)
-    )
+    R, free = elements.rigid(), method == "free"
+    basis = _free(elements, attached, keep, R) if free else _craig_bampton(elements, attached, keep)
     squares, shapes = _orthonormal(elements, basis, R)
     frequencies = np.sqrt(squares)
     if isinstance(damping, Rayleigh):
@@ -234,12 +231,9 @@ def _modes(
     mass = float(np.trace(rigid[:3, :3])) / 3.0
     centre = np.array([rigid[1, 5] - rigid[2, 4], rigid[2, 3] - rigid[0, 5], rigid[0, 4] - rigid[1, 3]]) / (2.0 * mass)
     inertia = rigid[3:, 3:] - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
-    n, m = len(elements.names), len(frequencies)
-    rotations = np.zeros((n, 3, m))
-    turning = np.all(elements.rotations >= 0, axis=1)
-    rotations[turning] = shapes[elements.rotations[turning]]
+    translations, rotations = elements.motions(shapes)
     stressed = [part for part in elements.parts if part.stresses is not None]
-    stations, stresses = np.zeros((0, 3)), np.zeros((0, 0, m))
+    stations, stresses = np.zeros((0, 3)), np.zeros((0, 0, len(frequencies)))
     if stressed:
         stations = np.vstack([elements.places[list(part.nodes)] for part in stressed]) - centre
         stresses = np.concatenate([part.stresses @ shapes[part.dofs] for part in stressed if part.stresses is not None])
@@ -249,7 +243,7 @@ def _modes(
         changes = replace(changes, second=changes.second + added)
     return Modes(
         mass=mass, centre=centre, inertia=(inertia + inertia.T) / 2.0, frequencies=frequencies, damping=damping,
-        names=elements.names, places=elements.places - centre, translations=shapes[elements.translations],
+        names=elements.names, places=elements.places - centre, translations=translations,
         rotations=rotations, stations=stations, stresses=stresses, components=COMPONENTS if stressed else (),
         changes=changes, shortening=shortening,
     )  # fmt: skip

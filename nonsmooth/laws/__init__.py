@@ -1,8 +1,7 @@
 """Contact laws: functions of scalars, independent of geometry.
 
-All laws can be imported from here: ``from nonsmooth.laws import Flores, Material``. They are defined in the folders
-`normal` and `friction`, one file per family, so that a new law is a class in one file. Names of base classes end in
-``Law``; every other public class derived from `NormalLaw` or `FrictionLaw` is a law.
+All can be imported from here. They are defined in the folders `normal` and `friction`, one file per family; every
+public class derived from `NormalLaw` or `FrictionLaw` is a law, except bases, whose names end in ``Law``.
 """
 
 from __future__ import annotations
@@ -35,12 +34,7 @@ _OTHERS = {
 
 
 def by_name(name: str, kind: Kind | None = None) -> type[NormalLaw] | type[FrictionLaw]:
-    """The law of a name in kebab case.
-
-    Raises
-    ------
-    InputError
-        If there is none; names the nearest.
+    """The law of a name in kebab case; InputError, which names the nearest, if there is none.
 
     >>> by_name("hunt-crossley").__name__
     'HuntCrossley'
@@ -54,12 +48,7 @@ def by_name(name: str, kind: Kind | None = None) -> type[NormalLaw] | type[Frict
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """Names of all laws of a kind in kebab case, sorted.
-
-    Raises
-    ------
-    InputError
-        For another kind than "normal" or "friction".
+    """Names of all laws of a kind, "normal" or "friction", in kebab case, sorted; InputError for another kind.
 
     >>> [name for name in names("normal") if name.startswith("l")]
     ['lankarani-nikravesh', 'lee-wang', 'line-contact', 'liu']

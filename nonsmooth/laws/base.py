@@ -1,9 +1,7 @@
 """Common base of contact laws: parameters with units and ranges, and the geometric quantities that a law requires.
 
 A law is a frozen dataclass. Its fields that are annotated with a `Quantity` become parameters of the system under the
-name of the contact, ``"pin.stiffness"``; a field may contain another law, such as the stiffness of a force law, whose
-numbers are added to the same list. `coefficients` computes the constants of a run from these numbers and the contact's
-geometry.
+name of the contact, ``"pin.stiffness"``; a field may contain another law, whose numbers are added to the same list.
 """
 
 from __future__ import annotations
@@ -72,8 +70,7 @@ class Law(metaclass=InUnits):
         For a number outside the range, or out of the order, that its parameter states.
     """
 
-    #: geometric quantities that the law requires: effective_radius [m], radius of the journal or circle [m], clearance
-    #: [m], length of the bearing [m]
+    #: lengths [m] that the law requires: effective_radius, radius of journal or circle, clearance, length of a bearing
     geometry: ClassVar[tuple[str, ...]] = ()
     #: pairs of numbers with "<" or "<=" between them
     ordered: ClassVar[tuple[tuple[str, str, str], ...]] = ()
@@ -114,13 +111,7 @@ class Law(metaclass=InUnits):
         return dataclasses.replace(self, **numbers)
 
     def numbers(self) -> dict[str, float]:
-        """The numbers of the law and of its parts, by field.
-
-        Raises
-        ------
-        InputError
-            If two parts have a number of the same name.
-        """
+        """The numbers of the law and of its parts, by field; InputError if two parts have one of the same name."""
         numbers: dict[str, float] = {}
         for part in self.parts():
             for field in declarations(type(part)):
@@ -142,14 +133,12 @@ class Law(metaclass=InUnits):
 
     def structure(self) -> tuple[Any, ...]:
         """Properties that determine the law's equations, except numbers: kind, words, flags, and kinds of its parts."""
+        numbers: Mapping[str, Any] = declarations(type(self))
         entries: list[Any] = [type(self)]
-        numbers = declarations(type(self))
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, Law):
-                entries.append(value.structure())
-            elif field.name not in numbers:
-                entries.append(value)
+            if isinstance(value, Law) or field.name not in numbers:
+                entries.append(value.structure() if isinstance(value, Law) else value)
         return tuple(entries)
 
     def needs(self) -> tuple[str, ...]:

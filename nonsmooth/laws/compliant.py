@@ -1,7 +1,6 @@
-"""Compliant contact: a force that grows with penetration, and friction as a function of slip.
+"""Compliant contact: a force that grows with penetration, and friction as a function of slip; bases of both.
 
-The families in `normal` and `friction` subclass the two bases below. Every expression must be valid for numbers and for
-CasADi symbols (``ca.exp``, ``ca.if_else``, ...), and be finite for any finite argument.
+Every expression must be valid for numbers and for CasADi symbols, and be finite for any finite argument.
 """
 
 from collections.abc import Mapping
@@ -16,8 +15,7 @@ from nonsmooth.laws.base import Expression, Law, Limit
 from nonsmooth.quantities import Unit
 from nonsmooth.settings import is_number
 
-#: added to lengths of vectors, so that they have finite derivatives at 0: far below any slip, with a square that is not
-#: 0
+#: added to lengths of vectors, so that they have finite derivatives at 0: below any slip, with a square that is not 0
 SHORTEST = 1e-30
 
 
@@ -45,11 +43,8 @@ class FrictionLaw(Law):
     """Base of friction laws: a force against slip, with internal states in bristle laws.
 
     ``slip`` [m/s] of body b relative to body a along the contact's tangent, ``normal`` >= 0 [N]; the force acts on b
-    along the tangent and is therefore negative for positive slip.
-
-    In space a contact has two tangents. Friction is isotropic: a law that depends on slip only gives its planar force
-    for the speed ``|slip|``, against the direction of slip. Laws with internal states or with a stiction force define
-    their extension to vectors in the tangent plane by `spatial_force` and `spatial_bristle_rate`.
+    along the tangent and is therefore negative for positive slip. In space, where a contact has two tangents, friction
+    is isotropic; laws with internal states or a stiction force define `spatial_force` and `spatial_bristle_rate`.
     """
 
     #: name and unit of each internal state; states are 0 at the beginning of contact
@@ -74,12 +69,9 @@ class FrictionLaw(Law):
     def spatial_force(
         self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
     ) -> Expression:
-        """Force on b along the two tangents (2,) [N] ::
+        """Force on b along the two tangents (2,) [N]: ``F(|slip|, N) slip / |slip|`` with the planar force F.
 
-            F_T = F(|slip|, N) slip / |slip|
-
-        with the planar force F, negative for positive slip. `slip` and `stiction` are (2,); `bristle` contains the two
-        components of each state, one state after the other.
+        `slip` and `stiction` are (2,); `bristle` has the two components of each state, one state after the other.
         """
         if self.bristles or self.holds:
             raise TypeError(f"{type(self).__name__} has no force in space.")
@@ -159,9 +151,8 @@ class Compliant(Law):
         return found
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """Ranges of validity of both laws."""
         normal = self.normal.limits(p, k)
-        return normal if self.friction is None else normal + self.friction.limits(p, friction_constants(k))
+        return normal if self.friction is None else normal + self.friction.limits(p, _friction_constants(k))
 
     def forces(
         self, depth: Expression, rate: Expression, approach: Expression, slip: Expression, bristle: Expression,
@@ -178,7 +169,7 @@ class Compliant(Law):
             normal = ca.fmax(normal, 0)
         if self.friction is None:
             return normal, ca.SX(0) if tangents == 1 else ca.SX.zeros(tangents), elastic, ca.SX(0, 1)
-        load, constants = ca.fmax(normal, 0), friction_constants(k)
+        load, constants = ca.fmax(normal, 0), _friction_constants(k)
         if tangents > 1:
             tangential = self.friction.spatial_force(slip, load, bristle, stiction, constants)
             rates = self.friction.spatial_bristle_rate(slip, load, bristle, constants)
@@ -187,7 +178,6 @@ class Compliant(Law):
         return normal, tangential, elastic, self.friction.bristle_rate(slip, load, bristle, constants)
 
 
-def friction_constants(k: SimpleNamespace) -> SimpleNamespace:
-    """The constants of the friction law."""
+def _friction_constants(k: SimpleNamespace) -> SimpleNamespace:
     prefix = "friction_"
     return SimpleNamespace(**{name[len(prefix) :]: value for name, value in vars(k).items() if name.startswith(prefix)})

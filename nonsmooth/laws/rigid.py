@@ -42,21 +42,18 @@ class Rigid(Law):
     restitution : e [-], 0 <= e <= 1
         Newton: ratio of separation to approach velocity; Poisson and Routh: of the normal impulses of expansion
         and compression; Stronge: root of the ratio of their works. Schemes that enforce gaps at position level with a
-        constant step are plastic (e = 0) by construction and reject any other value.
+        constant step are plastic by construction and reject any other value than 0.
     friction : mu [-], >= 0
-        Coulomb coefficient: the friction force opposes slip with mu times the normal force, and is at most that while
-        the contact sticks.
+        Friction opposes slip with mu times the normal force, and is at most that while the contact sticks.
     tangential : e_T [-], 0 <= e_T <= 1
         Ratio of the reversed slip velocity after an impact to that before it, if the contact sticks during the impact.
         Newton's law only.
     threshold : [m/s], >= 0
-        Approach velocity up to which an impact is plastic; 0 for none.
+        Approach velocity up to which an impact is plastic; 0 for none. No parameter of the system.
     impact : "newton", "poisson", "routh" or "stronge"
+        No parameter of the system, and the same for all contacts of a mechanism.
         All laws except Newton's require impacts that are separate from forces: in `EventDriven`, in the Gauss steppers
-        with `Landing`, and in `MoreauJean`, which then applies them between its steps. All contacts of a mechanism have
-        the same impact law.
-
-    Unlike the coefficients, threshold and impact are not parameters of the system.
+        with `Landing`, and in `MoreauJean`, which then applies them between its steps.
 
     Raises
     ------
@@ -65,20 +62,15 @@ class Rigid(Law):
 
     Notes
     -----
-    Newton's and Poisson's laws agree at a single contact without friction, and with friction where normal impulses
-    cause no slip and tangential ones no approach (a disc). In eccentric impacts with friction, Newton's law may
-    increase the energy. Poisson's does not, if e is the same at all contacts and no joint is driven: with G the
-    Delassus matrix ::
+    In eccentric impacts with friction, Newton's law may increase the energy. Poisson's does not, if e is the same at
+    all contacts and no joint is driven: with G the Delassus matrix ::
 
         T⁺ - T⁻ <= -(1 + e) sum mu P_N,c |gamma_T,c| - (1 - e^2)/2 P_c' G P_c
 
-    since (P_e - e P_c)' gamma⁺ <= 0: the part of P_N,e beyond e P_N,c acts at zero gap velocity, and of all friction
-    impulses within mu P_N,e, of which e P_T,c is one, P_T,e dissipates most. At a single contact its impulse is
-    Routh's, unless slip reverses within a phase.
-
-    Stronge's law dissipates at each contact the work of friction and (1 - e^2) |W_c|, for any coefficients of the
-    others. Where slip keeps its direction it agrees with Newton's law; where slip stops or reverses, it is the limit of
-    stiff compliant contact with hysteresis. Contacts that approach simultaneously form one impact, in which each
+    since (P_e - e P_c)' gamma⁺ <= 0: P_N,e beyond e P_N,c acts at zero gap velocity, and of all friction impulses
+    within mu P_N,e, of which e P_T,c is one, P_T,e dissipates most. Stronge's law dissipates at each contact the work
+    of friction and (1 - e^2) |W_c|, for any coefficients of the others; where slip stops or reverses, it is the limit
+    of stiff compliant contact with hysteresis. Contacts that approach simultaneously form one impact, in which each
     receives impulse in proportion to its approach velocity; contacts that this makes approach impact next.
 
     References
@@ -113,7 +105,5 @@ class Rigid(Law):
             names = ", ".join(f'"{name}"' for name in LAWS)
             raise InputError(f"Rigid: impact must be one of {names}, got {shown(self.impact)}.")
         if self.impact != "newton" and self.tangential > 0:
-            raise InputError(
-                f'Rigid: impact="{self.impact}" has no tangential restitution, got tangential = {self.tangential:g}; '
-                "set it to 0."
-            )
+            given = f"tangential = {self.tangential:g}; set it to 0."
+            raise InputError(f'Rigid: impact="{self.impact}" has no tangential restitution, got {given}')

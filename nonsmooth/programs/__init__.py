@@ -19,9 +19,8 @@ from nonsmooth.programs.conversions import (
     pushed_friction_contact,
 )
 from nonsmooth.programs.friction_contact import ConeQP, ContactProgram, FrictionContact, undetermined_impulses
-from nonsmooth.programs.lcp import LCP
 from nonsmooth.programs.mpcc import MPCC, MPCCStructure
-from nonsmooth.programs.qp import QP
+from nonsmooth.programs.qp import LCP, QP
 
 __all__ = [
     "LCP",

@@ -66,8 +66,7 @@ class Session(Protocol):
 
 
 class Solver(Protocol):
-    """Settings of one algorithm: a frozen dataclass. `tolerance` is the residual that it guarantees for programs that
-    it fits."""
+    """Settings of one algorithm: a frozen dataclass. `tolerance` is the residual guaranteed for programs that fit."""
 
     @property
     def tolerance(self) -> float: ...
@@ -77,27 +76,29 @@ class Solver(Protocol):
         ...
 
     def setup(self) -> Session:
-        """Create a session.
-
-        Raises
-        ------
-        SolverMissing
-            If the library that the solver needs is not installed.
-        """
+        """Create a session; raises SolverMissing if the library that the solver needs is not installed."""
         ...
 
 
 class ProgramWithRows(ABC):
     """Base of programs whose residual is the largest of several scaled violations."""
 
+    b: Array
+    names: tuple[str, ...]
+
     @abstractmethod
     def errors(self, solution: Solution) -> Array:
         """Scaled violation of every condition [-]."""
 
     @property
-    @abstractmethod
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows."""
+        return self.names or tuple(f"row {i}" for i in range(self.b.size))
+
+    @property
     def error_names(self) -> tuple[str, ...]:
         """Names of the entries of `errors`."""
+        return self.row_names
 
     def residual(self, solution: Solution) -> float:
         """Largest of `errors` [-]; infinite where a number is not finite."""

@@ -8,8 +8,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs.friction_contact import ConeQP, FrictionContact
-from nonsmooth.programs.lcp import LCP
-from nonsmooth.programs.qp import QP
+from nonsmooth.programs.qp import LCP, QP
 
 #: weight of the distance from known impulses, relative to the Delassus matrix
 PROXIMAL = 1e-6
@@ -20,17 +19,8 @@ def lcp_from_qp(qp: QP) -> tuple[LCP, Callable[[Array], Array]]:
 
     With H = L L^T and Y = L^-1 A^T, the LCP is w = Y^T Y y - (A H^-1 f + b), whose w is A x - b.
 
-    Returns
-    -------
-    lcp : LCP
-        Its z is the QP's y; the QP's equalities are its bilateral rows.
-    recover : callable
-        y -> x = H^-1 (A^T y - f).
-
-    Raises
-    ------
-    InputError
-        If H is not positive definite.
+    Returned are the LCP, whose z is y and whose bilateral rows are the equalities, and the function
+    y -> x = H^-1 (A^T y - f); InputError if H is not positive definite.
 
     Examples
     --------
@@ -49,10 +39,7 @@ def lcp_from_qp(qp: QP) -> tuple[LCP, Callable[[Array], Array]]:
     Y, free = inverse @ qp.A.T, inverse @ qp.f
     lcp = LCP(Y.T @ Y, -(free @ Y) - qp.b, qp.equalities, qp.names)
 
-    def recover(y: Array) -> Array:
-        return (Y @ y - free) @ inverse
-
-    return lcp, recover
+    return lcp, lambda y: (Y @ y - free) @ inverse
 
 
 def lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP, Callable[[Array], Array]]:
@@ -67,18 +54,9 @@ def lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP, Callable[[
     P_T and the bilateral impulses are eliminated. The remaining matrix is copositive, so that Lemke's method ends with
     a solution if there is one, and has a positive diagonal. In space the disk has no edges, and no LCP is exact.
 
-    Returns
-    -------
-    lcp : LCP
-        Its z is (P_N of all contacts, u_R and then u_L of those with mu > 0).
-    recover : callable
-        z of the LCP -> z of the program.
-
-    Raises
-    ------
-    InputError
-        In space; or if the eliminated rows (bilateral, and tangential with mu > 0) are dependent. In this case add a
-        small multiple of the diagonal to A, and iterate as in the proximal-point method.
+    Returned are the LCP, whose z is (P_N of all contacts, u_R and then u_L of those with mu > 0), and the function from
+    its z to that of the program. InputError in space; or if the eliminated rows (bilateral, and tangential with mu > 0)
+    are dependent: then add a small multiple of the diagonal to A, and iterate as in the proximal-point method.
 
     Examples
     --------
@@ -130,10 +108,7 @@ def lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP, Callable[[
 
 
 def cone_qp_from_friction_contact(program: FrictionContact) -> ConeQP:
-    """The convex relaxation of Anitescu and Tasora with the same numbers: another law, see the warning of `ConeQP`.
-
-    In this relaxation a sliding contact separates at mu times its slip: the gap opens by dt mu |u_T| in each step.
-    """
+    """The convex relaxation of Anitescu and Tasora with the same numbers: another law, see the warning of `ConeQP`."""
     return ConeQP(program.A, program.b, program.friction, program.dimension, program.bilateral, program.names)
 
 
@@ -145,16 +120,7 @@ def associated_lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP,
     A solution without sliding contacts satisfies Coulomb's law as well, since the relaxation differs from it by mu
     |u_T| only: it is the state of rest among all admissible ones.
 
-    Returns
-    -------
-    lcp : LCP
-    recover : callable
-        y -> z of the program.
-
-    Raises
-    ------
-    InputError
-        In space, where a cone has no edges.
+    Returned are the LCP and the function y -> z of the program; InputError in space, where a cone has no edges.
 
     Examples
     --------
@@ -212,19 +178,8 @@ def pushed_friction_contact(program: FrictionContact, push: Array) -> tuple[Fric
     impulses oppose the same slip, and so does their sum, with the required bound: a solution is exact if and only if
     the program with twins certifies it. If contact and twin stick, only the sum of their P_T is unique.
 
-    Parameters
-    ----------
-    program : FrictionContact
-        Its b already includes the effect of the push on u.
-    push : array (contacts,)
-        Known normal impulses [N s], not negative.
-
-    Returns
-    -------
-    program : FrictionContact
-        Twins follow the contacts; the given program if no contact requires a twin.
-    recover : callable
-        z with twins -> z of the contacts, without the push.
+    The program's b already includes the effect of the push (contacts,) [N s], >= 0, on u. Returned are the program, in
+    which twins follow the contacts, and the function from its z to that of the contacts, without the push.
 
     Examples
     --------

@@ -18,7 +18,7 @@ NOTHING = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class ContactProgram(ProgramWithRows):
-    """Common base of contact programs with friction: data, names, and scaling of rows."""
+    """Common base of contact programs with friction, see `FrictionContact`: data, names, and scaling of rows."""
 
     A: Array
     b: Array
@@ -28,25 +28,21 @@ class ContactProgram(ProgramWithRows):
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.dimension not in (2, 3):
-            raise InputError(f"dimension = {self.dimension} of a {type(self).__name__} must be 2 (plane) or 3 (space).")
-        if self.bilateral < 0:
-            raise InputError(f"bilateral = {self.bilateral} of a {type(self).__name__} must not be negative.")
-        contacts = self.friction.size
-        m = self.bilateral + self.dimension * contacts
+        name, e, d, contacts = type(self).__name__, self.bilateral, self.dimension, self.friction.size
+        if d not in (2, 3):
+            raise InputError(f"dimension = {d} of a {name} must be 2 (plane) or 3 (space).")
+        if e < 0:
+            raise InputError(f"bilateral = {e} of a {name} must not be negative.")
+        m, rows = e + d * contacts, f"{e} bilateral rows and {contacts} contacts"
         if self.A.shape != (m, m) or self.b.shape != (m,) or self.friction.shape != (contacts,):
             raise InputError(
-                f"A {type(self).__name__} of {self.bilateral} bilateral rows and {contacts} contacts in dimension "
-                f"{self.dimension} needs A of shape {(m, m)} and b of shape {(m,)}, got {self.A.shape} and "
-                f"{self.b.shape}."
+                f"A {name} of {rows} in dimension {d} needs A of shape {(m, m)} and b of shape {(m,)}, got "
+                f"{self.A.shape} and {self.b.shape}."
             )
         if (self.friction < 0.0).any():
-            raise InputError(f"friction of a {type(self).__name__} must not be negative, got {self.friction.min():g}.")
-        if self.names and len(self.names) != self.bilateral + contacts:
-            raise InputError(
-                f"A {type(self).__name__} with {self.bilateral} bilateral rows and {contacts} contacts got "
-                f"{len(self.names)} names."
-            )
+            raise InputError(f"friction of a {name} must not be negative, got {self.friction.min():g}.")
+        if self.names and len(self.names) != e + contacts:
+            raise InputError(f"A {name} with {rows} got {len(self.names)} names.")
 
     @property
     def contacts(self) -> int:
@@ -59,11 +55,6 @@ class ContactProgram(ProgramWithRows):
         e = self.bilateral
         names = self.names or (*[f"row {i}" for i in range(e)], *[f"contact {k}" for k in range(self.contacts)])
         return names[:e] + tuple(f"{name}, {part}" for name in names[e:] for part in ("normal", "tangential"))
-
-    @property
-    def error_names(self) -> tuple[str, ...]:
-        """Names of the entries of `errors`."""
-        return self.row_names
 
     def split(self, rows: Array) -> tuple[Array, Array]:
         """Normal (contacts,) and tangential (contacts, dimension - 1) parts of z, u, b, ..."""
@@ -92,8 +83,7 @@ class ContactProgram(ProgramWithRows):
 
     @property
     def units(self) -> Array:
-        """Diagonal of A, with the larger entry for both tangential rows of a contact: its product with z is a
-        velocity."""
+        """Diagonal of A, with the larger entry for both tangential rows of a contact; times z it is a velocity."""
         units = np.abs(self.A.diagonal())
         tangential = self.split(units)[1]
         tangential[:] = tangential.max(axis=1, keepdims=True, initial=0.0)
@@ -133,11 +123,6 @@ class FrictionContact(ContactProgram):
         Number of leading rows that are equations.
     names : tuple of str
         Names of bilateral rows, then of contacts; empty for "row 0", ..., "contact 0", ...
-
-    Raises
-    ------
-    InputError
-        If the shapes do not agree or a mu is negative.
 
     Notes
     -----

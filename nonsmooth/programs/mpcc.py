@@ -36,11 +36,6 @@ class MPCCStructure:
         For each row of c the sum of the absolute values of its terms, the scale of its residual.
     x_names, y_names, equality_names : tuple of str
         Names in messages.
-
-    Raises
-    ------
-    InputError
-        If the shapes do not agree.
     """
 
     x: ca.SX
@@ -89,15 +84,9 @@ class MPCCStructure:
     @cached_property
     def jacobians(self) -> Evaluator:
         """(x, y, p) -> c, G, c_x, c_y, G_x, G_y."""
-        matrices = [ca.jacobian(e, s) for e in (self.equalities, self.complements) for s in (self.x, self.y)]
-        names = ["c", "G", "c_x", "c_y", "G_x", "G_y"]
-        function = ca.Function(
-            "mpcc_jacobians",
-            [self.x, self.y, self.p],
-            [self.equalities, self.complements, *matrices],
-            ["x", "y", "p"],
-            names,
-        )
+        expressions, names = [self.equalities, self.complements], ["c", "G", "c_x", "c_y", "G_x", "G_y"]
+        outputs = [*expressions, *(ca.jacobian(e, s) for e in expressions for s in (self.x, self.y))]
+        function = ca.Function("mpcc_jacobians", [self.x, self.y, self.p], outputs, ["x", "y", "p"], names)
         return Evaluator(function, matrices=names[2:])
 
 
@@ -117,11 +106,6 @@ class MPCC(ProgramWithRows):
         With an infinite G_scale the gap of a pair that is not binding is ignored.
     binding : array of bool
         Pairs whose y may differ from zero.
-
-    Raises
-    ------
-    InputError
-        If the shapes do not agree or a scale is not positive.
     """
 
     structure: MPCCStructure
@@ -141,10 +125,9 @@ class MPCC(ProgramWithRows):
         for name, size in (("lower", n), ("upper", n), ("x_scale", n), ("y_scale", m), ("G_scale", m), ("binding", m)):
             if getattr(self, name).shape != (size,):
                 raise InputError(f"{name} of this MPCC needs shape ({size},), got {getattr(self, name).shape}.")
-        if not (np.concatenate((self.x_scale, self.y_scale, self.G_scale)) > 0.0).all():
-            for name in ("x_scale", "y_scale", "G_scale"):
-                if not (getattr(self, name) > 0.0).all():
-                    raise InputError(f"{name} of an MPCC must be positive, got {getattr(self, name)}.")
+        for name in ("x_scale", "y_scale", "G_scale"):
+            if not (getattr(self, name) > 0.0).all():
+                raise InputError(f"{name} of an MPCC must be positive, got {getattr(self, name)}.")
 
     @property
     def free(self) -> NDArray[np.bool_]:
@@ -184,11 +167,7 @@ class MPCC(ProgramWithRows):
             return np.concatenate((np.abs(c) / np.maximum(scales, TINY), bounds, pairs))
 
     def residual(self, solution: Solution) -> float:
-        """Largest of `errors` [-]; infinite where a number is not finite.
-
-        It is evaluated repeatedly by iterative solvers and by the certification; identical arguments give identical
-        results.
-        """
+        """Largest of `errors` [-]; kept, since iterative solvers and the certification ask for the same again."""
         x, y = solution.x, solution.y
         key = x.shape, x.tobytes(), y.shape, y.tobytes()
         if key not in self._residuals:

@@ -1,4 +1,4 @@
-"""The strictly convex quadratic program."""
+"""The strictly convex quadratic program, and the mixed linear complementarity problem."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.programs.base import CAP, FLOOR, TINY, ProgramWithRows, Solution
+from nonsmooth.programs.base import CAP, FLOOR, TINY, ProgramWithRows, Solution, free_motion_scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,21 +24,14 @@ class QP(ProgramWithRows):
 
     Parameters
     ----------
-    H : array (n, n)
-        Symmetric, positive definite.
-    f : array (n,)
-    A : array (m, n)
+    H, f : arrays (n, n), (n,)
+        H is symmetric and positive definite.
+    A, b : arrays (m, n), (m,)
         Rows may be redundant or zero.
-    b : array (m,)
     equalities : int
         Number of leading rows that are equalities.
     names : tuple of str
         Names of the rows in messages; empty for "row 0", "row 1", ...
-
-    Raises
-    ------
-    InputError
-        If the shapes do not agree.
 
     Examples
     --------
@@ -67,11 +60,6 @@ class QP(ProgramWithRows):
             raise InputError(f"A QP with {m} rows got {len(self.names)} names of rows.")
 
     @property
-    def row_names(self) -> tuple[str, ...]:
-        """Names of the rows of A."""
-        return self.names or tuple(f"row {i}" for i in range(self.b.size))
-
-    @property
     def error_names(self) -> tuple[str, ...]:
         """Names of the entries of `errors`."""
         return tuple(f"stationarity of unknown {j}" for j in range(self.f.size)) + self.row_names
@@ -81,8 +69,7 @@ class QP(ProgramWithRows):
 
         Notes
         -----
-        Each scale is the sum of the absolute values of the terms of its row, element by element, so that contacts
-        that cancel do not divide by zero:
+        Each scale is the sum of the absolute values of the terms of its row, element by element:
 
         - stationarity j: S_j = (\|H\| \|x\| + \|f\| + \|A\|^T \|y\|)_j, kept between FLOOR and CAP times sqrt(H_jj) e.
           Here e^2 = sum_j f_j^2 / H_jj + sum_i b_i^2 / d_i, over equalities and positive b_i, is the size of the free
@@ -111,4 +98,66 @@ class QP(ProgramWithRows):
             rows[e:] = np.minimum(rows[e:], (y * weights)[e:])
             scales = np.concatenate((terms, absolute_A.dot(terms / diagonal) + np.abs(b)))
             values = np.concatenate((H.dot(x) + f - y.dot(A), rows))
+            return np.abs(values) / np.maximum(scales, TINY)
+
+
+@dataclass(frozen=True, eq=False)
+class LCP(ProgramWithRows):
+    r"""Mixed linear complementarity problem; in a `Solution`, `y` is z and `x` is w.
+
+    .. math::
+        w = A z + b, \qquad w_i = 0, \ z_i \ \text{free} \ (i < \text{bilateral}), \qquad
+        0 \le w_i \perp z_i \ge 0 \ \text{(else)}.
+
+    In an impact A is the Delassus matrix, z the impulses and w the gap rates after it. One solution exists for every b
+    if A is a P-matrix (positive definite, say); if A is only positive semidefinite, w is unique and z need not be.
+
+    Parameters
+    ----------
+    A, b : arrays (m, m), (m,)
+        A need not be symmetric.
+    bilateral : int
+        Number of leading rows that are equations.
+    names : tuple of str
+        Names of the rows in messages; empty for "row 0", "row 1", ...
+
+    Examples
+    --------
+    >>> lcp = LCP(A=np.eye(2), b=np.array([-1.0, 1.0]))
+    >>> lcp.residual(Solution(np.array([0.0, 1.0]), np.array([1.0, 0.0]), "by hand", 0, "nobody"))
+    0.0
+    """
+
+    A: Array
+    b: Array
+    bilateral: int = 0
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        m = self.b.size
+        if self.A.shape != (m, m):
+            raise InputError(f"An LCP with {m} rows needs A of shape {(m, m)}, got {self.A.shape}.")
+        if not 0 <= self.bilateral <= m:
+            raise InputError(f"bilateral = {self.bilateral} of an LCP must lie between 0 and its {m} rows.")
+        if self.names and len(self.names) != m:
+            raise InputError(f"An LCP with {m} rows got {len(self.names)} names of rows.")
+
+    def errors(self, solution: Solution) -> Array:
+        r"""Scaled violation of every row [-], shape (m,); w is recomputed from z.
+
+        Notes
+        -----
+        \|w_i\| / s_i on equations and \|min(w_i, A_ii z_i)\| / s_i else, with s_i = (\|A\| \|z\| + \|b\|)_i, the sum
+        of the absolute values of the terms of w_i, but with (\|A\| \|z\|)_i at most CAP sqrt(A_ii) e: otherwise the
+        unbounded z of a contradiction would certify it. e^2 = sum_i b_i^2 / A_ii over equations and negative b_i.
+        """
+        z, e = solution.y, self.bilateral
+        if z.shape != self.b.shape:
+            return np.full(self.b.size, np.inf)
+        with np.errstate(all="ignore"):  # values that are not finite give an infinite residual
+            values = self.A @ z + self.b
+            values[e:] = np.minimum(values[e:], (self.A.diagonal() * z)[e:])
+            requested = np.minimum(self.b, 0.0)
+            requested[:e] = self.b[:e]
+            scales, _ = free_motion_scales(self.A, self.b, z, requested)
             return np.abs(values) / np.maximum(scales, TINY)

@@ -1,4 +1,4 @@
-"""Solvers of the step problems, one algorithm per file. Settings are frozen dataclasses; `setup` creates a session.
+"""Solvers of the step problems. Settings are frozen dataclasses; `setup` creates a session.
 
 ======================  ====================================  ==================================================
 `ActiveSet`             LCP, QP, MPCC, friction in the plane  exact, microseconds; default of all that has a QP
@@ -36,19 +36,13 @@ from nonsmooth.settings import kebab
 
 if TYPE_CHECKING:
     from nonsmooth.programs import Solver
-    from nonsmooth.solvers.active_set import ActiveSet
-    from nonsmooth.solvers.admm import Admm
-    from nonsmooth.solvers.casadi_qp import CasadiQP
     from nonsmooth.solvers.chain import Chain
-    from nonsmooth.solvers.conic import Conic
+    from nonsmooth.solvers.external import CasadiQP, Conic, Osqp
+    from nonsmooth.solvers.first_order import Admm, ProjectedGaussSeidel
     from nonsmooth.solvers.initial_value import Bdf, Cvodes, Dop853, Lsoda, Radau
     from nonsmooth.solvers.ipopt import IpoptMPCC
-    from nonsmooth.solvers.lemke import Lemke
-    from nonsmooth.solvers.mode_enumeration import ModeEnumeration
-    from nonsmooth.solvers.osqp import Osqp
-    from nonsmooth.solvers.projected_gauss_seidel import ProjectedGaussSeidel
-    from nonsmooth.solvers.semismooth_newton import SemismoothNewton
-    from nonsmooth.solvers.smoothing_newton import SmoothingNewton
+    from nonsmooth.solvers.pivoting import ActiveSet, Lemke, ModeEnumeration
+    from nonsmooth.solvers.semismooth_newton import SemismoothNewton, SmoothingNewton
 
 __all__ = [
     "ActiveSet",
@@ -73,12 +67,18 @@ __all__ = [
     "names",
 ]
 
-#: modules that are not named after their class
-_FILES = {"IpoptMPCC": "ipopt"} | dict.fromkeys(("Bdf", "Cvodes", "Dop853", "Lsoda", "Radau"), "initial_value")
-_MODULES = {name: _FILES.get(name, kebab(name).replace("-", "_")) for name in __all__ if name[0].isupper()}
+#: modules of several classes; another class is in a module of its own name
+_FILES = {
+    "external": ("CasadiQP", "Conic", "Osqp"),
+    "first_order": ("Admm", "ProjectedGaussSeidel"),
+    "initial_value": ("Bdf", "Cvodes", "Dop853", "Lsoda", "Radau"),
+    "ipopt": ("IpoptMPCC",),
+    "pivoting": ("ActiveSet", "Lemke", "ModeEnumeration"),
+    "semismooth_newton": ("SemismoothNewton", "SmoothingNewton"),
+}
+_MODULES = {name: kebab(name).replace("-", "_") for name in __all__ if name[0].isupper()}
+_MODULES |= {name: module for module, names in _FILES.items() for name in names}
 _PLUGINS = ("daqp", "qrqp")
-
-
 #: of an integrator that there was
 NO_IDAS = (
     "There is no Idas any more: it integrated the same accelerations as Cvodes(), with joints reduced to index 1, by "
@@ -133,32 +133,24 @@ def available() -> list[tuple[str, str | None, str]]:
 
     "Missing" is an empty string if the solver can be used. A solver without a row of its own needs NumPy alone.
     """
-    rows = [
-        _row("active-set", ["numba"]),
-        _row("osqp", ["osqp", "scipy"]),
-        _row("conic", ["clarabel", "cvxpy"]),
-        _row("semismooth-newton", ["numba"]),
-        _row("smoothing-newton", ["numba"]),
-        _row("lemke", ["numba"]),
-        _row("mode-enumeration", ["numba"]),
-        _row("projected-gauss-seidel", ["numba"]),
-        _row("admm", ["numpy"]),
-        *(_row(name, ["scipy"]) for name in ("radau", "dop853", "bdf", "lsoda")),
-    ]
+    libraries: dict[str, tuple[str, ...]] = {
+        "active-set": ("numba",),
+        "osqp": ("osqp", "scipy"),
+        "conic": ("clarabel", "cvxpy"),
+    }
+    compiled = ("semismooth-newton", "smoothing-newton", "lemke", "mode-enumeration", "projected-gauss-seidel")
+    libraries |= dict.fromkeys(compiled, ("numba",)) | {"admm": ("numpy",)}
+    libraries |= dict.fromkeys(("radau", "dop853", "bdf", "lsoda"), ("scipy",))
     import casadi as ca  # plugins are queried one by one, since loading HiGHS would break cvxpy's
 
-    plugins = [("daqp", ca.has_conic("daqp")), ("qrqp", ca.has_conic("qrqp"))]
-    plugins.append(("cvodes", ca.has_integrator("cvodes")))
-    plugins += [("ipopt-mpcc", ca.has_nlpsol("ipopt")), ("ipopt-mpcc (ccopt)", ca.has_nlpsol("ccopt"))]
-    for name, loads in plugins:
-        missing = "" if loads else "this build of casadi cannot load its library"
-        rows.append((name, importlib.metadata.version("casadi") if loads else None, missing))
-    listed = {name for name, _, _ in rows} | {"casadi-qp"}  # which is listed by its plugins
-    return rows + [_row(name, ["numpy"]) for name in names() if name not in listed]
-
-
-def _row(name: str, packages: list[str]) -> tuple[str, str | None, str]:
-    missing = [package for package in packages if importlib.util.find_spec(package) is None]
-    if missing:
-        return name, None, f"pip install {' '.join(missing)}"
-    return name, importlib.metadata.version(packages[0]), ""
+    plugins = {"daqp": ca.has_conic("daqp"), "qrqp": ca.has_conic("qrqp"), "cvodes": ca.has_integrator("cvodes")}
+    plugins |= {"ipopt-mpcc": ca.has_nlpsol("ipopt"), "ipopt-mpcc (ccopt)": ca.has_nlpsol("ccopt")}
+    others = {name: ("numpy",) for name in names() if name not in {*libraries, *plugins, "casadi-qp"}}
+    rows: list[tuple[str, str | None, str]] = []
+    for name, packages in [*libraries.items(), *dict.fromkeys(plugins, ("casadi",)).items(), *others.items()]:
+        missing = [package for package in packages if importlib.util.find_spec(package) is None]
+        words = f"pip install {' '.join(missing)}" if missing else ""
+        if not plugins.get(name, True):
+            words = "this build of casadi cannot load its library"
+        rows.append((name, None if words else importlib.metadata.version(packages[0]), words))
+    return rows

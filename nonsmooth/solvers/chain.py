@@ -6,15 +6,11 @@ from typing import Any
 
 from nonsmooth.exceptions import SolverFailed, SolverMissing
 from nonsmooth.programs import LCP, MPCC, QP, ConeQP, FrictionContact, Program, Session, Solution, Solver
-from nonsmooth.solvers.active_set import ActiveSet
-from nonsmooth.solvers.admm import Admm
-from nonsmooth.solvers.conic import Conic
+from nonsmooth.solvers.external import Conic, Osqp
+from nonsmooth.solvers.first_order import Admm
 from nonsmooth.solvers.ipopt import IpoptMPCC
-from nonsmooth.solvers.lemke import Lemke
-from nonsmooth.solvers.mode_enumeration import ModeEnumeration
-from nonsmooth.solvers.osqp import Osqp
-from nonsmooth.solvers.semismooth_newton import SemismoothNewton
-from nonsmooth.solvers.smoothing_newton import SmoothingNewton
+from nonsmooth.solvers.pivoting import ActiveSet, Lemke, ModeEnumeration
+from nonsmooth.solvers.semismooth_newton import SemismoothNewton, SmoothingNewton
 
 #: largest residual [-] of an accepted solution, of any solver
 CERTIFIED = 1e-9
@@ -25,17 +21,12 @@ CHAIN: dict[type, tuple[Solver, ...]] = {
     LCP: (ActiveSet(), Lemke(), Conic()),
     QP: (ActiveSet(), Osqp(), Conic()),
     FrictionContact: (
-        SemismoothNewton(),
-        Lemke(),
-        ModeEnumeration(),
-        SmoothingNewton(),
-        SemismoothNewton("fischer-burmeister"),
-        Admm(),
-        Conic(),
+        SemismoothNewton(), Lemke(), ModeEnumeration(), SmoothingNewton(), SemismoothNewton("fischer-burmeister"),
+        Admm(), Conic(),
     ),
     ConeQP: (Conic(), Admm()),
     MPCC: (IpoptMPCC(), ActiveSet(), IpoptMPCC("scholtes")),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,18 +103,22 @@ class Chain:
             if attempts and self.others_left == 0:
                 late = " within the calls of a step"
                 break
-            try:
-                session = self._session(solver)
-            except SolverMissing as error:
-                if solver is self.first:
-                    raise
-                attempts.append(Attempt(solver, str(error), float("inf"), "nothing solved"))
-                continue
+            if solver not in self._sessions:
+                try:
+                    session = solver.setup()
+                except SolverMissing as error:
+                    if solver is self.first:
+                        raise
+                    attempts.append(Attempt(solver, str(error), float("inf"), "nothing solved"))
+                    continue
+                if repr(solver) in self._held:
+                    session.hold(self._held[repr(solver)])  # type: ignore[attr-defined]
+                self._sessions[solver] = session
             name = type(solver).__name__
             self.called[name] = self.called.get(name, 0) + 1
             if attempts and self.others_left is not None:
                 self.others_left -= 1
-            solution = session.solve(program, guess)
+            solution = self._sessions[solver].solve(program, guess)
             self.counts["iterations"] += solution.iterations
             if program.residual(solution) <= CERTIFIED:
                 self.counts["solves"] += 1
@@ -168,12 +163,3 @@ class Chain:
                 yield solver
                 if not self.fallback:
                     return
-
-    def _session(self, solver: Solver) -> Session:
-        session = self._sessions.get(solver)
-        if session is None:
-            session = solver.setup()
-            if repr(solver) in self._held:
-                session.hold(self._held[repr(solver)])  # type: ignore[attr-defined]
-            self._sessions[solver] = session
-        return session

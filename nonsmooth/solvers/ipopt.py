@@ -6,17 +6,17 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError, SolverMissing
-from nonsmooth.programs import MPCC, MPCCStructure, Program, Session, Solution
+from nonsmooth.programs import MPCC, MPCCStructure, Session, Solution
 from nonsmooth.settings import settings
 from nonsmooth.solvers.polish import polished_mpcc
-from nonsmooth.solvers.session import SolverSession
+from nonsmooth.solvers.session import Algorithm, SolverSession
 
 ABSORBED = (
     "with the literal product gap * multiplier = 0, mu = 0 is absorbing: the linearised product keeps a multiplier "
@@ -98,7 +98,7 @@ NO_RELAXATION = Relaxation(row=None, sequence=lambda epsilon: (0.0,))
 
 
 @settings
-class IpoptMPCC:
+class IpoptMPCC(Algorithm):
     """Relax the complementarity pairs, solve with IPOPT, then polish on the active pairs.
 
     Unknowns, multipliers, gaps and equations are scaled by the program's scales. Scales, parameters, bounds and the set
@@ -136,6 +136,9 @@ class IpoptMPCC:
     max_iterations: int = 200
     plugin: str = "ipopt"
 
+    programs: ClassVar[tuple[type, ...]] = (MPCC,)
+    taken: ClassVar[str] = "an MPCC"
+
     def __post_init__(self) -> None:
         if self.relaxation not in RELAXATIONS:
             raise InputError(f"There is no relaxation {self.relaxation!r}; there are {', '.join(RELAXATIONS)}.")
@@ -149,18 +152,7 @@ class IpoptMPCC:
         """Guaranteed residual: near round-off after the polish."""
         return 1e-12 if RELAXATIONS[self.relaxation].polish else 1e-9
 
-    def fits(self, program: Program) -> bool:
-        """Any MPCC."""
-        return isinstance(program, MPCC)
-
     def setup(self) -> Session:
-        """Check that the plugin's library is available.
-
-        Raises
-        ------
-        SolverMissing
-            If CasADi cannot load it.
-        """
         if not ca.has_nlpsol(self.plugin):
             raise SolverMissing(
                 f"CasADi lists {self.plugin!r} but cannot load its library, which its wheels do not contain. "
@@ -174,8 +166,6 @@ class IpoptSession(SolverSession):
 
     Ctrl-C during a call is raised as KeyboardInterrupt; IPOPT itself would return as if it had finished.
     """
-
-    programs, taken = (MPCC,), "an MPCC"
 
     def __init__(self, settings: IpoptMPCC) -> None:
         super().__init__(settings)

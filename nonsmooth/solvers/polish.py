@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs import MPCC, QP, ConeQP, FrictionContact, Solution
 from nonsmooth.solvers.kernels import TimedKernel
-from nonsmooth.solvers.normalised import NormalisedContact, normalised_contact
+from nonsmooth.solvers.session import NormalisedContact, normalised_contact
 
 Mask = NDArray[np.bool_]
 REFINEMENTS = 3

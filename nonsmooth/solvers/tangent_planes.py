@@ -20,8 +20,8 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.programs import QP, FrictionContact, Solution
-from nonsmooth.solvers.normalised import normalised_contact
 from nonsmooth.solvers.polish import refined_friction
+from nonsmooth.solvers.session import normalised_contact
 
 #: programs until the correction has converged
 CORRECTIONS = 60

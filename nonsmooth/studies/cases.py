@@ -31,7 +31,7 @@ from nonsmooth.schemes.event_driven.settings import EventDriven
 from nonsmooth.schemes.gauss.gauss_mpcc import GaussMPCC
 from nonsmooth.schemes.gauss.gauss_qp import GaussQP
 from nonsmooth.settings import Called, kebab, shown
-from nonsmooth.solvers.casadi_qp import CasadiQP
+from nonsmooth.solvers.external import CasadiQP
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.control import ConstantStep, ErrorControl, Landing, StepControl, step_control
 from nonsmooth.step.scheme import Stepper

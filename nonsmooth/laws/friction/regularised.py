@@ -59,9 +59,8 @@ class RegularisedCoulomb(SlipLaw):
 
     Parameters
     ----------
-    friction : mu_d [-], >= 0
-    slip_speed : v_0 [m/s], > 0
-        Small compared with sliding velocities.
+    friction, slip_speed : mu_d [-], >= 0; v_0 [m/s], > 0
+        v_0 is small compared with sliding velocities.
 
     >>> law = RegularisedCoulomb(friction=0.1, slip_speed=1e-3)
     >>> f"{law.coefficient(2e-3, law):.4f}"
@@ -86,8 +85,7 @@ class Threlfall(SlipLaw):
 
     Parameters
     ----------
-    friction : mu_d [-], >= 0
-    slip_speed : v_0 [m/s], > 0
+    friction, slip_speed : mu_d [-], >= 0; v_0 [m/s], > 0
 
     References
     ----------
@@ -160,9 +158,8 @@ class MostaghelDavis(SlipLaw):
     ----------
     function : "erf", "tanh", "atan" or "rational"
         No parameter of the system.
-    friction : mu_d [-], >= 0
-    slip_speed : v_0 [m/s], > 0
-        The inverse of the authors' alpha.
+    friction, slip_speed : mu_d [-], >= 0; v_0 [m/s], > 0
+        v_0 is the inverse of the authors' alpha.
 
     Raises
     ------
@@ -204,11 +201,9 @@ class BengisuAkay(SlipLaw):
 
     Parameters
     ----------
-    friction : mu_d [-], >= 0
-    static_friction : mu_s [-], >= mu_d
-    static_speed : v_s [m/s], > 0
-        Slip with the largest friction.
-    decay : xi [s/m], > 0
+    friction, static_friction : mu_d, mu_s [-], 0 <= mu_d <= mu_s
+    static_speed, decay : v_s [m/s], xi [s/m], > 0
+        v_s is the slip with the largest friction.
 
     References
     ----------
@@ -243,12 +238,9 @@ class Stribeck(SlipLaw):
 
     Parameters
     ----------
-    friction : mu_d [-], >= 0
-    static_friction : mu_s [-], >= mu_d
-    stribeck_speed : v_s [m/s], > v_0
-        Slip over which friction falls from static to dynamic.
-    slip_speed : v_0 [m/s], > 0
-        Slip over which friction changes its sign.
+    friction, static_friction : mu_d, mu_s [-], 0 <= mu_d <= mu_s
+    slip_speed, stribeck_speed : v_0, v_s [m/s], 0 < v_0 < v_s
+        Slip over which friction changes its sign, and over which it falls from static to dynamic.
     stribeck_exponent : delta [-], > 0
         2 for a Gaussian, 1 for an exponential function.
     viscous_friction : sigma_2 [s/m], >= 0
@@ -291,14 +283,11 @@ class BrownMcPhee(SlipLaw):
 
     Parameters
     ----------
-    friction : mu_d [-], >= 0
-    static_friction : mu_s [-], >= mu_d
+    friction, static_friction : mu_d, mu_s [-], 0 <= mu_d <= mu_s
     static_speed : v_t [m/s], > 0
         Slip at which friction is static friction.
-    viscous_damping : mu_v [N s/m], >= 0
-        Viscous force per slip velocity of a loaded contact.
-    viscous_load : N_t [N], > 0
-        Normal force from which the viscous force is fully active. No effect without viscous_damping.
+    viscous_damping, viscous_load : mu_v [N s/m], >= 0; N_t [N], > 0
+        Viscous force per slip velocity of a loaded contact, fully active from the normal force N_t on.
 
     References
     ----------
@@ -340,12 +329,9 @@ class Bai(SlipLaw):
 
     Parameters
     ----------
-    friction : mu_d [-], >= 0
-    static_friction : mu_s [-], >= mu_d
-    static_speed : v_s [m/s], > 0
-        Slip at which friction is static friction.
-    dynamic_speed : v_d [m/s], > v_s
-        Slip from which friction is dynamic friction.
+    friction, static_friction : mu_d, mu_s [-], 0 <= mu_d <= mu_s
+    static_speed, dynamic_speed : v_s, v_d [m/s], 0 < v_s < v_d
+        Slip at which friction is static friction, and from which it is dynamic friction.
 
     References
     ----------
@@ -381,12 +367,9 @@ class SineCosine(SlipLaw):
 
     Parameters
     ----------
-    friction : mu_d [-], >= 0
-    static_friction : mu_s [-], >= mu_d
-    static_speed : v_s [m/s], > 0
-        Slip at which friction is static friction.
-    dynamic_speed : v_d [m/s], > v_s
-        Slip from which friction is dynamic friction.
+    friction, static_friction : mu_d, mu_s [-], 0 <= mu_d <= mu_s
+    static_speed, dynamic_speed : v_s, v_d [m/s], 0 < v_s < v_d
+        Slip at which friction is static friction, and from which it is dynamic friction.
 
     References
     ----------

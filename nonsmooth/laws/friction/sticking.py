@@ -28,18 +28,15 @@ class Karnopp(FrictionLaw):
 
     In space v and H are vectors in the tangent plane, sgn v is v/|v|, and the bounds are on the length of the force.
 
-    H is the stiction force: the force along the tangent for which the slip velocity remains constant. Karnopp sets the
-    slip within the dead zone to zero; here the second term reduces it to zero in a time of the order of m D_v/(mu_s N).
-
-    It sticks without creep for abs(H) < mu_s N. It jumps at D_v, where an integrator requires small steps and a
-    multistep method may fail. H requires a solution of the equations of motion with sticking contacts in every
-    evaluation. If several contacts of a body stick, the force of each depends on the limits of the others: where H is
-    not exact, there is creep below D_v.
+    H is the stiction force, for which the slip velocity remains constant. Karnopp sets the slip within the dead zone to
+    zero; here the second term reduces it to zero in a time of the order of m D_v/(mu_s N). It sticks without creep for
+    abs(H) < mu_s N. It jumps at D_v, where an integrator requires small steps and a multistep method may fail. If
+    several contacts of a body stick, the force of each depends on the limits of the others: where H is not exact, there
+    is creep below D_v.
 
     Parameters
     ----------
-    friction : mu_d [-], >= 0
-    static_friction : mu_s [-], >= mu_d
+    friction, static_friction : mu_d, mu_s [-], 0 <= mu_d <= mu_s
     stick_speed : D_v [m/s], > 0
         Half the width of the dead zone: small compared with sliding velocities, large compared with the integrator's
         tolerance.
@@ -129,11 +126,6 @@ class Dahl(BristleLaw):
         1 in most applications. With Dahl's values below 1, for brittle surfaces, the slope of the rate would be
         infinite.
 
-    Raises
-    ------
-    InputError
-        If alpha < 1.
-
     References
     ----------
     Dahl, P. R. (1968), A solid friction model, The Aerospace Corporation, TOR-0158(3107-18)-1.
@@ -187,15 +179,12 @@ class LuGre(BristleLaw):
 
     Parameters
     ----------
-    friction : mu_d [-], > 0
-    static_friction : mu_s [-], >= mu_d
+    friction, static_friction : mu_d, mu_s [-], 0 < mu_d <= mu_s
     stribeck_speed : v_s [m/s], > 0
         Slip over which friction decreases from static to dynamic.
     bristle_stiffness : sigma_0 [1/m], > 0
         Per normal force; mu_s / sigma_0 is the displacement before sliding.
-    bristle_damping : sigma_1 [s/m], >= 0
-        Per normal force.
-    viscous_friction : sigma_2 [s/m], >= 0
+    bristle_damping, viscous_friction : sigma_1, sigma_2 [s/m], >= 0
         Per normal force.
 
     References

@@ -39,6 +39,13 @@ class LogarithmicLaw(MaterialPair, ElasticLaw):
     Parameters
     ----------
     a, b : Material
+
+    >>> from nonsmooth.laws import Material
+    >>> steel, p = Material(2e11, 0.3), SimpleNamespace(radius=0.01, clearance=1e-3, length=0.015)
+    >>> [round(law(steel, steel).scale(p), 6) for law in (Radzimovsky, DubowskyFreudenstein, Goldsmith, ESDU78035)]
+    [0.003875, 0.00556, 24.711653, 0.010873]
+    >>> Johnson(steel, steel).needs(), LineContact(steel, steel, line_length=0.06, edge_radius=1e-3).needs()
+    (('radius', 'clearance', 'length'), ())
     """
 
     geometry: ClassVar[tuple[str, ...]] = ("radius", "clearance", "length")
@@ -64,11 +71,8 @@ class LogarithmicLaw(MaterialPair, ElasticLaw):
         return k.line_stiffness * (within / y + ca.fmax(depth - end, 0) / (END - 1))
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """The largest load of the law."""
-        greatest = math.exp(-END) * k.line_stiffness * k.scale
-        reason = (
-            f"above, the depth of {type(self).__name__} ceases to increase, and the force continues along its tangent"
-        )
+        name, greatest = type(self).__name__, math.exp(-END) * k.line_stiffness * k.scale
+        reason = f"above, the depth of {name} ceases to increase, and the force continues along its tangent"
         return (Limit("force", high=greatest, reason=reason),)
 
 
@@ -78,15 +82,11 @@ class Johnson(LogarithmicLaw):
 
         delta = F'/(pi E*) (ln(4 pi E* dR / F') - 1),    F' < 4 pi E* dR / e^2
 
-    Parameters: see `LogarithmicLaw`.
+    Parameters: `LogarithmicLaw`.
 
     References
     ----------
     Johnson, K. L. (1985), Contact mechanics, Cambridge University Press.
-
-    >>> from nonsmooth.laws import Material
-    >>> Johnson(Material(2.07e11, 0.3), Material(2.07e11, 0.3)).needs()
-    ('radius', 'clearance', 'length')
     """
 
     def scale(self, p: SimpleNamespace) -> Expression:
@@ -100,17 +100,12 @@ class Radzimovsky(LogarithmicLaw):
         delta = F'/(pi E*) (2/3 + ln(4 R_i / b) + ln(4 R_j / b)),    b = 1.60 sqrt(F' R / E*)
 
     b is the width of contact. The law was derived for external contact; here R is the radius of internal contact.
-
-    Parameters: see `LogarithmicLaw`.
+    Parameters: `LogarithmicLaw`.
 
     References
     ----------
     Radzimovsky, E. I. (1953), Stress distribution and strength condition of two rolling cylinders, University of
     Illinois.
-
-    >>> from nonsmooth.laws import Material
-    >>> round(Radzimovsky(Material(2e11, 0.3), Material(2e11, 0.3)).scale(SimpleNamespace(clearance=1e-3)), 6)
-    0.003875
     """
 
     def scale(self, p: SimpleNamespace) -> Expression:
@@ -123,17 +118,12 @@ class DubowskyFreudenstein(LogarithmicLaw):
 
         delta = F/(pi E* L) (ln(pi E* L^3 dR / (F R_i R_j)) + 1)
 
-    Parameters: see `LogarithmicLaw`.
+    Parameters: `LogarithmicLaw`.
 
     References
     ----------
     Dubowsky, S., Freudenstein, F. (1971), Dynamic analysis of mechanical systems with clearances, part 1, J. Eng. Ind.
     93.
-
-    >>> from nonsmooth.laws import Material
-    >>> p = SimpleNamespace(radius=0.01, clearance=1e-3, length=0.015)
-    >>> round(DubowskyFreudenstein(Material(2e11, 0.3), Material(2e11, 0.3)).scale(p), 6)
-    0.00556
     """
 
     def scale(self, p: SimpleNamespace) -> Expression:
@@ -147,18 +137,11 @@ class Goldsmith(LogarithmicLaw):
         delta = F/(pi E* L) (ln(pi E* L / (F R)) + 1),    lengths under the logarithm in metres
 
     The argument of the logarithm is not dimensionless, so that the result depends on the units; SI units are used. With
-    L^3 instead of L it is `DubowskyFreudenstein`, which is dimensionally correct.
-
-    Parameters: see `LogarithmicLaw`.
+    L^3 instead of L it is `DubowskyFreudenstein`, which is dimensionally correct. Parameters: `LogarithmicLaw`.
 
     References
     ----------
     Goldsmith, W. (1960), Impact: the theory and physical behaviour of colliding solids, Arnold.
-
-    >>> from nonsmooth.laws import Material
-    >>> p = SimpleNamespace(radius=0.01, clearance=1e-3)
-    >>> round(Goldsmith(Material(2e11, 0.3), Material(2e11, 0.3)).scale(p), 3)
-    24.712
     """
 
     def scale(self, p: SimpleNamespace) -> Expression:
@@ -171,18 +154,12 @@ class ESDU78035(LogarithmicLaw):
 
         delta = F/(pi E* L) (ln(4 pi E* L dR / F) + 1)
 
-    Static, for small clearance; we know of no number for this range.
-
-    Parameters: see `LogarithmicLaw`.
+    Static, for small clearance; we know of no number for this range. Parameters: `LogarithmicLaw`.
 
     References
     ----------
     ESDU 78035 (1978), Contact phenomena I: stresses, deflections and contact dimensions for normally loaded
     unlubricated elastic components.
-
-    >>> from nonsmooth.laws import Material
-    >>> round(ESDU78035(Material(2e11, 0.3), Material(2e11, 0.3)).scale(SimpleNamespace(clearance=1e-3)), 6)
-    0.010873
     """
 
     def scale(self, p: SimpleNamespace) -> Expression:
@@ -201,18 +178,13 @@ class LineContact(LogarithmicLaw):
     Parameters
     ----------
     a, b : Material
-    line_length : l [m], > 0
-    edge_radius : R [m], > 0
-        Equivalent radius of curvature across the line.
+    line_length, edge_radius : l, R [m], > 0
+        R is the equivalent radius of curvature across the line.
 
     References
     ----------
     Zhu, S., Cheng, G., Guo, F., Pang, Y. (2025), Dynamic modeling and response analysis of an optical machining robot
     with prismatic joint clearance, Appl. Sci. 15, 3197, eq. (6).
-
-    >>> from nonsmooth.laws import Material
-    >>> LineContact(Material(2e11, 0.3), Material(2e11, 0.3), line_length=0.06, edge_radius=1e-3).needs()
-    ()
     """
 
     line_length: PositiveLength = field(kw_only=True)
@@ -246,9 +218,9 @@ class Liu(MaterialPair, ElasticLaw):
     Mech. Mach. Theory 42, 183-197.
 
     >>> from nonsmooth.laws import Material
-    >>> law = Liu(Material(2e11, 0.3), Material(2e11, 0.3))
-    >>> round(law.elastic(1e-3, SimpleNamespace(line_stiffness=2.0, clearance=1e-3)), 6)
-    0.0005
+    >>> steel, k = Material(2e11, 0.3), SimpleNamespace(line_stiffness=2.0, clearance=1e-3)
+    >>> [round(law(steel, steel).elastic(1e-3, k), 6) for law in (Liu, BaiZhao)]
+    [0.0005, 0.000625]
     """
 
     geometry = ("clearance", "length")
@@ -267,21 +239,12 @@ class BaiZhao(Liu):
         F_el = K_n delta,    K_n = L pi E* / 8 sqrt(2 delta (3 dR + 2 delta)^2 / (dR + delta)^3)
 
     For small depth it is 1.5 times Liu's force, whose slope it uses as a secant. Published with the damping of
-    `ZhiyingQishao`: ``ZhiyingQishao(stiffness=BaiZhao(a, b), restitution=e)``.
-
-    Parameters
-    ----------
-    a, b : Material
+    `ZhiyingQishao`: ``ZhiyingQishao(stiffness=BaiZhao(a, b), restitution=e)``. Parameters: `Liu`.
 
     References
     ----------
     Bai, Z. F., Zhao, Y. (2012), Dynamic behaviour analysis of planar mechanical systems with clearance in revolute
     joints using a new hybrid contact force model, Int. J. Mech. Sci. 54, 190-205.
-
-    >>> from nonsmooth.laws import Material
-    >>> law = BaiZhao(Material(2e11, 0.3), Material(2e11, 0.3))
-    >>> round(law.elastic(1e-3, SimpleNamespace(line_stiffness=2.0, clearance=1e-3)), 6)
-    0.000625
     """
 
     def elastic(self, depth: Expression, k: SimpleNamespace) -> Expression:
@@ -299,11 +262,7 @@ class Pereira(MaterialPair, ElasticLaw):
         Y = 0.0151 dR + 1.151,        0.34954 mm <= dR <= 10 mm
 
     Outside this range of dR the exponent has the value of the nearer end. Published with the damping of
-    `ZhiyingQishao`: ``ZhiyingQishao(stiffness=Pereira(a, b), restitution=e)``.
-
-    Parameters
-    ----------
-    a, b : Material
+    `ZhiyingQishao`: ``ZhiyingQishao(stiffness=Pereira(a, b), restitution=e)``. Parameters: `Liu`.
 
     References
     ----------
@@ -333,7 +292,6 @@ class Pereira(MaterialPair, ElasticLaw):
         return k.stiffness * (1e3 * depth) ** k.exponent
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """The clearances of the fit."""
         return (Limit("clearance", low=5e-6, high=1e-2, reason="the exponent of Pereira was fitted between these"),)
 
 
@@ -353,9 +311,7 @@ class WinklerFoundation(ElasticLaw):
 
     Parameters
     ----------
-    young : E [Pa], > 0
-        Of the layer.
-    poisson : nu [-], 0 <= nu <= 0.49
+    young, poisson : E [Pa], > 0; nu [-], 0 <= nu <= 0.49
     thickness : h [m], > 0
 
     References
@@ -384,11 +340,5 @@ class WinklerFoundation(ElasticLaw):
         return k.stiffness * depth * 2 * arc * sum(shares)
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """A tenth of the thickness."""
-        return (
-            Limit(
-                "depth",
-                high=p.thickness / 10,
-                reason="above, the strain of the layer of WinklerFoundation exceeds a tenth",
-            ),
-        )
+        reason = "above, the strain of the layer of WinklerFoundation exceeds a tenth"
+        return (Limit("depth", high=p.thickness / 10, reason=reason),)

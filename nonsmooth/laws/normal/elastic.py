@@ -22,8 +22,7 @@ PoissonRatio = Annotated[float, Quantity("-", nonnegative=True, at_most=0.5)]
 class ElasticLaw(NormalLaw):
     """Base of laws without damping; a law defines `elastic`.
 
-    It is a contact law by itself, or the `stiffness` of a law with damping: ``Flores(stiffness=Johnson(steel, steel),
-    restitution=0.8)``.
+    It is a contact law by itself, or the `stiffness` of another: ``Flores(stiffness=Johnson(steel, steel), ...)``.
     """
 
     def force(self, depth: Expression, rate: Expression, approach: Expression, k: SimpleNamespace) -> Expression:
@@ -53,16 +52,14 @@ class DampedLaw(NormalLaw):
     usual_exponent: ClassVar[float] = 1.5
 
     def __post_init__(self) -> None:
-        name, n = type(self).__name__, self.exponent
-        number = isinstance(self.stiffness, Real)
-        if not number and not isinstance(self.stiffness, ElasticLaw):
-            hint = "; write it with its brackets" if isinstance(self.stiffness, type) else ""
-            raise InputError(f"{name}: stiffness must be a number or an ElasticLaw, got {self.stiffness!r}{hint}.")
+        name, n, stiffness = type(self).__name__, self.exponent, self.stiffness
+        number = isinstance(stiffness, Real)
+        if not number and not isinstance(stiffness, ElasticLaw):
+            hint = "; write it with its brackets" if isinstance(stiffness, type) else ""
+            raise InputError(f"{name}: stiffness must be a number or an ElasticLaw, got {stiffness!r}{hint}.")
         if n is not None and not number:
-            raise InputError(
-                f"{name}: exponent belongs to a stiffness that is a number; {type(self.stiffness).__name__} has its "
-                "own form, so leave exponent out."
-            )
+            form = f"{type(stiffness).__name__} has its own form, so leave exponent out"
+            raise InputError(f"{name}: exponent belongs to a stiffness that is a number; {form}.")
         if n is not None and not (isinstance(n, Real) and not isinstance(n, bool) and 0 < n < math.inf):
             raise InputError(f"{name}: exponent must be a positive number, got {n!r}.")
         super().__post_init__()
@@ -78,7 +75,6 @@ class DampedLaw(NormalLaw):
         return super().quantity(label)
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
-        """The elastic part's; a member adds its own."""
         if isinstance(self.stiffness, ElasticLaw):
             return self.stiffness.coefficients(p)
         return {"stiffness": p.stiffness}
@@ -89,7 +85,6 @@ class DampedLaw(NormalLaw):
         return k.stiffness * depth**self.power
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """The elastic part's; a member adds its own."""
         return self.stiffness.limits(p, k) if isinstance(self.stiffness, ElasticLaw) else ()
 
 
@@ -125,12 +120,12 @@ class Material(metaclass=InUnits):
 class MaterialPair(Law):
     """Base of laws that need the materials of both surfaces.
 
-    Their numbers become parameters of the system: ``young_a``, ``poisson_a``, ``young_b``, ``poisson_b``.
+    Those of the contact's bodies a and b; parameters of the system are ``young_a``, ``poisson_a``, ``young_b``,
+    ``poisson_b``.
 
     Parameters
     ----------
     a, b : Material
-        Of the contact's bodies a and b.
     """
 
     a: Material
@@ -143,9 +138,8 @@ class MaterialPair(Law):
     def __post_init__(self) -> None:
         for side, material in (("a", self.a), ("b", self.b)):
             if not isinstance(material, Material):
-                raise InputError(
-                    f"{type(self).__name__}: {side} must be a Material, as Material(2.07e11, 0.3), got {material!r}."
-                )
+                wanted = "a Material, as Material(2.07e11, 0.3)"
+                raise InputError(f"{type(self).__name__}: {side} must be {wanted}, got {material!r}.")
             object.__setattr__(self, f"young_{side}", material.young)
             object.__setattr__(self, f"poisson_{side}", material.poisson)
         super().__post_init__()
@@ -214,7 +208,7 @@ class RoundedStiffness(HertzStiffness):
     ()
     """
 
-    rounding: Annotated[float, Quantity("m", positive=True)] = field(kw_only=True)
+    rounding: PositiveLength = field(kw_only=True)
 
     geometry = ()
 
@@ -233,8 +227,7 @@ class PlaneContact(ElasticLaw):
 
     Parameters
     ----------
-    young : E [Pa], > 0
-    area : A [m^2], > 0
+    young, area : E [Pa], A [m^2], > 0
     thickness : l [m], > 0
         Of the material in the direction of compression.
 
@@ -247,7 +240,7 @@ class PlaneContact(ElasticLaw):
     1000.0
     """
 
-    young: Annotated[float, Quantity("Pa", positive=True)]
+    young: Modulus
     area: Annotated[float, Quantity("m^2", positive=True)]
     thickness: PositiveLength
 

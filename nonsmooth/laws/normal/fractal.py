@@ -63,27 +63,20 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         P = 2.06/3 H' pi R omega (omega/omega_c)^0.425        omega <  6 omega_c
         P = 2.8/3  H' pi R omega (omega/omega_c)^0.263        omega < 110 omega_c,    K = (dP/da) / (domega/da)
 
-    Fully plastic asperities carry no load, as in the paper. Differences from its print:
-
-    - K, the derivative along the family of asperities instead of at a fixed radius, is the paper's, as its factors
-      (4-D)/(3-D) and 17D-74 show; "236D" in h_3 is 263D of the same origin. h_1 lacks E*.
-    - lambda, eq. (13), cannot be recovered from the print: it is `area_share`.
-    - H' is not 2.8 times a hardness that is itself 2.8 times the yield strength, but 3.3/2.06 k_mu sigma_y, which makes
-      P continuous at omega_c (at 6 omega_c it still jumps by 2 %).
-    - the end of the last stage, printed as 1/100 and as 1/110, is 110.
-    - ``F = K_m delta^1.5`` has no unit of force, since K_m is dF/ddelta; it is integrated, by Gauss quadrature.
-    - The additional damping ``eta M K_m`` does not have the unit of a damping coefficient; it is omitted, but
-      `loss_factor` gives eta. Combine the
-      law with the hysteresis of the paper: ``LankaraniNikravesh(stiffness=FractalStiffness(...), restitution=e)``.
+    Fully plastic asperities carry no load, as in the paper. K is the derivative along the family of asperities, as the
+    paper's factors (4-D)/(3-D) and 17D-74 show. lambda, eq. (13), cannot be recovered from the print: it is
+    `area_share`. H' is 3.3/2.06 k_mu sigma_y, which makes P continuous at omega_c; at 6 omega_c it jumps by 2 %. As
+    ``F = K_m delta^1.5`` has no unit of force, K_m is integrated, by Gauss quadrature; nor has ``eta M K_m`` that of a
+    damping coefficient: it is omitted, and `loss_factor` gives eta. With the hysteresis of the paper:
+    ``LankaraniNikravesh(stiffness=FractalStiffness(...), restitution=e)``.
 
     Parameters
     ----------
     a, b : Material
     yield_strength : sigma_y [Pa], > 0
         Of the softer material.
-    fractal_dimension : D [-], 2 < D < 3
-        `fractal_surface` estimates D and G from the roughness.
-    fractal_scale : G [m], > 0
+    fractal_dimension, fractal_scale : D [-], 2 < D < 3; G [m], > 0
+        `fractal_surface` estimates both from the roughness.
     area_share : lambda [-], 0 < lambda <= 1
         Ratio of the real to the nominal area of contact.
     asperity_friction : mu [-], 0 <= mu <= 0.9
@@ -103,11 +96,10 @@ class FractalStiffness(MaterialPair, ElasticLaw):
     >>> from nonsmooth.laws import Material
     >>> steel = Material(2.07e11, 0.3)
     >>> dimension, scale = fractal_surface(0.8e-6)
-    >>> law = FractalStiffness(
+    >>> FractalStiffness(
     ...     steel, steel, yield_strength=3.5e8, fractal_dimension=dimension, fractal_scale=scale, area_share=0.1,
     ...     asperity_friction=0.1,
-    ... )
-    >>> law.needs()
+    ... ).needs()
     ('radius', 'clearance', 'length')
     """
 
@@ -122,15 +114,20 @@ class FractalStiffness(MaterialPair, ElasticLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 2 < self.fractal_dimension < 3:
-            raise InputError(
-                f"FractalStiffness: fractal_dimension must lie between 2 and 3, got {self.fractal_dimension!r}."
-            )
+            given = repr(self.fractal_dimension)
+            raise InputError(f"FractalStiffness: fractal_dimension must lie between 2 and 3, got {given}.")
 
     def coefficients(self, p: SimpleNamespace) -> Mapping[str, Expression]:
         dimension, modulus = p.fractal_dimension, contact_modulus(p)
         yielding = _friction_factor(p.asperity_friction) * p.yield_strength
-        spread = domain_extension(dimension) ** ((3 - dimension) / 2)
-        critical, w0 = _critical_area(p, yielding), _interference(p)
+        spread, w0 = domain_extension(dimension) ** ((3 - dimension) / 2), _interference(p)
+        critical = (  # a_c of eq. (2)
+            2 ** ((3 * dimension - 11) / (2 - dimension))
+            * (33 * yielding / (40 * contact_modulus(p))) ** (2 / (2 - dimension))
+            * math.pi ** ((4 - dimension) / (2 - dimension))
+            * LOG_GAMMA ** (1 / (dimension - 2))
+            * p.fractal_scale**2
+        )
         # K n = c a^(r - 1) a_l^((D-1)/2), with K = P/omega times the ratio of the powers of a in P and omega
         density, power = (dimension - 1) / 2 * spread, (3 - dimension) / 2
         found = {
@@ -174,11 +171,8 @@ class FractalStiffness(MaterialPair, ElasticLaw):
 
         P_1 to P_3 are the loads above, P_4 = 2 pi R omega 2.8 sigma_y that of fully plastic asperities; a_6 and a_110
         are the areas at 6 and 110 omega_c, and no area exceeds a_l. As in the paper each load is integrated over
-        omega from 0 at a fixed radius, as if its stage began there. Differences from its print: w(P_2) ends at a_c, as
-        in K_m, not at a_l, beyond which asperities are elastic; a_110 stands for 1/100; a_l is that of A_r.
-
-        The force does not contain it, since the paper's damping eta M K_m has no unit of damping. Small asperities
-        yield first, so that eta falls with the depth. It is infinite where a_l < a_6: all asperities are plastic.
+        omega from 0 at a fixed radius, as if its stage began there; w(P_2) ends at a_c, as in K_m, and not at a_l.
+        Small asperities yield first, so that eta falls with the depth, and is infinite where a_l < a_6.
 
         Parameters
         ----------
@@ -189,10 +183,6 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         ------
         InputError
             For a length that is not a positive number.
-
-        References
-        ----------
-        Sun and others (2021), section 2.1.
 
         >>> from nonsmooth.laws import Material
         >>> steel, (dimension, scale) = Material(2.07e11, 0.3), fractal_surface(0.8e-6)
@@ -224,31 +214,13 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         return lost / total if (total := stored + works[0]) > 0 else math.inf
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """Range of D, also where it is swept as a parameter."""
         return (Limit("fractal_dimension", low=2.0, high=3.0, reason="no surface has another dimension"),)
-
-
-def _critical_area(p: SimpleNamespace, yielding: Expression) -> Expression:
-    """a_c [m^2] of the paper's eq. (2)."""
-    dimension = p.fractal_dimension
-    return (
-        2 ** ((3 * dimension - 11) / (2 - dimension))
-        * (33 * yielding / (40 * contact_modulus(p))) ** (2 / (2 - dimension))
-        * math.pi ** ((4 - dimension) / (2 - dimension))
-        * LOG_GAMMA ** (1 / (dimension - 2))
-        * p.fractal_scale**2
-    )
 
 
 def _interference(p: SimpleNamespace) -> Expression:
     """w0 of ``omega(a) = w0 a^((3-D)/2)``."""
-    dimension = p.fractal_dimension
-    return (
-        2 ** ((11 - 3 * dimension) / 2)
-        * p.fractal_scale ** (dimension - 2)
-        * math.sqrt(LOG_GAMMA)
-        * math.pi ** ((dimension - 3) / 2)
-    )
+    D = p.fractal_dimension
+    return 2 ** ((11 - 3 * D) / 2) * p.fractal_scale ** (D - 2) * math.sqrt(LOG_GAMMA) * math.pi ** ((D - 3) / 2)
 
 
 def _area_integral(low: float, high: float, power: float) -> float:

@@ -1,5 +1,6 @@
 """Hysteresis damping: ``F = F_el(delta) (1 + chi delta' / delta'-)``. A family is a table of chi."""
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,8 +22,7 @@ class Hertz(DampedLaw):
 
     Parameters
     ----------
-    stiffness : K [N/m^n], > 0, or an `ElasticLaw`
-    exponent : n [-], > 0; 1.5 where omitted
+    stiffness, exponent : K [N/m^n], > 0, or an `ElasticLaw`; n [-], > 0, 1.5 where omitted
 
     References
     ----------
@@ -53,9 +53,8 @@ class HysteresisLaw(DampedLaw):
 
     Parameters
     ----------
-    stiffness : K [N/m^n], > 0, or an `ElasticLaw`
+    stiffness, exponent : K [N/m^n], > 0, or an `ElasticLaw`; n [-], > 0, 1.5 where omitted
     restitution : e [-], 0 < e <= 1
-    exponent : n [-], > 0; 1.5 where omitted
     calibrated
         Whether the law delivers the requested restitution.
 
@@ -63,6 +62,10 @@ class HysteresisLaw(DampedLaw):
     -----
     As e tends to 0, chi tends to infinity; for a plastic impact use an overdamped `KelvinVoigt`. If other forces act
     during contact, or if it begins at rest, the delivered restitution is not defined.
+
+    >>> laws = HuntCrossley, HerbertMcWhannell, LeeWang, LankaraniNikravesh, ZhiyingQishao, Gonthier, Flores, HuGuo
+    >>> [round(law(stiffness=1e10, restitution=0.9).damping(0.5), 4) for law in (*laws, GharibHurmuzlu)]
+    [0.75, 1.0, 0.375, 0.5625, 1.529, 1.5, 1.6, 1.5, 2.0]
     """
 
     restitution: Annotated[float, Quantity("-", positive=True, at_most=1.0)]
@@ -83,36 +86,24 @@ class HysteresisLaw(DampedLaw):
         return self.elastic(depth, k) * (1 + k.chi * rate / approach)
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """Those of the elastic force, and the range in which the law delivers the requested restitution within 0.05."""
         found = super().limits(p, k)
         if self.calibrated or self.faithful == (0.0, 1.0):
             return found
         low, high = self.faithful
-        bounds = {"low": low or -math.inf} | ({"high": high} if high < 1 else {})
-        return (
-            *found,
-            Limit(
-                "restitution",
-                **bounds,
-                reason="beyond, a free impact returns more than 0.05 off the requested restitution; "
-                "calibrated=True returns it",
-            ),
+        reason = (
+            "beyond, a free impact returns more than 0.05 off the requested restitution; calibrated=True returns it"
         )
+        return (*found, Limit("restitution", low or -math.inf, high if high < 1 else math.inf, reason))
 
 
-# ---- chi that delivers the requested restitution -------------------------------------------------------------------
+# ---- chi that delivers the requested restitution
 
-_TERMS = range(26)
 #: D and Q below, times e^u, as power series of u: all terms are positive, so that there is no cancellation
-_D_SERIES = [2 * (k + 1) / math.factorial(k + 2) for k in _TERMS]
-_Q_SERIES = [2 * (k + 1) / math.factorial(k + 3) for k in _TERMS]
+_D_SERIES, _Q_SERIES = ([2 * (k + 1) / math.factorial(k + n) for k in range(26)] for n in (2, 3))
 
 
 def _series(coefficients: list[float], u: Expression) -> Expression:
-    total: Expression = 0.0
-    for coefficient in reversed(coefficients):
-        total = total * u + coefficient
-    return total
+    return functools.reduce(lambda total, coefficient: total * u + coefficient, reversed(coefficients), 0.0)
 
 
 def exact_chi(e: Expression) -> Expression:
@@ -140,22 +131,17 @@ def exact_chi(e: Expression) -> Expression:
     return s * w / (1 + e)
 
 
-# ---- the members ----------------------------------------------------------------------------------------------------
+# ---- the members
 
 
 @dataclass(frozen=True, kw_only=True)
 class HuntCrossley(HysteresisLaw):
-    """Hunt and Crossley: ``chi = 3 (1 - e) / 2``. For e near 1: for 0.5 it delivers 0.66.
-
-    Parameters: see `HysteresisLaw`.
+    """Hunt and Crossley: ``chi = 3 (1 - e) / 2``. For e near 1: for 0.5 it delivers 0.66. Parameters: `HysteresisLaw`.
 
     References
     ----------
     Hunt, K. H., Crossley, F. R. E. (1975), Coefficient of restitution interpreted as damping in vibroimpact, J. Appl.
     Mech. 42, 440-445.
-
-    >>> HuntCrossley(stiffness=1e10, restitution=0.9).damping(0.5)
-    0.75
     """
 
     faithful = (0.75, 1.0)
@@ -167,16 +153,12 @@ class HuntCrossley(HysteresisLaw):
 @dataclass(frozen=True, kw_only=True)
 class HerbertMcWhannell(HysteresisLaw):
     """Herbert and McWhannell: ``chi = 6 (1 - e) / ((2e - 1)^2 + 3)``. For 0.5 it delivers 0.59.
-
-    Parameters: see `HysteresisLaw`.
+    Parameters: `HysteresisLaw`.
 
     References
     ----------
     Herbert, R. G., McWhannell, D. C. (1977), Shape and frequency composition of pulses from an impact pair, J. Eng.
     Ind. 99.
-
-    >>> HerbertMcWhannell(stiffness=1e10, restitution=0.9).damping(0.5)
-    1.0
     """
 
     faithful = (0.61, 1.0)
@@ -188,15 +170,11 @@ class HerbertMcWhannell(HysteresisLaw):
 @dataclass(frozen=True, kw_only=True)
 class LeeWang(HysteresisLaw):
     """Lee and Wang: ``chi = 3 (1 - e) / 4``. It dissipates too little for all e: for 0.5 it delivers 0.80.
-
-    Parameters: see `HysteresisLaw`.
+    Parameters: `HysteresisLaw`.
 
     References
     ----------
     Lee, T. W., Wang, A. C. (1983), On the dynamics of intermittent-motion mechanisms, J. Mech. Transm. Autom. Des. 105.
-
-    >>> LeeWang(stiffness=1e10, restitution=0.9).damping(0.5)
-    0.375
     """
 
     faithful = (0.91, 1.0)
@@ -211,17 +189,12 @@ class LankaraniNikravesh(HysteresisLaw):
 
     For cylinders the stiffness is that of point contact, ``HertzStiffness(a, b)`` over the effective radius of the
     joint. If a material has a density, impacts faster than ``1e-5 sqrt(E/rho)``, at which metals yield, are out of
-    range.
-
-    Parameters: see `HysteresisLaw`.
+    range. Parameters: `HysteresisLaw`.
 
     References
     ----------
     Lankarani, H. M., Nikravesh, P. E. (1990), A contact force model with hysteresis damping for impact analysis of
     multibody systems, J. Mech. Des. 112, 369-376, doi:10.1115/1.2912617.
-
-    >>> LankaraniNikravesh(stiffness=1e10, restitution=0.9).damping(0.5)
-    0.5625
     """
 
     faithful = (0.8, 1.0)
@@ -230,7 +203,6 @@ class LankaraniNikravesh(HysteresisLaw):
         return 3 * (1 - e**2) / 4
 
     def limits(self, p: SimpleNamespace, k: SimpleNamespace) -> tuple[Limit, ...]:
-        """Those of the family, and of the approach velocity if a density is given."""
         found, wave = super().limits(p, k), slowest_wave(self.stiffness, p)
         if wave is None:
             return found
@@ -241,17 +213,12 @@ class LankaraniNikravesh(HysteresisLaw):
 class ZhiyingQishao(HysteresisLaw):
     """Zhiying and Qishao: ``chi = 3/4 (1 - e^2) exp(2 (1 - e))``. For 0.5 it delivers 0.48.
 
-    The laws of `Pereira` and of `BaiZhao` were published with this chi.
-
-    Parameters: see `HysteresisLaw`.
+    The laws of `Pereira` and of `BaiZhao` were published with this chi. Parameters: `HysteresisLaw`.
 
     References
     ----------
     Zhiying, Q., Qishao, L. (2006); as in Machado, M., Moreira, P., Flores, P., Lankarani, H. M. (2012), Compliant
     contact force models in multibody dynamics, Mech. Mach. Theory 53, 99-121.
-
-    >>> round(ZhiyingQishao(stiffness=1e10, restitution=0.9).damping(0.5), 4)
-    1.529
     """
 
     faithful = (0.24, 1.0)
@@ -265,16 +232,12 @@ class Gonthier(HysteresisLaw):
     """Gonthier and others: ``chi = (1 - e^2) / e``, for all e within 0.04. For 0.5 it delivers 0.49.
 
     The published factor d/e has d from an implicit equation; this is its approximation d = 1 - e^2.
-
-    Parameters: see `HysteresisLaw`.
+    Parameters: `HysteresisLaw`.
 
     References
     ----------
     Gonthier, Y., McPhee, J., Lange, C., Piedboeuf, J.-C. (2004), A regularized contact model with asymmetric damping
     and dwell-time dependent friction, Multibody Syst. Dyn. 11.
-
-    >>> Gonthier(stiffness=1e10, restitution=0.9).damping(0.5)
-    1.5
     """
 
     def damping(self, e: Expression) -> Expression:
@@ -284,16 +247,12 @@ class Gonthier(HysteresisLaw):
 @dataclass(frozen=True, kw_only=True)
 class Flores(HysteresisLaw):
     """Flores and others: ``chi = 8 (1 - e) / (5 e)``, for all e within 0.05. For 0.5 it delivers 0.47.
-
-    Parameters: see `HysteresisLaw`.
+    Parameters: `HysteresisLaw`.
 
     References
     ----------
     Flores, P., Machado, M., Silva, M. T., Martins, J. M. (2011), On the continuous contact force models for soft
     materials in multibody dynamics, Multibody Syst. Dyn. 25.
-
-    >>> Flores(stiffness=1e10, restitution=0.9).damping(0.5)
-    1.6
     """
 
     def damping(self, e: Expression) -> Expression:
@@ -303,16 +262,12 @@ class Flores(HysteresisLaw):
 @dataclass(frozen=True, kw_only=True)
 class HuGuo(HysteresisLaw):
     """Hu and Guo: ``chi = 3 (1 - e) / (2 e)``, for all e within 0.04. For 0.5 it delivers 0.49.
-
-    Parameters: see `HysteresisLaw`.
+    Parameters: `HysteresisLaw`.
 
     References
     ----------
     Hu, S., Guo, X. (2015), A dissipative contact force model for impact analysis in multibody dynamics, Multibody Syst.
     Dyn. 35.
-
-    >>> HuGuo(stiffness=1e10, restitution=0.9).damping(0.5)
-    1.5
     """
 
     def damping(self, e: Expression) -> Expression:
@@ -322,16 +277,12 @@ class HuGuo(HysteresisLaw):
 @dataclass(frozen=True, kw_only=True)
 class GharibHurmuzlu(HysteresisLaw):
     """Gharib and Hurmuzlu: ``chi = 1 / e``, for low e only: for 0.5 it delivers 0.41, and for 1 only 0.58.
-
-    Parameters: see `HysteresisLaw`.
+    Parameters: `HysteresisLaw`.
 
     References
     ----------
     Gharib, M., Hurmuzlu, Y. (2012), A new contact force model for low coefficient of restitution impact, J. Appl. Mech.
     79.
-
-    >>> GharibHurmuzlu(stiffness=1e10, restitution=0.1).damping(0.5)
-    2.0
     """
 
     faithful = (0.0, 0.4)

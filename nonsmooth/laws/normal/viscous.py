@@ -33,12 +33,11 @@ class KelvinVoigt(DampedLaw):
 
     Parameters
     ----------
-    stiffness : K [N/m], > 0, or an `ElasticLaw`
+    stiffness, exponent : K [N/m], > 0, or an `ElasticLaw`; n [-], > 0, 1 where omitted
+        The closed forms are valid for n = 1 only, and not with an `ElasticLaw`.
     damping : C [N s/m], >= 0
     tensile
         Whether the force may pull.
-    exponent : n [-], > 0; 1 where omitted
-        The closed forms are valid for 1 only, and not with an `ElasticLaw`.
 
     >>> KelvinVoigt(stiffness=1e6, damping=50.0).numbers()
     {'stiffness': 1000000.0, 'damping': 50.0}
@@ -67,8 +66,7 @@ class Anagnostopoulos(DampedLaw):
 
     Parameters
     ----------
-    stiffness : K [N/m], > 0
-    restitution : e [-], 0 < e <= 1
+    stiffness, restitution : K [N/m], > 0; e [-], 0 < e <= 1
     effective_mass : m [kg], > 0
         1/m is the sum of the inverse masses of two free bodies; in a mechanism, the inverse of the contact's Delassus
         number.
@@ -123,11 +121,10 @@ class AdamsImpact(DampedLaw):
 
     Parameters
     ----------
-    stiffness : K [N/m^n], > 0, or an `ElasticLaw`
+    stiffness, exponent : K [N/m^n], > 0, or an `ElasticLaw`; n [-], > 0, 1.5 where omitted
     damping : C [N s/m], >= 0
     full_depth : d [m], > 0
         Penetration from which the damping coefficient is C.
-    exponent : n [-], > 0; 1.5 where omitted
 
     >>> law = AdamsImpact(stiffness=1e8, damping=1e3, full_depth=1e-4)
     >>> law.force(0.5e-4, 1.0, 1.0, SimpleNamespace(stiffness=0.0, viscosity=1e3, full_depth=1e-4))

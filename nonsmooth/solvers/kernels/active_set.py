@@ -278,49 +278,6 @@ def quadratic_program(
 
 
 @njit(cache=True)
-def _places(mask: Mask) -> tuple[Rows, int]:
-    """Indices at which the mask is true, and their number."""
-    places, count = np.empty(mask.size, np.int64), 0
-    for i in range(mask.size):
-        if mask[i]:
-            places[count] = i
-            count += 1
-    return places, count
-
-
-@njit(cache=True)
-def _eliminate(M: Array, R: Array) -> bool:
-    """Replace R by M^-1 R and overwrite M; return False if M is singular."""
-    n = R.shape[0]
-    for c in range(n):
-        p = c
-        for i in range(c + 1, n):
-            if abs(M[i, c]) > abs(M[p, c]):
-                p = i
-        if M[p, c] == 0.0:
-            return False
-        if p != c:
-            for j in range(c, n):
-                M[c, j], M[p, j] = M[p, j], M[c, j]
-            for j in range(R.shape[1]):
-                R[c, j], R[p, j] = R[p, j], R[c, j]
-        for i in range(c + 1, n):
-            factor = M[i, c] / M[c, c]
-            for j in range(c + 1, n):
-                M[i, j] -= factor * M[c, j]
-            for j in range(R.shape[1]):
-                R[i, j] -= factor * R[c, j]
-    for c in range(n - 1, -1, -1):
-        for j in range(R.shape[1]):
-            R[c, j] /= M[c, c]
-        for i in range(c):
-            factor = M[i, c]
-            for j in range(R.shape[1]):
-                R[i, j] -= factor * R[c, j]
-    return True
-
-
-@njit(cache=True)
 def newton_step(
     c: Array, G: Array, c_x: Array, c_y: Array, G_x: Array, G_y: Array, x: Array, y: Array,
     free: Mask, pairs: Mask, G_scale: Array, y_scale: Array, active: Mask, max_iterations: int,
@@ -349,7 +306,8 @@ def newton_step(
     solved : bool
         False if c_x is not square or is singular.
     """
-    (moving, n), (binding, m) = _places(free), _places(pairs)
+    moving, binding = np.flatnonzero(free), np.flatnonzero(pairs)
+    n, m = moving.size, binding.size
     new_x, new_y, new_active = x.copy(), np.zeros(y.size), np.zeros(y.size, np.bool_)
     if c.size != n:
         return new_x, new_y, new_active, False
@@ -363,8 +321,15 @@ def newton_step(
             R[i, 0] -= c_y[i, j] * y[j]
         for j in range(m):
             R[i, 1 + j] = c_y[i, binding[j]]
-    if not _eliminate(M, R):
-        return new_x, new_y, new_active, False
+    lu, pivots, column = np.empty((n, n)), np.empty(n, np.int64), np.empty(n)
+    _factor(M, np.arange(n), n, 0.0, lu, pivots)
+    for i in range(n):
+        if lu[i, i] == 0.0:
+            return new_x, new_y, new_active, False
+    for j in range(1 + m):
+        column[:] = R[:, j]
+        _solve(lu, pivots, n, column)
+        R[:, j] = column
     A, b, start = np.empty((m, m)), np.empty(m), np.empty(m, np.bool_)
     row = np.empty(1 + m)
     for k in range(m):
