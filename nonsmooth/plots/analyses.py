@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 POINTS, PER_STEP = 6000, 20  # points of a path in all, as far as rows are fewer, and at most in one step
 ROUND_OFF = 1e-9  # share of the largest rate by which both limits differ though there is no impact
-RATE = {"q": "v", "gap": "gap_rate"}  # how the rate of a quantity is called
-WORD = {"q": "", "gap": "gap, "}
+#: kind of a phase portrait -> that of the rate, and what stands before the name
+PORTRAITS = {"q": ("v", ""), "gap": ("gap_rate", "gap, ")}
+DOTS: dict[str, Any] = {"ls": "", "marker": "o", "color": INK, "mew": 0.0}
 
 
 def phase_portrait(
@@ -63,9 +64,10 @@ def phase_portrait(
     InputError
         For an unknown name, a coordinate without a rate of its name, or a span outside the run.
     """
-    if kind not in RATE:
+    if kind not in PORTRAITS:
         raise InputError(f"A phase portrait is drawn of a q or a gap, got kind={kind!r}.")
-    if name not in getattr(trajectory, RATE[kind]):
+    rate, word = PORTRAITS[kind]
+    if name not in getattr(trajectory, rate):
         getattr(trajectory, kind)[name]
         raise InputError(f"{name} has no rate of its name, so it has no phase portrait.")
     axis = own_axes(ax, 4.2, 3.6)
@@ -77,35 +79,30 @@ def phase_portrait(
     inner = rows[:-1, None] + np.diff(rows)[:, None] * np.arange(1, count) / count
     start, end, inner = rows[:-1, None], rows[1:, None], inner.reshape(len(rows) - 1, -1)
 
-    def along(what: str) -> Array:
-        """Each step a row: right limit at its start, points inside, left limit at its end."""
+    def along(what: str) -> tuple[Array, str, float]:
+        """Each step a row: right limit at its start, points inside, left limit at its end; display unit and factor."""
         course = pieces(trajectory, what, name)
         middle = course(inner.ravel()).reshape(inner.shape)
-        return np.hstack([course(start.ravel())[:, None], middle, course(end.ravel(), "left")[:, None]])
+        values = np.hstack([course(start.ravel())[:, None], middle, course(end.ravel(), "left")[:, None]])
+        unit, factor = display(columns(trajectory, what).units(name), np.max(np.abs(values)))
+        return values / factor, unit, factor
 
-    x, y = along(kind), along(RATE[kind])
-    x_unit, x_scale = display(columns(trajectory, kind).units(name), _peak(x))
-    y_unit, y_scale = display(columns(trajectory, RATE[kind]).units(name), _peak(y))
-    x, y = x / x_scale, y / y_scale
+    (x, x_unit, x_scale), (y, y_unit, y_scale) = along(kind), along(rate)
     jump = np.flatnonzero(np.abs(y[:-1, -1] - y[1:, 0]) > ROUND_OFF * np.max(np.abs(y)))
-    parted = np.isin(np.arange(len(x)), jump)
-    gap = np.where(parted, np.nan, 0.0)[:, None]
+    gap = np.where(np.isin(np.arange(len(x)), jump), np.nan, 0.0)[:, None]
     axis.plot(
         np.hstack([x, x[:, -1:] + gap]).ravel(), np.hstack([y, y[:, -1:] + gap]).ravel(), color=COLOURS[0], lw=0.8,
         label="motion", zorder=2,
     )  # fmt: skip
     if jump.size:
         none = np.full(len(jump), np.nan)
-        axis.plot(
-            np.column_stack([x[jump, -1], x[jump + 1, 0], none]).ravel(),
-            np.column_stack([y[jump, -1], y[jump + 1, 0], none]).ravel(),
-            color=COLOURS[1], lw=0.6, ls=(0, (3, 2)), label="impact", zorder=3,
-        )  # fmt: skip
+        across = (np.column_stack([column[jump, -1], column[jump + 1, 0], none]).ravel() for column in (x, y))
+        axis.plot(*across, color=COLOURS[1], lw=0.6, ls=(0, (3, 2)), label="impact", zorder=3)
     if section is not None:
-        _points(axis, section.q[name] / x_scale, section.v[name] / y_scale, label="section", ms=3.5)
+        axis.plot(section.q[name] / x_scale, section.v[name] / y_scale, label="section", ms=3.5, zorder=5, **DOTS)
     from matplotlib.ticker import MaxNLocator
 
-    label = f"{WORD[kind]}{name}"
+    label = word + name
     dress(axis, f"Phase portrait, {label}", quantity(label, x_unit), quantity("its velocity", y_unit))
     axis.xaxis.set_major_locator(MaxNLocator(5))
     if ax is None and (jump.size or section is not None):
@@ -132,20 +129,13 @@ def poincare_section(section: Section, name: str, other: str | None = None, *, a
         raise InputError("The section has no points; choose another value, or a longer run.")
     axis = own_axes(ax, 4.2, 3.6)
     columns, of, label = (section.v, name, "its velocity") if other is None else (section.q, other, other)
-    x, y, unit = section.q[name], columns[of], columns.units(of)
-    (x_unit, x_scale), (y_unit, y_scale) = display(section.q.units(name), _peak(x)), display(unit, _peak(y))
-    _points(axis, x / x_scale, y / y_scale, ms=3.0 if len(section) < 500 else 1.6)
+    x, y = section.q[name], columns[of]
+    x_unit, x_scale = display(section.q.units(name), np.max(np.abs(x)))
+    y_unit, y_scale = display(columns.units(of), np.max(np.abs(y)))
+    axis.plot(x / x_scale, y / y_scale, ms=3.0 if len(section) < 500 else 1.6, zorder=5, **DOTS)
     axis.margins(0.08)
     dress(axis, f"Poincaré section, {len(section)} points", quantity(name, x_unit), quantity(label, y_unit))
     return axis
-
-
-def _points(axis: Axes, x: Array, y: Array, ms: float, **options: Any) -> None:
-    axis.plot(x, y, ls="", marker="o", ms=ms, color=INK, mew=0.0, zorder=5, **options)
-
-
-def _peak(values: Array) -> float:
-    return float(np.max(np.abs(values)))
 
 
 LOWEST = 1e-6  # shares of the highest line below which lines are not shown
@@ -184,10 +174,9 @@ def amplitudes(
     title = f"Spectrum, {WORDS.get(found.kind, '')}{found.name}"
     # with room above for a note, which has none beside the title in a narrow panel
     dress(axis, title, quantity("frequency", "Hz"), quantity("amplitude", found.unit), above=1)
-    window = "no window" if found.window == "boxcar" else f"{found.window} window"
-    note = f"{window}, lines {1 / found.duration:.3g} Hz apart"
-    if base is not None:
-        note += f"; dashed: multiples of {base:.4g} Hz"
+    note = "no window" if found.window == "boxcar" else f"{found.window} window"
+    note += f", lines {1 / found.duration:.3g} Hz apart"
+    note += "" if base is None else f"; dashed: multiples of {base:.4g} Hz"
     axis.text(0.0, 1.02, note, transform=axis.transAxes, ha="left", va="bottom", fontsize=SIZE - 1, color=FAINT)
     return axis
 
@@ -214,8 +203,7 @@ def bifurcation_diagram(found: Bifurcation, *, ax: Axes | None = None) -> Axes:
     axis = own_axes(ax, 6.4, 3.8)
     x, y = np.repeat(found.values, counts), np.concatenate(found.points)
     share = min(len(x) / MANY, 1.0)
-    style: dict[str, Any] = {"ms": 2.2 - 1.5 * share, "alpha": 0.9 - 0.45 * share, "color": INK, "rasterized": True}
-    axis.plot(x, y, ls="", marker="o", mew=0.0, **style)
+    axis.plot(x, y, ms=2.2 - 1.5 * share, alpha=0.9 - 0.45 * share, rasterized=True, **DOTS)
     if found.failures:
         mark_failed(axis, np.array(sorted(found.failures)), loc="upper right", bbox_to_anchor=(1.0, 1.09))
     axis.margins(x=0.01, y=0.05)
@@ -230,7 +218,7 @@ HATCHES = ("", "", "////", "\\\\\\\\", "xxxx")  # narrow, so that fills are told
 
 
 def _look(mode: int) -> dict[str, Any]:
-    """Style of a mode's bars; beyond the fills that there are they come again, with other hatches."""
+    """Style of a mode's bars: beyond the fills that there are they come again, with other hatches."""
     turn, place = divmod(mode - 1, len(FILLS) - 1)
     fill, hatch = (1 + place, 1 + (place + turn) % (len(HATCHES) - 1)) if mode else (0, 0)
     return {"facecolor": FILLS[fill], "hatch": HATCHES[hatch], "edgecolor": "white", "linewidth": 0.0}
@@ -254,7 +242,7 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
         raise InputError("There is no time to draw; give timelines of runs with steps.")
     from matplotlib.patches import Patch
 
-    modes = lines[0].modes
+    first, modes = lines[0], lines[0].modes
     if any(line.modes != modes for line in lines):
         raise InputError("Contacts and sliders have modes of different kinds; draw them into axes of their own.")
     axis = own_axes(ax, 6.4, 1.15 + 0.32 * len(lines))
@@ -266,10 +254,10 @@ def mode_bars(timelines: Timeline | Sequence[Timeline], *, ax: Axes | None = Non
             of = line.mode == mode
             bars = np.column_stack([line.start[of], (line.end - line.start)[of]]) / factor
             axis.broken_barh(bars.tolist(), (place - 0.36, 0.72), **_look(mode))
-    first, shares = lines[0], lines[0].shares()
     labels = {mode: modes[mode] for mode in used}
     for mode in used if len(lines) == 1 else ():
-        labels[mode] += f" {100 * shares[modes[mode]]:.0f} %" if shares[modes[mode]] >= 0.01 else " < 1 %"
+        share = first.shares()[modes[mode]]
+        labels[mode] += f" {100 * share:.0f} %" if share >= 0.01 else " < 1 %"
     handles = [Patch(label=label, **_look(mode)) for mode, label in labels.items()]
     axis.set_xlim(first.start[0] / factor, first.end[-1] / factor)
     axis.set_ylim(-0.6, len(lines) - 0.4)
@@ -336,13 +324,16 @@ def draw_table(
     axis.set_title(f"Impacts, {whole}", loc="left", fontsize=SIZE + 0.5, fontweight="bold", color=INK)
     columns = []
     for name, heading, base in COLUMNS:
-        values, factor, align = chosen[name], 1.0, "right" if base else "left"
+        cells, align = [str(value) for value in chosen[name]], "left"
         if base:
             alike = [chosen[known] for known, _, unit in COLUMNS if unit == base]
             unit, factor = display(base, float(np.nanmax(np.abs(alike), initial=0.0)))
-            heading = f"{heading}\n[{shown_unit(unit)}]"
+            heading, align = f"{heading}\n[{shown_unit(unit)}]", "right"
+            values = chosen[name] / factor  # with as many decimals as give the largest four digits
+            peak = float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))
+            decimals = int(np.clip(3 - np.floor(np.log10(peak)), 0, 6)) if peak > 0 else 1
+            cells = [f"{value:.{decimals}f}" if np.isfinite(value) else "-" for value in values]
         column = [axis.text(0.0, -0.15, heading, ha=align, va="bottom", color=INK, linespacing=1.3)]
-        cells = [str(value) for value in values] if not base else _digits(values / factor)
         column += [axis.text(0.0, i + 0.5, cell, ha=align, va="center", color=INK) for i, cell in enumerate(cells)]
         for text in column:
             text.set_in_layout(False)  # its place depends on that of the axes
@@ -372,11 +363,3 @@ def fit_columns(axes: Axes, columns: list[list[Text]]) -> None:
         for text in column:
             text.set_x((left + width * right_aligned) / whole)
         left += width + space
-
-
-def _digits(values: np.ndarray) -> list[str]:
-    """With as many decimals as give the largest four digits; a dash for what is not known."""
-    known = np.abs(values[np.isfinite(values)])
-    peak = float(known.max()) if known.size else 0.0
-    decimals = int(np.clip(3 - np.floor(np.log10(peak)), 0, 6)) if peak > 0 else 1
-    return [f"{value:.{decimals}f}" if np.isfinite(value) else "-" for value in values]

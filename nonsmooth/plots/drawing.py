@@ -63,17 +63,13 @@ class Drawing:
     def dimension(self) -> int:
         return self.placed.dimension
 
-    @property
-    def bodies(self) -> list[str]:
-        return self.placed.bodies
-
-    def primitives(self) -> Iterable[Primitive]:
-        """Primitives of all elements."""
-        return (primitive for part in self.parts for primitive in part.primitives)
+    def primitives(self, *kinds: type[Primitive]) -> list[Any]:
+        """Primitives of all elements, or those of some classes."""
+        return [one for part in self.parts for one in part.primitives if isinstance(one, kinds or Primitive)]
 
     def attachments(self) -> dict[str, list[Array]]:
         """For each body, and what is not one, the points at which elements other than loads hold it, in its frame."""
-        found: dict[str, list[Array]] = {body: [] for body in self.bodies}
+        found: dict[str, list[Array]] = {body: [] for body in self.placed.bodies}
         for one in self.primitives():
             for spot in () if one.load or isinstance(one, Solid) else one.spots():
                 at = np.array(spot.at or (0.0,) * self.dimension)
@@ -89,11 +85,11 @@ class Drawing:
 
         In the plane a body with a single pin is taken for a bar as long on the other side.
         """
-        found, round_ones = {}, {one.spot.body for one in self.primitives() if isinstance(one, primitive.Round)}
-        attached = self.attachments()
-        for body in self.bodies:
+        found, attached = {}, self.attachments()
+        bars = {*self.placed.bodies} - {one.spot.body for one in self.primitives(primitive.Round)}
+        for body in self.placed.bodies:
             points = np.unique(np.round(np.array([*attached[body], np.zeros(self.dimension)]), 12), axis=0)
-            if len(points) == 2 and self.dimension == 2 and body not in round_ones:
+            if len(points) == 2 and self.dimension == 2 and body in bars:
                 points = np.unique(np.concatenate([points, -points]), axis=0)
             found[body] = points
         return found
@@ -102,7 +98,7 @@ class Drawing:
     def _places(self) -> Array:
         """Ground places (k, d) of all bodies and surfaces at all times."""
         placed, d = self.placed, self.dimension
-        ground = {body: np.array(points) for body, points in self.attachments().items() if body not in self.bodies}
+        ground = {body: np.array(points) for body, points in self.attachments().items() if body not in placed.bodies}
         found = [placed.points(body, points).reshape(-1, d) for body, points in (self.outlines | ground).items()]
         for one in self.primitives():
             if isinstance(one, primitive.Guide) and d == 2:
@@ -117,7 +113,7 @@ class Drawing:
                 continue
             steps = _reach(one) * np.eye(d)
             found += [middle + step for step in (*steps, *-steps)]
-        for solid in self.solids():
+        for solid in self.primitives(Solid):
             points = np.concatenate(solid.seen) if d == 2 else solid.points
             ends = np.array([points.min(axis=0), points.max(axis=0)])
             corners = np.stack(np.meshgrid(*ends.T, indexing="ij"), axis=-1).reshape(-1, d)
@@ -151,45 +147,33 @@ class Drawing:
     @property
     def vertical(self) -> int:
         """The axis that stands upright: in space the one along which gravity acts, else the last."""
-        for one in self.primitives():
-            if isinstance(one, primitive.Field) and any(one.acceleration) and self.dimension == 3:
-                return int(np.argmax(np.abs(one.acceleration)))
-        return self.dimension - 1
+        fields = [one.acceleration for one in self.primitives(primitive.Field) if any(one.acceleration)]
+        return int(np.argmax(np.abs(fields[0]))) if fields and self.dimension == 3 else self.dimension - 1
 
     @property
     def loose(self) -> bool:
         """Whether there are joints with clearance, which are drawn magnified."""
-        return any(isinstance(one, primitive.Bearing | primitive.Guide) for one in self.primitives())
-
-    def solids(self) -> list[Solid]:
-        """Shapes of bodies."""
-        return [one for one in self.primitives() if isinstance(one, Solid)]
+        return bool(self.primitives(primitive.Bearing, primitive.Guide))
 
     @cached_property
     def shaped(self) -> set[str]:
         """Bodies that are drawn by their shapes."""
-        return {one.spot.body for one in self.solids()} - {*self.flexible}
+        return {one.spot.body for one in self.primitives(Solid)} - {*self.flexible}
 
     @cached_property
     def flexible(self) -> dict[str, Deformed]:
         """How the flexible bodies are drawn, by name."""
-        joints = [part.element for part in self.parts if isinstance(part.element, Joint | Clearance)]
-        held: dict[str, dict[str, bool]] = {}
-        for joint in joints:
+        elements, held = [part.element for part in self.parts], dict[str, dict[str, bool]]()
+        for joint in (one for one in elements if isinstance(one, Joint | Clearance)):
             for body, _, node in (name.partition(".") for name in joint.body_names()):
                 nodes = held.setdefault(body, {})
-                nodes[node] = nodes.get(node, False) or isinstance(joint, Fixed)
-        flexible = [part.element for part in self.parts if isinstance(part.element, FlexibleBody)]
-        return {
-            body.name: Deformed(body, {node: turns for node, turns in held.get(body.name, {}).items() if node})
-            for body in flexible
-        }
+                if node:
+                    nodes[node] = nodes.get(node, False) or isinstance(joint, Fixed)
+        flexible = (one for one in elements if isinstance(one, FlexibleBody))
+        return {body.name: Deformed(body, held.get(body.name, {})) for body in flexible}
 
     def deformation(self) -> float:
-        """The largest of 1, 2, 5 times a power of ten with which no deflection is too large a part of its body.
-
-        0 where no body is deformed.
-        """
+        """The largest round factor with which no deflection is too large a part of its body; 0 if none is deformed."""
         most = np.inf
         for one in self.flexible.values():
             largest = one.largest(self.placed.amplitudes[one.name])
@@ -273,7 +257,7 @@ class Placed:
         return np.asarray(turned + (place if turned.ndim == 2 else place[:, None, :]))
 
     def axes(self, body: str, local: Sequence[Vector]) -> Array:
-        """Ground components (n, d, d) of vectors of a body, as columns."""
+        """Vectors of a body as columns (n, d, d) of ground components."""
         return np.asarray(self.rotation(body) @ np.array(local).T)
 
     def spot(self, spot: Spot) -> Array:
@@ -315,14 +299,11 @@ def _parts(elements: Iterable[Element], numbers: Mapping[str, float]) -> tuple[D
 
 def magnification(drawing: Drawing, size: float) -> float:
     """The largest of 1, 2, 5 times a power of ten with which all clearances fit into symbols, hundredths of a size."""
-    most = np.inf
-    for one in drawing.primitives():
-        if isinstance(one, primitive.Bearing):
-            most = min(most, PLAY * BEARING * size / 100 / one.clearance)
-        elif isinstance(one, primitive.Guide):
-            half = max(one.height / 2, BLOCK * size / 100)
-            most = min(most, PLAY * half / max(one.clearance, one.side_clearance))
-    return enlarged(most)
+    most = [PLAY * BEARING * size / 100 / one.clearance for one in drawing.primitives(primitive.Bearing)]
+    for one in drawing.primitives(primitive.Guide):
+        half = max(one.height / 2, BLOCK * size / 100)
+        most.append(PLAY * half / max(one.clearance, one.side_clearance))
+    return enlarged(min(most, default=np.inf))
 
 
 def _reach(one: Any) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.model import drawing as primitive
-from nonsmooth.model.drawing import MarkShape, Primitive, Spot, Vector
+from nonsmooth.model.drawing import MarkShape, Spot
 from nonsmooth.model.shapes import FACES
 from nonsmooth.plots.drawing import BLOCK, SQUARE, Drawing, Drawn
 from nonsmooth.plots.frames import (
@@ -44,7 +44,7 @@ TRIAD = ("#C0392B", "#1E8449", "#2471A3")
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A part of a drawing at points (k, d) in a frame; those that are not numbers are gaps between polylines.
+    """A part of a drawing at points (k, d) in a frame; NaNs are gaps between polylines.
 
     Shapes are ``line``: polylines; ``faces`` and ``solid``: polygons, these of a shape that is lit; ``ball``: an
     ellipsoid, or a circle, with the points as semi-axes; ``mark``: a symbol at the first point; ``arrow``: from the
@@ -83,7 +83,7 @@ class Named:
 def pieces(drawing: Drawing) -> tuple[list[Piece], list[Named]]:
     """All of a mechanism but fields, which stand in a corner of the picture; and places of names."""
     maker = _Maker(drawing)
-    for body in drawing.bodies:
+    for body in drawing.placed.bodies:
         maker.body(body)
     for part in drawing.parts:
         maker.element(part)
@@ -113,12 +113,11 @@ class _Maker:
         cut = [piece for line in lines for piece in (np.asarray(line, float), GAP[:, : np.shape(line)[-1]])]
         self.add("line", frame, np.concatenate(cut[:-1]), colour, **style)
 
-    def outlined(
-        self, frame: Frame, corners: Any, colour: str, fill: float, layer: float = 0.0, width: float = 1.2
-    ) -> None:  # fmt: skip
+    def outlined(self, frame: Frame, corners: Any, colour: str, fill: float, **style: Any) -> None:
         """A polygon with its edge."""
+        layer = style.get("layer", 0.0)
         self.add("faces", frame, corners, colour, fill=fill, faces=(tuple(range(len(corners))),), layer=layer)
-        self.add("line", frame, [*corners, corners[0]], colour, layer=layer, width=width)
+        self.add("line", frame, [*corners, corners[0]], colour, **style)
 
     def block(self, frame: Frame, corners: Array, colour: str, fill: float) -> None:
         """A block from its corners (8, 3)."""
@@ -150,13 +149,6 @@ class _Maker:
         if all(one.name != self.of for one in self.names):
             at = np.asarray(point, float)[: self.drawing.dimension]
             self.names.append(Named(self.of, frame, at, self.named, self.named == self.of))
-
-    def axes(self, along: Vector) -> Array:
-        """Unit vectors (d, d) as rows, the first along a vector."""
-        if not self.flat:
-            return basis(along)
-        x, y = np.asarray(along) / np.linalg.norm(along)
-        return np.array([[x, y], [-y, x]])
 
     def support(self, spot: Spot) -> None:
         """A support at a point of the ground: a triangle on a hatched line, in space a plate."""
@@ -210,8 +202,8 @@ class _Maker:
     def _spokes(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
         """In space lines from the mass centre to these points, to loose journals and sliders where they are drawn."""
         known = []
-        for one in self.drawing.primitives():
-            if isinstance(one, primitive.Bearing | primitive.Guide) and one.b.body == body and any(one.b.at):
+        for one in self.drawing.primitives(primitive.Bearing, primitive.Guide):
+            if one.b.body == body and any(one.b.at):
                 known.append(one.b.at)
                 end = Journal.of(one, 3) if isinstance(one, primitive.Bearing) else Block.of(one, 3)
                 self.add("line", Between(Spot(body), end), [np.zeros(3), np.eye(3)[0]], body, **style)
@@ -221,24 +213,25 @@ class _Maker:
 
     def _plate(self, body: str, frame: Frame, points: Array, style: dict[str, Any]) -> None:
         """A bar through two points, a plate through more; through none a small plate, unless it is round or slides."""
-        for one in self.drawing.primitives() if len(points) == 1 else ():
-            if isinstance(one, primitive.Round) and one.spot.body == body:
-                return
-            if isinstance(one, primitive.Slide | primitive.Guide) and one.b.body == body:
-                return
+        known = self.drawing.primitives
+        seen = {one.spot.body for one in known(primitive.Round)}
+        seen |= {one.b.body for one in known(primitive.Slide, primitive.Guide)}
+        if len(points) == 1 and body in seen:
+            return
         corners = hull(points) if len(points) > 1 else BLOCK * self.unit * SQUARE
         if len(corners) > 2:
             self.outlined(frame, corners, body, 0.45, width=1.5)
         else:
             self.add("line", frame, corners, body, **style)
 
-    # --------------------------------------------------------------------------------------------------- primitives
+    # ----------------------------------------------- primitives, each by the method of its name
 
     def element(self, part: Drawn) -> None:
         self.of, self.named = part.element.name, LOOSE if part.gap_names() else INK
         for one in part.primitives:
-            if type(one) in MAKERS:
-                MAKERS[type(one)](self, one)
+            make = getattr(self, type(one).__name__.lower(), None)
+            if make is not None:
+                make(one)
 
     def mark(self, one: primitive.Mark) -> None:
         self.support(one.a)
@@ -258,7 +251,8 @@ class _Maker:
         if not self.flat:
             self.support(one.a)
         w = self.unit
-        axes = self.axes(one.along)
+        x, y = np.asarray(one.along)[:2] / np.linalg.norm(one.along)
+        axes = np.array([[x, y], [-y, x]]) if self.flat else basis(one.along)
         low, high = self.span(one.a, axes[0], one.b)
         if one.a.body in self.placed.frames or not self.flat:  # what carries the axis is seen to do so
             low, high = min(low, 0.0), max(high, 0.0)
@@ -319,8 +313,7 @@ class _Maker:
             offset = float(across @ (wall.spot.at or np.zeros(len(across))))
             return wall.spot.body, *np.round(across, 9), round(offset / self.unit, 6)
 
-        walls = [wall for wall in self.drawing.primitives() if isinstance(wall, primitive.Wall)]
-        same = [wall for wall in walls if plane(wall) == plane(one)]
+        same = [wall for wall in self.drawing.primitives(primitive.Wall) if plane(wall) == plane(one)]
         frame = At(one.spot)
         if same[0] is one:
             along = np.array([[normal[1], -normal[0]]]) if self.flat else basis(normal)[1:]
@@ -341,14 +334,12 @@ class _Maker:
         own = self.placed.rotation(body)[0].T @ (first[1] - first[0])
         self.name(frame, own - one.radius * normal)
 
-    def dot(self, one: primitive.Dot) -> None:
-        self.add("mark", At(one.spot), np.zeros((1, 3)), LOOSE, inside=LOOSE, width=3.5, layer=2.0)
-        self.name(At(one.spot))
+    def dot(self, one: primitive.Dot | primitive.Touch) -> None:
+        frame, at = (Between(one.a, one.b), one.share) if isinstance(one, primitive.Touch) else (At(one.spot), 0.0)
+        self.add("mark", frame, [[at, 0.0, 0.0]], LOOSE, inside=LOOSE, width=3.5, layer=2.0)
+        self.name(frame, (at, 0.0, 0.0))
 
-    def touch(self, one: primitive.Touch) -> None:
-        frame, at = Between(one.a, one.b), [[one.share, 0.0, 0.0]]
-        self.add("mark", frame, at, LOOSE, inside=LOOSE, width=3.5, layer=2.0)
-        self.name(frame, at[0])
+    touch = dot
 
     def round(self, one: primitive.Round) -> None:
         """A circle or a sphere, with lines of its body by which its turning shows."""
@@ -405,7 +396,7 @@ class _Maker:
         self.add("line", frame, np.column_stack([share, side, 0.0 * side]), INK, width=0.9, layer=1.0)
         self.name(frame, (0.5, 0.0, 0.0))
 
-    def force(self, one: primitive.Arrow) -> None:
+    def arrow(self, one: primitive.Arrow) -> None:
         along = np.array([*one.along, 0.0][:3]) if any(one.along) else np.array([1.0, 0.0, 0.0])
         frame = At(one.spot, None if one.fixed else "")
         start = -14.0 * self.unit * along / np.linalg.norm(along)
@@ -433,14 +424,3 @@ class _Maker:
         self.add("line", frame, arc, INK, width=1.1, layer=3.0)
         self.add("arrow", frame, arc[[-4, -1]], INK, width=1.1, layer=3.0)
         self.name(frame, arc[16])
-
-
-#: what makes the pieces of a primitive
-MAKERS: dict[type[Primitive], Any] = {
-    primitive.Arrow: _Maker.force, primitive.Axle: _Maker.axle, primitive.Bearing: _Maker.bearing,
-    primitive.Box: _Maker.box, primitive.Coil: _Maker.coil, primitive.Cylinder: _Maker.cylinder,
-    primitive.Dot: _Maker.dot, primitive.Drive: _Maker.drive, primitive.Ellipsoid: _Maker.ellipsoid,
-    primitive.Guide: _Maker.guide, primitive.Line: _Maker.line, primitive.Mark: _Maker.mark,
-    primitive.Round: _Maker.round, primitive.Slide: _Maker.slide, primitive.Solid: _Maker.solid,
-    primitive.Touch: _Maker.touch, primitive.Turn: _Maker.turn, primitive.Wall: _Maker.wall,
-}  # fmt: skip

@@ -55,7 +55,7 @@ class Scene:
             raise InputError(f"deformation must be a positive factor, got {deformation!r}.")
         self.drawing, self.placed, self.axes = drawing, drawing.placed, axes
         self.flat, self.unit = drawing.dimension == 2, drawing.grain / 100
-        self.colours = ROLES | {body: BODIES[i % len(BODIES)] for i, body in enumerate(drawing.bodies)}
+        self.colours = ROLES | {body: BODIES[i % len(BODIES)] for i, body in enumerate(self.placed.bodies)}
         self.colours |= {node: self.colours[body] for node, (body, _) in self.placed.carried.items()}
         self.factor = magnification(drawing, drawing.grain) if magnify is None else float(magnify)
         #: of deflections; 0 where no body is deformed
@@ -86,12 +86,11 @@ class Scene:
             Label(one.name, self.place(one.frame).points(one.point[None])[0, 0], self._colour(one.colour), one.bold)
             for one in names
         ]
-        for part in drawing.parts:
-            for one in part.primitives:
-                if isinstance(one, Field):
-                    self._field(part.element.name, one)
+        for name, one in ((part.element.name, one) for part in drawing.parts for one in part.primitives):
+            if isinstance(one, Field):
+                self._field(name, one)
         if drawing.between is not None:
-            for body in drawing.bodies:
+            for body in self.placed.bodies:
                 path = drawing.between.position(body)
                 course = np.broadcast_to(path, (self.placed.count, *path.shape))
                 self._line(course, color=self._colour(body), lw=0.7, alpha=0.5, zorder=1)
@@ -257,12 +256,11 @@ class Scene:
             forces = np.vstack([np.zeros((1, len(names))), mean_forces(trajectory, t)])[:, order, None] * normals
         else:
             # mean vectors (n, nc, 3) from picture to picture, of the first zeros; impacts are left out
-            rows = np.stack([trajectory.contact_force[name] for name in names], axis=1)
-            steps = np.cumsum(rows[1:] * np.diff(trajectory.t)[:, None, None], axis=0)
-            flat = np.concatenate([np.zeros((1, *rows.shape[1:])), steps]).reshape(len(rows), -1)
-            total = np.column_stack([np.interp(t, trajectory.t, column) for column in flat.T])
-            means = np.diff(total.reshape(len(t), *rows.shape[1:]), axis=0) / np.diff(t)[:, None, None]
-            forces = np.concatenate([np.zeros((1, *rows.shape[1:])), means])[:, order]
+            rows = np.column_stack([trajectory.contact_force[name] for name in names])
+            steps = np.cumsum(rows[1:] * np.diff(trajectory.t)[:, None], axis=0)
+            total = [np.interp(t, trajectory.t, [0.0, *column]) for column in steps.T]
+            means = np.diff(np.column_stack(total), axis=0) / np.diff(t)[:, None]
+            forces = np.vstack([np.zeros((1, rows.shape[1])), means]).reshape(len(t), -1, 3)[:, order]
         sizes = np.linalg.norm(forces, axis=2)
         self.longest = float(sizes.max(initial=0.0))
         if self.longest > 0:
@@ -283,7 +281,6 @@ def best_view(cloud: Array, vertical: int) -> tuple[float, float]:
     spread = cloud - cloud.mean(axis=0)
     moments = spread.T @ spread
     moments += 1e-6 * np.trace(moments) * np.eye(3)  # so that points on a line are compared by its length
-
     planes = [np.linalg.svd(_seen_from(view, vertical)[None])[2][1:] for view in VIEWS]
     # products of the two principal extents of the projections
     areas = [float(np.sqrt(max(np.linalg.det(plane @ moments @ plane.T), 0.0))) for plane in planes]

@@ -53,7 +53,7 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
         {"gaps": [index[name] for name in place.gaps], "frame": known.setdefault(place.frame, len(known))}
         for place in touches(drawing)
     ]
-    fields = [one.acceleration for one in drawing.primitives() if isinstance(one, Field) and any(one.acceleration)]
+    fields = [one.acceleration for one in drawing.primitives(Field) if any(one.acceleration)]
     view = best_view(drawing.cloud, vertical) if drawing.dimension == 3 else (90.0, 0.0)
     bodies = [part.element for part in drawing.parts if isinstance(part.element, Body)]
     return {

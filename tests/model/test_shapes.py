@@ -27,6 +27,7 @@ from nonsmooth import (
     simulate,
 )
 from nonsmooth.declarative import model_text
+from nonsmooth.model.drawing import Solid
 from nonsmooth.model.shapes import MOST_TRIANGLES, TRIANGLE
 from nonsmooth.plots.drawing import drawing_of_run
 from nonsmooth.plots.frames import outlines
@@ -142,7 +143,7 @@ def test_motion_does_not_know_of_shapes(problem, bodies, tmp_path):
         assert first.tobytes() == second.tobytes()
     runs[1].save(tmp_path / "run.nc")
     t = runs[1].t[:1]
-    again, drawn = (drawing_of_run(run, t).solids() for run in (Trajectory.load(tmp_path / "run.nc"), runs[1]))
+    again, drawn = (drawing_of_run(run, t).primitives(Solid) for run in (Trajectory.load(tmp_path / "run.nc"), runs[1]))
     assert len(again) == 2 + 2 * len(bodies)
     for a, b in zip(again, drawn, strict=True):
         assert a.points.tobytes() == b.points.tobytes() and a.faces == b.faces and a.spot == b.spot
