@@ -35,7 +35,7 @@ from nonsmooth.model.joints import (
     Prismatic,
     Revolute,
     Spherical,
-)
+)  # fmt: skip
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 SIDES = (("low", -1), ("high", 1))
@@ -229,8 +229,7 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
 
     Parameters
     ----------
-    clearance : c [m], > 0, difference of the radii
-    contact : the contact law
+    clearance, contact : c [m], > 0, difference of the radii; the contact law
     at_a, at_b : [m], centre of the bearing in the frame of a, of the journal in the frame of b
     radius : [m], optional
         Radius of the journal; required for friction and cylindrical laws, and in space for the rims unless
@@ -408,8 +407,7 @@ class SphericalClearance(_Round):
     Parameters
     ----------
     a, b : body with the socket, body with the ball
-    clearance : c [m], > 0, difference of the radii
-    contact : the contact law
+    clearance, contact : c [m], > 0, difference of the radii; the contact law
     at_a, at_b : [m], centre of the socket in the frame of a, of the ball in the frame of b
     radius : r [m], optional, radius of the ball; required for friction and Hertzian laws
 
