@@ -5,8 +5,6 @@ tangent map turns its derivatives into Jacobians by velocities. The functions ar
 building and evaluating grows with the number of elements.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -41,7 +39,7 @@ def _by_kind(make: F) -> F:
     """A method of an element, and perhaps of further arguments, that is called once for all elements of a kind."""
 
     @wraps(make)
-    def found(self: ElementFunctions, element: Element, *more: str) -> ca.Function:
+    def found(self: "ElementFunctions", element: Element, *more: str) -> ca.Function:
         key = make.__name__, self._kind(element), more
         if key not in self._cache:
             self._cache[key] = make(self, element, *more)

@@ -40,8 +40,8 @@ def check_start(system: System, state: State, parameters: Array) -> None:
     check_finite("The velocity", v, system.names.v)
     at = e.placed(q, v, p)
     for one in system.elements:
-        line = isinstance(one, Damper) or (isinstance(one, Spring) and one.free_length is not None)
-        if line and e.coincide(one, at, p):
+        smooth = isinstance(one, Spring) and one.free_length is None
+        if isinstance(one, Damper | Spring) and not smooth and e.coincide(one, at, p):
             raise one.error(
                 "its two ends lie at the same point at the start, where its force has no direction; move at_a or at_b."
             )

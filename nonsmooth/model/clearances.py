@@ -35,7 +35,7 @@ from nonsmooth.model.joints import (
     Prismatic,
     Revolute,
     Spherical,
-)
+)  # fmt: skip
 from nonsmooth.quantities import Point, PositiveLength, Quantity
 
 SIDES = (("low", -1), ("high", 1))
@@ -229,8 +229,7 @@ class RevoluteClearance(_PlanarOrSpatial, _Round):
 
     Parameters
     ----------
-    clearance : c [m], > 0, difference of the radii
-    contact : the contact law
+    clearance, contact : c [m], > 0, difference of the radii; the contact law
     at_a, at_b : [m], centre of the bearing in the frame of a, of the journal in the frame of b
     radius : [m], optional
         Radius of the journal; required for friction and cylindrical laws, and in space for the rims unless
@@ -408,8 +407,7 @@ class SphericalClearance(_Round):
     Parameters
     ----------
     a, b : body with the socket, body with the ball
-    clearance : c [m], > 0, difference of the radii
-    contact : the contact law
+    clearance, contact : c [m], > 0, difference of the radii; the contact law
     at_a, at_b : [m], centre of the socket in the frame of a, of the ball in the frame of b
     radius : r [m], optional, radius of the ball; required for friction and Hertzian laws
 
@@ -579,16 +577,14 @@ class SpatialPrismaticClearance(_BySections):
         planes = []
         for own_side in (1, -1)[: 1 + self.every_wall]:  # -1: the corners of the opposite side
             for _, wall, sign, at_end, at_side in self._corners():
-                play, reach, other = plays[wall], halves[wall], halves[1 - wall]
+                play, reach, beside = plays[wall], halves[wall], at_side * halves[1 - wall]
+                across = own_side * sign * reach if self.ends == "slider" else sign * (reach + play)
+                corner = ca.vertcat(half * at_end, *((across, beside) if wall == 0 else (beside, across)))
                 if self.ends == "slider":
-                    normal = a.rotate(frame_a[:, 1 + wall])
-                    corner = _point(half * at_end, wall, own_side * sign * reach, at_side * other)
-                    point = b.point(p.at_slider + frame_b @ corner)
+                    normal, point = a.rotate(frame_a[:, 1 + wall]), b.point(p.at_slider + frame_b @ corner)
                     gap = reach + play - sign * ca.dot(normal, point - a.point(p.at_guide))
                 else:
-                    normal = b.rotate(frame_b[:, 1 + wall])
-                    corner = _point(half * at_end, wall, sign * (reach + play), at_side * other)
-                    point = a.point(p.at_guide + frame_a @ corner)
+                    normal, point = b.rotate(frame_b[:, 1 + wall]), a.point(p.at_guide + frame_a @ corner)
                     gap = sign * ca.dot(normal, point - b.point(p.at_slider)) - reach
                 planes.append(plane(gap, point, -sign * normal))
         return planes
@@ -612,11 +608,6 @@ class SpatialPrismaticClearance(_BySections):
             Guide(guide, slider, p.length, p.height, p.clearance, along, across, along_b, across_b, p.width,
                   side_clearance),
         )  # fmt: skip
-
-
-def _point(along: ca.SX, wall: int, across: ca.SX, beside: ca.SX) -> ca.SX:
-    """A corner on a wall (0 height, 1 width) as components along length, height and width."""
-    return ca.vertcat(along, across, beside) if wall == 0 else ca.vertcat(along, beside, across)
 
 
 def _frame(p: SimpleNamespace, body: str) -> tuple[ca.SX, ca.SX, ca.SX]:

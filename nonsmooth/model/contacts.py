@@ -339,8 +339,7 @@ class PointBox(_PlanarOrSpatial, FreeContact):
     radius : [m], >= 0, of a circle or ball about the point
     at_a : [m], middle of the rectangle or box, in the frame of a
     at_b : [m], the point, or the centre of the circle or ball, in the frame of b
-    size : [m], > 0, typical gap, for tolerances only: gaps below 1e-8 of it count as closed
-    contact : the contact law
+    size, contact : as in `PointPlane`
 
     >>> stick = Rigid(restitution=0.0, friction=0.8)
     >>> PointBox("corner", "ground", "brick", width=1.0, height=0.2, at_b=(0.1, -0.05), contact=stick).gap_names()
@@ -427,8 +426,7 @@ class SpherePlane(_RoundOnPlane, _OnPlane):
     normal : n [-], of the plane, towards the free side, in the frame of a, of any length
     at_a : [m], a point of the plane, in the frame of a
     at_b : [m], centre of the sphere, in the frame of b
-    size : [m], > 0, typical gap, for tolerances only: gaps below 1e-8 of it count as closed
-    contact : the contact law
+    size, contact : as in `PointPlane`
 
     >>> from nonsmooth import Rigid
     >>> rough = Rigid(restitution=0.0, friction=0.3)

@@ -431,7 +431,7 @@ def _parts(functions: _OfTime, values: Array, i: int, t: Array) -> Array:
 Numbers = NDArray[np.floating[Any]]
 #: lower and upper bounds
 Interval = tuple[Numbers, Numbers]
-ONE: Interval = (np.ones(()), np.ones(()))
+UNITY: Interval = (np.ones(()), np.ones(()))
 
 RISING: dict[int, Callable[[Numbers], Numbers]] = {
     ca.OP_ASSIGN: np.positive, ca.OP_LIFT: np.positive, ca.OP_TWICE: lambda x: 2.0 * x, ca.OP_EXP: np.exp,
@@ -508,7 +508,7 @@ def _bounds(what: int, given: list[Interval]) -> Interval:
         whole = np.floor((a + 0.5 * np.pi) / np.pi) == np.floor((b + 0.5 * np.pi) / np.pi)
         return np.where(whole, np.tan(a), -np.inf), np.where(whole, np.tan(b), np.inf)
     if what == ca.OP_INV:
-        return _quotient(ONE, given[0])
+        return _quotient(UNITY, given[0])
     if what == ca.OP_NOT:
         lower, upper = _truth(a, b)
         return 1.0 - upper, 1.0 - lower
@@ -544,11 +544,10 @@ def _of_two(what: int, first: Interval, second: Interval) -> Interval:
     if what in (ca.OP_POW, ca.OP_CONSTPOW):
         return _power(first, second)
     if what in (ca.OP_FMOD, ca.OP_REMAINDER) and c is d:
-        most, rounded, remainder = np.abs(d), np.rint, lambda x, y: x - y * np.rint(x / y)
-        least = -most
-        if what == ca.OP_FMOD:
-            rounded, remainder, least = np.trunc, np.fmod, np.where(a < 0.0, -most, 0.0)
-        same = rounded(a / d) == rounded(b / d)
+        truncated, most = what == ca.OP_FMOD, np.abs(d)
+        rounded: Any = np.trunc if truncated else np.rint
+        remainder: Any = np.fmod if truncated else lambda x, y: x - y * np.rint(x / y)
+        same, least = rounded(a / d) == rounded(b / d), np.where(a < 0.0, -most, 0.0) if truncated else -most
         return np.where(same, remainder(a, d), least), np.where(same, remainder(b, d), most)
     if what == ca.OP_ATAN2:
         ends = np.broadcast_arrays(*(np.arctan2(x, y) for x in first for y in second))
@@ -596,6 +595,6 @@ def _power(first: Interval, second: Interval) -> Interval:
     if c is d and c.ndim == 0 and c == np.rint(c):
         power = np.abs(c)
         raised = _even(lambda x: x**power, a, b) if c % 2.0 == 0.0 else (a**power, b**power)
-        return raised if c >= 0.0 else _quotient(ONE, raised)
+        return raised if c >= 0.0 else _quotient(UNITY, raised)
     ends = np.broadcast_arrays(*(np.where(a < 0.0, np.nan, x**y) for x in first for y in second))
     return np.minimum.reduce(ends), np.maximum.reduce(ends)

@@ -31,7 +31,7 @@ from nonsmooth.quantities import (
     field_units,
     has_unit,
     in_unit,
-)
+)  # fmt: skip
 from nonsmooth.settings import Called, floats, shown, wrong_flag
 
 #: defaults of points: the origin of the body, with two or three components; in space

@@ -1,8 +1,6 @@
 """The equations of motion of a mechanism as CasADi functions, each created on first use."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -269,20 +267,20 @@ class Equations:
     @cached_property
     def _contact_axes(self) -> Expressions:
         """For each gap its unit normal, then its tangents, in the ground frame."""
-        columns = []
-        for contact in self.contacts:
-            a, b = (self.placements[name].z for name in contact.body_names())
-            columns.append(self.functions.contact_axes(contact)(a, b, self._local(contact)))
+        axes = self.functions.contact_axes
+        columns = [axes(contact)(a.z, b.z, local) for contact, a, b, local in self._placed_contacts()]
         return {"axes": ca.vec(ca.horzcat(*columns)) if columns else ca.SX(0, 1)}
 
     @cached_property
     def _tangent_spins(self) -> Expressions:
         """Of each gap, see `ElementFunctions.tangent_spin`; with the mean spin of both bodies bristles rotate."""
-        spins = []
+        spin, contacts = self.functions.tangent_spin, self._placed_contacts()
+        return {"spins": ca.vertcat(*(spin(one)(a.z, a.twist, b.z, b.twist, local) for one, a, b, local in contacts))}
+
+    def _placed_contacts(self) -> Iterator[tuple[Contact, Placement, Placement, ca.SX]]:
         for contact in self.contacts:
             a, b = (self.placements[name] for name in contact.body_names())
-            spins.append(self.functions.tangent_spin(contact)(a.z, a.twist, b.z, b.twist, self._local(contact)))
-        return {"spins": ca.vertcat(*spins)}
+            yield contact, a, b, self._local(contact)
 
     @cached_property
     def _contact_law(self) -> Expressions:

@@ -5,8 +5,6 @@ proportion to the number of elements, while matrices of the whole mechanism, tho
 Evaluations made once per run, such as the checks of the initial state, are made element by element.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -138,39 +138,31 @@ class Model(metaclass=Called):
                 f'assemble must be True, False, "{CENTRED}" or what assemble() returned, got {shown(assemble)}.'
             )
         with stage("building", self.name):
-            return self._built(self.ideal().assemble() if assemble == CENTRED else assemble)
-
-    def _built(self, assemble: bool | Assembly) -> System:
-        """See `build`."""
-        system = self._system()
-        if isinstance(assemble, Assembly) or assemble:
-            report = assemble
-            if not isinstance(report, Assembly):
+            system, report = self._system(), self.ideal().assemble() if assemble == CENTRED else assemble
+            if report is True:
                 report = assembled(system, system.start, system.parameter_values)
-            bodies = tuple(element.name for element in self.elements if isinstance(element, Body))
-            if tuple(moved.body for moved in report.moved) != bodies:
-                found = ", ".join(moved.body for moved in report.moved)
-                raise ModelError(
-                    f"The assembly is that of the bodies {found}, but the model has {', '.join(bodies)}; pass what "
-                    "assemble() of this model returned, or assemble=True."
-                )
-            object.__setattr__(system, "assembly", report)
-            object.__setattr__(system, "start", report.start)
-        try:
-            check_start(system, system.start, system.parameter_values)
-        except ModelError as error:
-            degrees = [
-                remark.text for remark in review(self.elements, assembled=True, freedom=1) if remark.name == "angle"
-            ]
-            raise ModelError(" Also, ".join((str(error), *degrees))) from None
-        freedom = system.nv - system.ng + len(system.redundant)
-        moved = assemble is not False
-        for remark in review(self.elements, assembled=moved, freedom=freedom, redundant=system.redundant):
-            if remark.name in self.silence:
-                continue
-            said = f"{self.name}: {remark.text} Silence {remark.name!r} if it is meant."
-            warnings.warn(said, ModelWarning, stacklevel=3)
-        return system
+            if isinstance(report, Assembly):
+                bodies = tuple(element.name for element in self.elements if isinstance(element, Body))
+                if tuple(moved.body for moved in report.moved) != bodies:
+                    found = ", ".join(moved.body for moved in report.moved)
+                    raise ModelError(
+                        f"The assembly is that of the bodies {found}, but the model has {', '.join(bodies)}; pass what "
+                        "assemble() of this model returned, or assemble=True."
+                    )
+                object.__setattr__(system, "assembly", report)
+                object.__setattr__(system, "start", report.start)
+            try:
+                check_start(system, system.start, system.parameter_values)
+            except ModelError as error:
+                remarks = review(self.elements, assembled=True, freedom=1)
+                degrees = [remark.text for remark in remarks if remark.name == "angle"]
+                raise ModelError(" Also, ".join((str(error), *degrees))) from None
+            freedom, moved = system.nv - system.ng + len(system.redundant), report is not False
+            for remark in review(self.elements, assembled=moved, freedom=freedom, redundant=system.redundant):
+                if remark.name not in self.silence:
+                    said = f"{self.name}: {remark.text} Silence {remark.name!r} if it is meant."
+                    warnings.warn(said, ModelWarning, stacklevel=2)
+            return system
 
     def assemble(self) -> Assembly:
         """Satisfy the joints from the bodies' positions as initial guess, and make the velocities consistent.

@@ -4,8 +4,6 @@ A distribution offers problems by one entry point of the group ``nonsmooth.probl
 all its modules are walked, so that a new problem is one new file.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect
@@ -161,7 +159,7 @@ class Problem:
     the same arguments and returns the exact solution, an object with ``sample(t, side)``.
     """
 
-    function: Callable[..., Model]
+    function: "Callable[..., Model]"
     tags: tuple[str, ...]
     source: str
     provenance: Mapping[str, Provenance]
@@ -194,7 +192,7 @@ class Problem:
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(self.function)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Model:
+    def __call__(self, *args: Any, **kwargs: Any) -> "Model":
         _check_call(self.name, self.__signature__, args, kwargs)
         bound = self._in_units(self.__signature__.bind(*args, **kwargs).arguments)
         model = self.function(**bound)
@@ -276,7 +274,7 @@ def problem(
     comparison: ComparisonDefaults | None = None,
     published: Published | None = None,
     step_size: StepSizeDefaults | None = None,
-) -> Callable[[Callable[..., Model]], Problem]:
+) -> "Callable[[Callable[..., Model]], Problem]":
     """Decorator that makes a `Problem` of a function that returns a `Model`.
 
     Parameters
@@ -296,7 +294,7 @@ def problem(
         For a function without docstring, or a default that contradicts its provenance.
     """
 
-    def decorate(function: Callable[..., Model]) -> Problem:
+    def decorate(function: "Callable[..., Model]") -> Problem:
         return Problem(
             function, tuple(tags), source, parameters, tuple(panels), exact, comparison, published, step_size
         )

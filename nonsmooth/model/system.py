@@ -4,8 +4,6 @@
 ``0 <= g_N(q)  ⟂  lambda_N >= 0``.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -112,7 +110,7 @@ class System:
         """Only the elements are pickled; functions and their evaluators are created anew in the other process."""
         return type(self), tuple(getattr(self, one.name) for one in fields(self) if one.init)
 
-    def with_contact(self, contact: Rigid | Compliant) -> System:
+    def with_contact(self, contact: Rigid | Compliant) -> "System":
         """The mechanism with this law in all its contacts, and the same initial state."""
         origin = {key: value for key, value in self.origin.items() if key != "arguments"}
         return replace(self, elements=with_law(self.elements, contact), origin=origin)
