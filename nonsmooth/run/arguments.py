@@ -68,9 +68,18 @@ def check_kinds(parameters: Any, t_start: Any, t_end: Any, progress: Any) -> Non
         raise InputError(f"progress must be True or a function of (t, t_end, steps), got {shown(progress)}.")
 
 
+#: what settings of schemes have, see `nonsmooth.step.scheme.Stepper`
+OF_STEPPERS = (
+    "scheme", "check", "contact", "compiled", "solver", "default_solver", "rescuing_solver", "fallback",
+)  # fmt: skip
+
+
 def check_stepper(stepper: Any) -> None:
     """Raise InputError for what is no stepper, or has no solver; None stands for one that is chosen."""
-    if stepper is not None and (isinstance(stepper, type) or not hasattr(stepper, "default_solver")):
+    lacks = [name for name in OF_STEPPERS if not hasattr(stepper, name)]
+    if lacks and hasattr(stepper, "scheme") and not isinstance(stepper, type):
+        raise InputError(f"{stepper} is no stepper: it has no {', '.join(lacks)}; see nonsmooth.step.scheme.Stepper.")
+    if stepper is not None and (isinstance(stepper, type) or lacks):
         name = stepper.__name__ if isinstance(stepper, type) else repr(stepper)
         raise InputError(f"The stepper must be one such as GaussMPCC(), got {name}; write it with its brackets.")
     solver = None if stepper is None else stepper.solver

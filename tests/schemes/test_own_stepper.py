@@ -64,3 +64,13 @@ def test_what_it_refuses_it_refuses_before_the_first_step():
         from nonsmooth import Landing
 
         simulate(model, SymplecticEuler(), t_end=1.0, dt=Landing(1e-6, 1e-3), interpreted=True)
+
+
+def test_what_settings_lack_is_named():
+    @dataclass(frozen=True)
+    class Bare:
+        def scheme(self, control):
+            return Scheme(text="toy_text")
+
+    with pytest.raises(InputError, match="Bare.* is no stepper: it has no check, contact, compiled, solver"):
+        simulate(oscillator(), Bare(), t_end=1.0, dt=1e-3)
