@@ -474,9 +474,9 @@ class EllipsoidPlane(_OnPlane):
 
 @dataclass(frozen=True, eq=False)
 class SphereSphere(_RoundPair):
-    """Two spheres outside each other, with the gap and the parameters of a `CircleCircle`.
+    """Two spheres outside each other: ``g_N = |r_b - r_a| - radius_a - radius_b``.
 
-    A ball in a socket is a `SphericalClearance`.
+    Parameters are those of a `CircleCircle`. A ball in a socket is a `SphericalClearance`.
     """
 
     at_a: Point = field(default=SPACE, kw_only=True)
