@@ -172,7 +172,7 @@ class Problem:
     summary: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", _kebab(self.function.__name__))
+        object.__setattr__(self, "name", self.function.__name__.lower().replace("_", "-"))
         object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
         object.__setattr__(self, "__doc__", self.function.__doc__)
         if self.exact is not None:
@@ -334,7 +334,7 @@ def get_problem(name: str) -> Problem:
         For an unknown name, with near matches and the list.
     """
     problems = find_problems()
-    key = _kebab(name)
+    key = name.lower().replace("_", "-")
     if key not in problems:
         known = ", ".join(problems) or f"none; no installed distribution has an entry point {GROUP!r}"
         raise InputError(f"There is no problem {name!r}.{hint(key, problems)} Known: {known}.")
@@ -351,7 +351,3 @@ def _modules(name: str) -> Iterator[ModuleType]:
     yield module
     for found in pkgutil.iter_modules(getattr(module, "__path__", ())):
         yield from _modules(f"{name}.{found.name}")
-
-
-def _kebab(name: str) -> str:
-    return name.lower().replace("_", "-")
