@@ -155,19 +155,19 @@ PLAIN = (bool, int, float, str)
 class Problem:
     """A function that returns a `Model`, with data about it; made by the decorator `problem`.
 
-    It is called like the function, with numbers in SI units or strings such as ``"0.5 mm"``. `exact`, if present, takes
-    the same arguments and returns the exact solution, an object with ``sample(t, side)``.
+    It is called like the function, with numbers in SI units or strings such as ``"0.5 mm"``.
     """
 
     function: "Callable[..., Model]"
-    tags: tuple[str, ...]
-    source: str
-    provenance: Mapping[str, Provenance]
-    panels: tuple[Any, ...] = ()
+    tags: tuple[str, ...]  #: words to search for, such as ``"planar"``, ``"prismatic"``
+    source: str  #: the publication
+    provenance: Mapping[str, Provenance]  #: of every number in the function, by argument or ``element.parameter``
+    panels: tuple[Any, ...] = ()  #: panels of its figures, see `nonsmooth.plots.Panel`
+    #: the exact solution as a function of the same arguments, an object with ``sample(t, side)``
     exact: Callable[..., Any] | None = None
-    comparison: ComparisonDefaults | None = None
-    published: Published | None = None
-    step_size: StepSizeDefaults | None = None
+    comparison: ComparisonDefaults | None = None  #: what `nonsmooth compare` runs
+    published: Published | None = None  #: figures of the source, for `nonsmooth study published`
+    step_size: StepSizeDefaults | None = None  #: what `nonsmooth study step-size` runs
     name: str = field(init=False)
     summary: str = field(init=False)
 
@@ -275,18 +275,9 @@ def problem(
     published: Published | None = None,
     step_size: StepSizeDefaults | None = None,
 ) -> "Callable[[Callable[..., Model]], Problem]":
-    """Decorator that makes a `Problem` of a function that returns a `Model`.
+    """Decorator that makes a `Problem` with these data of a function that returns a `Model`.
 
-    Parameters
-    ----------
-    tags : words to search for, such as ``"planar"``, ``"prismatic"``
-    source : the publication
-    parameters : the origin of every number in the function, by argument or ``element.parameter``
-    panels : panels of its figures, see `nonsmooth.plots.Panel`
-    exact : the exact solution as a function of the same arguments
-    comparison : what `nonsmooth compare` runs
-    published : figures of the source, for `nonsmooth study published`
-    step_size : what `nonsmooth study step-size` runs
+    `parameters` is the origin of every number in the function, by argument or ``element.parameter``.
 
     Raises
     ------
