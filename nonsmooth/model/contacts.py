@@ -21,19 +21,7 @@ import casadi as ca
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.drawing import (
-    Box,
-    Cylinder,
-    Dot,
-    Ellipsoid,
-    Line,
-    Primitive,
-    Round,
-    Spot,
-    Touch,
-    Wall,
-    vector,
-)  # fmt: skip
+from nonsmooth.model.drawing import Box, Cylinder, Dot, Ellipsoid, Line, Primitive, Round, Spot, Touch, Wall, vector
 from nonsmooth.model.elements import ORIGIN, SPACE, Element, _PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.frames import SpatialPlacement, rotation_matrix, slip_at, tangents, unit
