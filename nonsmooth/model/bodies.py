@@ -318,16 +318,11 @@ class PointMass(metaclass=Called):
 
 @dataclass(frozen=True)
 class Loaded(Generic[B]):
-    """A body with masses added to it.
+    """A body with masses added to it."""
 
-    Attributes
-    ----------
-    body : the composite body, of the same name; its frame is parallel to the former one, in the common centre of mass
-    shift : the common centre of mass in the former frame [m]
-    """
-
+    #: the composite body, of the same name; its frame is parallel to the former one, in the common centre of mass
     body: B
-    shift: tuple[float, ...]
+    shift: tuple[float, ...]  #: the common centre of mass in the former frame [m]
 
     def at(self, point: Iterable[float]) -> tuple[float, ...]:
         """A point that is given in the former frame, in the frame of the composite body [m]."""
@@ -341,9 +336,6 @@ def with_point_masses(body: B, masses: Iterable[PointMass]) -> Loaded[B]:
     ``s = sum(m_i c_i) / sum(m_i)``, and with the arms d_i = c_i - s the inertia is
     ``J + sum(m_i (d_i . d_i 1 - d_i d_i'))``. Position and velocity belong to the same rigid motion. The origin of a
     body's frame is its centre of mass, so that points of joints must be converted by ``loaded.at(point)``.
-
-    A point mass is not a body: a body has an orientation, and a small body welded to another one would add coordinates,
-    constraints and forces without need.
 
     Parameters
     ----------

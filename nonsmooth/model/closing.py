@@ -2,9 +2,7 @@
 
 Positions first: Gauss-Newton steps on the constraint residual, of least change in the mass metric, with the damping of
 Levenberg and Marquardt where a full step does not achieve the predicted decrease. No body rotates by more than `TURN`
-in a step, so that the mechanism ends in the assembly mode next to the guess; another guess leads to another mode. Then
-velocities: given velocities (not zero) are kept where the joints allow it, and the others follow. Dependent rows are
-admitted in both.
+in a step, so that the mechanism ends in the assembly mode next to the guess. Dependent rows are admitted.
 """
 
 import dataclasses

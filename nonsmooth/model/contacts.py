@@ -21,19 +21,7 @@ import casadi as ca
 from nonsmooth.exceptions import InputError
 from nonsmooth.laws.compliant import Compliant
 from nonsmooth.laws.rigid import Rigid
-from nonsmooth.model.drawing import (
-    Box,
-    Cylinder,
-    Dot,
-    Ellipsoid,
-    Line,
-    Primitive,
-    Round,
-    Spot,
-    Touch,
-    Wall,
-    vector,
-)  # fmt: skip
+from nonsmooth.model.drawing import Box, Cylinder, Dot, Ellipsoid, Line, Primitive, Round, Spot, Touch, Wall, vector
 from nonsmooth.model.elements import ORIGIN, SPACE, Element, _PlanarOrSpatial
 from nonsmooth.model.fits import Fit, Toleranced
 from nonsmooth.model.frames import SpatialPlacement, rotation_matrix, slip_at, tangents, unit
@@ -474,9 +462,9 @@ class EllipsoidPlane(_OnPlane):
 
 @dataclass(frozen=True, eq=False)
 class SphereSphere(_RoundPair):
-    """Two spheres outside each other, with the gap and the parameters of a `CircleCircle`.
+    """Two spheres outside each other: ``g_N = |r_b - r_a| - radius_a - radius_b``.
 
-    A ball in a socket is a `SphericalClearance`.
+    Parameters are those of a `CircleCircle`. A ball in a socket is a `SphericalClearance`.
     """
 
     at_a: Point = field(default=SPACE, kw_only=True)

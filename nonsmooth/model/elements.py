@@ -228,9 +228,15 @@ class Element(metaclass=Called):
             declared, value = self._declared().get(field.name), getattr(self, field.name)
             if declared is None or float in declared.forms or declared.quantity.labels != AXES or callable(value):
                 continue
-            if value is not None and len(value) != dimension and not (len(value) == 0 and field.default == ()):
-                word = {2: "planar", 3: "spatial"}[dimension]
-                raise self.error(f"{field.name} takes {dimension} components in a {word} model, got {value!r}.")
+            if value is not None:
+                self.check_length(field.name, dimension, omitted=field.default == ())
+
+    def check_length(self, name: str, dimension: int, *, omitted: bool) -> None:
+        """Raise ModelError unless a vector has one component per dimension, or none, if it may be omitted."""
+        value = getattr(self, name)
+        if len(value) != dimension and not (omitted and len(value) == 0):
+            word = {2: "planar", 3: "spatial"}[dimension]
+            raise self.error(f"{name} takes {dimension} components in a {word} model, got {value!r}.")
 
     def _fields(self, parameters: Mapping[str, Any], number: Any, column: Any) -> SimpleNamespace:
         """Fields with their parameters by full name, those of vectors joined; a field without any is omitted."""

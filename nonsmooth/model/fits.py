@@ -21,20 +21,12 @@ SIGMAS = 6.0
 
 
 class Scatter(ABC, float):
-    """A number, used as such in a model, with the limits and the distribution from which studies draw products.
+    """A number, used as such in a model, with the limits and the distribution from which studies draw products."""
 
-    Attributes
-    ----------
-    lower, upper : limits
-    sd : standard deviation of the normal distribution, whose mean is in the middle of the limits
-    distribution
-        One of "normal", "truncated" (at the limits), "uniform", and "worst" (either limit, with equal probability).
-    """
-
-    lower: float
-    upper: float
-    sd: float
-    distribution: str
+    lower: float  #: limit
+    upper: float  #: limit
+    sd: float  #: standard deviation of the normal distribution, whose mean is in the middle of the limits
+    distribution: str  #: "normal", "truncated" (at the limits), "uniform", or "worst" (either limit, equally probable)
     #: for messages
     kind: ClassVar[str] = "dimension"
 

@@ -81,6 +81,7 @@ class FloatingFrame:
         #: whether inertia changes with deformation
         self.changing = modes.changes is not None
         self.undeformed = np.linalg.cholesky(self.inertia).T if self.changing else np.eye(self.size)
+        self._unscaled = ca.DM(np.linalg.inv(self.undeformed).T)
 
     def velocities(self, eta: Any, sigma: Any, w: Any) -> tuple[Any, Any]:
         """omega, eta'."""
@@ -114,7 +115,7 @@ class FloatingFrame:
         """Moment of momentum about the mass centre, in the frame, from that of the undeformed body, J0 sigma."""
         if not self.changing:
             return moment
-        return ca.mtimes(self._factors(eta)[0].T, self._undeformed(moment))
+        return ca.mtimes(self._factors(eta)[0].T, ca.mtimes(self._unscaled, moment))
 
     def forces(self, eta: ca.SX, sigma: ca.SX, w: ca.SX, moment: ca.SX, elastic: Any) -> ca.SX:
         """h of the turning and of the modes, inertia forces included; `elastic` is -K eta - D eta' of the rates eta'.
@@ -128,7 +129,7 @@ class FloatingFrame:
         R, B = self._factors(eta)
         rate = _scaled(B, w)
         omega = ca.mtimes(_inverse(R), ca.mtimes(ca.DM(self.undeformed), sigma) - ca.mtimes(B, rate))
-        s = self._undeformed(moment)
+        s = ca.mtimes(self._unscaled, moment)
         momenta = ca.vertcat(ca.mtimes(R.T, s), rate + ca.mtimes(B.T, s - ca.mtimes(B, rate)))
         turning = ca.SX.zeros(1) if self.size == 1 else -ca.cross(omega, momenta[:3])
         P, v = ca.SX.sym("P", momenta.numel()), ca.vertcat(sigma, w)
@@ -139,9 +140,6 @@ class FloatingFrame:
         changing = ca.gradient(ca.dot(slope, rates), v)
         changing = ca.substitute(changing, ca.vertcat(P, rates), ca.vertcat(momenta, rate))
         return ca.substitute(ca.gradient(along, v), P, total) + changing
-
-    def _undeformed(self, moment: Any) -> Any:
-        return ca.mtimes(ca.DM(np.linalg.inv(self.undeformed).T), moment)
 
     def _factors(self, eta: Any) -> tuple[Any, Any]:
         """R with J = R' R, and B = R'^-1 H."""

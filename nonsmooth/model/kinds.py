@@ -9,24 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import nonsmooth.model
-from nonsmooth.model.bodies import Body, Node
 from nonsmooth.model.contacts import Contact
 from nonsmooth.model.elements import Element
-from nonsmooth.model.flexible_bodies import FlexibleBody
-from nonsmooth.model.forces import Force
-from nonsmooth.model.joints import Joint
-from nonsmooth.model.shapes import Shape
 from nonsmooth.model.signals import TimeFunction
 from nonsmooth.quantities import declarations, field_units, own_unit, parts_of
 from nonsmooth.settings import is_number
 
 T = TypeVar("T")
-
-#: a subclass of one of these is a kind if it defines the method and has a public name; the others are bases
-METHODS: tuple[tuple[type, str], ...] = (
-    (Body, "mass_matrix"), (Joint, "constraint"), (Contact, "gaps"), (Force, "forces"),
-    (Shape, "solid"),
-)  # fmt: skip
 
 
 def element_kinds() -> dict[str, type[Element]]:
@@ -35,16 +24,26 @@ def element_kinds() -> dict[str, type[Element]]:
     >>> sorted(name for name in element_kinds() if name.startswith("pr"))
     ['prescribed-motion', 'prescribed-pose', 'prismatic', 'prismatic-clearance']
     """
+    from nonsmooth.model.bodies import Body, Node
+    from nonsmooth.model.flexible_bodies import FlexibleBody
+    from nonsmooth.model.forces import Force
+    from nonsmooth.model.joints import Joint
+    from nonsmooth.model.shapes import Shape
+
+    # a subclass of one of these is a kind if it defines the method and has a public name; the others are bases
+    methods: tuple[tuple[type, str], ...] = (
+        (Body, "mass_matrix"), (Joint, "constraint"), (Contact, "gaps"), (Force, "forces"), (Shape, "solid"),
+    )  # fmt: skip
     names = [f"{nonsmooth.model.__name__}.{module.name}" for module in pkgutil.iter_modules(nonsmooth.model.__path__)]
     places: dict[int, int] = {}
     for module in names:
         for value in vars(importlib.import_module(module)).values():
             if getattr(value, "__module__", "") == module:  # defined there, not imported
                 places[id(value)] = len(places)
-    bases = {Element, Node, FlexibleBody, *(base for base, _ in METHODS)}
+    bases = {Element, Node, FlexibleBody, *(base for base, _ in methods)}
     kinds = [
         cls for cls in _below(Element) if cls not in bases and not cls.__name__.startswith("_")
-        and all(getattr(cls, name) is not getattr(base, name) for base, name in METHODS if issubclass(cls, base))
+        and all(getattr(cls, name) is not getattr(base, name) for base, name in methods if issubclass(cls, base))
     ]  # fmt: skip
     # in the order of the source, independent of the order of imports
     return _by_name(sorted(kinds, key=lambda cls: places.get(id(cls), len(places))))

@@ -102,20 +102,14 @@ class Load(Force):
     """Force and torque of a on b by a user-defined law, and their opposites on a.
 
     A law is a function of time, of the placements of both bodies and of the load's parameters, called once with
-    symbols: use functions of CasADi or NumPy, and `casadi.if_else` instead of ``if``. A placement has ``point(local)``
-    and ``point_velocity(local)`` of a body point in the ground frame, ``rotate(local)`` and ``unrotate(vector)`` of
-    vectors, ``position``, ``velocity`` and ``angular_velocity`` in the ground frame, and in the plane ``angle``,
-    including full turns. The ground is at rest in the origin: for a load on a single body, such as drag, a is the
-    ground.
+    symbols: use functions of CasADi or NumPy, and `casadi.if_else` instead of ``if``. For what a placement has see
+    `nonsmooth.model.frames`. The ground is at rest in the origin: for a load on a single body, such as drag, a is the
+    ground. A discontinuous law limits the order of a stepper, and a stiff one its step size.
 
-    Instead of a function a law may be a formula, a text for each component, as in files: ``torque="stall * (1 - omega /
-    free)"``. Its names are t, the load's parameters, and the motion of b relative to a, in the frame of a: x, y, z of
-    the point `at_b` from the origin of a and their rates vx, vy, vz; in the plane angle, including full turns, and
-    omega, in space omega_x, omega_y, omega_z. The components of forces and torques are then in the frame of a.
-    Functions are those of `nonsmooth.model.loads`, ``where(condition, x, y)`` among them.
-
-    Laws have no internal states. The steppers treat them like any other force: a discontinuous law, such as dry
-    friction with a sign, limits the order of a stepper, and a stiff one its step size.
+    Instead of a function a law may be a formula, a text for each component in the frame of a, as in files:
+    ``torque="stall * (1 - omega / free)"``. Its names are t, the load's parameters, and the motion of b relative to a,
+    in the frame of a: x, y, z of the point `at_b` from the origin of a and their rates vx, vy, vz; in the plane angle,
+    including full turns, and omega, in space omega_x, omega_y, omega_z; its functions those in `FUNCTIONS`.
 
     Parameters
     ----------

@@ -167,10 +167,9 @@ class Model(metaclass=Called):
     def assemble(self) -> Assembly:
         """Satisfy the joints from the bodies' positions as initial guess, and make the velocities consistent.
 
-        Positions: bodies move by the least change in the mass metric until all joints and drivers are satisfied, which
-        selects the assembly mode next to the guess; another guess leads to another mode. Velocities: given linear and
-        angular velocities (not zero) are kept, the others follow by least kinetic energy; where joints and drivers do
-        not permit a given velocity, it changes as little as possible. The speed of a crank is therefore sufficient.
+        Bodies move by the least change in the mass metric, which selects the assembly mode next to the guess. Given
+        linear and angular velocities (not zero) are kept, the others follow by least kinetic energy; where joints and
+        drivers do not permit a given velocity, it changes as little as possible.
 
         Returns
         -------

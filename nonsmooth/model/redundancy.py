@@ -144,8 +144,15 @@ class Directions:
 
     def _loops(self) -> list[int]:
         """Joints that remain if those at bodies without other joints are removed one after the other."""
-        ends = np.append(self.first[1:], self.a.size)
-        sides = self._holding(ends)
+        sizes = np.append(self.first[1:], self.a.size) - self.first
+        # for each joint and side, whether its rows are independent at that body alone
+        sides = np.zeros((self.first.size, 2), dtype=bool)
+        for size in np.unique(sizes):
+            joints = np.flatnonzero(sizes == size)
+            rows = self.first[joints][:, None] + np.arange(size)
+            if 0 < size <= self.D_a.shape[1]:
+                for side, D in enumerate((self.D_a, self.D_b)):
+                    sides[joints, side] = np.linalg.svd(D[rows], compute_uv=False)[:, -1] > HOLDS
         held: dict[int, set[int]] = {}
         for joint, row in enumerate(self.first):
             for body in (self.a[row], self.b[row]):
@@ -167,18 +174,6 @@ class Directions:
                     if len(held[other]) == 1:
                         pending.append(other)
         return sorted(left)
-
-    def _holding(self, ends: Integers) -> NDArray[np.bool_]:
-        """For each joint and side, whether its rows are independent at that body alone."""
-        sizes = ends - self.first
-        found = np.zeros((self.first.size, 2), dtype=bool)
-        for size in np.unique(sizes):
-            joints = np.flatnonzero(sizes == size)
-            rows = self.first[joints][:, None] + np.arange(size)
-            if 0 < size <= self.D_a.shape[1]:
-                for side, D in enumerate((self.D_a, self.D_b)):
-                    found[joints, side] = np.linalg.svd(D[rows], compute_uv=False)[:, -1] > HOLDS
-        return found
 
     def _blocks(self, joints: Sequence[int]) -> Iterator[Integers]:
         """Rows of the joints in parts that are not connected by moving bodies."""

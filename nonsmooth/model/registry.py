@@ -155,24 +155,24 @@ PLAIN = (bool, int, float, str)
 class Problem:
     """A function that returns a `Model`, with data about it; made by the decorator `problem`.
 
-    It is called like the function, with numbers in SI units or strings such as ``"0.5 mm"``. `exact`, if present, takes
-    the same arguments and returns the exact solution, an object with ``sample(t, side)``.
+    It is called like the function, with numbers in SI units or strings such as ``"0.5 mm"``.
     """
 
     function: "Callable[..., Model]"
-    tags: tuple[str, ...]
-    source: str
-    provenance: Mapping[str, Provenance]
-    panels: tuple[Any, ...] = ()
+    tags: tuple[str, ...]  #: words to search for, such as ``"planar"``, ``"prismatic"``
+    source: str  #: the publication
+    provenance: Mapping[str, Provenance]  #: of every number in the function, by argument or ``element.parameter``
+    panels: tuple[Any, ...] = ()  #: panels of its figures, see `nonsmooth.plots.Panel`
+    #: the exact solution as a function of the same arguments, an object with ``sample(t, side)``
     exact: Callable[..., Any] | None = None
-    comparison: ComparisonDefaults | None = None
-    published: Published | None = None
-    step_size: StepSizeDefaults | None = None
+    comparison: ComparisonDefaults | None = None  #: what `nonsmooth compare` runs
+    published: Published | None = None  #: figures of the source, for `nonsmooth study published`
+    step_size: StepSizeDefaults | None = None  #: what `nonsmooth study step-size` runs
     name: str = field(init=False)
     summary: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", _kebab(self.function.__name__))
+        object.__setattr__(self, "name", self.function.__name__.lower().replace("_", "-"))
         object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
         object.__setattr__(self, "__doc__", self.function.__doc__)
         if self.exact is not None:
@@ -275,18 +275,9 @@ def problem(
     published: Published | None = None,
     step_size: StepSizeDefaults | None = None,
 ) -> "Callable[[Callable[..., Model]], Problem]":
-    """Decorator that makes a `Problem` of a function that returns a `Model`.
+    """Decorator that makes a `Problem` with these data of a function that returns a `Model`.
 
-    Parameters
-    ----------
-    tags : words to search for, such as ``"planar"``, ``"prismatic"``
-    source : the publication
-    parameters : the origin of every number in the function, by argument or ``element.parameter``
-    panels : panels of its figures, see `nonsmooth.plots.Panel`
-    exact : the exact solution as a function of the same arguments
-    comparison : what `nonsmooth compare` runs
-    published : figures of the source, for `nonsmooth study published`
-    step_size : what `nonsmooth study step-size` runs
+    `parameters` is the origin of every number in the function, by argument or ``element.parameter``.
 
     Raises
     ------
@@ -334,7 +325,7 @@ def get_problem(name: str) -> Problem:
         For an unknown name, with near matches and the list.
     """
     problems = find_problems()
-    key = _kebab(name)
+    key = name.lower().replace("_", "-")
     if key not in problems:
         known = ", ".join(problems) or f"none; no installed distribution has an entry point {GROUP!r}"
         raise InputError(f"There is no problem {name!r}.{hint(key, problems)} Known: {known}.")
@@ -351,7 +342,3 @@ def _modules(name: str) -> Iterator[ModuleType]:
     yield module
     for found in pkgutil.iter_modules(getattr(module, "__path__", ())):
         yield from _modules(f"{name}.{found.name}")
-
-
-def _kebab(name: str) -> str:
-    return name.lower().replace("_", "-")

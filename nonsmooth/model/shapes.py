@@ -185,10 +185,7 @@ class Shape(Element):
 
     def check_components(self, dimension: int) -> None:
         for name in self.places:
-            value = getattr(self, name)
-            if len(value) not in (0, dimension):
-                word = {2: "planar", 3: "spatial"}[dimension]
-                raise self.error(f"{name} takes {dimension} components in a {word} model, got {value!r}.")
+            self.check_length(name, dimension, omitted=True)
 
     def solid(self) -> Solid:
         """Solid that is drawn."""

@@ -228,11 +228,7 @@ class TimeVector(TimeFunction):
         if not (isinstance(components, (tuple, list)) and components):
             raise ModelError(f"TimeVector: components must be a list of numbers and functions, got {components!r}.")
         for i, one in enumerate(components):
-            if not (callable(one) or is_number(one)):
-                raise ModelError(
-                    f"TimeVector: component {i + 1} must be a finite number or a function of time, got {one!r}."
-                )
-            _check_of_time(f"TimeVector: component {i + 1}", one)
+            _check_signal(f"TimeVector: component {i + 1}", one, "a finite number")
         object.__setattr__(self, "components", tuple(components))
 
     def __call__(self, t: Any) -> Any:
@@ -260,11 +256,7 @@ class AxisAngle(TimeFunction):
         parts = self.axis if isinstance(self.axis, (tuple, list)) else ()
         if not (len(parts) == 3 and all(map(is_number, parts)) and any(parts)):
             raise ModelError(f"AxisAngle: axis must be three finite numbers that are not all zero, got {self.axis!r}.")
-        if not (callable(self.angle) or is_number(self.angle)):
-            raise ModelError(
-                f"AxisAngle: angle must be a finite number [rad] or a function of time, got {self.angle!r}."
-            )
-        _check_of_time("AxisAngle: angle", self.angle)
+        _check_signal("AxisAngle: angle", self.angle, "a finite number [rad]")
         if isinstance(self.angle, TimeFunction):
             try:
                 self.angle.check_units("rad")
@@ -305,7 +297,9 @@ def wrong_arguments(function: Callable[..., Any], count: int) -> str | None:
     return None
 
 
-def _check_of_time(what: str, value: Any) -> None:
+def _check_signal(what: str, value: Any, number: str) -> None:
+    if not (callable(value) or is_number(value)):
+        raise ModelError(f"{what} must be {number} or a function of time, got {value!r}.")
     given = wrong_arguments(value, 1) if callable(value) else None
     if given is not None:
         raise ModelError(f"{what} must be a function of time alone, but it takes {given}.")
