@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -43,25 +44,23 @@ LOCATED = 1e-6
 NAMED = 3
 
 
+@dataclass(eq=False)
 class Budget:
-    """Progress of a run, which ends it beyond a budget; its time begins with the first step.
+    """Progress of a run, which ends it beyond a budget; its time begins with the first step."""
 
-    Parameters
-    ----------
-    tell : progress of the user
-    steps, seconds : budget of the user; seconds of all runs of a call together
-    most : steps beyond which steps of this length are given up
-    afforded : unless the run, from t_start, needs no more steps than these at its pace so far
-    before : seconds that other runs of the call took
-    """
-
-    def __init__(
-        self, tell: Callable[[float, float, int], None] | None, steps: int | None, seconds: float | None,
-        most: int | None = None, afforded: int = 0, t_start: float = 0.0, before: float = 0.0,
-    ) -> None:  # fmt: skip
-        self.tell, self.steps, self.seconds, self.most = tell, steps, seconds, most
-        self.afforded, self.t_start, self.before = afforded, t_start, before
-        self.clock: float | None = None
+    #: progress of the user
+    tell: Callable[[float, float, int], None] | None
+    #: budget of the user; seconds of all runs of a call together
+    steps: int | None
+    seconds: float | None
+    #: steps beyond which such steps are given up, unless the run, from t_start, needs no more than those afforded at
+    #: its pace so far
+    most: int | None = None
+    afforded: int = 0
+    t_start: float = 0.0
+    #: seconds that other runs of the call took
+    before: float = 0.0
+    clock: float | None = None
 
     def begin(self) -> None:
         """Start the clock: what was done before, such as compiling, does not count."""
