@@ -307,9 +307,7 @@ class Recorder:
             wall_seconds=float(wall_seconds),
         )  # fmt: skip
 
-    def _trajectory(
-        self, a: Mapping[str, NDArray[Any]], at_jumps: Mapping[str, NDArray[Any]], end: State, **results: Any
-    ) -> Trajectory:
+    def _trajectory(self, a: Part, at_jumps: Part, end: State, **results: Any) -> Trajectory:
         """The trajectory of these rows, whose other tables are computed when they are read."""
         system, names = self.system, self.system.names
 
