@@ -45,17 +45,10 @@ OBSERVED = {"gap_violation", "joint_violation"}
 
 @known_arguments
 def simulate_batch(
-    system: System,
-    stepper: Stepper,
-    parameters: Mapping[str, Sequence[float] | Array],
-    *,
-    t_end: float | str,
-    dt: float | str | StepControl,
-    states: Sequence[State] | None = None,
-    record: str = "end",
-    metrics: Sequence[str] = (),
-    threads: int | None = None,
-) -> xarray.Dataset:
+    system: System, stepper: Stepper, parameters: Mapping[str, Sequence[float] | Array], *, t_end: float | str,
+    dt: float | str | StepControl, states: Sequence[State] | None = None, record: str = "end",
+    metrics: Sequence[str] = (), threads: int | None = None,
+) -> xarray.Dataset:  # fmt: skip
     """Run a mechanism once for each set of parameters, and return the final states.
 
     Runs are distributed over threads; those with a requested solver, or of `GaussMPCC`, run one after the other.
@@ -313,11 +306,9 @@ def _dataset(
         data[name] = (dimensions, ends[name], {"units": unit, "long_name": meaning})
     names = list(system.parameters)
     coordinates: dict[str, Any] = {
-        "coordinate": list(system.q_names),
-        "velocity": list(system.v_names),
-        "q_units": ("coordinate", list(system.names.q_units)),
-        "v_units": ("velocity", list(system.names.v_units)),
-    }
+        "coordinate": list(system.q_names), "velocity": list(system.v_names),
+        "q_units": ("coordinate", list(system.names.q_units)), "v_units": ("velocity", list(system.names.v_units)),
+    }  # fmt: skip
     if any(METRICS[name][0] for name in metrics):
         coordinates["contact"] = list(system.contact_names)
     for name in parameters:

@@ -242,15 +242,12 @@ def contents(run: Trajectory, *, complete: bool) -> tuple[dict[str, Any], dict[s
     certificate = asdict(run.certificate)
     energy = certificate.pop("energy")
     facts = {
-        "Conventions": FORMAT,
-        "status": run.status,
-        "wall_seconds": run.wall_seconds,
-        "manifest": json.dumps(dict(run.manifest)),
-        "counts": json.dumps(run.counts),
+        "Conventions": FORMAT, "status": run.status, "wall_seconds": run.wall_seconds,
+        "manifest": json.dumps(dict(run.manifest)), "counts": json.dumps(run.counts),
         **{f"certificate_{name}": value for name, value in certificate.items()},
         **{f"energy_{name}": value for name, value in energy.items()},
         "verdict": json.dumps(asdict(run.verdict)),
-    }
+    }  # fmt: skip
     return data, coordinates, facts
 
 
@@ -287,27 +284,16 @@ def _from_contents(
         if origin is not None:
             lam_N = tables["lam_N"].table
             vectors = ForceAxes(origin.system, origin.parameters, tables["q"].array, lam_N, vectors)
+    end = State(
+        float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), _internal_states(variables, "memory"),
+        np.array(tables["gap"].table[len(t) - 1 :])[0],
+    )  # fmt: skip
     return cls(
-        t=t,
-        left=left,
-        impacts=impacts,
-        certificate=Certificate(**worst, energy=energy),
-        counts=json.loads(attributes["counts"]),
-        manifest=manifest,
-        status=str(attributes["status"]),
-        end=State(
-            float(t[-1]),
-            tables["q"].array[-1].copy(),
-            tables["v"].array[-1].copy(),
-            _internal_states(variables, "memory"),
-            np.array(tables["gap"].table[len(t) - 1 :])[0],
-        ),
+        t=t, left=left, impacts=impacts, certificate=Certificate(**worst, energy=energy), manifest=manifest, end=end,
+        counts=json.loads(attributes["counts"]), status=str(attributes["status"]), force_axes=vectors, origin=origin,
         wall_seconds=float(attributes["wall_seconds"]),
-        verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN,
-        force_axes=vectors,
-        origin=origin,
-        **tables,
-    )
+        verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN, **tables,
+    )  # fmt: skip
 
 
 def _read(variables: Mapping[str, Variable], name: str, dimensions: tuple[str, ...]) -> Any:
