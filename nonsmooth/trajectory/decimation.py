@@ -23,7 +23,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.rows import AT_JUMPS, at_rows
 from nonsmooth.model.system import Observe, Seen, System
 from nonsmooth.step.constrained_motion import Mechanism
-from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
+from nonsmooth.trajectory.certificate import SUMS, Balance, energy_series, worst_violation
 from nonsmooth.trajectory.columns import KEPT_ENERGIES, any_of_each, are_rows, bounds, by_tangent, means
 from nonsmooth.trajectory.store import Store
 
@@ -227,11 +227,13 @@ class DecimatedRows:
         least = saved["least_gap"]
         if not (saved["worst"].shape == (4,) and least.shape == (system.nc,) and len(saved["extremes"]) == 3):
             raise ValueError("its sums are not complete")
+        numbers = {name: float(number) for name, number in saved["balance"].items() if name != "sums"}
+        balance = Balance(**numbers, sums={name: float(saved["balance"]["sums"][name]) for name in SUMS})
         self.store.put(0, table)
         self.jumps.put(0, jumps)
         return replace(
             self, count=count, kept=rows, jumped=at.size, impacts=(impacts,), worst=saved["worst"],
-            least_gap=least, extremes=saved["extremes"], balance=Balance.restored(saved["balance"]),
+            least_gap=least, extremes=saved["extremes"], balance=balance,
             last=saved.get("last"),
         )  # fmt: skip
 

@@ -354,7 +354,7 @@ class Motions(RowMotion):
             t=at.t,
             q=Columns("coordinate", names.q, q, names.q_units),
             v=Columns("velocity", names.v, v, names.v_units),
-            a=table("acceleration", names.v, "a", acceleration_units(names.v_units)),
+            a=table("acceleration", names.v, "a", [f"{unit.removesuffix('/s')}/s^2" for unit in names.v_units]),
             lam_g=table("constraint", names.constraints, "lam_g", forces),
             reaction=table("reaction", names.reactions, "reaction", names.reaction_units),
             lam_N=lam_N,
@@ -366,11 +366,6 @@ class Motions(RowMotion):
     def _end(self, row: Index, side: str) -> tuple[Array, ...]:
         a = self.accelerations(row, side)
         return *super()._end(row, side), self.coordinates.second_rates(self.q[row], self.v[side][row], a)
-
-
-def acceleration_units(units: Sequence[str]) -> list[str]:
-    """Units of the rates of velocities."""
-    return [f"{unit.removesuffix('/s')}/s^2" for unit in units]
 
 
 class Forces(NamedTuple):

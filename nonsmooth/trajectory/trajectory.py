@@ -21,7 +21,7 @@ from nonsmooth.progress import stage
 from nonsmooth.trajectory import dataset as files
 from nonsmooth.trajectory.certificate import Certificate
 from nonsmooth.trajectory.columns import Columns, ForceAxes, Left, impact_table
-from nonsmooth.trajectory.instants import Instants, Motions, Origin, RowMotion, States, acceleration_units, places
+from nonsmooth.trajectory.instants import Instants, Motions, Origin, RowMotion, States, places
 from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class Trajectory:
     def acceleration(self) -> Columns:
         """Accelerations at the rows, right limits; those of the left are ``instant(run.t, side="left").a``."""
         rows = np.arange(len(self.t))
-        units = acceleration_units(self.v.unit_list)
+        units = [f"{unit.removesuffix('/s')}/s^2" for unit in self.v.unit_list]
         return Columns("acceleration", self.v.names, self._motions.accelerations(rows, "right"), units)
 
     @cached_property
