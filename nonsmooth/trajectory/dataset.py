@@ -16,7 +16,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from nonsmooth.trajectory.trajectory import Trajectory
+#: a `Trajectory`, whose module imports this one
+Run = TypeVar("Run", bound=Any)
 
 FORMAT = "nonsmooth-trajectory-2"
 #: rows of a file from which on it has no tables that follow from others
@@ -85,7 +86,7 @@ class Table:
         """Coordinate with the unit of each column, where they differ."""
         return f"{self.variable.removesuffix('_left')}_units"
 
-    def of(self, trajectory: Trajectory) -> Columns:
+    def of(self, trajectory: Any) -> Columns:
         """These columns of a trajectory."""
         name = self.variable.removesuffix("_left")
         columns: Columns = getattr(trajectory if name == self.variable else trajectory.left, name)
@@ -123,7 +124,7 @@ KNOWN = "|".join(
 )
 
 
-def to_dataset(run: Trajectory, *, complete: bool = False) -> xarray.Dataset:
+def to_dataset(run: Any, *, complete: bool = False) -> xarray.Dataset:
     """The trajectory as an `xarray.Dataset`.
 
     Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes. Where
@@ -146,7 +147,7 @@ def to_dataset(run: Trajectory, *, complete: bool = False) -> xarray.Dataset:
     return xarray.Dataset(data, coordinates, facts)
 
 
-def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
+def save(run: Any, path: str | os.PathLike[str]) -> None:
     """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
 
     Of more than a million rows those of tables that follow from others are left out, which `load` computes:
@@ -173,7 +174,7 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
     write_contents(data | coordinates, facts, path, "The trajectory")
 
 
-def load(cls: type[Trajectory], path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
+def load(cls: type[Run], path: str | os.PathLike[str], system: System | None = None) -> Run:
     """Read a file written by `save`; every array is bitwise identical.
 
     Parameters
@@ -208,7 +209,7 @@ def load(cls: type[Trajectory], path: str | os.PathLike[str], system: System | N
         raise InputError(f"{path} is not a complete trajectory ({reason}).") from error
 
 
-def contents(run: Trajectory, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def contents(run: Any, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Data, coordinates and attributes of a dataset."""
     data: dict[str, Any] = {}
     coordinates: dict[str, Any] = {"time": (("time",), run.t, {"units": "s", "long_name": "end of the step"})}
@@ -252,8 +253,8 @@ def contents(run: Trajectory, *, complete: bool) -> tuple[dict[str, Any], dict[s
 
 
 def _from_contents(
-    cls: type[Trajectory], variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None
-) -> Trajectory:  # fmt: skip
+    cls: type[Run], variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None
+) -> Run:  # fmt: skip
     """The trajectory of a complete file; ValueError and others if its data do not fit."""
     t = _read(variables, "time", ("time",))
     tables: dict[str, Any] = {}
@@ -390,7 +391,7 @@ def _with_derived_tables(variables: Mapping[str, Variable]) -> dict[str, Variabl
     return found
 
 
-def _columns_of(run: Trajectory, kinds: Iterable[str] | None) -> dict[str, Columns]:
+def _columns_of(run: Any, kinds: Iterable[str] | None) -> dict[str, Columns]:
     """The columns of these tables, the `USUAL` ones by default."""
     if kinds is not None and not isinstance(kinds, Iterable):
         raise InputError(f"kinds must be names of tables, as ['q', 'lam_N'], got {shown(kinds)}.")
@@ -402,7 +403,7 @@ def _columns_of(run: Trajectory, kinds: Iterable[str] | None) -> dict[str, Colum
     return found
 
 
-def to_pandas(run: Trajectory, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
+def to_pandas(run: Any, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
     """The rows as a `pandas.DataFrame`, whose index is the time [s].
 
     Parameters
@@ -439,7 +440,7 @@ def to_pandas(run: Trajectory, kinds: Iterable[str] | None = None) -> pandas.Dat
     return table
 
 
-def to_csv(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+def to_csv(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
     """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
 
     Parameters
@@ -460,7 +461,7 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] |
         write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
 
 
-def to_mat(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+def to_mat(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
     """Write the rows as a MAT file: ``t``; ``q``, ``q_names``, ``q_units`` and so on; and the table ``contacts``.
 
     Parameters

@@ -311,7 +311,7 @@ class RowMotion:
         return q, v
 
     def _end(self, row: Index, side: str) -> tuple[Array, ...]:
-        """What the polynomial interpolates at rows, each (n, nq)."""
+        """Values and derivatives at rows that the polynomial interpolates, each (n, nq)."""
         return self.q[row], self.coordinates.rates(self.q[row], self.v[side][row])
 
 
