@@ -20,7 +20,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.identification.drive_motion import DriveMotion, Mapped
+from nonsmooth.identification.drive_motion import DriveMotion, Mapped, solved
 from nonsmooth.model.bodies import Body, PlanarBody, SpatialBody
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Force, Gravity
@@ -269,7 +269,7 @@ class Regressor:
         ``K' lambda = M v' - h``; of inertial and load parameters, loads that are not identified left out.
         """
         at = self._at(q, v, a)
-        return np.asarray(np.linalg.solve(np.swapaxes(at.K, 1, 2), at.columns), dtype=np.float64)
+        return solved(np.swapaxes(at.K, 1, 2), at.columns)
 
     def _friction_columns(self) -> list[tuple[int, int, int]]:
         """(drive, kind of friction, column) of each column of friction."""
@@ -371,10 +371,10 @@ class Regressor:
         place = self.motion.positions(u)
         jacobians, rest, bodies = self._functions
         K, G_u = jacobians(place, u)
-        S = -np.linalg.solve(K, G_u)
+        S = -solved(K, G_u)
         velocity = np.einsum("nvd,nd->nv", S, w)
         k = rest(place, u, velocity, w)[0]
-        acceleration = np.einsum("nvd,nd->nv", S, dw) - np.linalg.solve(K, k)[..., 0]
+        acceleration = np.einsum("nvd,nd->nv", S, dw) - solved(K, k)[..., 0]
         columns, known = bodies(place, u, velocity, acceleration)
         return _State(place, u, w, dw, K, G_u, S, velocity, acceleration, columns, known[..., 0])
 
@@ -387,11 +387,11 @@ class Regressor:
         s, du, dw, ddw = ((at.S[:, :, k % nd], e, none, none), (still, none, e, none), (still, none, none, e))[kind]
         tangent_K, tangent_rest, tangent_bodies = self._tangents
         dK, dG = tangent_K(at.q, at.u, s, du)
-        dS = -np.linalg.solve(at.K, dG + dK @ at.S)
+        dS = -solved(at.K, np.asarray(dG + dK @ at.S))
         dv = np.einsum("nvd,nd->nv", dS, at.w) + np.einsum("nvd,nd->nv", at.S, dw)
         dk = tangent_rest(at.q, at.u, at.v, at.w, s, du, dv, dw)[0]
         moved = dG @ at.dw[..., None] + at.G_u @ ddw[..., None] + dk + dK @ at.a[..., None]
-        da = -np.linalg.solve(at.K, moved)[..., 0]
+        da = -solved(at.K, moved)[..., 0]
         change = tangent_bodies(at.q, at.u, at.v, at.a, s, dv, da)[0]
         return np.swapaxes(dS, 1, 2) @ at.columns + np.swapaxes(at.S, 1, 2) @ change
 

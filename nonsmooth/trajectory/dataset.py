@@ -174,31 +174,15 @@ def save(run: Any, path: str | os.PathLike[str]) -> None:
     write_contents(data | coordinates, facts, path, "The trajectory")
 
 
-def load(cls: type[Run], path: str | os.PathLike[str], system: System | None = None) -> Run:
-    """Read a file written by `save`; every array is bitwise identical.
-
-    Parameters
-    ----------
-    system : System, optional
-        The mechanism of the run, which files do not contain; required for `instant`, and for `at` with order 6.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is not a trajectory, damaged, or of another mechanism.
-
-    Warns
-    -----
-    ValidityWarning
-        For a file of an earlier version, which has no checksum, or internal states that are not read.
-    """
+def load(cls: type[Run], path: str | os.PathLike[str], system: System | None) -> Run:
+    """See `Trajectory.load`."""
     with stage("reading", str(path)):
         variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
     if any(re.fullmatch(FORMER, name) for name in variables):
         warnings.warn(
             f"{path} is of a former version, whose internal states are not read: a run from its end begins anew.",
             ValidityWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     try:
         return _from_contents(cls, _with_derived_tables(variables), attributes, system)

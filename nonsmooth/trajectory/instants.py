@@ -490,13 +490,16 @@ class CompliantLaw:
             found: Array = this.equations.at(time, q[0], v[0], touching[begin], this.approach[begin], z).bristle_rates
             return found
 
+        def constant(z: Array, time: float) -> Array:
+            return z
+
         changes = np.flatnonzero((touching[1:] != touching[:-1]).any(axis=1)) + 1
         spans: list[tuple[int, Callable[[float], Array]]] = []
         for begin, end in pairwise([0, *changes.tolist(), len(t) - 1]):
             if begin > 0:
                 z = np.where((touching[begin] != touching[begin - 1])[self.owner], 0.0, z)
             if end == begin or not touching[begin][self.owner].any():
-                spans.append((begin, lambda time, z=z: z))
+                spans.append((begin, partial(constant, z)))
                 continue
             found = solve_ivp(
                 partial(rates, begin), (t[begin], t[end]), z, "LSODA", dense_output=True, rtol=RTOL, atol=ATOL,

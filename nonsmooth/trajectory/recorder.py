@@ -288,7 +288,8 @@ class Recorder:
         first, last = (dict(zip(ENERGIES, energies[k : k + 1][0].tolist(), strict=True)) for k in (0, len(a["t"]) - 1))
         kinetic_start = first["kinetic"] + first["loss_impacts"] - first["work_drivers"]
         ledger = EnergyLedger(kinetic_start=kinetic_start, potential_start=first["potential"], **last)
-        certificate = Certificate(*rows.worst.tolist(), ledger)
+        gap, joint, complementarity, motion = rows.worst.tolist()
+        certificate = Certificate(gap, joint, complementarity, motion, ledger)
         status, verdict = first_verdict(
             system, parameters, certificate, q=a["q"], gap=rows.least_gap[None],
             energy=dict(zip(ENERGIES, rows.extremes.T, strict=True)), counts=counts, status=status,

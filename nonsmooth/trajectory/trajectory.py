@@ -27,6 +27,8 @@ from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from nonsmooth.model.system import System
+
 
 #: packages above this one, which draw and convert runs and are imported when they are called: name -> module
 ABOVE = {
@@ -264,10 +266,30 @@ class Trajectory:
 
     to_dataset = files.to_dataset
     save = files.save
-    load = classmethod(files.load)
     to_pandas = files.to_pandas
     to_mat = files.to_mat
     to_csv = files.to_csv
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
+        """Read a file written by `save`; every array is bitwise identical.
+
+        Parameters
+        ----------
+        system : System, optional
+            The mechanism of the run, which files do not contain; required for `instant`, and for `at` with order 6.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, or it is not a trajectory, damaged, or of another mechanism.
+
+        Warns
+        -----
+        ValidityWarning
+            For a file of an earlier version, which has no checksum, or internal states that are not read.
+        """
+        return files.load(cls, path, system)
 
     def _repr_html_(self) -> str:
         """Display in a notebook: the mechanism in motion and its contact modes, in a frame; see `report`."""
