@@ -69,7 +69,7 @@ class Budget:
             self.in_time()
 
     @property
-    def taken(self) -> float:
+    def elapsed(self) -> float:
         """Seconds that this run and those before took."""
         return self.before + (0.0 if self.clock is None else time.monotonic() - self.clock)
 
@@ -81,7 +81,7 @@ class Budget:
 
     def in_time(self) -> None:
         """Raise TimeSpent if the time of the user's budget is spent."""
-        if self.seconds is not None and self.taken > self.seconds:
+        if self.seconds is not None and self.elapsed > self.seconds:
             raise TimeSpent(f"the budget of {self.seconds:g} s is spent.")
 
     def _progress(self, t: float, t_end: float, steps: int) -> None:
@@ -141,22 +141,22 @@ class TimeLoop:
                 # as many steps as are certified, within the budget
                 most = MOST if budget.steps is None else max(1, budget.steps - self.steps)
                 self.chain.others_left = None
-                taken = steps.advance(state, origin, most)
-                self._record(taken)
+                batch = steps.advance(state, origin, most)
+                self._record(batch)
                 # one that is not certified is taken in parts and by other solvers; without a budget it would be taken
                 # in all of these parts, so that with one none of them is
-                if not taken.whole:
+                if not batch.whole:
                     rescued = None
-                    if taken.count < most:
+                    if batch.count < most:
                         self.chain.others_left = PATIENCE
-                        rescued = steps.rescue(taken.end, origin)
+                        rescued = steps.rescue(batch.end, origin)
                     if rescued is None:
-                        raise SolverFailed(steps.failure(taken.end))
-                    if rescued.count > most - taken.count:
+                        raise SolverFailed(steps.failure(batch.end))
+                    if rescued.count > most - batch.count:
                         raise BudgetSpent(f"the budget of {budget.steps} steps is spent.")
-                    taken = rescued
-                    self._record(taken)
-                state = taken.end
+                    batch = rescued
+                    self._record(batch)
+                state = batch.end
                 self._note(state, steps)
                 if progress is not None:
                     progress(state.t, self.t_end, self.steps)
@@ -185,10 +185,10 @@ class TimeLoop:
             trajectory = self._finish(state, f"failed: {message}")
             raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
 
-    def _record(self, taken: Taken) -> None:
-        if taken.count:
-            self.recorder.extend(taken.rows, taken.end)
-        self.steps += taken.count
+    def _record(self, batch: Taken) -> None:
+        if batch.count:
+            self.recorder.extend(batch.rows, batch.end)
+        self.steps += batch.count
 
     def _restore(self, saved: Mapping[str, Any], steps: Run, origin: float) -> State:
         """Resume the run from its checkpoint; the state there."""

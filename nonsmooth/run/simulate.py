@@ -187,7 +187,7 @@ def _simulated(
         stepper: Stepper, control: StepControl, most: int | None = None, afforded: int = 0, level: int = 0
     ) -> Trajectory:
         nonlocal budget
-        before, made = 0.0 if budget is None else budget.taken, None
+        before, made = 0.0 if budget is None else budget.elapsed, None
         budget = Budget(progress, max_steps, most_seconds, most, afforded, first.t, before)
         try:
             with stage("preparing"), text_interpreted() if interpreted else contextlib.nullcontext():
@@ -273,18 +273,18 @@ def _warn_of_tables(system: System, begin: float, end: float) -> None:
 
 def _hand_over_complete_run(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
     """Raise an error with a complete run if those that give its verdict ended early."""
-    kept = next(iter(complete.values()), None)
+    first = next(iter(complete.values()), None)
     trajectory = getattr(error, "trajectory", None)
     cause = error.cause if isinstance(error, SimulationFailed) else error
-    if kept is None or any(trajectory is one for one in complete.values()):
+    if first is None or any(trajectory is one for one in complete.values()):
         return
     if isinstance(cause, NonsmoothError) and not isinstance(cause.__cause__, MemoryError):
         return
     if isinstance(error, KeyboardInterrupt):
-        raise Interrupted(UNCHECKED, trajectory=kept) from None
+        raise Interrupted(UNCHECKED, trajectory=first) from None
     assert isinstance(cause, Exception)
     message = f"{str(error) or type(error).__name__} The first run of the comparison is complete and kept."
-    raise SimulationFailed(message, trajectory=kept, cause=cause) from cause
+    raise SimulationFailed(message, trajectory=first, cause=cause) from cause
 
 
 def _run(

@@ -331,7 +331,7 @@ def _without_derived_tables(data: Mapping[str, Variable], lam_T: Any) -> dict[st
     length = tables["lam_N"].usual.length
     if length is not None:
         found["step"] = ("time",), length, {"units": "s", "long_name": "length of the steps of a row"}
-    for name, values in energy.kept.items():
+    for name, values in energy.terms.items():
         constant = values.strides == (0,)
         found[f"energy.{name}"] = (() if constant else ("time",)), values[0] if constant else values, {"units": "J"}
     found["energy.start"] = (), np.array(energy.start), data["energy"][2]
@@ -364,14 +364,14 @@ def _with_derived_tables(variables: Mapping[str, Variable]) -> dict[str, Variabl
         if name == "reaction_impact":
             usual = np.broadcast_to(0.0, base.shape)
         found[name] = ("time", *dimensions), SparseOverride(usual, at, by_row(values)), facts
-    kept = {}
+    terms = {}
     for name in KEPT_ENERGIES:
         dimensions, values, _ = variables[f"energy.{name}"]
         if dimensions not in ((), ("time",)):
             raise ValueError(f"energy.{name} is no energy at the rows")
-        kept[name] = np.broadcast_to(np.asarray(values, float), (rows,))
+        terms[name] = np.broadcast_to(np.asarray(values, float), (rows,))
     _, start, facts = variables["energy.start"]
-    found["energy"] = ("time", "energy_term"), Energies(kept, float(start)), facts
+    found["energy"] = ("time", "energy_term"), Energies(terms, float(start)), facts
     return found
 
 
