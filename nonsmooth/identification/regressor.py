@@ -102,22 +102,6 @@ def inertial_parameters(body: Body) -> tuple[Parameter, ...]:
     return tuple(Parameter(f"{body.name}.{name}", unit, "inertia") for name, unit in table)
 
 
-def inertial_values(body: Body, frame: LinkFrame, parameters: Mapping[str, float]) -> Array:
-    """Standard parameters of a body by its mass and its inertia about the centre of mass (parallel axis theorem).
-
-    ``h = m c`` and ``I = A' (J + m (s.s 1 - s s')) A`` with c = -A' s the centre of mass in the link frame, whose
-    origin is s and whose axes are the columns of A in the frame of the body.
-    """
-    mass = parameters[f"{body.name}.mass"]
-    if isinstance(body, PlanarBody):
-        s = np.array(frame.origin)
-        return np.array([parameters[f"{body.name}.inertia"] + mass * (s @ s), -mass * s[0], -mass * s[1], mass])
-    J = inertia_matrix([parameters.get(f"{body.name}.inertia_{name[1:]}", 0.0) for name, _, _ in ENTRIES])
-    s, A = np.array(frame.origin), frame.rotation
-    about = A.T @ (J + mass * ((s @ s) * np.eye(3) - np.outer(s, s))) @ A
-    return np.array([*(about[i, j] for _, i, j in ENTRIES), *(-mass * (A.T @ s)), mass])
-
-
 def inertia_matrix(entries: Any) -> Any:
     """Symmetric matrix (3, 3) of six entries in the order of the parameters: numbers, or symbols of CasADi."""
     about = ca.SX.zeros(3, 3) if isinstance(entries, ca.SX) else np.zeros((3, 3))
@@ -229,11 +213,27 @@ class Regressor:
 
     @cached_property
     def values(self) -> Array:
-        """The parameters as built (np,); friction, of which the mechanism knows nothing, is zero."""
-        numbers = self.system.parameters
-        inertial = [inertial_values(body, self.frames[body.name], numbers) for body in self._bodies]
-        friction = np.zeros(len(self.drives) * len(self.friction))
-        return np.concatenate([*inertial, friction, [numbers[name] for name in self.loads]])
+        """The parameters as built (np,); friction, of which the mechanism knows nothing, is zero.
+
+        Those of a body follow from its mass and its inertia about the centre of mass by the parallel axis theorem,
+        ``h = m c`` and ``I = A' (J + m (s.s 1 - s s')) A`` with c = -A' s the centre of mass in the link frame, whose
+        origin is s and whose axes are the columns of A in the frame of the body.
+        """
+        numbers, found = self.system.parameters, list[Any]()
+        for body in self._bodies:
+            mass, s, A = (
+                numbers[f"{body.name}.mass"],
+                np.array(self.frames[body.name].origin),
+                self.frames[body.name].rotation,
+            )
+            if isinstance(body, PlanarBody):
+                found += numbers[f"{body.name}.inertia"] + mass * (s @ s), -mass * s[0], -mass * s[1], mass
+                continue
+            J = inertia_matrix([numbers.get(f"{body.name}.inertia_{name[1:]}", 0.0) for name, _, _ in ENTRIES])
+            about = A.T @ (J + mass * ((s @ s) * np.eye(3) - np.outer(s, s))) @ A
+            found += *(about[i, j] for _, i, j in ENTRIES), *(-mass * (A.T @ s)), mass
+        found += [0.0] * len(self.drives) * len(self.friction)
+        return np.array([*found, *(numbers[name] for name in self.loads)])
 
     def __call__(self, q: Any, v: Any, a: Any) -> Array:
         """Y (n, drives, parameters) at rows of coordinates, velocities and accelerations (n, drives) of the drives."""

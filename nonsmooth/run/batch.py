@@ -115,7 +115,17 @@ def simulate_batches(
     begin, end = time.perf_counter(), in_si("t_end", t_end, "s")
     controls = [_checked(system, metrics, step_control(dt), end, threads) for dt in steps]
     values = _values(system, parameters)
-    _check_states(system, states, len(values))
+    if states is not None:
+        if isinstance(states, State) or not isinstance(states, Sequence) or len(states) != len(values):
+            raise InputError(f"states must be a list of {len(values)} states, one per run, got {shown(states)}.")
+        for k, one in enumerate(states):
+            if not isinstance(one, State) or one.q.shape != (system.nq,) or one.v.shape != (system.nv,):
+                raise InputError(f"State {k} of the batch is no state of this system; make it with system.state(...).")
+            if one.t != system.start.t:
+                raise InputError(
+                    f"Runs of a batch begin at t = {system.start.t:g} s, got state {k} at t = {one.t:g} s; give t_end "
+                    "and drivers from there on."
+                )
     friction = [i for i, name in enumerate(system.parameters) if name.endswith(".friction")]
     frictional = np.any(values[:, friction] > 0, axis=1)
     widths = {"q": system.nq, "v": system.nv, "impulse": system.nc, "friction_impulse": system.nc}
@@ -208,21 +218,6 @@ def _checked(
     if threads is not None and not (is_count(threads) and 1 <= threads <= MOST_THREADS):
         raise InputError(f"threads must be a whole number from 1 to {MOST_THREADS}, or None, got {shown(threads)}.")
     return control
-
-
-def _check_states(system: System, states: Any, count: int) -> None:
-    if states is None:
-        return
-    if isinstance(states, State) or not isinstance(states, Sequence) or len(states) != count:
-        raise InputError(f"states must be a list of {count} states, one per run, got {shown(states)}.")
-    for k, one in enumerate(states):
-        if not isinstance(one, State) or one.q.shape != (system.nq,) or one.v.shape != (system.nv,):
-            raise InputError(f"State {k} of the batch is no state of this system; make it with system.state(...).")
-        if one.t != system.start.t:
-            raise InputError(
-                f"Runs of a batch begin at t = {system.start.t:g} s, got state {k} at t = {one.t:g} s; give t_end "
-                "and drivers from there on."
-            )
 
 
 def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -> Array:
