@@ -221,11 +221,8 @@ class Regressor:
         """
         numbers, found = self.system.parameters, list[Any]()
         for body in self._bodies:
-            mass, s, A = (
-                numbers[f"{body.name}.mass"],
-                np.array(self.frames[body.name].origin),
-                self.frames[body.name].rotation,
-            )
+            mass, frame = numbers[f"{body.name}.mass"], self.frames[body.name]
+            s, A = np.array(frame.origin), frame.rotation
             if isinstance(body, PlanarBody):
                 found += numbers[f"{body.name}.inertia"] + mass * (s @ s), -mass * s[0], -mass * s[1], mass
                 continue
