@@ -35,7 +35,7 @@ class Ball:
     reaction_names = ("rail.x",)
     parameter_values = np.array([M])
     angular = np.zeros(2, dtype=bool)
-    dimension, nv, nc, nt, nr, compliant = 2, 2, 1, 1, 1, False
+    dimension, nq, nv, nc, nt, nr, compliant = 2, 2, 2, 1, 1, 1, False
     #: size [m] of the contact's gap
     elementwise = SimpleNamespace(
         gap_sizes=lambda parameters: np.ones(1),

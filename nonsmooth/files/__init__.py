@@ -430,7 +430,7 @@ def read_contents(
         warnings.warn(
             f"{path} has no checksum, like files of earlier versions; changes of its contents cannot be detected.",
             ValidityWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     attributes.pop(ATTRIBUTE, None)
     for name, (dimensions, values, own) in variables.items():

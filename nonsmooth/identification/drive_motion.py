@@ -232,7 +232,7 @@ class DriveMotion:
             elif np.max(np.abs(g)) <= CLOSED:
                 break
             try:
-                step = np.linalg.solve(K, right[..., None])[..., 0]
+                step = solved(K, right[..., None])[..., 0]
             except np.linalg.LinAlgError:
                 return np.full_like(q, np.nan)
             q = self._advance(q, step)[0][..., 0]
@@ -260,3 +260,8 @@ class Mapped:
             one.reshape(n, columns, rows).transpose(0, 2, 1)
             for one, (rows, columns) in zip(found, self.shapes, strict=True)
         ]
+
+
+def solved(matrices: Array, right: Array) -> Array:
+    """Solutions of systems of equations, one per matrix."""
+    return np.asarray(np.linalg.solve(matrices, right), dtype=np.float64)

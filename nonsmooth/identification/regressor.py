@@ -20,7 +20,7 @@ import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
-from nonsmooth.identification.drive_motion import DriveMotion, Mapped
+from nonsmooth.identification.drive_motion import DriveMotion, Mapped, solved
 from nonsmooth.model.bodies import Body, PlanarBody, SpatialBody
 from nonsmooth.model.drivers import PrescribedMotion
 from nonsmooth.model.forces import Force, Gravity
@@ -100,22 +100,6 @@ def inertial_parameters(body: Body) -> tuple[Parameter, ...]:
         raise InputError(f'"{body.name}" is a {type(body).__name__}; identified are PlanarBody and SpatialBody.')
     table = PLANAR if isinstance(body, PlanarBody) else SPATIAL
     return tuple(Parameter(f"{body.name}.{name}", unit, "inertia") for name, unit in table)
-
-
-def inertial_values(body: Body, frame: LinkFrame, parameters: Mapping[str, float]) -> Array:
-    """Standard parameters of a body by its mass and its inertia about the centre of mass (parallel axis theorem).
-
-    ``h = m c`` and ``I = A' (J + m (s.s 1 - s s')) A`` with c = -A' s the centre of mass in the link frame, whose
-    origin is s and whose axes are the columns of A in the frame of the body.
-    """
-    mass = parameters[f"{body.name}.mass"]
-    if isinstance(body, PlanarBody):
-        s = np.array(frame.origin)
-        return np.array([parameters[f"{body.name}.inertia"] + mass * (s @ s), -mass * s[0], -mass * s[1], mass])
-    J = inertia_matrix([parameters.get(f"{body.name}.inertia_{name[1:]}", 0.0) for name, _, _ in ENTRIES])
-    s, A = np.array(frame.origin), frame.rotation
-    about = A.T @ (J + mass * ((s @ s) * np.eye(3) - np.outer(s, s))) @ A
-    return np.array([*(about[i, j] for _, i, j in ENTRIES), *(-mass * (A.T @ s)), mass])
 
 
 def inertia_matrix(entries: Any) -> Any:
@@ -229,11 +213,24 @@ class Regressor:
 
     @cached_property
     def values(self) -> Array:
-        """The parameters as built (np,); friction, of which the mechanism knows nothing, is zero."""
-        numbers = self.system.parameters
-        inertial = [inertial_values(body, self.frames[body.name], numbers) for body in self._bodies]
-        friction = np.zeros(len(self.drives) * len(self.friction))
-        return np.concatenate([*inertial, friction, [numbers[name] for name in self.loads]])
+        """The parameters as built (np,); friction, of which the mechanism knows nothing, is zero.
+
+        Those of a body follow from its mass and its inertia about the centre of mass by the parallel axis theorem,
+        ``h = m c`` and ``I = A' (J + m (s.s 1 - s s')) A`` with c = -A' s the centre of mass in the link frame, whose
+        origin is s and whose axes are the columns of A in the frame of the body.
+        """
+        numbers, found = self.system.parameters, list[Any]()
+        for body in self._bodies:
+            mass, frame = numbers[f"{body.name}.mass"], self.frames[body.name]
+            s, A = np.array(frame.origin), frame.rotation
+            if isinstance(body, PlanarBody):
+                found += numbers[f"{body.name}.inertia"] + mass * (s @ s), -mass * s[0], -mass * s[1], mass
+                continue
+            J = inertia_matrix([numbers.get(f"{body.name}.inertia_{name[1:]}", 0.0) for name, _, _ in ENTRIES])
+            about = A.T @ (J + mass * ((s @ s) * np.eye(3) - np.outer(s, s))) @ A
+            found += *(about[i, j] for _, i, j in ENTRIES), *(-mass * (A.T @ s)), mass
+        found += [0.0] * len(self.drives) * len(self.friction)
+        return np.array([*found, *(numbers[name] for name in self.loads)])
 
     def __call__(self, q: Any, v: Any, a: Any) -> Array:
         """Y (n, drives, parameters) at rows of coordinates, velocities and accelerations (n, drives) of the drives."""
@@ -269,7 +266,7 @@ class Regressor:
         ``K' lambda = M v' - h``; of inertial and load parameters, loads that are not identified left out.
         """
         at = self._at(q, v, a)
-        return np.asarray(np.linalg.solve(np.swapaxes(at.K, 1, 2), at.columns), dtype=np.float64)
+        return solved(np.swapaxes(at.K, 1, 2), at.columns)
 
     def _friction_columns(self) -> list[tuple[int, int, int]]:
         """(drive, kind of friction, column) of each column of friction."""
@@ -371,10 +368,10 @@ class Regressor:
         place = self.motion.positions(u)
         jacobians, rest, bodies = self._functions
         K, G_u = jacobians(place, u)
-        S = -np.linalg.solve(K, G_u)
+        S = -solved(K, G_u)
         velocity = np.einsum("nvd,nd->nv", S, w)
         k = rest(place, u, velocity, w)[0]
-        acceleration = np.einsum("nvd,nd->nv", S, dw) - np.linalg.solve(K, k)[..., 0]
+        acceleration = np.einsum("nvd,nd->nv", S, dw) - solved(K, k)[..., 0]
         columns, known = bodies(place, u, velocity, acceleration)
         return _State(place, u, w, dw, K, G_u, S, velocity, acceleration, columns, known[..., 0])
 
@@ -387,11 +384,11 @@ class Regressor:
         s, du, dw, ddw = ((at.S[:, :, k % nd], e, none, none), (still, none, e, none), (still, none, none, e))[kind]
         tangent_K, tangent_rest, tangent_bodies = self._tangents
         dK, dG = tangent_K(at.q, at.u, s, du)
-        dS = -np.linalg.solve(at.K, dG + dK @ at.S)
+        dS = -solved(at.K, np.asarray(dG + dK @ at.S))
         dv = np.einsum("nvd,nd->nv", dS, at.w) + np.einsum("nvd,nd->nv", at.S, dw)
         dk = tangent_rest(at.q, at.u, at.v, at.w, s, du, dv, dw)[0]
         moved = dG @ at.dw[..., None] + at.G_u @ ddw[..., None] + dk + dK @ at.a[..., None]
-        da = -np.linalg.solve(at.K, moved)[..., 0]
+        da = -solved(at.K, moved)[..., 0]
         change = tangent_bodies(at.q, at.u, at.v, at.a, s, dv, da)[0]
         return np.swapaxes(dS, 1, 2) @ at.columns + np.swapaxes(at.S, 1, 2) @ change
 

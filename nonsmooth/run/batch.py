@@ -45,17 +45,10 @@ OBSERVED = {"gap_violation", "joint_violation"}
 
 @known_arguments
 def simulate_batch(
-    system: System,
-    stepper: Stepper,
-    parameters: Mapping[str, Sequence[float] | Array],
-    *,
-    t_end: float | str,
-    dt: float | str | StepControl,
-    states: Sequence[State] | None = None,
-    record: str = "end",
-    metrics: Sequence[str] = (),
-    threads: int | None = None,
-) -> xarray.Dataset:
+    system: System, stepper: Stepper, parameters: Mapping[str, Sequence[float] | Array], *, t_end: float | str,
+    dt: float | str | StepControl, states: Sequence[State] | None = None, record: str = "end",
+    metrics: Sequence[str] = (), threads: int | None = None,
+) -> xarray.Dataset:  # fmt: skip
     """Run a mechanism once for each set of parameters, and return the final states.
 
     Runs are distributed over threads; those with a requested solver, or of `GaussMPCC`, run one after the other.
@@ -122,7 +115,17 @@ def simulate_batches(
     begin, end = time.perf_counter(), in_si("t_end", t_end, "s")
     controls = [_checked(system, metrics, step_control(dt), end, threads) for dt in steps]
     values = _values(system, parameters)
-    _check_states(system, states, len(values))
+    if states is not None:
+        if isinstance(states, State) or not isinstance(states, Sequence) or len(states) != len(values):
+            raise InputError(f"states must be a list of {len(values)} states, one per run, got {shown(states)}.")
+        for k, one in enumerate(states):
+            if not isinstance(one, State) or one.q.shape != (system.nq,) or one.v.shape != (system.nv,):
+                raise InputError(f"State {k} of the batch is no state of this system; make it with system.state(...).")
+            if one.t != system.start.t:
+                raise InputError(
+                    f"Runs of a batch begin at t = {system.start.t:g} s, got state {k} at t = {one.t:g} s; give t_end "
+                    "and drivers from there on."
+                )
     friction = [i for i, name in enumerate(system.parameters) if name.endswith(".friction")]
     frictional = np.any(values[:, friction] > 0, axis=1)
     widths = {"q": system.nq, "v": system.nv, "impulse": system.nc, "friction_impulse": system.nc}
@@ -217,21 +220,6 @@ def _checked(
     return control
 
 
-def _check_states(system: System, states: Any, count: int) -> None:
-    if states is None:
-        return
-    if isinstance(states, State) or not isinstance(states, Sequence) or len(states) != count:
-        raise InputError(f"states must be a list of {count} states, one per run, got {shown(states)}.")
-    for k, one in enumerate(states):
-        if not isinstance(one, State) or one.q.shape != (system.nq,) or one.v.shape != (system.nv,):
-            raise InputError(f"State {k} of the batch is no state of this system; make it with system.state(...).")
-        if one.t != system.start.t:
-            raise InputError(
-                f"Runs of a batch begin at t = {system.start.t:g} s, got state {k} at t = {one.t:g} s; give t_end "
-                "and drivers from there on."
-            )
-
-
 def _values(system: System, parameters: Mapping[str, Sequence[float] | Array]) -> Array:
     """Checked parameters (runs, parameters)."""
     if not isinstance(parameters, Mapping):
@@ -313,11 +301,9 @@ def _dataset(
         data[name] = (dimensions, ends[name], {"units": unit, "long_name": meaning})
     names = list(system.parameters)
     coordinates: dict[str, Any] = {
-        "coordinate": list(system.q_names),
-        "velocity": list(system.v_names),
-        "q_units": ("coordinate", list(system.names.q_units)),
-        "v_units": ("velocity", list(system.names.v_units)),
-    }
+        "coordinate": list(system.q_names), "velocity": list(system.v_names),
+        "q_units": ("coordinate", list(system.names.q_units)), "v_units": ("velocity", list(system.names.v_units)),
+    }  # fmt: skip
     if any(METRICS[name][0] for name in metrics):
         coordinates["contact"] = list(system.contact_names)
     for name in parameters:

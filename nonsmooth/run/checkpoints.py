@@ -189,7 +189,7 @@ def _packed(thing: Any, arrays: list[NDArray[Any]]) -> Any:
         kind = thing.dtype.newbyteorder("<").str
         if kind not in KINDS:
             raise TypeError(f"an array of {thing.dtype} has no place in a checkpoint")
-        order = "F" if thing.ndim > 1 and thing.flags.f_contiguous and not thing.flags.c_contiguous else "C"
+        order: Any = "F" if thing.ndim > 1 and thing.flags.f_contiguous and not thing.flags.c_contiguous else "C"
         arrays.append(np.ascontiguousarray(thing.astype(kind, copy=False).ravel(order)))
         return {"array": [kind, order, *thing.shape]}
     if thing is None or isinstance(thing, bool | int | float | str):

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -43,25 +44,23 @@ LOCATED = 1e-6
 NAMED = 3
 
 
+@dataclass(eq=False)
 class Budget:
-    """Progress of a run, which ends it beyond a budget; its time begins with the first step.
+    """Progress of a run, which ends it beyond a budget; its time begins with the first step."""
 
-    Parameters
-    ----------
-    tell : progress of the user
-    steps, seconds : budget of the user; seconds of all runs of a call together
-    most : steps beyond which steps of this length are given up
-    afforded : unless the run, from t_start, needs no more steps than these at its pace so far
-    before : seconds that other runs of the call took
-    """
-
-    def __init__(
-        self, tell: Callable[[float, float, int], None] | None, steps: int | None, seconds: float | None,
-        most: int | None = None, afforded: int = 0, t_start: float = 0.0, before: float = 0.0,
-    ) -> None:  # fmt: skip
-        self.tell, self.steps, self.seconds, self.most = tell, steps, seconds, most
-        self.afforded, self.t_start, self.before = afforded, t_start, before
-        self.clock: float | None = None
+    #: progress of the user
+    tell: Callable[[float, float, int], None] | None
+    #: budget of the user; seconds of all runs of a call together
+    steps: int | None
+    seconds: float | None
+    #: steps beyond which such steps are given up, unless the run, from t_start, needs no more than those afforded at
+    #: its pace so far
+    most: int | None = None
+    afforded: int = 0
+    t_start: float = 0.0
+    #: seconds that other runs of the call took
+    before: float = 0.0
+    clock: float | None = None
 
     def begin(self) -> None:
         """Start the clock: what was done before, such as compiling, does not count."""
@@ -70,7 +69,7 @@ class Budget:
             self.in_time()
 
     @property
-    def taken(self) -> float:
+    def elapsed(self) -> float:
         """Seconds that this run and those before took."""
         return self.before + (0.0 if self.clock is None else time.monotonic() - self.clock)
 
@@ -82,7 +81,7 @@ class Budget:
 
     def in_time(self) -> None:
         """Raise TimeSpent if the time of the user's budget is spent."""
-        if self.seconds is not None and self.taken > self.seconds:
+        if self.seconds is not None and self.elapsed > self.seconds:
             raise TimeSpent(f"the budget of {self.seconds:g} s is spent.")
 
     def _progress(self, t: float, t_end: float, steps: int) -> None:
@@ -142,22 +141,22 @@ class TimeLoop:
                 # as many steps as are certified, within the budget
                 most = MOST if budget.steps is None else max(1, budget.steps - self.steps)
                 self.chain.others_left = None
-                taken = steps.advance(state, origin, most)
-                self._record(taken)
+                batch = steps.advance(state, origin, most)
+                self._record(batch)
                 # one that is not certified is taken in parts and by other solvers; without a budget it would be taken
                 # in all of these parts, so that with one none of them is
-                if not taken.whole:
+                if not batch.whole:
                     rescued = None
-                    if taken.count < most:
+                    if batch.count < most:
                         self.chain.others_left = PATIENCE
-                        rescued = steps.rescue(taken.end, origin)
+                        rescued = steps.rescue(batch.end, origin)
                     if rescued is None:
-                        raise SolverFailed(steps.failure(taken.end))
-                    if rescued.count > most - taken.count:
+                        raise SolverFailed(steps.failure(batch.end))
+                    if rescued.count > most - batch.count:
                         raise BudgetSpent(f"the budget of {budget.steps} steps is spent.")
-                    taken = rescued
-                    self._record(taken)
-                state = taken.end
+                    batch = rescued
+                    self._record(batch)
+                state = batch.end
                 self._note(state, steps)
                 if progress is not None:
                     progress(state.t, self.t_end, self.steps)
@@ -186,10 +185,10 @@ class TimeLoop:
             trajectory = self._finish(state, f"failed: {message}")
             raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
 
-    def _record(self, taken: Taken) -> None:
-        if taken.count:
-            self.recorder.extend(taken.rows, taken.end)
-        self.steps += taken.count
+    def _record(self, batch: Taken) -> None:
+        if batch.count:
+            self.recorder.extend(batch.rows, batch.end)
+        self.steps += batch.count
 
     def _restore(self, saved: Mapping[str, Any], steps: Run, origin: float) -> State:
         """Resume the run from its checkpoint; the state there."""

@@ -26,15 +26,7 @@ from nonsmooth.model.joints import Joint
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import collect_timings, progress_line, stage, timed
-from nonsmooth.run.arguments import (
-    check_arguments,
-    check_choice,
-    check_kinds,
-    check_step,
-    check_stepper,
-    in_si,
-    known_arguments,
-)
+from nonsmooth.run import arguments
 from nonsmooth.run.checkpoints import EVERY, Checkpoint, call_of
 from nonsmooth.run.loop import Budget, TimeLoop
 from nonsmooth.settings import shown
@@ -59,26 +51,16 @@ UNCHECKED = "Interrupted during the comparison of runs; one run is complete and 
 NO_MEMORY = "The memory of this process does not suffice for the run; free some, or raise the limit of the process."
 
 
-@known_arguments
+@arguments.known_arguments
 def simulate(
-    system: System,
-    stepper: Stepper | None = None,
-    *,
-    t_end: float | str,
-    dt: float | str | StepControl | None = None,
-    accuracy: float = ACCURACY,
-    check: bool = False,
-    t_start: float | str | None = None,
-    state: State | None = None,
-    parameters: Mapping[str, float | str] | None = None,
-    interpreted: bool = False,
-    record: int = 1,
-    max_steps: int | None = None,
-    max_seconds: float | str | None = None,
+    system: System, stepper: Stepper | None = None, *, t_end: float | str,
+    dt: float | str | StepControl | None = None, accuracy: float = ACCURACY, check: bool = False,
+    t_start: float | str | None = None, state: State | None = None,
+    parameters: Mapping[str, float | str] | None = None, interpreted: bool = False, record: int = 1,
+    max_steps: int | None = None, max_seconds: float | str | None = None,
     progress: bool | Callable[[float, float, int], None] | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    every: float = EVERY,
-) -> Trajectory:
+    checkpoint: str | os.PathLike[str] | None = None, every: float = EVERY,
+) -> Trajectory:  # fmt: skip
     """Simulate a mechanism from its initial state to `t_end`.
 
     If the stepper or `dt` is omitted, it is chosen: the mechanism is run with ever finer steps until two runs agree to
@@ -177,20 +159,20 @@ def _simulated(
     if not isinstance(system, System):
         hint = "call its build() first" if hasattr(system, "build") else "make one with Model.build()"
         raise InputError(f"simulate takes a System, got {type(system).__name__}; {hint}.")
-    check_stepper(stepper)
+    arguments.check_stepper(stepper)
     if state is not None and not isinstance(state, State):
         raise InputError(
             f"state must be a State, from system.state(...) or trajectory.end, got {type(state).__name__}."
         )
-    end, begin, step = in_si("t_end", t_end, "s"), in_si("t_start", t_start, "s"), in_si("dt", dt, "s")
-    most_seconds = in_si("max_seconds", max_seconds, "s")
-    check_kinds(parameters, begin, end, progress)
+    times = {"t_end": t_end, "t_start": t_start, "dt": dt, "max_seconds": max_seconds}
+    end, begin, step, most_seconds = (arguments.in_si(name, value, "s") for name, value in times.items())
+    arguments.check_kinds(parameters, begin, end, progress)
     values = system.parameter_vector(parameters)
     first = _start(system, values, state, begin)
-    check_arguments(first.t, end, interpreted, record, accuracy, max_steps, most_seconds)
+    arguments.check_arguments(first.t, end, interpreted, record, accuracy, max_steps, most_seconds)
     _warn_of_tables(system, first.t, end)
     chosen = stepper is None or step is None
-    check_choice(stepper, step, record, chosen, check, None if accuracy == ACCURACY else accuracy)
+    arguments.check_choice(stepper, step, record, chosen, check, None if accuracy == ACCURACY else accuracy)
     file = None
     if checkpoint is None and every != EVERY:
         raise InputError(f"every = {shown(every)} is the interval between checkpoints; give a checkpoint as well.")
@@ -205,7 +187,7 @@ def _simulated(
         stepper: Stepper, control: StepControl, most: int | None = None, afforded: int = 0, level: int = 0
     ) -> Trajectory:
         nonlocal budget
-        before, made = 0.0 if budget is None else budget.taken, None
+        before, made = 0.0 if budget is None else budget.elapsed, None
         budget = Budget(progress, max_steps, most_seconds, most, afforded, first.t, before)
         try:
             with stage("preparing"), text_interpreted() if interpreted else contextlib.nullcontext():
@@ -220,7 +202,7 @@ def _simulated(
 
     control = None if step is None else step_control(step, (first.t, end))
     if control is not None:
-        check_step(control, first.t, end, first=not first.memory)
+        arguments.check_step(control, first.t, end, first=not first.memory)
     if control is not None and stepper is not None and not check:
         _warn_of_spilling(system, control, end - first.t, record, max_steps)
         return run(stepper, control)
@@ -291,18 +273,18 @@ def _warn_of_tables(system: System, begin: float, end: float) -> None:
 
 def _hand_over_complete_run(error: BaseException, complete: Mapping[type, Trajectory]) -> None:
     """Raise an error with a complete run if those that give its verdict ended early."""
-    kept = next(iter(complete.values()), None)
+    first = next(iter(complete.values()), None)
     trajectory = getattr(error, "trajectory", None)
     cause = error.cause if isinstance(error, SimulationFailed) else error
-    if kept is None or any(trajectory is one for one in complete.values()):
+    if first is None or any(trajectory is one for one in complete.values()):
         return
     if isinstance(cause, NonsmoothError) and not isinstance(cause.__cause__, MemoryError):
         return
     if isinstance(error, KeyboardInterrupt):
-        raise Interrupted(UNCHECKED, trajectory=kept) from None
+        raise Interrupted(UNCHECKED, trajectory=first) from None
     assert isinstance(cause, Exception)
     message = f"{str(error) or type(error).__name__} The first run of the comparison is complete and kept."
-    raise SimulationFailed(message, trajectory=kept, cause=cause) from cause
+    raise SimulationFailed(message, trajectory=first, cause=cause) from cause
 
 
 def _run(
@@ -389,11 +371,9 @@ def _manifest(
             name: dict(system.provenance.get(name, {})) | {"value": float(value)}
             for name, value in zip(system.parameters, values, strict=True)
         },
-        "settings": settings,
-        "engine": engine,
-        "called": dict(called),
+        "settings": settings, "engine": engine, "called": dict(called),
         "rules": {"certified residual": CERTIFIED} | rules,
-    }
+    }  # fmt: skip
 
 
 @functools.cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -87,12 +87,6 @@ class Balance:
     power_damping: float
     start: float
     sums: Mapping[str, float]
-
-    @classmethod
-    def restored(cls, saved: Mapping[str, Any]) -> Balance:
-        """The balance from the plain data of `dataclasses.asdict`."""
-        numbers = {one.name: float(saved[one.name]) for one in fields(cls) if one.name != "sums"}
-        return cls(**numbers, sums={name: float(saved["sums"][name]) for name in SUMS})
 
 
 def energy_series(

@@ -238,21 +238,21 @@ class SparseOverride(Pieces):
 
 @dataclass(frozen=True, eq=False)
 class Energies(Pieces):
-    """All energies (n, energies) [J] from those kept, each (n,), and from the energy at the start."""
+    """All energies (n, energies) [J] from the other ones, each (n,), and from the energy at the start."""
 
-    kept: Mapping[str, NDArray[Any]]
+    terms: Mapping[str, NDArray[Any]]
     start: float
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return len(self.kept["kinetic"]), len(ENERGIES)
+        return len(self.terms["kinetic"]), len(ENERGIES)
 
     @property
     def sources(self) -> tuple[NDArray[Any], ...]:
-        return tuple(self.kept.values())
+        return tuple(self.terms.values())
 
     def rows(self, first: int, last: int) -> Array:
-        part = {name: self.kept[name][first:last] for name in KEPT_ENERGIES}
+        part = {name: self.terms[name][first:last] for name in KEPT_ENERGIES}
         return np.column_stack([*part.values(), remainder(part, self.start)])
 
 

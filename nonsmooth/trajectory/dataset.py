@@ -16,7 +16,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from nonsmooth.trajectory.trajectory import Trajectory
+#: a `Trajectory`, whose module imports this one
+Run = TypeVar("Run", bound=Any)
 
 FORMAT = "nonsmooth-trajectory-2"
 #: rows of a file from which on it has no tables that follow from others
@@ -85,7 +86,7 @@ class Table:
         """Coordinate with the unit of each column, where they differ."""
         return f"{self.variable.removesuffix('_left')}_units"
 
-    def of(self, trajectory: Trajectory) -> Columns:
+    def of(self, trajectory: Any) -> Columns:
         """These columns of a trajectory."""
         name = self.variable.removesuffix("_left")
         columns: Columns = getattr(trajectory if name == self.variable else trajectory.left, name)
@@ -123,7 +124,7 @@ KNOWN = "|".join(
 )
 
 
-def to_dataset(run: Trajectory, *, complete: bool = False) -> xarray.Dataset:
+def to_dataset(run: Any, *, complete: bool = False) -> xarray.Dataset:
     """The trajectory as an `xarray.Dataset`.
 
     Tables have the dimension ``time`` and one that labels their columns; units, meaning and sign are attributes. Where
@@ -146,7 +147,7 @@ def to_dataset(run: Trajectory, *, complete: bool = False) -> xarray.Dataset:
     return xarray.Dataset(data, coordinates, facts)
 
 
-def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
+def save(run: Any, path: str | os.PathLike[str]) -> None:
     """Write a NetCDF file with a checksum, under a temporary name, then renamed, so that it is complete.
 
     Of more than a million rows those of tables that follow from others are left out, which `load` computes:
@@ -173,31 +174,15 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
     write_contents(data | coordinates, facts, path, "The trajectory")
 
 
-def load(cls: type[Trajectory], path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
-    """Read a file written by `save`; every array is bitwise identical.
-
-    Parameters
-    ----------
-    system : System, optional
-        The mechanism of the run, which files do not contain; required for `instant`, and for `at` with order 6.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is not a trajectory, damaged, or of another mechanism.
-
-    Warns
-    -----
-    ValidityWarning
-        For a file of an earlier version, which has no checksum, or internal states that are not read.
-    """
+def load(cls: type[Run], path: str | os.PathLike[str], system: System | None) -> Run:
+    """See `Trajectory.load`."""
     with stage("reading", str(path)):
         variables, attributes = read_contents(path, known=KNOWN, conventions=FORMAT, what="trajectory")
     if any(re.fullmatch(FORMER, name) for name in variables):
         warnings.warn(
             f"{path} is of a former version, whose internal states are not read: a run from its end begins anew.",
             ValidityWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     try:
         return _from_contents(cls, _with_derived_tables(variables), attributes, system)
@@ -208,7 +193,7 @@ def load(cls: type[Trajectory], path: str | os.PathLike[str], system: System | N
         raise InputError(f"{path} is not a complete trajectory ({reason}).") from error
 
 
-def contents(run: Trajectory, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def contents(run: Any, *, complete: bool) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Data, coordinates and attributes of a dataset."""
     data: dict[str, Any] = {}
     coordinates: dict[str, Any] = {"time": (("time",), run.t, {"units": "s", "long_name": "end of the step"})}
@@ -242,21 +227,18 @@ def contents(run: Trajectory, *, complete: bool) -> tuple[dict[str, Any], dict[s
     certificate = asdict(run.certificate)
     energy = certificate.pop("energy")
     facts = {
-        "Conventions": FORMAT,
-        "status": run.status,
-        "wall_seconds": run.wall_seconds,
-        "manifest": json.dumps(dict(run.manifest)),
-        "counts": json.dumps(run.counts),
+        "Conventions": FORMAT, "status": run.status, "wall_seconds": run.wall_seconds,
+        "manifest": json.dumps(dict(run.manifest)), "counts": json.dumps(run.counts),
         **{f"certificate_{name}": value for name, value in certificate.items()},
         **{f"energy_{name}": value for name, value in energy.items()},
         "verdict": json.dumps(asdict(run.verdict)),
-    }
+    }  # fmt: skip
     return data, coordinates, facts
 
 
 def _from_contents(
-    cls: type[Trajectory], variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None
-) -> Trajectory:  # fmt: skip
+    cls: type[Run], variables: Mapping[str, Variable], attributes: Mapping[str, Any], system: System | None
+) -> Run:  # fmt: skip
     """The trajectory of a complete file; ValueError and others if its data do not fit."""
     t = _read(variables, "time", ("time",))
     tables: dict[str, Any] = {}
@@ -287,27 +269,16 @@ def _from_contents(
         if origin is not None:
             lam_N = tables["lam_N"].table
             vectors = ForceAxes(origin.system, origin.parameters, tables["q"].array, lam_N, vectors)
+    end = State(
+        float(t[-1]), tables["q"].array[-1].copy(), tables["v"].array[-1].copy(), _internal_states(variables, "memory"),
+        np.array(tables["gap"].table[len(t) - 1 :])[0],
+    )  # fmt: skip
     return cls(
-        t=t,
-        left=left,
-        impacts=impacts,
-        certificate=Certificate(**worst, energy=energy),
-        counts=json.loads(attributes["counts"]),
-        manifest=manifest,
-        status=str(attributes["status"]),
-        end=State(
-            float(t[-1]),
-            tables["q"].array[-1].copy(),
-            tables["v"].array[-1].copy(),
-            _internal_states(variables, "memory"),
-            np.array(tables["gap"].table[len(t) - 1 :])[0],
-        ),
+        t=t, left=left, impacts=impacts, certificate=Certificate(**worst, energy=energy), manifest=manifest, end=end,
+        counts=json.loads(attributes["counts"]), status=str(attributes["status"]), force_axes=vectors, origin=origin,
         wall_seconds=float(attributes["wall_seconds"]),
-        verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN,
-        force_axes=vectors,
-        origin=origin,
-        **tables,
-    )
+        verdict=Verdict.read(json.loads(attributes["verdict"])) if "verdict" in attributes else UNKNOWN, **tables,
+    )  # fmt: skip
 
 
 def _read(variables: Mapping[str, Variable], name: str, dimensions: tuple[str, ...]) -> Any:
@@ -360,7 +331,7 @@ def _without_derived_tables(data: Mapping[str, Variable], lam_T: Any) -> dict[st
     length = tables["lam_N"].usual.length
     if length is not None:
         found["step"] = ("time",), length, {"units": "s", "long_name": "length of the steps of a row"}
-    for name, values in energy.kept.items():
+    for name, values in energy.terms.items():
         constant = values.strides == (0,)
         found[f"energy.{name}"] = (() if constant else ("time",)), values[0] if constant else values, {"units": "J"}
     found["energy.start"] = (), np.array(energy.start), data["energy"][2]
@@ -393,18 +364,18 @@ def _with_derived_tables(variables: Mapping[str, Variable]) -> dict[str, Variabl
         if name == "reaction_impact":
             usual = np.broadcast_to(0.0, base.shape)
         found[name] = ("time", *dimensions), SparseOverride(usual, at, by_row(values)), facts
-    kept = {}
+    terms = {}
     for name in KEPT_ENERGIES:
         dimensions, values, _ = variables[f"energy.{name}"]
         if dimensions not in ((), ("time",)):
             raise ValueError(f"energy.{name} is no energy at the rows")
-        kept[name] = np.broadcast_to(np.asarray(values, float), (rows,))
+        terms[name] = np.broadcast_to(np.asarray(values, float), (rows,))
     _, start, facts = variables["energy.start"]
-    found["energy"] = ("time", "energy_term"), Energies(kept, float(start)), facts
+    found["energy"] = ("time", "energy_term"), Energies(terms, float(start)), facts
     return found
 
 
-def _columns_of(run: Trajectory, kinds: Iterable[str] | None) -> dict[str, Columns]:
+def _columns_of(run: Any, kinds: Iterable[str] | None) -> dict[str, Columns]:
     """The columns of these tables, the `USUAL` ones by default."""
     if kinds is not None and not isinstance(kinds, Iterable):
         raise InputError(f"kinds must be names of tables, as ['q', 'lam_N'], got {shown(kinds)}.")
@@ -416,7 +387,7 @@ def _columns_of(run: Trajectory, kinds: Iterable[str] | None) -> dict[str, Colum
     return found
 
 
-def to_pandas(run: Trajectory, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
+def to_pandas(run: Any, kinds: Iterable[str] | None = None) -> pandas.DataFrame:
     """The rows as a `pandas.DataFrame`, whose index is the time [s].
 
     Parameters
@@ -453,7 +424,7 @@ def to_pandas(run: Trajectory, kinds: Iterable[str] | None = None) -> pandas.Dat
     return table
 
 
-def to_csv(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+def to_csv(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
     """Write the rows as a CSV file, whose first line has names with units: ``t [s],q:slider.x [m],...``.
 
     Parameters
@@ -474,7 +445,7 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] |
         write_bytes(text.getvalue().encode(), path_of(path, "The table to write"), "The table")
 
 
-def to_mat(run: Trajectory, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
+def to_mat(run: Any, path: str | os.PathLike[str], kinds: Iterable[str] | None = None) -> None:
     """Write the rows as a MAT file: ``t``; ``q``, ``q_names``, ``q_units`` and so on; and the table ``contacts``.
 
     Parameters

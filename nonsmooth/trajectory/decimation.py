@@ -23,13 +23,15 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.rows import AT_JUMPS, at_rows
 from nonsmooth.model.system import Observe, Seen, System
 from nonsmooth.step.constrained_motion import Mechanism
-from nonsmooth.trajectory.certificate import Balance, energy_series, worst_violation
+from nonsmooth.trajectory.certificate import SUMS, Balance, energy_series, worst_violation
 from nonsmooth.trajectory.columns import KEPT_ENERGIES, any_of_each, are_rows, bounds, by_tangent, means
 from nonsmooth.trajectory.store import Store
 
 #: rows of steps, by name: times ``t`` (k,), ``q``, ``v`` and `ARRAYS` (k, width), `SCALARS` (k,); and of those rows at
 #: which velocities jump `AT_JUMPS`
 Part = Mapping[str, NDArray[Any]]
+Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 #: numbers of a step: its length, its certificate, and what `energy_series` takes
 SCALARS = (
@@ -120,7 +122,7 @@ class DecimatedRows:
         energy, balance = energy_series(lengths, seen, a, self.balance)
         views = {"gap": seen.gap, "rate": seen.rate} | {name: energy[name] for name in KEPT_ENERGIES}
         views |= {name: a[name] for name in ("t", "q", "v", "mode")}
-        kept: slice | NDArray[np.intp] = slice(None)
+        kept: slice | Index = slice(None)
         if self.record > 1:
             kept = np.arange(-self.count % self.record, t.size, self.record)
             if not (kept.size and kept[-1] == t.size - 1):
@@ -159,15 +161,13 @@ class DecimatedRows:
             last=np.concatenate([before, last])[-2:],
         )  # fmt: skip
 
-    def _jumps(
-        self, table: Mapping[str, NDArray[Any]], a: Part, seen: Seen, kept: slice | NDArray[np.intp], lengths: Array
-    ) -> dict[str, NDArray[Any]]:
+    def _jumps(self, table: Part, a: Part, seen: Seen, kept: slice | Index, lengths: Array) -> dict[str, NDArray[Any]]:
         """The rows of tables that follow from the table in all other rows, see `nonsmooth.trajectory.columns`.
 
         These are rows at which velocities jump, or have jumped since the row that is kept before; and those whose step
         is not the difference of two times.
         """
-        ends: slice | NDArray[np.bool_]
+        ends: slice | Mask
         if isinstance(kept, slice):
             odd = np.flatnonzero(table["dt"].view(np.int64) != lengths.view(np.int64))
             into, ends = a["row"], slice(None)
@@ -227,25 +227,25 @@ class DecimatedRows:
         least = saved["least_gap"]
         if not (saved["worst"].shape == (4,) and least.shape == (system.nc,) and len(saved["extremes"]) == 3):
             raise ValueError("its sums are not complete")
+        numbers = {name: float(number) for name, number in saved["balance"].items() if name != "sums"}
+        balance = Balance(**numbers, sums={name: float(saved["balance"]["sums"][name]) for name in SUMS})
         self.store.put(0, table)
         self.jumps.put(0, jumps)
         return replace(
             self, count=count, kept=rows, jumped=at.size, impacts=(impacts,), worst=saved["worst"],
-            least_gap=least, extremes=saved["extremes"], balance=Balance.restored(saved["balance"]),
+            least_gap=least, extremes=saved["extremes"], balance=balance,
             last=saved.get("last"),
         )  # fmt: skip
 
 
-def _summed(array: Array, kept: slice | NDArray[np.intp]) -> Array:
+def _summed(array: Array, kept: slice | Index) -> Array:
     """Sums over the steps of each kept row."""
     if isinstance(kept, slice):
         return array
     return np.asarray(np.add.reduceat(array, np.concatenate([[0], kept[:-1] + 1]), axis=0))
 
 
-def _impacts(
-    a: Part, system: System, jumps: NDArray[np.bool_], seen: Seen, last: Array | None, constant: bool
-) -> Array:  # fmt: skip
+def _impacts(a: Part, system: System, jumps: Mask, seen: Seen, last: Array | None, constant: bool) -> Array:
     """Impacts of rows (k, 7), with the impulses of contacts that are closed; `jumps`: those without collision.
 
     Velocity-level schemes with constant steps close the rate of a lasting contact by an impulse in each step, and since
@@ -284,9 +284,7 @@ def _impacts(
     return np.column_stack([a["t"][a["row"][hit]], contact, *(part[hit, contact] for part in parts)])
 
 
-def loaded(
-    approach: Array, before: Array, lengths: Array, some: slice | NDArray[np.intp] = slice(None)
-) -> NDArray[np.bool_]:
+def loaded(approach: Array, before: Array, lengths: Array, some: slice | Index = slice(None)) -> Mask:
     """Whether an approach is no faster than the load of a few constant steps makes it, as of a lasting contact that is
     open for some, since velocity-level schemes close its rate and not its gap. A bounce as short is not resolved.
 
@@ -305,7 +303,7 @@ def loaded(
     return np.asarray(equal[:, None] & (-approach <= OPEN_FOR * (before - approach)))
 
 
-def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -> tuple[Part, NDArray[np.bool_]]:
+def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -> tuple[Part, Mask]:
     """Rows of steps, in which the impulses of jumps are those of impacts, and which contacts of the rows at which
     velocities jump these are (m, nc).
 
@@ -319,7 +317,7 @@ def with_jumps(a: Part, last: Array | None, system: System, parameters: Array) -
     some = np.any(leaps & frictional, axis=1)
     if not np.any(some):
         return a, none
-    m, found = Mechanism(system, parameters, 1.0), dict[int, tuple[NDArray[np.bool_], Array]]()
+    m, found = Mechanism(system, parameters, 1.0), dict[int, tuple[Mask, Array]]()
     for row, leap in zip(rows[some].tolist(), leaps[some], strict=True):
         v_start = a["v"][row - 1] if row else (None if last is None else last[-1, 1 + 2 * system.nc :])
         if v_start is not None and _is_jump(m, a, row, np.flatnonzero(leap), v_start):
@@ -368,7 +366,7 @@ class Jump:
         )
 
 
-def _leaps(a: Part, last: Array | None, system: System) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _leaps(a: Part, last: Array | None, system: System) -> tuple[Index, Mask]:
     """Rows of steps without impact in which a contact has a mean force much larger than in both steps before, and which
     contacts these are (n, nc)."""
     P_N, dt = a["P_N"], a["dt"]
@@ -402,9 +400,7 @@ def _change(m: Mechanism, W: Array, bonds: Array) -> tuple[Array, Array]:
     return np.asarray(free + by_bonds @ P)[:, 0], np.asarray(P, dtype=float)[:, 0]
 
 
-def _is_jump(
-    m: Mechanism, a: Part, row: int, index: NDArray[np.intp], v_start: Array
-) -> bool:  # fmt: skip
+def _is_jump(m: Mechanism, a: Part, row: int, index: Index, v_start: Array) -> bool:
     """Whether no forces of these contacts keep their gaps closed while they slide as at the start of the step."""
     at, along, n = m.at(float(a["t"][row]), a["q"][row]), m.along(index), index.size
     W_N, W_T, P_N, P_T = at.W_N[:, index], at.W_T[:, along], a["P_N"][row, index], a["P_T"][row, along]
@@ -421,9 +417,7 @@ def _is_jump(
     return float(P_N @ (W_N.T @ delta_v)) <= 0.0
 
 
-def _make_impact(
-    m: Mechanism, a: Part, row: int, index: NDArray[np.intp], v_start: Array
-) -> None:  # fmt: skip
+def _make_impact(m: Mechanism, a: Part, row: int, index: Index, v_start: Array) -> None:
     """Make the impulses of these contacts in a row those of an impact, with its joint impulses and its loss."""
     t, q, dt = float(a["t"][row]), a["q"][row], float(a["dt"][row])
     at, along = m.at(t, q), m.along(index)

@@ -311,7 +311,7 @@ class RowMotion:
         return q, v
 
     def _end(self, row: Index, side: str) -> tuple[Array, ...]:
-        """What the polynomial interpolates at rows, each (n, nq)."""
+        """Values and derivatives at rows that the polynomial interpolates, each (n, nq)."""
         return self.q[row], self.coordinates.rates(self.q[row], self.v[side][row])
 
 
@@ -354,7 +354,7 @@ class Motions(RowMotion):
             t=at.t,
             q=Columns("coordinate", names.q, q, names.q_units),
             v=Columns("velocity", names.v, v, names.v_units),
-            a=table("acceleration", names.v, "a", acceleration_units(names.v_units)),
+            a=table("acceleration", names.v, "a", [f"{unit.removesuffix('/s')}/s^2" for unit in names.v_units]),
             lam_g=table("constraint", names.constraints, "lam_g", forces),
             reaction=table("reaction", names.reactions, "reaction", names.reaction_units),
             lam_N=lam_N,
@@ -366,11 +366,6 @@ class Motions(RowMotion):
     def _end(self, row: Index, side: str) -> tuple[Array, ...]:
         a = self.accelerations(row, side)
         return *super()._end(row, side), self.coordinates.second_rates(self.q[row], self.v[side][row], a)
-
-
-def acceleration_units(units: Sequence[str]) -> list[str]:
-    """Units of the rates of velocities."""
-    return [f"{unit.removesuffix('/s')}/s^2" for unit in units]
 
 
 class Forces(NamedTuple):
@@ -495,13 +490,16 @@ class CompliantLaw:
             found: Array = this.equations.at(time, q[0], v[0], touching[begin], this.approach[begin], z).bristle_rates
             return found
 
+        def constant(z: Array, time: float) -> Array:
+            return z
+
         changes = np.flatnonzero((touching[1:] != touching[:-1]).any(axis=1)) + 1
         spans: list[tuple[int, Callable[[float], Array]]] = []
         for begin, end in pairwise([0, *changes.tolist(), len(t) - 1]):
             if begin > 0:
                 z = np.where((touching[begin] != touching[begin - 1])[self.owner], 0.0, z)
             if end == begin or not touching[begin][self.owner].any():
-                spans.append((begin, lambda time, z=z: z))
+                spans.append((begin, partial(constant, z)))
                 continue
             found = solve_ivp(
                 partial(rates, begin), (t[begin], t[end]), z, "LSODA", dense_output=True, rtol=RTOL, atol=ATOL,

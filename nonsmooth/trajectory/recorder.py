@@ -288,7 +288,8 @@ class Recorder:
         first, last = (dict(zip(ENERGIES, energies[k : k + 1][0].tolist(), strict=True)) for k in (0, len(a["t"]) - 1))
         kinetic_start = first["kinetic"] + first["loss_impacts"] - first["work_drivers"]
         ledger = EnergyLedger(kinetic_start=kinetic_start, potential_start=first["potential"], **last)
-        certificate = Certificate(*rows.worst.tolist(), ledger)
+        gap, joint, complementarity, motion = rows.worst.tolist()
+        certificate = Certificate(gap, joint, complementarity, motion, ledger)
         status, verdict = first_verdict(
             system, parameters, certificate, q=a["q"], gap=rows.least_gap[None],
             energy=dict(zip(ENERGIES, rows.extremes.T, strict=True)), counts=counts, status=status,
@@ -307,9 +308,7 @@ class Recorder:
             wall_seconds=float(wall_seconds),
         )  # fmt: skip
 
-    def _trajectory(
-        self, a: Mapping[str, NDArray[Any]], at_jumps: Mapping[str, NDArray[Any]], end: State, **results: Any
-    ) -> Trajectory:
+    def _trajectory(self, a: Part, at_jumps: Part, end: State, **results: Any) -> Trajectory:
         """The trajectory of these rows, whose other tables are computed when they are read."""
         system, names = self.system, self.system.names
 
@@ -331,17 +330,12 @@ class Recorder:
             q=Columns("coordinate", names.q, a["q"], names.q_units),
             v=Columns("velocity", names.v, a["v"], names.v_units),
             left=Left(Columns("velocity", names.v, v_left, names.v_units), by_contact(rate_left, "m/s")),
-            gap=by_contact(a["gap"], "m"),
-            gap_rate=by_contact(a["rate"], "m/s"),
-            P_N=by_contact(a["P_N"], "N s"),
-            P_T=by_contact(by_tangent(a["P_T"], system), "N s"),
-            lam_N=by_contact(lam_N, "N"),
+            gap=by_contact(a["gap"], "m"), gap_rate=by_contact(a["rate"], "m/s"), P_N=by_contact(a["P_N"], "N s"),
+            P_T=by_contact(by_tangent(a["P_T"], system), "N s"), lam_N=by_contact(lam_N, "N"),
             mode=by_contact(a["mode"], "1"),
             reaction=Columns("reaction", names.reactions, a["reaction"], names.reaction_units),
             reaction_impact=Columns("reaction", names.reactions, reaction_impact, impulse_units),
-            manifest=self.manifest,
-            end=replace(end, gap=np.array(a["gap"][len(a["t"]) - 1 :])[0]),
+            manifest=self.manifest, end=replace(end, gap=np.array(a["gap"][len(a["t"]) - 1 :])[0]),
             force_axes=ForceAxes(system, self.parameters, a["q"], lam_N, lam_T),
-            origin=Origin(system, self.parameters, self._start),
-            **results,
-        )
+            origin=Origin(system, self.parameters, self._start), **results,
+        )  # fmt: skip

@@ -89,7 +89,15 @@ class _Column:
                 bits, same = values.view(np.int64), self.same.view(np.int64)
                 if not (np.any(bits[-1:] != same) or np.any(bits != same)):  # mostly the last one tells
                     return
-            self._write_constant(at, room)
+            if self.same is not None and at > 0:  # the number of all rows so far
+                if not self.filed:
+                    self.array = np.empty(max(at, room), self.kind)
+                    self.array[:at] = self.same[0]
+                else:
+                    self.file = tempfile.TemporaryFile(buffering=0)
+                    self._map(at)
+                    for k in range(0, at, AT_ONCE):
+                        self._write(k, np.full(min(AT_ONCE, at - k), self.same[0]))
             self.differs = True
         end = at + len(values)
         if at == 0 and self.file is None and end >= room:
@@ -114,19 +122,6 @@ class _Column:
         if self.file is None and self.differs and rows < len(self.array):
             with contextlib.suppress(ValueError):  # rows have been handed out
                 self.array.resize((rows, *self.width))
-
-    def _write_constant(self, rows: int, room: int) -> None:
-        """Write the number of all rows so far."""
-        if self.same is None or rows == 0:
-            return
-        if not self.filed:
-            self.array = np.empty(max(rows, room), self.kind)
-            self.array[:rows] = self.same[0]
-            return
-        self.file = tempfile.TemporaryFile(buffering=0)
-        self._map(rows)
-        for k in range(0, rows, AT_ONCE):
-            self._write(k, np.full(min(AT_ONCE, rows - k), self.same[0]))
 
     def first(self, rows: int) -> NDArray[Any]:
         if not self.differs and self.same is not None and self.same.size:

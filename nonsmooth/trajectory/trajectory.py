@@ -21,11 +21,13 @@ from nonsmooth.progress import stage
 from nonsmooth.trajectory import dataset as files
 from nonsmooth.trajectory.certificate import Certificate
 from nonsmooth.trajectory.columns import Columns, ForceAxes, Left, impact_table
-from nonsmooth.trajectory.instants import Instants, Motions, Origin, RowMotion, States, acceleration_units, places
+from nonsmooth.trajectory.instants import Instants, Motions, Origin, RowMotion, States, places
 from nonsmooth.trajectory.verdict import UNKNOWN, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from nonsmooth.model.system import System
 
 
 #: packages above this one, which draw and convert runs and are imported when they are called: name -> module
@@ -250,7 +252,7 @@ class Trajectory:
     def acceleration(self) -> Columns:
         """Accelerations at the rows, right limits; those of the left are ``instant(run.t, side="left").a``."""
         rows = np.arange(len(self.t))
-        units = acceleration_units(self.v.unit_list)
+        units = [f"{unit.removesuffix('/s')}/s^2" for unit in self.v.unit_list]
         return Columns("acceleration", self.v.names, self._motions.accelerations(rows, "right"), units)
 
     @cached_property
@@ -264,10 +266,30 @@ class Trajectory:
 
     to_dataset = files.to_dataset
     save = files.save
-    load = classmethod(files.load)
     to_pandas = files.to_pandas
     to_mat = files.to_mat
     to_csv = files.to_csv
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
+        """Read a file written by `save`; every array is bitwise identical.
+
+        Parameters
+        ----------
+        system : System, optional
+            The mechanism of the run, which files do not contain; required for `instant`, and for `at` with order 6.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, or it is not a trajectory, damaged, or of another mechanism.
+
+        Warns
+        -----
+        ValidityWarning
+            For a file of an earlier version, which has no checksum, or internal states that are not read.
+        """
+        return files.load(cls, path, system)
 
     def _repr_html_(self) -> str:
         """Display in a notebook: the mechanism in motion and its contact modes, in a frame; see `report`."""

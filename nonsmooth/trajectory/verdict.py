@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,8 @@ from nonsmooth.model.system import System
 from nonsmooth.trajectory.certificate import Certificate
 from nonsmooth.trajectory.columns import AT_ONCE, SparseOverride, any_of_each, bounds, where
 
-if TYPE_CHECKING:
-    from nonsmooth.trajectory.trajectory import Trajectory
-
+#: a `Trajectory`, whose module imports this one
+Run = TypeVar("Run", bound=Any)
 Index = NDArray[np.intp]
 
 #: share of the energy lost (or of LEAST of the kinetic energy or of the work of drivers, if larger) that may be missing
@@ -238,7 +237,7 @@ def _signs_of_sums(
     return signs
 
 
-def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[str, float]:
+def missed_contacts(run: Any, system: System, parameters: Array) -> dict[str, float]:
     """Contacts that overlap between two rows at which they are open, or, of rigid contact, at a row between two steps
     without impulses; each with the first time [s] of this.
 
@@ -278,7 +277,7 @@ def missed_contacts(run: Trajectory, system: System, parameters: Array) -> dict[
     return {system.contact_names[contact]: missed[contact] for contact in sorted(missed)}
 
 
-def _approaching_then_separating(run: Trajectory, system: System, free: NDArray[np.bool_]) -> tuple[Index, Index]:
+def _approaching_then_separating(run: Any, system: System, free: NDArray[np.bool_]) -> tuple[Index, Index]:
     """Intervals between rows, and contacts that are free in them (n - 1, nc), which close at the beginning and open at
     the end, and whose tangents may meet below zero."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.table
@@ -308,7 +307,7 @@ def _approaching_then_separating(run: Trajectory, system: System, free: NDArray[
     return k[low], i[low]
 
 
-def _bounds_below(run: Trajectory, system: System, k: Index, i: Index, least: Array) -> tuple[Index, Array]:
+def _bounds_below(run: Any, system: System, k: Index, i: Index, least: Array) -> tuple[Index, Array]:
     """Which intervals that begin with rows k, of contacts i, have tangents that meet below `least`, and at what gap."""
     v, each = run.v.array, np.arange(system.nc)
     found, lows = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
@@ -329,7 +328,7 @@ def _bounds_below(run: Trajectory, system: System, k: Index, i: Index, least: Ar
 
 
 def _divide(
-    run: Trajectory, system: System, parameters: Array, k: Index, i: Index, least: Array, missed: dict[int, float]
+    run: Any, system: System, parameters: Array, k: Index, i: Index, least: Array, missed: dict[int, float]
 ) -> None:  # fmt: skip
     """Divide intervals that begin with rows k, of contacts i, until their gaps are open, or missed as below `least`."""
     v = run.v.array
@@ -352,7 +351,7 @@ def _divide(
         turn, i, least = np.tile(turn[open_], 2), np.tile(i[open_], 2), np.tile(least[open_], 2)
 
 
-def signs_between_rows(run: Trajectory, system: System, parameters: Array) -> tuple[str, ...]:
+def signs_between_rows(run: Any, system: System, parameters: Array) -> tuple[str, ...]:
     """Signs that a load may vary faster than its samples show, if steps are longer than these, and that contacts are
     missed."""
     signs = []
@@ -369,7 +368,7 @@ def signs_between_rows(run: Trajectory, system: System, parameters: Array) -> tu
     return tuple(signs)
 
 
-def with_signs_between_rows(run: Trajectory, system: System, parameters: Array) -> Trajectory:
+def with_signs_between_rows(run: Run, system: System, parameters: Array) -> Run:
     """The run, whose verdict has these signs; a complete one is not lost for lack of memory to evaluate them."""
     try:
         signs = signs_between_rows(run, system, parameters)
@@ -385,7 +384,7 @@ def with_signs_between_rows(run: Trajectory, system: System, parameters: Array) 
     return run
 
 
-def _spans(run: Trajectory, k: Index, i: Index) -> Array:
+def _spans(run: Any, k: Index, i: Index) -> Array:
     """Time, gap and gap velocity at the beginning and at the end of intervals that begin with rows k, of contacts i."""
     gap, right, left = run.gap.array, run.gap_rate.array, run.left.gap_rate.array
     return np.column_stack([run.t[k], gap[k, i], right[k, i], run.t[k + 1], gap[k + 1, i], left[k + 1, i]])

@@ -85,23 +85,9 @@ def difference(
     """The difference of a run and a finer one, from the start to `until` [s] or the end of the shorter one."""
     start, end = float(fine.t[0]), min(float(coarse.t[-1]), float(fine.t[-1]), until)
     t = np.linspace(start, end, GRID + 1)
-    apart = _distance(coarse, fine, radii, t) / scale.length
-    if coarse.compliant and fine.compliant:
-        (peaks, _), (finer, error) = compliant_peaks(coarse, end), compliant_peaks(fine, end)
-    else:
-        window = WINDOW * (float(fine.t[-1]) - start)
-        peaks, finer, error = peak_forces(coarse, window, end), peak_forces(fine, window, end), 0.0
-    largest = float(np.max(finer, initial=0.0))
-    force = float(np.max(np.abs(peaks - finer) + error, initial=0.0)) / largest if largest > 0.0 else 0.0
-    parted, lost = (next(iter(t[~(apart <= limit)]), math.inf) for limit in (PARTED, accuracy))
-    return Difference(float(np.max(apart)), force, float(parted), float(lost))
-
-
-def _distance(a: Trajectory, b: Trajectory, radii: Array, t: Array) -> Array:
-    """Largest difference (len(t),) [m] of a coordinate."""
-    one, other = coordinates(a, t), coordinates(b, t)
-    index, by_name = {name: i for i, name in enumerate(a.q.names)}, dict(zip(a.v.names, radii, strict=True))
-    largest = np.zeros(len(t))
+    largest = np.zeros(len(t))  # difference [m] of a coordinate
+    one, other = coordinates(coarse, t), coordinates(fine, t)
+    index, by_name = {name: i for i, name in enumerate(coarse.q.names)}, dict(zip(coarse.v.names, radii, strict=True))
     for name, radius in by_name.items():
         body, _, label = name.rpartition(".")
         if name in index:
@@ -114,7 +100,16 @@ def _distance(a: Trajectory, b: Trajectory, radii: Array, t: Array) -> Array:
             turned = 2.0 * (w * u_ - w_ * u - np.cross(u, u_))
             lengths = np.array([by_name[f"{body}.w{axis}"] for axis in "xyz"])
             largest = np.maximum(largest, np.max(np.abs(turned) * lengths, axis=1))
-    return largest
+    apart = largest / scale.length
+    if coarse.compliant and fine.compliant:
+        (peaks, _), (finer, error) = compliant_peaks(coarse, end), compliant_peaks(fine, end)
+    else:
+        window = WINDOW * (float(fine.t[-1]) - start)
+        peaks, finer, error = peak_forces(coarse, window, end), peak_forces(fine, window, end), 0.0
+    peak = float(np.max(finer, initial=0.0))
+    force = float(np.max(np.abs(peaks - finer) + error, initial=0.0)) / peak if peak > 0.0 else 0.0
+    parted, lost = (next(iter(t[~(apart <= limit)]), math.inf) for limit in (PARTED, accuracy))
+    return Difference(float(np.max(apart)), force, float(parted), float(lost))
 
 
 def peak_forces(run: Trajectory, window: float, until: float = math.inf) -> Array:
