@@ -52,7 +52,8 @@ def modes(
     Craig-Bampton, whose static deflections comprise the rigid motions; dependent ones are dropped.
 
     The deflection under loads in equilibrium at the interface is that of the finite elements. Under loads that
-    accelerate the body it is so with ``"free"``, and approached as `keep` grows with Craig-Bampton.
+    accelerate the body it is so with ``"free"``, and approached as `keep` grows with Craig-Bampton. InputError for an
+    unknown node, more modes than there are degrees of freedom, negative damping, or another method.
 
     Parameters
     ----------
@@ -66,11 +67,6 @@ def modes(
     stiffening
         Whether beams shorten as they bend, by which axial forces add to their stiffness in bending. Finite elements
         without beams, whose axial forces are unknown, have no such stiffness.
-
-    Raises
-    ------
-    InputError
-        For an unknown node, more modes than there are degrees of freedom, negative damping, or another method.
 
     References
     ----------

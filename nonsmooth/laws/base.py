@@ -64,10 +64,7 @@ def check_numbers(made: Any) -> None:
 class Law(metaclass=InUnits):
     """Base of contact laws and of their parts.
 
-    Raises
-    ------
-    InputError
-        For a number outside the range, or out of the order, that its parameter states.
+    InputError for a number outside the range, or out of the order, that its parameter states.
     """
 
     #: lengths [m] that the law requires: effective_radius, radius of journal or circle, clearance, length of a bearing

@@ -97,6 +97,9 @@ def length(vector: Expression) -> Expression:
 class Compliant(Law):
     """Compliant contact: a normal law and, optionally, a friction law.
 
+    InputError if an argument is not a law, or a class instead of an object, or both laws have a number of the same
+    name.
+
     Parameters
     ----------
     normal : NormalLaw
@@ -106,11 +109,6 @@ class Compliant(Law):
     slowest : [m/s], > 0
         Lower bound of the approach velocity, by which hysteresis laws divide: it vanishes if a contact begins at rest.
         Not a parameter of the system.
-
-    Raises
-    ------
-    InputError
-        If an argument is not a law, or a class instead of an object, or both laws have a number of the same name.
 
     Examples
     --------

@@ -37,6 +37,9 @@ class Rigid(Law):
         dgamma = G dP,   dP_T = -mu dP_N sgn(gamma_T), or |dP_T| <= mu dP_N where it sticks
         Routh: P_N,e = e P_N,c          Stronge: W_e = -e^2 W_c,  dW = gamma_N dP_N
 
+    InputError if a coefficient is not a number in its range, or another law than Newton's is given tangential
+    restitution.
+
     Parameters
     ----------
     restitution : e [-], 0 <= e <= 1
@@ -54,11 +57,6 @@ class Rigid(Law):
         No parameter of the system, and the same for all contacts of a mechanism.
         All laws except Newton's require impacts that are separate from forces: in `EventDriven`, in the Gauss steppers
         with `Landing`, and in `MoreauJean`, which then applies them between its steps.
-
-    Raises
-    ------
-    InputError
-        If a coefficient is not a number in its range, or another law than Newton's is given tangential restitution.
 
     Notes
     -----

@@ -106,10 +106,7 @@ def names() -> tuple[str, ...]:
 def by_name(name: str) -> Callable[..., Solver]:
     """The class of that name in kebab case, for the command line; "daqp" and "qrqp" are CasadiQP with that plugin.
 
-    Raises
-    ------
-    InputError
-        If there is none; the message lists all.
+    InputError if there is none; the message lists all.
 
     Examples
     --------

@@ -152,7 +152,7 @@ class MostaghelDavis(SlipLaw):
         "rational"  f(x) = x / (1 + |x|)                mu_d/v_0
 
     The first three are smooth, the last one once differentiable. None sticks: creep as listed. The last two approach
-    mu_d slowly: at 10 v_0 they are 6 and 9 % below it.
+    mu_d slowly: at 10 v_0 they are 6 and 9 % below it. InputError if there is no function with this name.
 
     Parameters
     ----------
@@ -160,11 +160,6 @@ class MostaghelDavis(SlipLaw):
         No parameter of the system.
     friction, slip_speed : mu_d [-], >= 0; v_0 [m/s], > 0
         v_0 is the inverse of the authors' alpha.
-
-    Raises
-    ------
-    InputError
-        If there is no function with this name.
 
     References
     ----------

@@ -307,16 +307,8 @@ def newton(
 
     A step is halved until its merit |F|^2 is below the largest of the last `MEMORY` ones; `PATIENCE` steps without
     progress end an attempt. Up to `rounds` further attempts start from the best iterate after Gauss-Seidel sweeps,
-    `SWEEPS` at first and twice as many each time.
-
-    Returns
-    -------
-    z : array
-        The best iterate.
-    iterations : int
-        Number of Newton steps.
-    error : float
-        Its residual; for `CONE` |F|, which is equivalent, since b is of order one.
+    `SWEEPS` at first and twice as many each time. Returned are the best iterate, the number of Newton steps, and its
+    residual; for `CONE` |F|, which is equivalent, since b is of order one.
     """
     z, best = start.copy(), start.copy()
     iterations, error = _descend(kind, A, b, mu, d, e, best, limit, RIDGES[0], tolerance)

@@ -168,31 +168,10 @@ def follow(
 ) -> tuple[Array, int, float]:  # fmt: skip
     """Follow the path of a program in space from s until the residual test is passed, or s cannot be reduced further.
 
-    Parameters
-    ----------
-    A, b, mu, e
-        As in `nonsmooth.solvers.kernels.friction`, three rows per contact, with a unit diagonal.
-    start : array
-        Impulses from which Newton's method starts at the first s.
-    s : float
-        First value, in the unit of b.
-    memory : int
-        Number of previous values of |F|^2, the largest of which bounds that of the next iterate.
-    growth : float
-        Factor of the ridge when steps become short.
-    limit : int
-        Largest number of Newton steps.
-    tolerance : float
-        Residual at which the path ends.
-
-    Returns
-    -------
-    z : array
-        The best iterate.
-    iterations : int
-        Number of Newton steps.
-    error : float
-        Its residual.
+    A has a unit diagonal; Newton's method starts from impulses `start` at the first s, in the unit of b. The largest of
+    the last `memory` values of |F|^2 bounds that of the next iterate; `growth` is the factor of the ridge when steps
+    become short; there are at most `limit` Newton steps. Returned are the best iterate, the number of Newton steps, and
+    its residual.
     """
     z, good, best, u = start.copy(), start.copy(), start.copy(), np.zeros(b.size)
     error = residual(A, b, mu, 3, e, z, u)
