@@ -1,13 +1,5 @@
 """Integrators of initial-value problems: SciPy's, and SUNDIALS' CVODES through CasADi.
 
-========  ======================================================  ===============
-`Dop853`  explicit Runge-Kutta of order 8                         SciPy
-`Radau`   implicit Runge-Kutta of order 5, for stiff contacts     SciPy
-`Bdf`     variable order, implicit                                SciPy
-`Lsoda`   switches between Adams and BDF by itself                SciPy (ODEPACK)
-`Cvodes`  variable order, implicit; many steps per call           SUNDIALS
-========  ======================================================  ===============
-
 A session is restarted when the equations change, and returns one piece of the solution after the other.
 """
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, QP, ContactProgram, Program, Solution
+from nonsmooth.programs.projections import Disk
 from nonsmooth.settings import settings
 from nonsmooth.solvers.kernels import TimedKernel
 
@@ -163,8 +164,7 @@ class NormalisedContact:
         P = self.contact_rows(z)
         P[:, 0] = np.maximum(P[:, 0], 0.0)
         if self.d > 1:
-            length, reach = np.linalg.norm(P[:, 1:], axis=1), self.mu * P[:, 0]
-            P[:, 1:] *= np.where(length > reach, reach / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+            P[:, 1:] = Disk(self.mu * P[:, 0]).project(P[:, 1:])
         return z
 
     def solution(self, z: Array, iterations: int, solver: Any, complaint: str) -> Solution:
