@@ -68,8 +68,7 @@ class Rigid(Law):
     since (P_e - e P_c)' gamma⁺ <= 0: P_N,e beyond e P_N,c acts at zero gap velocity, and of all friction impulses
     within mu P_N,e, of which e P_T,c is one, P_T,e dissipates most. Stronge's law dissipates at each contact the work
     of friction and (1 - e^2) |W_c|, for any coefficients of the others; where slip stops or reverses, it is the limit
-    of stiff compliant contact with hysteresis. Contacts that approach simultaneously form one impact, in which each
-    receives impulse in proportion to its approach velocity; contacts that this makes approach impact next.
+    of stiff compliant contact with hysteresis.
 
     References
     ----------
