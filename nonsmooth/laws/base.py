@@ -17,8 +17,8 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import InUnits, Quantity, declarations
 from nonsmooth.settings import is_number, wrong_flag
 
-#: a number or a CasADi expression
-Expression = Any
+#: a number or a CasADi expression, and a column of them
+Expression = Vector = Any
 
 
 @dataclass(frozen=True)
