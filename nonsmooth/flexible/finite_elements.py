@@ -186,8 +186,9 @@ def assemble(*parts: FiniteElements) -> FiniteElements:
     from scipy.sparse import coo_array
 
     at: dict[str, tuple[Any, Any, Array]] = {}
-    mass, stiffness, slender, points = [], [], [], []
-    total = 0
+    mass: list[tuple[Any, Any, Any]] = []
+    stiffness: list[tuple[Any, Any, Any]] = []
+    slender, points, total = [], [], 0
     for part in parts:
         to = np.full(part.count, -1)
         for i, name in enumerate(part.names):

@@ -18,7 +18,8 @@ from nonsmooth.quantities import InUnits, Quantity, declarations
 from nonsmooth.settings import is_number, wrong_flag
 
 #: a number or a CasADi expression, and a column of them
-Expression = Vector = Any
+Expression = Any
+Vector = Any
 
 
 @dataclass(frozen=True)
