@@ -258,17 +258,11 @@ def newton_step(
     if c.size != n:
         return new_x, new_y, new_active, False
     # dx = -(offset + slope Y) with Y the new multipliers of the pairs: c_y dy = c_y Y - c_y y
-    M, R = np.empty((n, n)), np.empty((n, 1 + m))
-    for i in range(n):
-        for j in range(n):
-            M[i, j] = c_x[i, moving[j]]
-        R[i, 0] = c[i]
-        for j in range(y.size):
-            R[i, 0] -= c_y[i, j] * y[j]
-        for j in range(m):
-            R[i, 1 + j] = c_y[i, binding[j]]
-    lu, pivots, column = np.empty((n, n)), np.empty(n, np.int64), np.empty(n)
-    _factor(M, np.arange(n), n, 0.0, lu, pivots)
+    R, lu, pivots, column = np.empty((n, 1 + m)), np.empty((n, n)), np.empty(n, np.int64), c.copy()
+    for j in range(y.size):
+        column -= c_y[:, j] * y[j]
+    R[:, 0], R[:, 1:] = column, c_y[:, binding]
+    _factor(np.ascontiguousarray(c_x[:, moving]), np.arange(n), n, 0.0, lu, pivots)
     for i in range(n):
         if lu[i, i] == 0.0:
             return new_x, new_y, new_active, False
@@ -276,23 +270,17 @@ def newton_step(
         column[:] = R[:, j]
         _solve(lu, pivots, n, column)
         R[:, j] = column
-    A, b, start, row = np.empty((m, m)), np.empty(m), np.empty(m, np.bool_), np.empty(1 + m)
+    A, b, row = np.empty((m, m)), np.empty(m), np.empty(1 + m)
     for k in range(m):
         pair = binding[k]
-        row[0] = G[pair]
+        row[0], row[1:] = G[pair], G_y[pair][binding]
         for j in range(y.size):
             row[0] -= G_y[pair, j] * y[j]
-        for j in range(m):
-            row[1 + j] = G_y[pair, binding[j]]
         for i in range(n):
-            factor = G_x[pair, moving[i]]
-            for j in range(1 + m):
-                row[j] -= factor * R[i, j]
+            row -= G_x[pair, moving[i]] * R[i]
         b[k] = row[0] / G_scale[pair]
-        for j in range(m):
-            A[k, j] = row[1 + j] * y_scale[binding[j]] / G_scale[pair]
-        start[k] = active[pair]
-    z, _, closed, _, _ = mixed_lcp(A, b, 0, start, max_iterations)
+        A[k] = row[1:] * y_scale[binding] / G_scale[pair]
+    z, _, closed, _, _ = mixed_lcp(A, b, 0, active[binding], max_iterations)
     for k in range(m):
         new_y[binding[k]] = z[k] * y_scale[binding[k]]
         new_active[binding[k]] = closed[k]

@@ -72,12 +72,8 @@ def lemke(A: Array, b: Array, e: int, limit: int) -> tuple[Array, NDArray[np.boo
     m = b.size
     z_0, right, T = 2 * m, 2 * m + 1, np.zeros((m, 2 * m + 2))
     basis, candidates = np.arange(m), np.zeros(m, np.bool_)
-    for i in range(m):
-        T[i, i] = 1.0
-        T[i, m : 2 * m] = -A[i]
-        T[i, z_0] = 0.0 if i < e else -1.0
-        T[i, right] = b[i]
-        candidates[i] = i >= e
+    T[:, :m], T[:, m:z_0], T[:, right] = np.eye(m), -A, b
+    T[e:, z_0], candidates[e:] = -1.0, True
     for j in range(e):
         row = -1
         for i in range(e):
@@ -167,8 +163,7 @@ def enumerate_modes(
                 continue
             tried += 1
             size = e
-            for i in range(e):
-                rows[i] = i
+            rows[:e] = owner[:e]
             for k in range(contacts):
                 if modes[k] != OPEN:
                     rows[size] = e + k * d

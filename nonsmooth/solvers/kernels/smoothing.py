@@ -93,7 +93,6 @@ def _functions(
 @njit(cache=True)
 def _jacobian(A: Array, mu: Array, e: int, X: Array, Y: Array, J: Array) -> None:
     """J = X + Y A in the rows of contacts, A in bilateral rows."""
-    m = A.shape[0]
     J[:e] = A[:e]
     for k in range(mu.size):
         i = e + 3 * k
@@ -104,10 +103,8 @@ def _jacobian(A: Array, mu: Array, e: int, X: Array, Y: Array, J: Array) -> None
             J[i, i] += X[k, 0, 0]
             continue
         for r in range(3):
-            for j in range(m):
-                J[i + r, j] = Y[k, r, 0] * A[i, j] + Y[k, r, 1] * A[i + 1, j] + Y[k, r, 2] * A[i + 2, j]
-            for c in range(3):
-                J[i + r, i + c] += X[k, r, c]
+            J[i + r] = Y[k, r, 0] * A[i] + Y[k, r, 1] * A[i + 1] + Y[k, r, 2] * A[i + 2]
+            J[i + r, i : i + 3] += X[k, r]
 
 
 @njit(cache=True)
