@@ -284,6 +284,8 @@ def beam(
 ) -> FiniteElements:
     """Finite elements of a straight beam.
 
+    InputError for ends at one place, no elements, places out of order, or another word for the element.
+
     Parameters
     ----------
     start, end : (3,) [m]
@@ -305,11 +307,6 @@ def beam(
         since moments are continuous and not curvatures.
     timoshenko
         Shear deformation and rotary inertia, for cubic elements.
-
-    Raises
-    ------
-    InputError
-        For ends at one place, no elements, places out of order, or another word for the element.
 
     Examples
     --------

@@ -104,17 +104,15 @@ class FiniteElements(WithNodes):
     ) -> "FiniteElements":
         """With a rigid mass at a node.
 
+        InputError for an unknown node, a mass that is not positive, or an inertia or offset at a node without
+        rotations.
+
         Parameters
         ----------
         mass, inertia : [kg], (3,) or (3, 3) [kg m^2]
             The inertia is about its own mass centre.
         offset : (3,) [m]
             Of its mass centre from the node.
-
-        Raises
-        ------
-        InputError
-            For an unknown node, a mass that is not positive, or an inertia or offset at a node without rotations.
         """
         from scipy.sparse import coo_array
 
@@ -139,6 +137,8 @@ def from_matrices(
 ) -> FiniteElements:
     """Finite elements whose matrices come from another program.
 
+    InputError for matrices of wrong or different shapes, not symmetric, or with stiffness against rigid motions.
+
     Parameters
     ----------
     mass, stiffness : (d, d)
@@ -148,11 +148,6 @@ def from_matrices(
     translations, rotations : (n, 3), optional
         Degrees of freedom of each node, -1 for those that it has not. Where omitted, the degrees of freedom are those
         of the nodes in turn: six of each, displacements first, or three, as of solid elements.
-
-    Raises
-    ------
-    InputError
-        For matrices of wrong or different shapes, not symmetric, or with stiffness against rigid motions.
     """
     from scipy.sparse import csr_array
 
@@ -191,8 +186,9 @@ def assemble(*parts: FiniteElements) -> FiniteElements:
     from scipy.sparse import coo_array
 
     at: dict[str, tuple[Any, Any, Array]] = {}
-    mass, stiffness, slender, points = [], [], [], []
-    total = 0
+    mass: list[tuple[Any, Any, Any]] = []
+    stiffness: list[tuple[Any, Any, Any]] = []
+    slender, points, total = [], [], 0
     for part in parts:
         to = np.full(part.count, -1)
         for i, name in enumerate(part.names):

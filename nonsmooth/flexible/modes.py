@@ -272,13 +272,9 @@ class Modes(WithNodes):
     def in_plane(self) -> "Modes":
         """With the modes that move the nodes in the x-y plane, as a planar body needs them.
 
-        A mode belongs to the plane if its nodes move along z, and turn about x and y, by less than 1e-6 of what they
-        do in the plane, both in proportion to the size of the body.
-
-        Raises
-        ------
-        InputError
-            If a mode moves nodes both in the plane and across it: the body is not symmetric about the plane.
+        A mode belongs to the plane if its nodes move along z, and turn about x and y, by less than 1e-6 of what they do
+        in the plane, both in proportion to the size of the body. InputError if a mode moves nodes both in the plane and
+        across it: the body is not symmetric about the plane.
         """
         size = max(float(np.max(np.linalg.norm(self.places, axis=1))), np.finfo(float).tiny)
         within = np.linalg.norm(self.translations[:, :2], axis=(0, 1))

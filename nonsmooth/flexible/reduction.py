@@ -44,15 +44,12 @@ def modes(
 ) -> Modes:
     """Reduce finite elements to modes of the free body in mean axes.
 
-    Craig-Bampton: `keep` modes of the body with all interface nodes fixed, and for each degree of freedom of the
-    interface the static deflection when it alone is displaced by one. ``"free"``: `keep` modes of the free body, and
-    for each degree of freedom of the interface the deflection under a unit load there that accelerates the body
-    (inertia relief). Both are then made orthonormal in the mass matrix, to each other and to the rigid motions, and
-    diagonalise the stiffness. The number of modes is `keep` plus the degrees of freedom of the interface, less six for
-    Craig-Bampton, whose static deflections comprise the rigid motions; dependent ones are dropped.
-
-    The deflection under loads in equilibrium at the interface is that of the finite elements. Under loads that
-    accelerate the body it is so with ``"free"``, and approached as `keep` grows with Craig-Bampton.
+    Craig-Bampton: `keep` modes with all interface nodes fixed, and the static deflection when one degree of freedom of
+    the interface is displaced. ``"free"``: `keep` modes of the free body, and the deflection under a unit load at each
+    degree of freedom that accelerates the body (inertia relief); exact also under such loads at the interface. Their
+    number is `keep` plus the degrees of freedom of the interface, less six for Craig-Bampton, whose static deflections
+    comprise the rigid motions; dependent ones are dropped. InputError for an unknown node, more modes than there are
+    degrees of freedom, negative damping, or another method.
 
     Parameters
     ----------
@@ -60,17 +57,11 @@ def modes(
         Names of the nodes at which anything may attach.
     keep
         Modes besides those of the interface, >= 0; if the last has the same frequency as the next, that is kept too.
-    damping
-        Damping ratio of all modes [-], or `Rayleigh` coefficients.
-    method
+    damping, method
+        Damping ratio of all modes [-], or `Rayleigh` coefficients; ``"craig-bampton"`` or ``"free"``.
     stiffening
         Whether beams shorten as they bend, by which axial forces add to their stiffness in bending. Finite elements
         without beams, whose axial forces are unknown, have no such stiffness.
-
-    Raises
-    ------
-    InputError
-        For an unknown node, more modes than there are degrees of freedom, negative damping, or another method.
 
     References
     ----------

@@ -17,8 +17,9 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.quantities import InUnits, Quantity, declarations
 from nonsmooth.settings import is_number, wrong_flag
 
-#: a number or a CasADi expression
+#: a number or a CasADi expression, and a column of them
 Expression = Any
+Vector = Any
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,7 @@ def check_numbers(made: Any) -> None:
 class Law(metaclass=InUnits):
     """Base of contact laws and of their parts.
 
-    Raises
-    ------
-    InputError
-        For a number outside the range, or out of the order, that its parameter states.
+    InputError for a number outside the range, or out of the order, that its parameter states.
     """
 
     #: lengths [m] that the law requires: effective_radius, radius of journal or circle, clearance, length of a bearing

@@ -6,12 +6,12 @@ Every expression must be valid for numbers and for CasADi symbols, and be finite
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.base import Expression, Law, Limit
+from nonsmooth.laws.base import Expression, Law, Limit, Vector
 from nonsmooth.quantities import Unit
 from nonsmooth.settings import is_number
 
@@ -56,19 +56,15 @@ class FrictionLaw(Law):
         """The parameters of the law."""
         return {name: getattr(p, name) for name in self.numbers()}
 
-    def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def force(self, slip: Expression, normal: Expression, bristle: Vector, stiction: Expression, k: Any) -> Expression:
         """Force on b along the tangent [N]; `bristle` is the column of states."""
         raise TypeError(f"{type(self).__name__} has no force.")
 
-    def bristle_rate(self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace) -> Expression:
+    def bristle_rate(self, slip: Expression, normal: Expression, bristle: Vector, k: SimpleNamespace) -> Vector:
         """Rates of the states during contact, a column."""
         return ca.SX(0, 1)
 
-    def spatial_force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def spatial_force(self, slip: Vector, normal: Expression, bristle: Vector, stiction: Vector, k: Any) -> Vector:
         """Force on b along the two tangents (2,) [N]: ``F(|slip|, N) slip / |slip|`` with the planar force F.
 
         `slip` and `stiction` are (2,); `bristle` has the two components of each state, one state after the other.
@@ -79,9 +75,7 @@ class FrictionLaw(Law):
         share = self.force(speed, normal, bristle, 0, k) / speed
         return ca.vertcat(share * slip[0], share * slip[1])
 
-    def spatial_bristle_rate(
-        self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def spatial_bristle_rate(self, slip: Vector, normal: Expression, bristle: Vector, k: SimpleNamespace) -> Vector:
         """Rates of the components of the states, a column, relative to axes that rotate with the surfaces."""
         if self.bristles:
             raise TypeError(f"{type(self).__name__} has no bristle rate in space.")
@@ -97,6 +91,9 @@ def length(vector: Expression) -> Expression:
 class Compliant(Law):
     """Compliant contact: a normal law and, optionally, a friction law.
 
+    InputError if an argument is not a law, or a class instead of an object, or both laws have a number of the same
+    name.
+
     Parameters
     ----------
     normal : NormalLaw
@@ -106,11 +103,6 @@ class Compliant(Law):
     slowest : [m/s], > 0
         Lower bound of the approach velocity, by which hysteresis laws divide: it vanishes if a contact begins at rest.
         Not a parameter of the system.
-
-    Raises
-    ------
-    InputError
-        If an argument is not a law, or a class instead of an object, or both laws have a number of the same name.
 
     Examples
     --------

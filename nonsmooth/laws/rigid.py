@@ -37,6 +37,9 @@ class Rigid(Law):
         dgamma = G dP,   dP_T = -mu dP_N sgn(gamma_T), or |dP_T| <= mu dP_N where it sticks
         Routh: P_N,e = e P_N,c          Stronge: W_e = -e^2 W_c,  dW = gamma_N dP_N
 
+    InputError if a coefficient is not a number in its range, or another law than Newton's is given tangential
+    restitution.
+
     Parameters
     ----------
     restitution : e [-], 0 <= e <= 1
@@ -55,11 +58,6 @@ class Rigid(Law):
         All laws except Newton's require impacts that are separate from forces: in `EventDriven`, in the Gauss steppers
         with `Landing`, and in `MoreauJean`, which then applies them between its steps.
 
-    Raises
-    ------
-    InputError
-        If a coefficient is not a number in its range, or another law than Newton's is given tangential restitution.
-
     Notes
     -----
     In eccentric impacts with friction, Newton's law may increase the energy. Poisson's does not, if e is the same at
@@ -70,8 +68,7 @@ class Rigid(Law):
     since (P_e - e P_c)' gamma⁺ <= 0: P_N,e beyond e P_N,c acts at zero gap velocity, and of all friction impulses
     within mu P_N,e, of which e P_T,c is one, P_T,e dissipates most. Stronge's law dissipates at each contact the work
     of friction and (1 - e^2) |W_c|, for any coefficients of the others; where slip stops or reverses, it is the limit
-    of stiff compliant contact with hysteresis. Contacts that approach simultaneously form one impact, in which each
-    receives impulse in proportion to its approach velocity; contacts that this makes approach impact next.
+    of stiff compliant contact with hysteresis.
 
     References
     ----------

@@ -117,9 +117,7 @@ def associated_lcp_from_friction_contact(program: FrictionContact) -> tuple[LCP,
 
     With z = E y, P_N = y_1 + y_2 and P_T = mu (y_1 - y_2), it is w = E^T A E y + E^T b, symmetric and positive
     semidefinite: a solution exists if b is the velocity of a motion, and its u is unique, that of least kinetic energy.
-    A solution without sliding contacts satisfies Coulomb's law as well, since the relaxation differs from it by mu
-    |u_T| only: it is the state of rest among all admissible ones.
-
+    Without sliding contacts it satisfies Coulomb's law as well: it is the state of rest among all admissible ones.
     Returned are the LCP and the function y -> z of the program; InputError in space, where a cone has no edges.
 
     Examples

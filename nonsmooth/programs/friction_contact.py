@@ -172,10 +172,8 @@ class ConeQP(ContactProgram):
         K \ni z \perp u = A z + b \in K^*.
 
     It has the data of a `FrictionContact`, is convex, and its u is unique. However, a sliding contact separates: its
-    law is u_N = mu \|u_T\|, so that each step opens the gap by dt mu \|u_T\|. This is not acceptable for a clearance of
-    10 um: at dt = 1e-4 s a gap opens by 0.9 of the clearance per step, and at 1e-3 s a slider between opposite walls
-    moves at c / (dt mu) = 0.1 m/s with 250 N instead of 0.9 m/s with 25 N. Solved repeatedly with mu \|u_T\| added to
-    b_N (de Saxcé) it becomes exact, as in `Conic` and `Admm`.
+    law is u_N = mu \|u_T\|, so that each step opens the gap by dt mu \|u_T\|: at dt = 1e-4 s by 0.9 of a clearance of
+    10 um. Solved repeatedly with mu \|u_T\| added to b_N (de Saxcé) it becomes exact, as in `Conic` and `Admm`.
 
     Notes
     -----

@@ -1,14 +1,8 @@
 """The convex sets behind contact laws. Residuals and solvers project with the same formula.
 
-=================  =============================================  ==========================================
-`HalfLine`         x >= 0                                         normal impulses
-`Box`              lower <= x <= upper                            bounds, friction of given normal impulse
-`Disk`             |x| <= radius                                  tangential impulses
-`SecondOrderCone`  |x_T| <= mu x_N                                impulses of a contact with Coulomb friction
-=================  =============================================  ==========================================
-
 Each set takes arrays of many contacts at once; a vector of a contact lies along the last axis. The projection p of x is
-the nearest point, characterised by (x - p) . (y - p) <= 0 for every y of the set.
+the nearest point, characterised by (x - p) . (y - p) <= 0 for every y of the set; `contains` tells of each entry or
+vector whether it is out of the set by at most the tolerance.
 """
 
 from dataclasses import dataclass
@@ -30,11 +24,9 @@ class HalfLine:
     """
 
     def project(self, x: Array) -> Array:
-        """Nearest numbers that are not negative."""
         return np.maximum(x, 0.0)
 
     def contains(self, x: Array, tolerance: float = 0.0) -> Mask:
-        """Whether x >= -tolerance, entry by entry."""
         return np.asarray(x >= -tolerance)
 
 
@@ -50,11 +42,9 @@ class Box:
     upper: Array | float
 
     def project(self, x: Array) -> Array:
-        """Nearest numbers within the bounds."""
         return np.minimum(np.maximum(x, self.lower), self.upper)
 
     def contains(self, x: Array, tolerance: float = 0.0) -> Mask:
-        """Whether x is out of bounds by at most the tolerance, entry by entry."""
         return np.asarray((x >= self.lower - tolerance) & (x <= self.upper + tolerance))
 
 
@@ -70,13 +60,11 @@ class Disk:
     radius: Array | float
 
     def project(self, x: Array) -> Array:
-        """Nearest vectors: those outside are shortened."""
         length = np.linalg.norm(x, axis=-1)
         outside = length > self.radius
         return x * np.where(outside, self.radius / np.where(outside, length, 1.0), 1.0)[..., None]
 
     def contains(self, x: Array, tolerance: float = 0.0) -> Mask:
-        """Whether |x| <= radius + tolerance, one result per vector."""
         return np.asarray(np.linalg.norm(x, axis=-1) <= self.radius + tolerance)
 
 
@@ -93,9 +81,9 @@ class SecondOrderCone:
     mu: Array | float
 
     def project(self, x: Array) -> Array:
-        """Nearest vectors of the cone: x itself, a point of its surface, or its tip."""
         normal, tangential = x[..., 0], x[..., 1:]
         length = np.linalg.norm(tangential, axis=-1)
+        # x itself, a point of the surface, or the tip
         inside, tip = length <= self.mu * normal, self.mu * length <= -normal
         surface = np.maximum((normal + self.mu * length) / (1.0 + np.square(self.mu)), 0.0)
         factor = np.where(inside, 1.0, self.mu * surface / np.where(length > 0.0, length, 1.0))
@@ -103,6 +91,5 @@ class SecondOrderCone:
         return np.where((tip & ~inside)[..., None], 0.0, projected)
 
     def contains(self, x: Array, tolerance: float = 0.0) -> Mask:
-        """Whether |x_T| <= mu x_N + tolerance and x_N >= -tolerance, one result per vector."""
         length = np.linalg.norm(x[..., 1:], axis=-1)
         return np.asarray((length <= self.mu * x[..., 0] + tolerance) & (x[..., 0] >= -tolerance))

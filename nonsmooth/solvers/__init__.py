@@ -1,24 +1,17 @@
 """Solvers of the step problems. Settings are frozen dataclasses; `setup` creates a session.
 
-======================  ====================================  ==================================================
-`ActiveSet`             LCP, QP, MPCC, friction in the plane  exact, microseconds; default of all that has a QP
-`IpoptMPCC`             MPCC                                  interior point on a relaxation, then polished
-`Osqp`                  QP                                    operator splitting, warm-started
-`CasadiQP`              QP                                    DAQP or qrqp through CasADi
-`Conic`                 QP, symmetric LCP, friction, ConeQP   Clarabel, a cross-check
-`SemismoothNewton`      LCP, friction                         a few Newton steps; the default with friction
-`SmoothingNewton`       friction in space                     a smoothed path; the fallback in space
-`Lemke`                 LCP, friction in the plane            pivots along a finite path; the fallback
-`ModeEnumeration`       small LCP, friction in the plane      enumeration of all contact modes
-`ProjectedGaussSeidel`  LCP, QP, friction                     one contact after the other, linear convergence
-`Admm`                  friction, ConeQP                      splitting on cones, for many contacts in space
-`Chain`                 any                                   one after the other, until a solution is accepted
-`Radau`, `Dop853`, ...  smooth phases of compliant contact    integrators of SciPy and SUNDIALS: `initial_value`
-======================  ====================================  ==================================================
+===================  ==================================================================================================
+`pivoting`           `ActiveSet`, default of all that has a QP; `Lemke`; `ModeEnumeration`: LCPs, friction in the plane
+`semismooth_newton`  `SemismoothNewton`, default with friction; `SmoothingNewton`, its fallback in space
+`first_order`        `ProjectedGaussSeidel`, `Admm`: many contacts
+`external`           `Osqp`, `CasadiQP`, `Conic` (Clarabel): QPs; the last one also LCPs and friction, as a cross-check
+`ipopt`              `IpoptMPCC`: interior point on a relaxation of an MPCC, then polished
+`chain`              `Chain`: one after the other, until a solution is accepted
+`initial_value`      `Radau`, `Dop853`, ...: smooth phases of compliant contact, by SciPy and SUNDIALS
+===================  ==================================================================================================
 
-"Friction" is `FrictionContact`, in the plane and in space unless said otherwise. Solvers of QPs alone solve it in
-sequences, see `tangent_planes`.
-Names are imported when they are used, and a solver's library when its session is made.
+Solvers of QPs alone solve friction in sequences, see `tangent_planes`. Names are imported when they are used, and a
+solver's library when its session is made.
 """
 
 from __future__ import annotations
@@ -106,10 +99,7 @@ def names() -> tuple[str, ...]:
 def by_name(name: str) -> Callable[..., Solver]:
     """The class of that name in kebab case, for the command line; "daqp" and "qrqp" are CasadiQP with that plugin.
 
-    Raises
-    ------
-    InputError
-        If there is none; the message lists all.
+    InputError if there is none; the message lists all.
 
     Examples
     --------

@@ -36,6 +36,8 @@ SOLVED = 1
 class Osqp(Algorithm):
     """Operator splitting on the QP in normalised unknowns.
 
+    InputError for an eps out of range.
+
     Parameters
     ----------
     eps : float
@@ -45,11 +47,6 @@ class Osqp(Algorithm):
     polish : bool
         Solve the equations of the active rows afterwards, kept only if the residual decreases. It refines a good
         solution and does not replace a small `eps`.
-
-    Raises
-    ------
-    InputError
-        For an eps out of range.
 
     References
     ----------
@@ -164,17 +161,14 @@ RUNS = 5
 class CasadiQP(Algorithm):
     """A QP solver of `casadi.conic`, applied to the QP in normalised unknowns, then polished; for verification.
 
+    InputError for another plugin. HiGHS is not supported: loading CasADi's copy breaks cvxpy's in the same process.
+
     Parameters
     ----------
     plugin : str
         "daqp" (dual active set) or "qrqp" (primal-dual active set, sparse QR). qrqp cycles on 2 % of random programs
         with 1 to 20 rows, in which more rows than unknowns are active at one point, for any order of the rows. The dual
         program is then solved, whose only constraints are the signs of the multipliers.
-
-    Raises
-    ------
-    InputError
-        For another plugin. HiGHS is not supported: loading CasADi's copy breaks cvxpy's in the same process.
     """
 
     plugin: str = "daqp"

@@ -1,17 +1,7 @@
 """Integrators of initial-value problems: SciPy's, and SUNDIALS' CVODES through CasADi.
 
-========  ======================================================  ===============
-`Dop853`  explicit Runge-Kutta of order 8                         SciPy
-`Radau`   implicit Runge-Kutta of order 5, for stiff contacts     SciPy
-`Bdf`     variable order, implicit                                SciPy
-`Lsoda`   switches between Adams and BDF by itself                SciPy (ODEPACK)
-`Cvodes`  variable order, implicit; many steps per call           SUNDIALS
-========  ======================================================  ===============
-
 A session is restarted when the equations change, and returns one piece of the solution after the other.
 """
-
-from __future__ import annotations
 
 import copy
 import math
@@ -46,19 +36,12 @@ class Piece:
 
 
 class Session(Protocol):
-    """A running integration."""
+    """A running integration; `held` is its state after the last piece, from which `hold` continues a checkpoint."""
 
     def restart(self, t: float, y: Array, longest: float, first: float | None, until: float) -> None: ...
-
     def advance(self) -> Piece: ...
-
-    def held(self) -> dict[str, Any]:
-        """For a checkpoint: the state of the integration after its last piece."""
-        ...
-
-    def hold(self, held: Mapping[str, Any]) -> Piece:
-        """Continue from a checkpoint, with the last piece."""
-        ...
+    def held(self) -> dict[str, Any]: ...
+    def hold(self, held: Mapping[str, Any]) -> Piece: ...
 
 
 @settings
@@ -140,12 +123,9 @@ class Cvodes(Integrator):
 class _ScipySession:
     def __init__(self, problem: InitialValue, method: Any, implicit: bool) -> None:
         self.problem, self.method, self.implicit = problem, method, implicit
-        # the integrals reduce the root mean square of the errors
-        dilution = math.sqrt(problem.core / problem.size)
-        rest = problem.size - problem.core
-        self.atol = np.concatenate([problem.atol * dilution, np.full(rest, FREE)])
-        self.rtol = max(problem.rtol * dilution, FINEST)
-        self.pieces = 0
+        dilution = math.sqrt(problem.core / problem.size)  # the integrals reduce the root mean square of the errors
+        self.atol = np.concatenate([problem.atol * dilution, np.full(problem.size - problem.core, FREE)])
+        self.rtol, self.pieces = max(problem.rtol * dilution, FINEST), 0
 
     def restart(self, t: float, y: Array, longest: float, first: float | None, until: float) -> None:
         self.begin, self.pieces = (t, y, longest, first, until), 0
@@ -158,15 +138,16 @@ class _ScipySession:
             )  # fmt: skip
 
     def advance(self) -> Piece:
+        name = self.method.__name__
         with np.errstate(all="ignore"):  # a trial that is not finite is rejected, or reported below
             try:
                 message = self.solver.step()
             except ValueError as error:  # of what factors a Jacobian that is not finite
-                raise SolverFailed(f"{self.method.__name__} stopped at t = {self.solver.t:.9g} s: {error}") from error
+                raise SolverFailed(f"{name} stopped at t = {self.solver.t:.9g} s: {error}") from error
         if self.solver.status == "failed":
-            raise SolverFailed(f"{self.method.__name__} stopped at t = {self.solver.t:.9g} s: {message}")
+            raise SolverFailed(f"{name} stopped at t = {self.solver.t:.9g} s: {message}")
         if not np.all(np.isfinite(self.solver.y)):
-            raise SolverFailed(f"{self.method.__name__} is not finite at t = {self.solver.t:.9g} s.")
+            raise SolverFailed(f"{name} is not finite at t = {self.solver.t:.9g} s.")
         self.pieces += 1
         return self._piece()
 
@@ -184,7 +165,6 @@ class _ScipySession:
         return {"begin": self.begin, "pieces": self.pieces, "solver": known}
 
     def hold(self, held: Mapping[str, Any]) -> Piece:
-        """Continue from a checkpoint."""
         t, y, longest, first, until = held["begin"]
         self.restart(float(t), y, float(longest), first, float(until))
         if held["solver"]:
@@ -212,13 +192,7 @@ def _plain(value: Any) -> bool:
 
 
 def take_numbers(solver: Any, numbers: Mapping[str, Any]) -> None:
-    """Set the internal numbers of an integrator to those of an identical one.
-
-    Raises
-    ------
-    ValueError
-        If they do not match.
-    """
+    """Set the internal numbers of an integrator to those of an identical one; ValueError if they do not match."""
     from scipy.integrate._ivp.radau import RadauDenseOutput
 
     n = solver.n
@@ -250,7 +224,7 @@ class _Values(ca.Callback):
     """
 
     def __init__(self, name: str, evaluate: Callable[..., list[Any]], inputs: list[ca.Sparsity],
-                 outputs: list[ca.Sparsity], derivative: _Values | None = None) -> None:  # fmt: skip
+                 outputs: list[ca.Sparsity], derivative: Any = None) -> None:  # fmt: skip
         ca.Callback.__init__(self)
         self.evaluate, self.inputs, self.outputs, self.derivative = evaluate, inputs, outputs, derivative
         self.raised: BaseException | None = None
@@ -271,7 +245,7 @@ class _Values(ca.Callback):
     def has_jacobian(self) -> bool:
         return self.derivative is not None
 
-    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> _Values | None:
+    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
         return self.derivative
 
     def eval(self, arguments: list[ca.DM]) -> list[Any]:
@@ -334,9 +308,8 @@ class _CvodesSession:
         self._one = ca.integrator("piece", "cvodes", dae, 0.0, 1.0, options)
 
     def restart(self, t: float, y: Array, longest: float, first: float | None, until: float) -> None:
-        longest = min(longest, until - t)
-        self._t, self._y, self._span = t, y, longest if first is None else min(longest, first)
-        self._longest = longest
+        self._t, self._y, self._longest = t, y, min(longest, until - t)
+        self._span = self._longest if first is None else min(self._longest, first)
         self._queue: list[tuple[float, Array]] = []
 
     def _solve(self, integrator: ca.Function, t: float, y: Array, span: float) -> Array:
@@ -345,20 +318,16 @@ class _CvodesSession:
         try:
             found = integrator(x0=np.zeros(core))
         except RuntimeError as error:
-            self._raise()
+            for values in (self._rates, self._jacobian):  # what has ended an evaluation
+                raised, values.raised = values.raised, None
+                if raised is not None:
+                    raise raised from None
             raise SolverFailed(f"CVODES stopped after t = {t:.9g} s: {str(error).splitlines()[-1]}") from error
         x, integrals = found["xf"].full(), found["qf"].full()
         ends = np.vstack([y[:core, None] + one.unit[:, None] * x, y[core:, None] + integrals])
         if not np.all(np.isfinite(ends)):
             raise SolverFailed(f"CVODES is not finite after t = {t:.9g} s.")
         return ends
-
-    def _raise(self) -> None:
-        """Raise what has ended an evaluation."""
-        for values in (self._rates, self._jacobian):
-            raised, values.raised = values.raised, None
-            if raised is not None:
-                raise raised
 
     def advance(self) -> Piece:
         if not self._queue:
@@ -371,14 +340,12 @@ class _CvodesSession:
         return self._piece()
 
     def held(self) -> dict[str, Any]:
-        """The remaining part of the interval."""
         return {
             "before": self._before, "here": (self._t, self._y), "longest": self._longest, "span": self._span,
             "queue": list(self._queue),
         }  # fmt: skip
 
     def hold(self, held: Mapping[str, Any]) -> Piece:
-        """Continue from a checkpoint."""
         (self._t, self._y), self._before = held["here"], held["before"]
         self._longest, self._span, self._queue = float(held["longest"]), float(held["span"]), list(held["queue"])
         return self._piece()

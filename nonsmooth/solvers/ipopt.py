@@ -35,24 +35,14 @@ class Relaxation:
 
     Parameters
     ----------
-    row : callable
-        (a, b, s) -> expression of the pair's constraint row; None for none.
-    sequence : callable
-        epsilon -> the values of s, solved one after the other until the pairs are complementary.
-    lower, upper : float
-        Bounds of that row.
-    penalty : callable
-        (a, b, s) -> term added to the objective; None for none.
-    signs : bool
-        Whether a >= 0 and b >= 0 must be imposed as well.
-    polish : bool
-        Whether the solution is refined by Newton's method on the active pairs.
-    push : float
-        Relative distance by which IPOPT moves the initial guess from its bounds.
-    barrier : float
-        IPOPT's first barrier parameter: small where pairs are equations, since bounds are then reached by few unknowns.
-    scaled : bool
-        Whether unknowns and rows are scaled instead of in SI units.
+    row, lower, upper : (a, b, s) -> expression of the pair's constraint row, None for none; its bounds
+    sequence : epsilon -> the values of s, solved one after the other until the pairs are complementary
+    penalty : (a, b, s) -> term added to the objective; None for none
+    signs : whether a >= 0 and b >= 0 must be imposed as well
+    polish : whether the solution is refined by Newton's method on the active pairs
+    push : relative distance by which IPOPT moves the initial guess from its bounds
+    barrier : IPOPT's first barrier parameter: small where pairs are equations, since few unknowns then reach bounds
+    scaled : whether unknowns and rows are scaled instead of in SI units
     """
 
     row: Callable[[ca.SX, ca.SX, ca.SX], ca.SX] | None
@@ -102,7 +92,8 @@ class IpoptMPCC(Algorithm):
     """Relax the complementarity pairs, solve with IPOPT, then polish on the active pairs.
 
     Unknowns, multipliers, gaps and equations are scaled by the program's scales. Scales, parameters, bounds and the set
-    of active pairs are inputs, so that all steps of a run use the same `nlpsol`.
+    of active pairs are inputs, so that all steps of a run use the same `nlpsol`. InputError for an unknown relaxation
+    or plugin, or an epsilon out of range.
 
     Parameters
     ----------
@@ -119,11 +110,6 @@ class IpoptMPCC(Algorithm):
         Largest number of IPOPT iterations per relaxed program.
     plugin : str
         "ipopt"; or "ccopt" if CasADi can load it, which treats complementarity pairs itself and ignores the relaxation.
-
-    Raises
-    ------
-    InputError
-        For an unknown relaxation or plugin, or an epsilon out of range.
 
     References
     ----------

@@ -84,7 +84,8 @@ class ActiveSetSession(SolverSession):
         )
         if iterations < 0:
             return Solution(x, y, INDEFINITE, 0, "ActiveSet")
-        solution = Solution(x, y, _status(error), iterations, "ActiveSet", active)
+        status = "solved" if error <= ActiveSet.tolerance else "stopped"
+        solution = Solution(x, y, status, iterations, "ActiveSet", active)
         return polished_qp(program, solution) if lost and np.isfinite(x).all() else solution
 
     def _solve_lcp(self, lcp: LCP, guess: Solution | None) -> Solution:
@@ -92,7 +93,8 @@ class ActiveSetSession(SolverSession):
         z, w, active, iterations, error = self._mixed_lcp(
             _own(lcp.A), _own(lcp.b), lcp.bilateral, start, self._settings.max_iterations
         )
-        return Solution(w, z, _status(error), iterations, "ActiveSet", active)
+        status = "solved" if error <= ActiveSet.tolerance else "stopped"
+        return Solution(w, z, status, iterations, "ActiveSet", active)
 
     def _solve_mpcc(self, mpcc: MPCC, guess: Solution | None) -> Solution:
         x, y = mpcc.start(guess)
@@ -134,10 +136,6 @@ def _active(guess: Solution | None, size: int) -> NDArray[np.bool_]:
     return np.array(guess.active)
 
 
-def _status(error: float) -> str:
-    return "solved" if error <= ActiveSet.tolerance else "stopped"
-
-
 # ---- friction in the plane through its exact LCP
 
 #: regularisation of the unit diagonal until bilateral and tangential rows are independent; refinement removes its
@@ -149,10 +147,7 @@ NEAR = 1e-3  # residual below which Newton steps are tried on a solution with a 
 
 
 def _planar_friction(
-    scaled: NormalisedContact,
-    guess: Solution | None,
-    solve: Callable[[LCP, Solution | None], Solution],
-    solver: Any,
+    scaled: NormalisedContact, guess: Solution | None, solve: Callable[[LCP, Solution | None], Solution], solver: Any
 ) -> Solution:
     """Solve a FrictionContact in the plane through `lcp_from_friction_contact`, to the tolerance of `solver`.
 

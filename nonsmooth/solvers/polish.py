@@ -108,11 +108,6 @@ def refined_friction(program: FrictionContact, z: Array) -> Array:
     1e-6, and slips otherwise. Newton's method solves u = 0 on bilateral rows, u_N = 0 and u_T = 0 or, with y = P_T -
     u_T in the unit of P_T, P_T = mu P_N y / |y|, with steps of least norm, so that of equivalent impulses of redundant
     rows the nearest are found. The result is kept only if the residual decreases.
-
-    Raises
-    ------
-    ValueError
-        If a number of the program is not finite.
     """
     scaled = normalised_contact(program)
     point = z / scaled.scale

@@ -20,6 +20,8 @@ ROUNDS = 8
 class SemismoothNewton(Algorithm):
     """Newton's method on nonsmooth equations equivalent to the contact conditions; a few steps for up to 50 contacts.
 
+    InputError for an unknown formulation.
+
     Parameters
     ----------
     formulation : str
@@ -30,11 +32,6 @@ class SemismoothNewton(Algorithm):
           redundant contacts.
     max_iterations : int
         Largest total number of Newton steps.
-
-    Raises
-    ------
-    InputError
-        For an unknown formulation.
 
     Notes
     -----

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.programs import LCP, QP, ContactProgram, Program, Solution
+from nonsmooth.programs.projections import Disk
 from nonsmooth.settings import settings
 from nonsmooth.solvers.kernels import TimedKernel
 
@@ -56,10 +57,7 @@ class SolverSession:
     def solve(self, program: Any, guess: Solution | None = None) -> Solution:
         """Solve a program as well as possible; the status of the solution says why it could not be solved.
 
-        Raises
-        ------
-        InputError
-            For a program of another kind.
+        InputError for a program of another kind.
         """
         known = isinstance(program, self._settings.programs)
         if not (known and Algorithm.fits(self._settings, program)):
@@ -112,13 +110,7 @@ class NormalisedQP:
 
 
 def normalised(qp: QP) -> NormalisedQP:
-    """Normalise a QP: by its mass matrix, the lengths of its rows, and the size of its free motion.
-
-    Raises
-    ------
-    Unsolvable
-        If H is not positive definite, or a number of the QP is not finite.
-    """
+    """Normalise a QP; Unsolvable if H is not positive definite, or a number of the QP is not finite."""
     if not all(np.isfinite(array).all() for array in (qp.H, qp.f, qp.A, qp.b)):
         raise Unsolvable("a number of the QP is not finite")
     try:
@@ -172,8 +164,7 @@ class NormalisedContact:
         P = self.contact_rows(z)
         P[:, 0] = np.maximum(P[:, 0], 0.0)
         if self.d > 1:
-            length, reach = np.linalg.norm(P[:, 1:], axis=1), self.mu * P[:, 0]
-            P[:, 1:] *= np.where(length > reach, reach / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+            P[:, 1:] = Disk(self.mu * P[:, 0]).project(P[:, 1:])
         return z
 
     def solution(self, z: Array, iterations: int, solver: Any, complaint: str) -> Solution:
@@ -198,23 +189,17 @@ class NormalisedContact:
 
 
 def normalised_contact(program: LCP | ContactProgram) -> NormalisedContact:
-    """Normalise by the diagonal of A; numbers that are not finite remain so.
-
-    Raises
-    ------
-    Unsolvable
-        If a number of the program is not finite.
-    """
-    friction = program.friction if isinstance(program, ContactProgram) else np.zeros(program.b.size - program.bilateral)
-    if not all(np.isfinite(array).all() for array in (program.A, program.b, friction)):
+    """Normalise by the diagonal of A; Unsolvable if a number of the program is not finite."""
+    d, mu, units = 1, np.zeros(program.b.size - program.bilateral), np.abs(program.A.diagonal())
+    if isinstance(program, ContactProgram):
+        d, mu, units = program.dimension, program.friction, program.units
+    if not all(np.isfinite(array).all() for array in (program.A, program.b, mu)):
         raise Unsolvable("a number of the program is not finite")
-    units = program.units if isinstance(program, ContactProgram) else np.abs(program.A.diagonal())
     scale = 1.0 / np.sqrt(np.where(units > 0.0, units, 1.0))
     b = program.b * scale
     size = np.abs(b).max(initial=0.0) or 1.0
-    d, mu = 1, friction
-    if isinstance(program, ContactProgram):
-        normal, tangential = program.split(scale)
-        d, mu = program.dimension, friction * normal / tangential[:, 0]
+    if d > 1:
+        contacts = scale[program.bilateral :].reshape(-1, d)
+        mu = mu * contacts[:, 0] / contacts[:, 1]
     A = np.ascontiguousarray(program.A * scale * scale[:, None])
     return NormalisedContact(program, A, b / size, np.array(mu), d, program.bilateral, scale * size)

@@ -38,17 +38,9 @@ def contact_by_qps(
 ) -> Array | None:
     """Impulses by Coulomb's law whose residual is at most `tolerance`; None if the programs do not converge.
 
-    Parameters
-    ----------
-    program : FrictionContact
-    last : (m,) impulses with which the first program begins
-    solve : solves a QP, whose multipliers are required
-    tolerance : residual [-] of the program, evaluated after each QP
-
-    Notes
-    -----
-    Which contacts are open, stick and slip is taken from each QP; impulses with these modes are then refined, as those
-    of a QP are on its active rows.
+    The first program begins with impulses `last` (m,); `solve` solves a QP, whose multipliers are required. Which
+    contacts are open, stick and slip is taken from each QP; impulses with these modes are then refined, as those of a
+    QP are on its active rows.
     """
     try:
         scaled = normalised_contact(program)

@@ -8,12 +8,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Annotated
+from typing import Annotated, Any
 
 import casadi as ca
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.base import Expression
+from nonsmooth.laws.base import Expression, Vector
 from nonsmooth.laws.compliant import FrictionLaw
 from nonsmooth.quantities import Quantity
 
@@ -44,9 +44,7 @@ class SlipLaw(FrictionLaw):
         """mu [-] at a slip, with the sign of the slip; the force opposes it."""
         raise TypeError(f"{type(self).__name__} has no coefficient.")
 
-    def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def force(self, slip: Expression, normal: Expression, bristle: Vector, stiction: Expression, k: Any) -> Expression:
         return -normal * self.coefficient(slip, k)
 
 
@@ -152,7 +150,7 @@ class MostaghelDavis(SlipLaw):
         "rational"  f(x) = x / (1 + |x|)                mu_d/v_0
 
     The first three are smooth, the last one once differentiable. None sticks: creep as listed. The last two approach
-    mu_d slowly: at 10 v_0 they are 6 and 9 % below it.
+    mu_d slowly: at 10 v_0 they are 6 and 9 % below it. InputError if there is no function with this name.
 
     Parameters
     ----------
@@ -160,11 +158,6 @@ class MostaghelDavis(SlipLaw):
         No parameter of the system.
     friction, slip_speed : mu_d [-], >= 0; v_0 [m/s], > 0
         v_0 is the inverse of the authors' alpha.
-
-    Raises
-    ------
-    InputError
-        If there is no function with this name.
 
     References
     ----------
@@ -310,9 +303,7 @@ class BrownMcPhee(SlipLaw):
         x = slip / k.static_speed
         return k.friction * ca.tanh(4 * x) + (k.static_friction - k.friction) * x / (x * x / 4 + 0.75) ** 2
 
-    def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def force(self, slip: Expression, normal: Expression, bristle: Vector, stiction: Expression, k: Any) -> Expression:
         viscous = k.viscous_damping * slip * ca.tanh(4 * normal / k.viscous_load)
         return -normal * self.coefficient(slip, k) - viscous
 

@@ -6,12 +6,12 @@ and closes. z has the sign of slip; in space it is a vector in the tangent plane
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Annotated
+from typing import Annotated, Any
 
 import casadi as ca
 
 from nonsmooth.exceptions import InputError
-from nonsmooth.laws.base import Expression
+from nonsmooth.laws.base import Expression, Vector
 from nonsmooth.laws.compliant import FrictionLaw, length
 from nonsmooth.laws.friction.regularised import Coefficient, Speed, clip
 from nonsmooth.quantities import Quantity
@@ -60,17 +60,13 @@ class Karnopp(FrictionLaw):
     holds = True
     ordered = (("friction", "<=", "static_friction"),)
 
-    def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def force(self, slip: Expression, normal: Expression, bristle: Vector, stiction: Expression, k: Any) -> Expression:
         most = k.static_friction * normal
         held = clip(stiction - most * slip / k.stick_speed, -most, most)
         within = ca.fabs(slip) < k.stick_speed
         return within * held - (1 - within) * k.friction * normal * ca.sign(slip)
 
-    def spatial_force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def spatial_force(self, slip: Vector, normal: Expression, bristle: Vector, stiction: Vector, k: Any) -> Vector:
         most, speed = k.static_friction * normal, length(slip)
         wanted = [stiction[i] - most * slip[i] / k.stick_speed for i in range(2)]
         share, within = ca.fmin(most / length(wanted), 1), speed < k.stick_speed
@@ -91,16 +87,14 @@ class BristleLaw(FrictionLaw):
         """z' [m/s]."""
         raise TypeError(f"{type(self).__name__} has no deflection rate.")
 
-    def bristle_rate(self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace) -> Expression:
+    def bristle_rate(self, slip: Expression, normal: Expression, bristle: Vector, k: SimpleNamespace) -> Vector:
         return ca.vertcat(self.deflection_rate(slip, bristle[0], k))
 
-    def spatial_deflection_rate(self, slip: Expression, z: Expression, k: SimpleNamespace) -> Expression:
+    def spatial_deflection_rate(self, slip: Vector, z: Vector, k: SimpleNamespace) -> Vector:
         """z' (2,) [m/s] for slip and z in the tangent plane, each (2,)."""
         raise TypeError(f"{type(self).__name__} has no deflection rate in space.")
 
-    def spatial_bristle_rate(
-        self, slip: Expression, normal: Expression, bristle: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def spatial_bristle_rate(self, slip: Vector, normal: Expression, bristle: Vector, k: SimpleNamespace) -> Vector:
         return self.spatial_deflection_rate(slip, bristle, k)
 
 
@@ -147,20 +141,16 @@ class Dahl(BristleLaw):
         # the bound keeps the derivatives of the power finite at 0
         return slip * u * ca.fmax(ca.fabs(u), 1e-30) ** (k.dahl_exponent - 1)
 
-    def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def force(self, slip: Expression, normal: Expression, bristle: Vector, stiction: Expression, k: Any) -> Expression:
         return -normal * k.bristle_stiffness * bristle[0]
 
-    def spatial_deflection_rate(self, slip: Expression, z: Expression, k: SimpleNamespace) -> Expression:
+    def spatial_deflection_rate(self, slip: Vector, z: Vector, k: SimpleNamespace) -> Vector:
         speed = length(slip)
         u = [slip[i] / speed - k.bristle_stiffness * z[i] / k.friction for i in range(2)]
         pace = speed * length(u) ** (k.dahl_exponent - 1)
         return ca.vertcat(pace * u[0], pace * u[1])
 
-    def spatial_force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def spatial_force(self, slip: Vector, normal: Expression, bristle: Vector, stiction: Vector, k: Any) -> Vector:
         return ca.vertcat(*(-normal * k.bristle_stiffness * bristle[i] for i in range(2)))
 
 
@@ -212,21 +202,17 @@ class LuGre(BristleLaw):
     def deflection_rate(self, slip: Expression, z: Expression, k: SimpleNamespace) -> Expression:
         return slip - k.bristle_stiffness * ca.fabs(slip) * z / self.most(slip, k)
 
-    def force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def force(self, slip: Expression, normal: Expression, bristle: Vector, stiction: Expression, k: Any) -> Expression:
         z = bristle[0]
         damping = k.bristle_damping * self.deflection_rate(slip, z, k)
         return -normal * (k.bristle_stiffness * z + damping + k.viscous_friction * slip)
 
-    def spatial_deflection_rate(self, slip: Expression, z: Expression, k: SimpleNamespace) -> Expression:
+    def spatial_deflection_rate(self, slip: Vector, z: Vector, k: SimpleNamespace) -> Vector:
         speed = length(slip)
         share = k.bristle_stiffness * speed / self.most(speed, k)
         return ca.vertcat(*(slip[i] - share * z[i] for i in range(2)))
 
-    def spatial_force(
-        self, slip: Expression, normal: Expression, bristle: Expression, stiction: Expression, k: SimpleNamespace
-    ) -> Expression:
+    def spatial_force(self, slip: Vector, normal: Expression, bristle: Vector, stiction: Vector, k: Any) -> Vector:
         rate = self.spatial_deflection_rate(slip, bristle, k)
         stretched = [k.bristle_stiffness * bristle[i] + k.bristle_damping * rate[i] for i in range(2)]
         return ca.vertcat(*(-normal * (stretched[i] + k.viscous_friction * slip[i]) for i in range(2)))

@@ -33,17 +33,14 @@ class ElasticLaw(NormalLaw):
 class DampedLaw(NormalLaw):
     """Base of laws with an elastic force, ``K delta^n`` or that of an `ElasticLaw`; a law defines `force`.
 
+    InputError if the stiffness is neither, or an elastic law is given an exponent.
+
     Parameters
     ----------
     stiffness : K [N/m^n], > 0, or an `ElasticLaw`
     exponent : n [-], > 0, optional
         For a stiffness that is a number; 1.5 by default (Hertzian point contact), 1 for the viscous laws. It is not a
         parameter of the system, since the unit of K depends on it.
-
-    Raises
-    ------
-    InputError
-        If the stiffness is neither, or an elastic law is given an exponent.
     """
 
     stiffness: Annotated[float | ElasticLaw, Quantity("N/m^n", positive=True)]
@@ -92,17 +89,14 @@ class DampedLaw(NormalLaw):
 class Material(metaclass=InUnits):
     """An elastic, isotropic material.
 
+    InputError for a number out of range.
+
     Parameters
     ----------
     young : E [Pa], > 0
     poisson : nu [-], 0 <= nu <= 0.5
     density : rho [kg/m^3], > 0, optional
         Only for limits of velocity; not a parameter of the system.
-
-    Raises
-    ------
-    InputError
-        For a number out of range.
 
     >>> Material(2.07e11, 0.3)
     Material(young=207000000000.0, poisson=0.3, density=None)

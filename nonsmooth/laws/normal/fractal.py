@@ -29,12 +29,8 @@ def fractal_surface(roughness: float) -> tuple[float, float]:
         D = 1 + 1.54 / Ra^0.045,    G = 10^(-5.26 / Ra^0.045) mm,    Ra in um
 
     The fraction bar of D and the unit of G are missing in the paper; with this reading, 2 < D < 3 for Ra above 3 nm.
-    Another reading of G has the exponent 0.042; both agree at 1 um.
-
-    Raises
-    ------
-    InputError
-        For a roughness that gives no D between 2 and 3.
+    Another reading of G has the exponent 0.042; both agree at 1 um. InputError for a roughness that gives no D between
+    2 and 3.
 
     >>> fractal_surface(1e-6)
     (2.54, 5.4954...e-09)
@@ -65,10 +61,10 @@ class FractalStiffness(MaterialPair, ElasticLaw):
 
     Fully plastic asperities carry no load, as in the paper. K is the derivative along the family of asperities, as the
     paper's factors (4-D)/(3-D) and 17D-74 show. lambda, eq. (13), cannot be recovered from the print: it is
-    `area_share`. H' is 3.3/2.06 k_mu sigma_y, which makes P continuous at omega_c; at 6 omega_c it jumps by 2 %. As
-    ``F = K_m delta^1.5`` has no unit of force, K_m is integrated, by Gauss quadrature; nor has ``eta M K_m`` that of a
-    damping coefficient: it is omitted, and `loss_factor` gives eta. With the hysteresis of the paper:
-    ``LankaraniNikravesh(stiffness=FractalStiffness(...), restitution=e)``.
+    `area_share`. H' is 3.3/2.06 k_mu sigma_y, which makes P continuous at omega_c; at 6 omega_c it jumps by 2 %.
+    As ``F = K_m delta^1.5`` has no unit of force, K_m is integrated, by Gauss quadrature; nor has ``eta M K_m`` that of
+    a damping coefficient: it is omitted, and `loss_factor` gives eta. With the hysteresis of the paper:
+    ``LankaraniNikravesh(stiffness=FractalStiffness(...), restitution=e)``. InputError if D is not between 2 and 3.
 
     Parameters
     ----------
@@ -81,11 +77,6 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         Ratio of the real to the nominal area of contact.
     asperity_friction : mu [-], 0 <= mu <= 0.9
         Reduces the load at which asperities yield.
-
-    Raises
-    ------
-    InputError
-        For a dimension not between 2 and 3.
 
     References
     ----------
@@ -170,19 +161,15 @@ class FractalStiffness(MaterialPair, ElasticLaw):
             W_p = ∫ w(P_3, a) n da, a_110 to a_6    + ∫ w(P_4, a) n da, 0 to a_110
 
         P_1 to P_3 are the loads above, P_4 = 2 pi R omega 2.8 sigma_y that of fully plastic asperities; a_6 and a_110
-        are the areas at 6 and 110 omega_c, and no area exceeds a_l. As in the paper each load is integrated over
-        omega from 0 at a fixed radius, as if its stage began there; w(P_2) ends at a_c, as in K_m, and not at a_l.
-        Small asperities yield first, so that eta falls with the depth, and is infinite where a_l < a_6.
+        are the areas at 6 and 110 omega_c, and no area exceeds a_l. As in the paper each load is integrated over omega
+        from 0 at a fixed radius, as if its stage began there; w(P_2) ends at a_c, as in K_m, and not at a_l. Small
+        asperities yield first, so that eta falls with the depth, and is infinite where a_l < a_6. InputError for a
+        length that is not a positive number.
 
         Parameters
         ----------
         depth : delta [m], > 0
         radius, clearance, length : R_j, dR, b [m], > 0
-
-        Raises
-        ------
-        InputError
-            For a length that is not a positive number.
 
         >>> from nonsmooth.laws import Material
         >>> steel, (dimension, scale) = Material(2.07e11, 0.3), fractal_surface(0.8e-6)

@@ -62,7 +62,8 @@ class Anagnostopoulos(DampedLaw):
         F = K delta + C delta',    C = 2 xi sqrt(K m),    xi = -ln(e) / sqrt(pi^2 + ln(e)^2)
 
     A free impact of the effective mass m has the restitution e exactly, provided that the force may be tensile. For
-    another mass the restitution differs; in a mechanism the effective mass depends on the configuration.
+    another mass the restitution differs; in a mechanism the effective mass depends on the configuration. InputError for
+    an `ElasticLaw`, or an exponent other than 1: the law is linear.
 
     Parameters
     ----------
@@ -72,11 +73,6 @@ class Anagnostopoulos(DampedLaw):
         number.
     tensile
         Whether the force may pull.
-
-    Raises
-    ------
-    InputError
-        For an `ElasticLaw`, or an exponent other than 1: the law is linear.
 
     References
     ----------

@@ -91,11 +91,8 @@ def _error(A: Array, b: Array, bilateral: int, z: Array, w: Array) -> float:
 def _pivot(A: Array, b: Array, bilateral: int, delta: float, base: Array, active: Mask, z: Array, limit: int) -> int:
     """Principal pivoting on the LCP (A + delta D, b - delta D base); returns iterations, negative if not converged."""
     m = b.size
-    rows = np.empty(m, np.int64)
-    pivots = np.empty(m, np.int64)
-    wrong = np.empty(m, np.bool_)
-    lu = np.empty((m, m))
-    d = np.empty(m)
+    rows, pivots, wrong = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.bool_)
+    lu, d = np.empty((m, m)), np.empty(m)
     fewest, patience = m + 1, ALL_AT_ONCE
     for iteration in range(1, limit + 1):
         k = 0
@@ -151,37 +148,16 @@ def mixed_lcp(
     makes a positive semidefinite matrix (redundant contacts) positive definite; proximal-point refinement
     z <- LCP(A + delta D, b - delta D z) then removes this perturbation, so that the solution is one of A itself.
 
-    Parameters
-    ----------
-    A : float64 (m, m), C-contiguous
-        P-matrix, or positive semidefinite with b in its range.
-    b : float64 (m,)
-    bilateral : int
-        Number of leading equations.
-    active : bool (m,)
-        Rows expected to be active: a warm start, not changed.
-    max_iterations : int
-        Largest number of factorisations.
+    A is a P-matrix, or positive semidefinite with b in its range; rows expected to be active are a warm start, and not
+    changed. Returned are z, w and active rows of the iterate of least residual, with z >= 0 exactly on complementary
+    rows, the number of factorisations, of which there are at most `max_iterations`, and the residual of an `LCP`.
 
-    Returns
-    -------
-    z, w, active : arrays (m,)
-        The iterate of least residual; z >= 0 exactly on complementary rows.
-    iterations : int
-        Number of factorisations.
-    error : float
-        Residual as `nonsmooth.programs.LCP.residual` defines it.
-
-    References
-    ----------
-    Portugal, Judice, Vicente, Math. Comp. 63 (1994), 625-643; Murty, Linear Algebra Appl. 7 (1974), 65-108.
+    References: Portugal, Judice, Vicente, Math. Comp. 63 (1994), 625-643; Murty, Linear Algebra Appl. 7 (1974), 65-108.
     """
     m = b.size
     z, w, base = np.zeros(m), np.zeros(m), np.zeros(m)
-    trial, trial_w, state = np.zeros(m), np.zeros(m), np.zeros(m, np.bool_)
-    binding = np.zeros(m, np.bool_)
-    error = np.inf
-    iterations = 0
+    trial, trial_w, state, binding = np.zeros(m), np.zeros(m), np.zeros(m, np.bool_), np.zeros(m, np.bool_)
+    error, iterations = np.inf, 0
     for attempt in range(len(REGULARISATIONS)):
         base[:] = 0.0
         stagnation = 0
@@ -213,19 +189,8 @@ def quadratic_program(
 ) -> tuple[Array, Array, Mask, int, float, bool]:
     """Solve a QP by the LCP of its multipliers, with the reduction of `nonsmooth.programs.lcp_from_qp`.
 
-    Parameters
-    ----------
-    H, f, A, b, equalities
-        As in `nonsmooth.programs.QP`; float64, C-contiguous.
-    active, max_iterations
-        As in `mixed_lcp`.
-
-    Returns
-    -------
-    x, y, active, iterations, error
-        Results of the LCP, and x = H^-1 (A'y - f); iterations = -1 and x is NaN if H is not positive definite.
-    lost : bool
-        Whether the reduction has lost digits, as it does if H is ill-conditioned.
+    Returned are x = H^-1 (A'y - f), the results of `mixed_lcp`, and whether the reduction has lost digits, because H is
+    ill-conditioned; iterations = -1 and x is NaN if H is not positive definite.
     """
     n, m = f.size, b.size
     x = np.empty(n)
@@ -284,27 +249,8 @@ def newton_step(
 ) -> tuple[Array, Array, Mask, bool]:  # fmt: skip
     """Solve c + c_x dx + c_y dy = 0 and 0 <= G + G_x dx + G_y dy ⟂ y + dy >= 0; exact if both are linear.
 
-    Parameters
-    ----------
-    c, G, c_x, c_y, G_x, G_y
-        Equations and gaps at (x, y) with their Jacobians; float64, C-contiguous.
-    x, y : float64 (n,), (m,)
-        The iterate, not changed.
-    free, pairs : bool (n,), (m,)
-        Free unknowns x, as many as equations, and active complementarity pairs; y of other pairs is zero.
-    G_scale, y_scale : float64 (m,)
-        Scales of G and y.
-    active : bool (m,)
-        Pairs expected to be closed.
-    max_iterations : int
-        Largest number of pivots.
-
-    Returns
-    -------
-    x, y, active : arrays
-        The new iterate.
-    solved : bool
-        False if c_x is not square or is singular.
+    Free unknowns x are as many as equations; y of pairs other than `pairs` is zero, and `active` are the pairs expected
+    to be closed. Returned are the new x, y and closed pairs, and whether c_x is square and regular.
     """
     moving, binding = np.flatnonzero(free), np.flatnonzero(pairs)
     n, m = moving.size, binding.size
@@ -312,17 +258,11 @@ def newton_step(
     if c.size != n:
         return new_x, new_y, new_active, False
     # dx = -(offset + slope Y) with Y the new multipliers of the pairs: c_y dy = c_y Y - c_y y
-    M, R = np.empty((n, n)), np.empty((n, 1 + m))
-    for i in range(n):
-        for j in range(n):
-            M[i, j] = c_x[i, moving[j]]
-        R[i, 0] = c[i]
-        for j in range(y.size):
-            R[i, 0] -= c_y[i, j] * y[j]
-        for j in range(m):
-            R[i, 1 + j] = c_y[i, binding[j]]
-    lu, pivots, column = np.empty((n, n)), np.empty(n, np.int64), np.empty(n)
-    _factor(M, np.arange(n), n, 0.0, lu, pivots)
+    R, lu, pivots, column = np.empty((n, 1 + m)), np.empty((n, n)), np.empty(n, np.int64), c.copy()
+    for j in range(y.size):
+        column -= c_y[:, j] * y[j]
+    R[:, 0], R[:, 1:] = column, c_y[:, binding]
+    _factor(np.ascontiguousarray(c_x[:, moving]), np.arange(n), n, 0.0, lu, pivots)
     for i in range(n):
         if lu[i, i] == 0.0:
             return new_x, new_y, new_active, False
@@ -330,24 +270,17 @@ def newton_step(
         column[:] = R[:, j]
         _solve(lu, pivots, n, column)
         R[:, j] = column
-    A, b, start = np.empty((m, m)), np.empty(m), np.empty(m, np.bool_)
-    row = np.empty(1 + m)
+    A, b, row = np.empty((m, m)), np.empty(m), np.empty(1 + m)
     for k in range(m):
         pair = binding[k]
-        row[0] = G[pair]
+        row[0], row[1:] = G[pair], G_y[pair][binding]
         for j in range(y.size):
             row[0] -= G_y[pair, j] * y[j]
-        for j in range(m):
-            row[1 + j] = G_y[pair, binding[j]]
         for i in range(n):
-            factor = G_x[pair, moving[i]]
-            for j in range(1 + m):
-                row[j] -= factor * R[i, j]
+            row -= G_x[pair, moving[i]] * R[i]
         b[k] = row[0] / G_scale[pair]
-        for j in range(m):
-            A[k, j] = row[1 + j] * y_scale[binding[j]] / G_scale[pair]
-        start[k] = active[pair]
-    z, _, closed, _, _ = mixed_lcp(A, b, 0, start, max_iterations)
+        A[k] = row[1:] * y_scale[binding] / G_scale[pair]
+    z, _, closed, _, _ = mixed_lcp(A, b, 0, active[binding], max_iterations)
     for k in range(m):
         new_y[binding[k]] = z[k] * y_scale[binding[k]]
         new_active[binding[k]] = closed[k]

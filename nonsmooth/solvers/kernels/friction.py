@@ -104,11 +104,9 @@ def sweep(
                 for j in range(i + d, m):
                     value += A[i + r, j] * z[j]
                 q[r] = value
-            for r in range(d):
-                P[r] = z[i + r]
+            P[:] = z[i : i + d]
             solve_contact(A, i, d, mu[k], q, P)
-            for r in range(d):
-                z[i + r] = P[r]
+            z[i : i + d] = P
         if iteration % every == 0 or iteration == limit:
             error = residual(A, b, mu, d, e, z, u)
             if error <= tolerance or not np.isfinite(error):
@@ -119,17 +117,13 @@ def sweep(
 @njit(cache=True)
 def _alart_curnier(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: Array, J: Array) -> None:
     """F = z - proj(z - u) on half-line and disk of radius mu (P_N - u_N), and an element J of its Jacobian."""
-    m = z.size
-    for i in range(e):
-        F[i] = u[i]
-        J[i, :] = A[i, :]
+    F[:e], J[:e] = u[:e], A[:e]
     for k in range(mu.size):
         i = e + k * d
         closed = z[i] - u[i] > 0.0
-        F[i] = u[i] if closed else z[i]
-        for j in range(m):
-            J[i, j] = A[i, j] if closed else 0.0
+        F[i], J[i] = u[i], A[i]
         if not closed:
+            F[i], J[i] = z[i], 0.0
             J[i, i] = 1.0
         square = 0.0
         for r in range(i + 1, i + d):
@@ -146,12 +140,10 @@ def _alart_curnier(A: Array, mu: Array, d: int, e: int, z: Array, u: Array, F: A
             else:
                 F[r] = z[r] - radius * (z[r] - u[r]) / length
                 n_r = (z[r] - u[r]) / length
-                for j in range(m):
-                    J[r, j] = mu[k] * n_r * A[i, j] + radius / length * A[r, j]
+                J[r] = mu[k] * n_r * A[i] + radius / length * A[r]
                 for s in range(i + 1, i + d):
                     n_s = (z[s] - u[s]) / length
-                    for j in range(m):
-                        J[r, j] -= radius / length * n_r * n_s * A[s, j]
+                    J[r] -= radius / length * n_r * n_s * A[s]
                     J[r, s] += radius / length * n_r * n_s
                 J[r, r] += 1.0 - radius / length
                 J[r, i] -= mu[k] * n_r
@@ -165,12 +157,9 @@ def _fischer_burmeister(
 
     x = (mu P_N, P_T) and y = (u_N + correction mu |u_T|, mu u_T); P_N and u_N alone where mu = 0.
     """
-    m = z.size
     x, y, v, w = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
     X, Y, inverse = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
-    for i in range(e):
-        F[i] = u[i]
-        J[i, :] = A[i, :]
+    F[:e], J[:e] = u[:e], A[:e]
     for k in range(mu.size):
         i = e + k * d
         if d == 1 or mu[k] == 0.0:
@@ -223,12 +212,10 @@ def _fischer_burmeister(
                     X[r, s] -= inverse[r, 0] * x[s]
                     Y[r, s] -= inverse[r, 0] * y[s]
         for r in range(d):
-            for j in range(m):
-                value = Y[r, 0] * A[i, j]
-                for s in range(1, d):
-                    factor = mu[k] * (Y[r, s] + (correction * Y[r, 0] * u[i + s] / slip if slip > 0.0 else 0.0))
-                    value += factor * A[i + s, j]
-                J[i + r, j] = value
+            J[i + r] = Y[r, 0] * A[i]
+            for s in range(1, d):
+                factor = mu[k] * (Y[r, s] + (correction * Y[r, 0] * u[i + s] / slip if slip > 0.0 else 0.0))
+                J[i + r] += factor * A[i + s]
             J[i + r, i] += mu[k] * X[r, 0]
             for s in range(1, d):
                 J[i + r, i + s] += X[r, s]
@@ -284,8 +271,7 @@ def _descend(
             _solve(lu, pivots, m, direction)
         step, accepted = 1.0, False
         for _ in range(HALVINGS):
-            for i in range(m):
-                trial[i] = z[i] - step * direction[i]
+            trial[:] = z - step * direction
             merit = _equations(kind, A, b, mu, d, e, trial, u, F, J)
             if merit < recent.max() or merit == 0.0:
                 accepted = True
@@ -307,16 +293,8 @@ def newton(
 
     A step is halved until its merit |F|^2 is below the largest of the last `MEMORY` ones; `PATIENCE` steps without
     progress end an attempt. Up to `rounds` further attempts start from the best iterate after Gauss-Seidel sweeps,
-    `SWEEPS` at first and twice as many each time.
-
-    Returns
-    -------
-    z : array
-        The best iterate.
-    iterations : int
-        Number of Newton steps.
-    error : float
-        Its residual; for `CONE` |F|, which is equivalent, since b is of order one.
+    `SWEEPS` at first and twice as many each time. Returned are the best iterate, the number of Newton steps, and its
+    residual; for `CONE` |F|, which is equivalent, since b is of order one.
     """
     z, best = start.copy(), start.copy()
     iterations, error = _descend(kind, A, b, mu, d, e, best, limit, RIDGES[0], tolerance)

@@ -64,33 +64,16 @@ def lemke(A: Array, b: Array, e: int, limit: int) -> tuple[Array, NDArray[np.boo
     and remain there; then z_0 enters in the row of the most negative entry, and complements follow until z_0 leaves or
     a ray is reached. The equations of the active rows are then solved again, since a tableau accumulates round-off.
 
-    Returns
-    -------
-    z : array
-        The solution, or the last basic point if there is none.
-    active : array of bool
-        Rows whose z is in the basis.
-    pivots : int
-    end : int
-        `ENDED`, `RAY` or `LIMIT`.
-    error : float
-        Residual as `nonsmooth.programs.LCP.residual` defines it.
+    Returned are the solution, or the last basic point if there is none, the rows whose z is in the basis, the number of
+    pivots, the end (`ENDED`, `RAY` or `LIMIT`), and the residual of an `LCP`.
 
-    References
-    ----------
-    Cottle, Pang, Stone, The Linear Complementarity Problem (1992), algorithm 4.4.5 and section 4.9.
+    References: Cottle, Pang, Stone, The Linear Complementarity Problem (1992), algorithm 4.4.5 and section 4.9.
     """
     m = b.size
-    z_0, right = 2 * m, 2 * m + 1
-    T = np.zeros((m, 2 * m + 2))
-    basis = np.arange(m)
-    candidates = np.zeros(m, np.bool_)
-    for i in range(m):
-        T[i, i] = 1.0
-        T[i, m : 2 * m] = -A[i]
-        T[i, z_0] = 0.0 if i < e else -1.0
-        T[i, right] = b[i]
-        candidates[i] = i >= e
+    z_0, right, T = 2 * m, 2 * m + 1, np.zeros((m, 2 * m + 2))
+    basis, candidates = np.arange(m), np.zeros(m, np.bool_)
+    T[:, :m], T[:, m:z_0], T[:, right] = np.eye(m), -A, b
+    T[e:, z_0], candidates[e:] = -1.0, True
     for j in range(e):
         row = -1
         for i in range(e):
@@ -158,14 +141,7 @@ def enumerate_modes(
 
     Modes of a contact are `OPEN`, `STICK` and, in the plane, `FORWARD` and `BACKWARD` for u_T > 0 and u_T < 0.
 
-    Returns
-    -------
-    z : array
-        The point of least residual.
-    iterations : int
-        Number of combinations tried.
-    error : float
-        Its residual.
+    Returned are the point of least residual, the number of combinations tried, and its residual.
     """
     m, contacts, kinds = b.size, mu.size, 2 * d
     z, best, u = np.zeros(m), np.zeros(m), np.zeros(m)
@@ -187,8 +163,7 @@ def enumerate_modes(
                 continue
             tried += 1
             size = e
-            for i in range(e):
-                rows[i] = i
+            rows[:e] = owner[:e]
             for k in range(contacts):
                 if modes[k] != OPEN:
                     rows[size] = e + k * d

@@ -93,7 +93,6 @@ def _functions(
 @njit(cache=True)
 def _jacobian(A: Array, mu: Array, e: int, X: Array, Y: Array, J: Array) -> None:
     """J = X + Y A in the rows of contacts, A in bilateral rows."""
-    m = A.shape[0]
     J[:e] = A[:e]
     for k in range(mu.size):
         i = e + 3 * k
@@ -104,10 +103,8 @@ def _jacobian(A: Array, mu: Array, e: int, X: Array, Y: Array, J: Array) -> None
             J[i, i] += X[k, 0, 0]
             continue
         for r in range(3):
-            for j in range(m):
-                J[i + r, j] = Y[k, r, 0] * A[i, j] + Y[k, r, 1] * A[i + 1, j] + Y[k, r, 2] * A[i + 2, j]
-            for c in range(3):
-                J[i + r, i + c] += X[k, r, c]
+            J[i + r] = Y[k, r, 0] * A[i] + Y[k, r, 1] * A[i + 1] + Y[k, r, 2] * A[i + 2]
+            J[i + r, i : i + 3] += X[k, r]
 
 
 @njit(cache=True)
@@ -168,31 +165,10 @@ def follow(
 ) -> tuple[Array, int, float]:  # fmt: skip
     """Follow the path of a program in space from s until the residual test is passed, or s cannot be reduced further.
 
-    Parameters
-    ----------
-    A, b, mu, e
-        As in `nonsmooth.solvers.kernels.friction`, three rows per contact, with a unit diagonal.
-    start : array
-        Impulses from which Newton's method starts at the first s.
-    s : float
-        First value, in the unit of b.
-    memory : int
-        Number of previous values of |F|^2, the largest of which bounds that of the next iterate.
-    growth : float
-        Factor of the ridge when steps become short.
-    limit : int
-        Largest number of Newton steps.
-    tolerance : float
-        Residual at which the path ends.
-
-    Returns
-    -------
-    z : array
-        The best iterate.
-    iterations : int
-        Number of Newton steps.
-    error : float
-        Its residual.
+    A has a unit diagonal; Newton's method starts from impulses `start` at the first s, in the unit of b. The largest of
+    the last `memory` values of |F|^2 bounds that of the next iterate; `growth` is the factor of the ridge when steps
+    become short; there are at most `limit` Newton steps. Returned are the best iterate, the number of Newton steps, and
+    its residual.
     """
     z, good, best, u = start.copy(), start.copy(), start.copy(), np.zeros(b.size)
     error = residual(A, b, mu, 3, e, z, u)
