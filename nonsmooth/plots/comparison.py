@@ -54,29 +54,23 @@ def comparison(found: Comparison) -> Figure:
     grid = figure.add_gridspec(3, 4, height_ratios=(1.0, 1.0, rows))
     panels = [figure.add_subplot(grid[i // 2, 2 * (i % 2) : 2 * (i % 2) + 2]) for i in range(4)]
     extents = found.settings["scale of coordinates [m or rad]"]
-    worst = {
-        name: max(float(found.table[label]["deviation"][name]) / extent for label in found.labels)
-        for name, extent in extents.items()
-    }
+    apart = [found.table[label]["deviation"] for label in found.labels]
     impulse = found.table[found.reference]["impulse"]
-    _motion(panels[0], found, max(worst, key=lambda name: worst[name]))
+    _motion(panels[0], found, max(extents, key=lambda name: max(float(one[name]) / extents[name] for one in apart)))
     _contact(panels[1:], found, max(impulse, key=lambda name: impulse[name]))
     _worth([figure.add_subplot(grid[2, i]) for i in range(4)], found)
-    handles = panels[0].get_legend_handles_labels()
-    figure.legend(
-        *handles, loc="outside upper center", ncols=min(len(handles[1]), 3), frameon=False, fontsize=SIZE,
-        labelcolor=INK, handlelength=2.2, columnspacing=1.6,
-    )  # fmt: skip
+    handles, labels = panels[0].get_legend_handles_labels()
+    place: dict[str, Any] = {"loc": "outside upper center", "ncols": min(len(labels), 3), "columnspacing": 1.6}
+    figure.legend(handles, labels, frameon=False, fontsize=SIZE, labelcolor=INK, handlelength=2.2, **place)
     figure.align_ylabels(panels)
     return figure
 
 
 def rigid_limit(found: RigidLimit) -> Figure:
     """Error of the motion and of the first impulse, depth, and cost over the stiffness, with fitted powers."""
-    figure = new_figure(7.2, 4.6)
+    figure, K = new_figure(7.2, 4.6), found.stiffness
     axes = figure.subplots(2, 2, sharex=True).ravel()
-    K = found.stiffness
-    panels: Sequence[tuple[str, str, Array, str]] = (
+    panels = (
         ("Distance to rigid contact", "[-]", found.distance, "distance"),
         ("Error of the first impulse", "[-]", np.abs(found.impulse_error), "impulse"),
         ("Deepest penetration", "[m]", found.penetration, "penetration"),
@@ -86,10 +80,14 @@ def rigid_limit(found: RigidLimit) -> Figure:
         axis.loglog(K, values, color=COLOURS[0], marker="o", ms=4, lw=1.2, zorder=3)
         dress(axis, title, "stiffness K [N/m$^{1.5}$]" if i >= 2 else "", unit)
         axis.tick_params(which="minor", length=0)
-        if name:
-            _power(axis, K, values, found.orders[name])
-        else:
+        if not name:
             decades(axis, "y", 3, plain=True)
+        elif np.isfinite(p := found.orders[name]):  # the fitted power, through the last point, with its exponent
+            known = np.isfinite(values)
+            line = values[known][-1] * (K[known] / K[known][-1]) ** -p
+            axis.loglog(K[known], line, color=COLOURS[1], lw=0.9, ls=(0, (4, 2.5)))
+            style: dict[str, Any] = {"transform": axis.transAxes, "fontsize": SIZE + 1, "color": COLOURS[1]}
+            axis.text(0.97, 0.93, rf"$\sim K^{{-{p:.2f}}}$", ha="right", va="top", **style)
     if found.needed:
         depth, stiffness = found.needed["depth"], found.needed["stiffness"]
         low = axes[2].get_ylim()[0]
@@ -112,13 +110,13 @@ def _motion(axis: Axes, found: Comparison, coordinate: str) -> None:
     curves = []
     for label, run, style in _styled(found):
         times = np.union1d(t, run.t[run.t <= t[-1]])
-        curves.append((label, times, coordinates(run, times)[:, i], style))
-    apart = max(float(np.max(np.abs(y - found.truth.positions(times)[:, i]))) for _, times, y, _ in curves)
+        y = coordinates(run, times)[:, i]
+        curves.append((label, times, y, y - found.truth.positions(times)[:, i], style))
+    apart = max(float(np.max(np.abs(difference))) for _, _, _, difference, _ in curves)
     small = apart < SMALL * float(np.ptp(truth))
     unit, factor = display(found.truth.units[i], apart if small else float(np.max(np.abs(truth))))
-    for label, times, y, style in curves:
-        shown = y - found.truth.positions(times)[:, i] if small else y
-        axis.plot(times / second, shown / factor, label=label, **style)
+    for label, times, y, difference, style in curves:
+        axis.plot(times / second, (difference if small else y) / factor, label=label, **style)
     exact = found.settings["truth"][found.reference] == "exact"
     label = "rigid, exact" if exact else f"{found.reference}, converged"
     axis.plot(t / second, truth * (0 if small else 1) / factor, label=label, **REFERENCE, zorder=20)
@@ -157,14 +155,13 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
     at = f" at own error {power(target, 2)}" if target > 0 else ""
     verdicts = [f"{label}\n{row['verdict']}" for label, row in zip(found.labels, table, strict=True)]
     columns = (
-        ("Deepest overlap", "[m]", [row["penetration"] for row in table], LOWEST["penetration"]),
-        ("Distance", "to the reference [-]", [row["distance"] for row in table], LOWEST["distance"]),
-        ("Own error", "[-]", [row["own_error"] for row in table], LOWEST["own_error"]),
-        ("Time of the run", f"[ms]{at}", walls, 0.0),
-    )
+        ("Deepest overlap", "[m]", "penetration"), ("Distance", "to the reference [-]", "distance"),
+        ("Own error", "[-]", "own_error"), ("Time of the run", f"[ms]{at}", "wall"),
+    )  # fmt: skip
     places = np.arange(len(table))[::-1]
-    for axis, (title, unit, values, lowest) in zip(axes, columns, strict=True):
-        shown = np.array([max(float(value), lowest) for value in values])
+    for axis, (title, unit, name) in zip(axes, columns, strict=True):
+        lowest = LOWEST.get(name, 0.0)
+        shown = np.array([max(float(x), lowest) for x in (walls if name == "wall" else [row[name] for row in table])])
         known = shown[np.isfinite(shown)] if np.isfinite(shown).any() else np.ones(1)
         axis.set_xscale("log")
         room = max(2.5, float(known.max() / known.min()) ** 0.08)  # so that dots stand clear of the edges
@@ -173,12 +170,12 @@ def _worth(axes: Sequence[Axes], found: Comparison) -> None:
         for k, (_, _, style) in enumerate(_styled(found)):
             if np.isfinite(shown[k]):
                 axis.plot(shown[k], places[k], marker=MARKERS[k % len(MARKERS)], ms=5, color=style["color"], ls="")
-            low_one = f"below {power(lowest)}" if shown[k] <= lowest else ""
-            note = low_one if np.isfinite(shown[k]) else "not reached"
-            axis.annotate(
-                note, (shown[k] if np.isfinite(shown[k]) else low, places[k]), (6, 0), textcoords="offset points",
-                fontsize=SIZE - 1.5, va="center", color=FAINT, bbox={"fc": "white", "ec": "none", "pad": 1.0},
-            )  # fmt: skip
+            note, at_x = f"below {power(lowest)}" if shown[k] <= lowest else "", shown[k]
+            if not np.isfinite(shown[k]):
+                note, at_x = "not reached", low
+            small: dict[str, Any] = {"fontsize": SIZE - 1.5, "va": "center", "color": FAINT}
+            box = {"fc": "white", "ec": "none", "pad": 1.0}
+            axis.annotate(note, (at_x, places[k]), (6, 0), textcoords="offset points", bbox=box, **small)
         decades(axis, "x", 3, plain=not lowest)
         dress(axis, title, unit, "")
         axis.set_yticks(places, verdicts if axis is axes[0] else [""] * len(table))
@@ -204,19 +201,6 @@ def _over_time(axis: Axes, title: str, meaning: str, unit: str, found: Compariso
     dress(axis, title, quantity("time", time_unit), quantity(meaning, unit))
     axis.set_xlim(found.edges[0] / second, found.edges[-1] / second)
     axis.margins(y=0.08)
-
-
-def _power(axis: Axes, K: Array, values: Array, p: float) -> None:
-    """The fitted power, through the last point, with its exponent."""
-    if not np.isfinite(p):
-        return
-    known = np.isfinite(values)
-    line = values[known][-1] * (K[known] / K[known][-1]) ** -p
-    axis.loglog(K[known], line, color=COLOURS[1], lw=0.9, ls=(0, (4, 2.5)))
-    axis.text(
-        0.97, 0.93, rf"$\sim K^{{-{p:.2f}}}$", transform=axis.transAxes, ha="right", va="top", fontsize=SIZE + 1,
-        color=COLOURS[1],
-    )  # fmt: skip
 
 
 #: of the kinds of contact in alphabetical order
@@ -314,19 +298,14 @@ def step_size(found: StepSizes) -> Figure:
         axes[5].remove()
     else:
         _map(axes[5], found.bounds)
-    labels = []
-    for one in found.series:
-        order = one.orders["error"]
-        if np.isnan(order):
+    handles = []
+    for k, one in enumerate(found.series):
+        said = f"order {one.orders['error']:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
+        if np.isnan(one.orders["error"]):
             said = "error at round-off" if np.nanmax(one.measures["error"]) < 1e-8 else "no order"
-        else:
-            said = f"order {order:.2f}" + (" in the tolerance" if one.kind == "tolerance" else "")
-        labels.append(f"{one.label}: {said}")
-    handles = [axes[4].plot([], [], label=label, **_style(k))[0] for k, label in enumerate(labels)]
-    figure.legend(
-        handles=handles, loc="outside upper center", ncols=min(len(handles), 2), frameon=False, fontsize=SIZE - 0.5,
-        labelcolor=INK, handlelength=2.0, columnspacing=1.2,
-    )  # fmt: skip
+        handles += axes[4].plot([], [], label=f"{one.label}: {said}", **_style(k))
+    look: dict[str, Any] = {"frameon": False, "fontsize": SIZE - 0.5, "labelcolor": INK, "handlelength": 2.0}
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 2), columnspacing=1.2, **look)
     figure.align_ylabels(list(axes[:5:2]))
     return figure
 
@@ -375,8 +354,7 @@ def law_card(card: LawCard) -> Figure:
     ----------
     card : from `nonsmooth.studies.law_card`
     """
-    law, impact = card.law, card.impact
-    columns = _columns(card)
+    law, impact, columns = card.law, card.impact, _columns(card)
     height = 0.19 * (1 + max(map(len, columns.values())))
     figure = new_figure(8.2, 2.7 + height)
     grid = figure.add_gridspec(2, 3, height_ratios=(2.6, height))
@@ -431,28 +409,22 @@ def _restitution(left: Axes, right: Axes, card: LawCard) -> None:
 def _columns(card: LawCard) -> dict[str, list[str]]:
     """The table: the impact, the law's numbers, and its limits with the values that the impact has."""
     law, impact = card.law, card.impact
-    units = {"approach": "m/s", "force": "N", "depth": "m", "clearance": "m"}
-    limits = []
+    units, limits = {"approach": "m/s", "force": "N", "depth": "m", "clearance": "m"}, []
+
+    def suffix(unit: str) -> str:
+        return "" if unit == "-" else f" {unit}"
+
     for each in card.validity:
         name = each.limit.quantity
-        unit = units[name] if name in units else law.quantity(name).unit
-        limits.append(f"{'within' if each.kept else 'OUTSIDE'}: {each.limit}{_unit(unit)}, here {each.value:.4g}")
+        unit = suffix(units[name] if name in units else law.quantity(name).unit)
+        limits.append(f"{'within' if each.kept else 'OUTSIDE'}: {each.limit}{unit}, here {each.value:.4g}")
+    lines = [f"returned restitution {impact.restitution:.4f}"]
+    peaks = ("peak penetration", impact.peak_depth, "m"), ("peak force", impact.peak_force, "N")
+    for what, value, unit in (*peaks, ("duration", impact.duration, "s")):
+        shown, factor = display(unit, abs(value))
+        lines.append(f"{what} {value / factor:.4g} {shown_unit(shown)}")
     return {
-        f"Impact of {card.mass:g} kg at {card.speed:g} m/s": [
-            f"returned restitution {impact.restitution:.4f}",
-            f"peak penetration {_number(impact.peak_depth, 'm')}",
-            f"peak force {_number(impact.peak_force, 'N')}",
-            f"duration {_number(impact.duration, 's')}",
-        ],
-        "Law": [f"{name} = {value:.6g}{_unit(law.quantity(name).unit)}" for name, value in law.numbers().items()],
+        f"Impact of {card.mass:g} kg at {card.speed:g} m/s": lines,
+        "Law": [f"{name} = {value:.6g}{suffix(law.quantity(name).unit)}" for name, value in law.numbers().items()],
         "Range": limits or ["no limit declared"],
     }
-
-
-def _unit(unit: str) -> str:
-    return "" if unit == "-" else f" {unit}"
-
-
-def _number(value: float, unit: str) -> str:
-    shown, factor = display(unit, abs(value))
-    return f"{value / factor:.4g} {shown_unit(shown)}"

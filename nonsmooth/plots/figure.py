@@ -131,9 +131,9 @@ def _cells(trajectory: Trajectory, word: str) -> list[Panel | Cell]:
     kind, _, name = word.strip().partition(":")
     if kind == "overview":
         spatial = trajectory.P_T.array.ndim == 3
-        known = bool(trajectory.manifest.get("model", {}).get("elements"))
+        sketch = [Cell("sketch", "")] if trajectory.manifest.get("model", {}).get("elements") else []
         orbits = [] if spatial else [Cell("orbit", joint) for joint in loose_bearings(trajectory)[:2]]
-        return [*([Cell("sketch", "")] if known else []), *orbits, *chosen_panels(trajectory)]
+        return [*sketch, *orbits, *chosen_panels(trajectory)]
     if kind == "energy" and not name:
         return list(energy_panels(trajectory))
     if kind == "orbit":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import casadi as ca
 import numpy as np
@@ -44,8 +44,6 @@ class Placing(NamedTuple):
 @dataclass(frozen=True)
 class Frame:
     """Base of frames."""
-
-    loose: ClassVar[bool] = False  # whether its size depends on the magnification of clearances
 
     def place(self, placed: Placed, view: View) -> Placing:
         """Where it is in all pictures."""
@@ -93,7 +91,6 @@ class _Round(Frame):
     axes_a: tuple[Vector, ...]
     axes_b: tuple[Vector, ...]
     long: bool  # a cylinder, rather than a ball or a circle
-    loose = True
 
     @classmethod
     def of(cls, one: Bearing, dimension: int) -> _Round:
@@ -149,8 +146,6 @@ class _Straight(Frame):
     axes_b: tuple[Vector, ...]
     sizes: Vector
     plays: Vector
-
-    loose = True
 
     @classmethod
     def of(cls, one: Guide, dimension: int) -> Self:
@@ -258,8 +253,7 @@ def hull(points: Array) -> Array:
     spread = points - points.mean(axis=0)
     _, extent, axes = np.linalg.svd(spread, full_matrices=False)
     if len(points) == 2 or extent[1] < 1e-6 * extent[0]:
-        order = np.argsort(spread @ axes[0])
-        return points[order[[0, -1]]]
+        return points[np.argsort(spread @ axes[0])[[0, -1]]]
     try:
         return np.asarray(points[ConvexHull(points).vertices])
     except QhullError:

@@ -30,12 +30,12 @@ from nonsmooth.plots.style import (
     FAINT,
     INK,
     SIZE,
+    display,
     dress,
     legend,
     legend_lines,
     new_figure,
     quantity,
-    readable,
     scale,
 )
 from nonsmooth.trajectory import Trajectory
@@ -130,7 +130,7 @@ def draw_panels(
     place: Figure | SubFigure = page or new_figure(wide, panels_height(panels, count, wide))
     axes = place.subplots(len(above), count, squeeze=False, sharex=True, sharey="col" if share else False).ravel()
     span = window or (float(trajectory.t[0]), float(trajectory.t[-1]))
-    time_unit = readable("s", span[1] - span[0])
+    time_unit, _ = display("s", span[1] - span[0])
     views = limits(trajectory), dense(trajectory)
     units = []
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=False)):
@@ -196,7 +196,7 @@ def _draw(
         if len(units) != 1:
             what = ", ".join(sorted(map(str, units))) or "functions only"
             raise InputError(f"One panel cannot find a unit for {what}; give its unit, or split the panel.")
-        unit = readable(str(*units), max(float(np.nanmax(np.abs(y), initial=0.0)) for _, y in curves))
+        unit, _ = display(str(*units), max(float(np.nanmax(np.abs(y), initial=0.0)) for _, y in curves))
     base, factor = scale(unit)
     for line, known in zip(lines, own, strict=True):
         if known not in (None, base):
@@ -210,13 +210,12 @@ def _draw(
             markevery=(np.searchsorted(t, trajectory.t)[:, None] + [0, 1]).ravel().tolist(), label=line.label,
             solid_joinstyle="round", zorder=2 + i,
         )  # fmt: skip
-        truth = exact_curve(exact, float(trajectory.t[-1]), line.known) if exact is not None else None
+        truth = exact_curve(exact, float(trajectory.t[-1]), line) if exact is not None else None
         if truth is not None:
             axis.plot(truth[0] / time_factor, truth[1] / factor, **EXACT_STYLE, zorder=20)
         values = measured.columns.get((line.kind, line.name)) if measured is not None else None
         if measured is not None and values is not None:
-            style = MEASURED_STYLE | {"mec": colour}
-            axis.plot(measured.t / time_factor, values / factor, **style, zorder=30)
+            axis.plot(measured.t / time_factor, values / factor, **(MEASURED_STYLE | {"mec": colour}), zorder=30)
     first, last = span[0] / time_factor, span[1] / time_factor
     impacts, names = trajectory.impacts, [line.name for line in lines if line.kind in ("gap", "lam_N", "impulse")]
     if len(names) == len(lines):
@@ -259,12 +258,11 @@ def _draw_impacts(axis: Axes, t: Array, span: float) -> None:
 def _fit_height(axis: Axes) -> None:
     """Vertical limits for what is seen of the lines between the horizontal ones."""
     first, last = axis.get_xlim()
-    found = []
-    for line in axis.lines:
-        if line.get_transform() == axis.transData:
-            x, y = (np.asarray(values, float) for values in line.get_data())
-            found.append(np.concatenate([y[(first <= x) & (x <= last)], np.interp([first, last], x, y)]))
-    values = np.concatenate(found) if found else np.zeros(0)
+    found = [np.zeros(0)]
+    for line in (line for line in axis.lines if line.get_transform() == axis.transData):
+        x, y = (np.asarray(values, float) for values in line.get_data())
+        found += [y[(first <= x) & (x <= last)], np.interp([first, last], x, y)]
+    values = np.concatenate(found)
     values = values[np.isfinite(values)]
     if values.size and np.ptp(values) > 0:
         room = 0.08 * float(np.ptp(values))
@@ -339,7 +337,7 @@ def contact(trajectory: Trajectory, contacts: str | Iterable[str] | None = None,
     _, right = limits(trajectory)
     kinds = {"gap": "gap", "lam_N": "force", "impulse": "impulse"}
     peaks = {kind: max(float(np.max(np.abs(getattr(right, kind)[name]))) for name in names) for kind in kinds}
-    units = {kind: readable(units_of(trajectory, kind, names[0]), peak) for kind, peak in peaks.items()}
+    units = {kind: display(units_of(trajectory, kind, names[0]), peak)[0] for kind, peak in peaks.items()}
     shown = [
         Panel(f"{name}, {word}", units[kind], ((kind, name, word),)) for name in names for kind, word in kinds.items()
     ]

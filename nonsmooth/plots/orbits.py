@@ -47,13 +47,12 @@ class JournalPath:
 def journal_paths(trajectory: Trajectory, window: tuple[float, float] | None = None) -> list[JournalPath]:
     """Paths of all joints with clearance about a journal or a ball; rows and the window's ends are among the points."""
     first, last = window_of(trajectory, window)
-    inside = trajectory.t[(trajectory.t > first) & (trajectory.t < last)]
-    rows = np.unique(np.concatenate([[first], inside, [last]]))
+    rows = np.unique([first, *trajectory.t[(trajectory.t > first) & (trajectory.t < last)], last])
     count = int(np.clip(POINTS // max(len(rows) - 1, 1), 1, PER_STEP))
     t = np.append((rows[:-1, None] + np.diff(rows)[:, None] * (np.arange(count) / count)).ravel(), last)
     drawing, found = drawing_of_run(trajectory, t), []
-    for part, one in _bearings(drawing.parts):
-        for (name, gap, axes), e in zip(_names(part, one), _eccentricities(drawing.placed, one), strict=True):
+    for part, one, names in _bearings(drawing.parts):
+        for (name, gap, axes), e in zip(names, _eccentricities(drawing.placed, one), strict=True):
             force = trajectory.lam_N[gap]
             step = np.clip(np.searchsorted(trajectory.t, (t[:-1] + t[1:]) / 2), 1, max(len(trajectory.t) - 1, 1))
             pressing = force[step] > PRESSING * np.max(force)
@@ -66,21 +65,19 @@ def orbit_names(trajectory: Trajectory) -> dict[str, list[str]]:
     if not trajectory.manifest.get("model", {}).get("elements"):
         return {}
     parts = drawing_of_run(trajectory, trajectory.t[:1]).parts
-    return {part.element.name: [name for name, _, _ in _names(part, one)] for part, one in _bearings(parts)}
+    return {part.element.name: [name for name, _, _ in names] for part, _, names in _bearings(parts)}
 
 
-def _bearings(parts: tuple[Drawn, ...]) -> Iterator[tuple[Drawn, Bearing]]:
-    return ((part, one) for part in parts for one in part.primitives if isinstance(one, Bearing) and part.gap_names())
-
-
-def _names(part: Drawn, one: Bearing) -> list[tuple[str, str, tuple[str, str]]]:
-    gaps = part.gap_names()
-    if one.axis_a:
-        labels = _across(one.axis_a)[2]
-        return [(gap, gap, labels) for gap in gaps[: len(one.sections)]]
-    if part.element.dimensions == (3,):
-        return [(f"{part.element.name}.{plane}", gaps[0], (plane[0], plane[1])) for plane in PLANES]
-    return [(part.element.name, gaps[0], ("x", "y"))]
+def _bearings(parts: tuple[Drawn, ...]) -> Iterator[tuple[Drawn, Bearing, list[tuple[str, str, tuple[str, str]]]]]:
+    """Bearings with clearance, and the names of each one's paths, of their gaps and of their two components."""
+    for part, one in ((each, one) for each in parts for one in each.primitives if isinstance(one, Bearing)):
+        name, gaps = part.element.name, part.gap_names()
+        if gaps and one.axis_a:
+            yield part, one, [(gap, gap, _across(one.axis_a)[2]) for gap in gaps[: len(one.sections)]]
+        elif gaps and part.element.dimensions == (3,):
+            yield part, one, [(f"{name}.{plane}", gaps[0], (plane[0], plane[1])) for plane in PLANES]
+        elif gaps:
+            yield part, one, [(name, gaps[0], ("x", "y"))]
 
 
 def _across(axis: Vector) -> tuple[Array, Array, tuple[str, str]]:
@@ -162,9 +159,9 @@ def orbit(
     axis = own_axes(ax, 3.8, 4.1)
     axis.set_aspect("equal")
     turn = np.linspace(0.0, 2 * np.pi, ROUND)
-    x, y = clearance * np.cos(turn), clearance * np.sin(turn)
-    axis.fill(x, y, color="#F4F4F4", lw=0.0, zorder=0)
-    axis.plot(x, y, color="black", lw=0.6, ls=(0, (4, 3)), zorder=4, label="clearance")
+    circle = clearance * np.cos(turn), clearance * np.sin(turn)
+    axis.fill(*circle, color="#F4F4F4", lw=0.0, zorder=0)
+    axis.plot(*circle, color="black", lw=0.6, ls=(0, (4, 3)), zorder=4, label="clearance")
     ends = np.concatenate([[0], np.flatnonzero(np.diff(path.pressing)) + 1, [len(path.pressing)]])
     parts = [(bool(path.pressing[i]), e[i : j + 1]) for i, j in zip(ends[:-1], ends[1:], strict=True)]
     for touching, colour, width, label in ((False, COLOURS[0], 0.8, "flight"), (True, COLOURS[1], 1.6, "contact")):
@@ -183,8 +180,9 @@ def orbit(
         x, y = np.stack([foot, top, np.full_like(foot, np.nan)], axis=1).reshape(-1, 2).T
         axis.plot(x, y, color=INK, lw=0.6, label="impact", zorder=3)
     axis.set(xlim=(-1.12 * reach, 1.12 * reach), ylim=(-1.12 * reach, 1.12 * reach))
-    ball = path.joint != path.name and path.gap != path.name
-    what, where = ("Ball in its socket", "socket") if ball else ("Journal in its bearing", "bearing")
+    what, where = "Journal in its bearing", "bearing"
+    if path.joint != path.name and path.gap != path.name:
+        what, where = "Ball in its socket", "socket"
     across, up = (quantity(f"{name} in the {where}", unit) for name in path.axes)
     dress(axis, f"{what}, {path.name}", across, up)
     if ax is None:

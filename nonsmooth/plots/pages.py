@@ -57,22 +57,8 @@ def fit(scene: Scene, notes: bool) -> None:
     if scene.flat:
         scene.axes.set_position((0.0, foot / page[1], 1.0, 1.0 - foot / page[1]))
         fill(scene, MARGIN)
-    else:
-        _place(scene, points, page, foot)
-
-
-def fill(scene: Scene, margin: float) -> None:
-    """Limits with which a drawing in the plane, with a margin [inch], fills its axes, which are placed already."""
-    axes, points = scene.axes, scene.points()
-    low, high = points.min(axis=0), points.max(axis=0)
-    sides = np.array([axes.bbox.width, axes.bbox.height]) / axes.figure.dpi
-    metre = float(np.min((sides - 2 * margin) / np.maximum(high - low, 1e-9 * scene.drawing.size)))
-    for put, middle, side in zip((axes.set_xlim, axes.set_ylim), (low + high) / 2, sides, strict=True):
-        put(middle - side / metre / 2, middle + side / metre / 2)
-
-
-def _place(scene: Scene, points: Array, page: Array, foot: float) -> None:
-    """Axes of space such that these points fill the page above its foot; beyond their own square nothing is drawn."""
+        return
+    # axes of space such that these points fill the page above its foot; beyond their own square nothing is drawn
     axes, side, shift, zoom = scene.axes, 3 * page.max(), np.zeros(2), 1.0
     low, high = points.min(axis=0), points.max(axis=0)
     high = np.maximum(high, low + 1e-3 * scene.drawing.size)
@@ -86,6 +72,16 @@ def _place(scene: Scene, points: Array, page: Array, foot: float) -> None:
         if not shift.any():
             zoom *= float(np.min(room / np.maximum(np.ptp(seen, axis=0), 1e-9)))
         shift = shift + (page + [0.0, foot]) / 2 - (seen.min(axis=0) + seen.max(axis=0)) / 2
+
+
+def fill(scene: Scene, margin: float) -> None:
+    """Limits with which a drawing in the plane, with a margin [inch], fills its axes, which are placed already."""
+    axes, points = scene.axes, scene.points()
+    low, high = points.min(axis=0), points.max(axis=0)
+    sides = np.array([axes.bbox.width, axes.bbox.height]) / axes.figure.dpi
+    metre = float(np.min((sides - 2 * margin) / np.maximum(high - low, 1e-9 * scene.drawing.size)))
+    for put, middle, side in zip((axes.set_xlim, axes.set_ylim), (low + high) / 2, sides, strict=True):
+        put(middle - side / metre / 2, middle + side / metre / 2)
 
 
 def pixels(scene: Scene, points: Array) -> Array:
@@ -112,7 +108,7 @@ def write_on(scene: Scene) -> None:
     if scene.drawing.sized:
         ends = pixels(scene, np.array([0.0 * scene.right, scene.drawing.size * scene.right]))
         draw_scale(axes, float(np.linalg.norm(ends[1] - ends[0])) / scene.drawing.size, scene.note())
-    write_names(figure, axes, labels, strokes)
+    _write_names(figure, axes, labels, strokes)
 
 
 #: possible positions of a name: distance [pt] and direction, nearest first
@@ -124,7 +120,7 @@ SEATS = tuple(
 ASTRAY = 5.0  # cost of a name that stands nearer to what another one is of, in points of lines that it covers
 
 
-def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Sequence[Array]) -> None:
+def _write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Sequence[Array]) -> None:
     """Write the names where they cover neither each other nor what is drawn; a thin line leads from far ones.
 
     Names keep off the lines of the axes, and off further polylines (k, 2).
@@ -147,8 +143,8 @@ def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Se
     taken: list[Bbox] = [text.get_window_extent(renderer) for text in axes.texts]
     anchors = [axes.transData.transform(label.at) for label in labels]
     for label, anchor in zip(labels, anchors, strict=True):
-        x, y = (float(one) for one in label.at)
         style: dict[str, Any] = {"fontsize": SIZE, "color": label.colour, "ha": "center", "va": "center", "zorder": 9}
+        x, y = map(float, label.at)
         text = axes.text(x, y, label.text, fontweight="bold" if label.bold else "normal", **style)
         text.set_in_layout(False)
         box = text.get_window_extent(renderer)
@@ -165,12 +161,12 @@ def write_names(figure: Figure, axes: Axes, labels: Sequence[Label], strokes: Se
             cost = 1000.0 * covered + 500.0 * outside + min(crossed, 40) + ASTRAY * nearer + 0.15 * reach
             if cost < least:
                 best, least, own = centre, cost, seat
-        x, y = axes.transData.inverted().transform(best)
-        text.set_position((float(x), float(y)))
+        into = axes.transData.inverted().transform
+        x, y = map(float, into(best))
+        text.set_position((x, y))
         taken.append(own)
         if np.linalg.norm(best - anchor) > 26.0 * inch + box.width / 2:
-            near = np.clip(anchor, own.min, own.max)
-            ends = axes.transData.inverted().transform(np.array([near, anchor]))
+            ends = into(np.array([np.clip(anchor, own.min, own.max), anchor]))
             axes.plot(*ends.T, color=label.colour, lw=0.4, alpha=0.7, zorder=4)
 
 
@@ -219,10 +215,8 @@ def sketch(
     ----------
     system : what ``Model.build()`` returned
     state : what is drawn; the start by default
-    view : (elevation, azimuth) [deg], optional
-        Where a mechanism in space is seen from; where it shows well, if omitted.
-    deformation : [-], optional
-        How many times too large deflections of flexible bodies are drawn; where omitted a readable one.
+    view : (elevation, azimuth) [deg], optional, viewpoint for a mechanism in space; chosen automatically by default
+    deformation : [-], optional, magnification of deflections of flexible bodies; chosen automatically by default
 
     Raises
     ------
@@ -352,9 +346,7 @@ def animation(
     fps : int [1/s], frames per second
     span : (from, to) [s], optional, part of the run
     magnify : [-], optional, magnification of clearances; chosen automatically by default
-    deformation : [-], optional
-        How many times too large deflections of flexible bodies are drawn; where omitted a readable one, with which the
-        largest is 8 % of its body at most.
+    deformation : [-], optional, that of deflections of flexible bodies; by default these are 8 % of a body at most
     forces : bool, whether to draw arrows
     view : (elevation, azimuth) [deg], optional, viewpoint for a mechanism in space; chosen automatically by default
 
@@ -387,7 +379,7 @@ def animation(
     pace = (t[1] - t[0]) * film.fps
     ratio = f"{1 / pace if pace < 0.95 else pace:.3g}"
     ratio = f"{float(ratio):.0f}" if "e" in ratio else ratio
-    lines.append(f"{ratio} times slower than real time" if pace < 0.95 else f"{ratio} times real time")
+    lines.append(f"{ratio} times {'slower than ' if pace < 0.95 else ''}real time")
     second = []
     if scene.longest > 0:
         force, size = display("N", scene.longest)

@@ -14,7 +14,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.diagnostics.motion import coordinates
 from nonsmooth.exceptions import InputError
 from nonsmooth.files.csv_data import TIMES, conversion, read_table, split_unit
-from nonsmooth.plots.style import readable, scale
+from nonsmooth.plots.style import display, scale
 from nonsmooth.quantities import Wrong, parse_unit
 from nonsmooth.settings import hint
 from nonsmooth.trajectory import Columns, Trajectory
@@ -57,22 +57,17 @@ def through_jumps(t: Array, left: Array, right: Array) -> tuple[Array, Array]:
 def limits(trajectory: Trajectory) -> tuple[View, View]:
     """Left and right limits at the rows. What belongs to a step, such as a mean force, is constant over it."""
 
-    def over_steps(columns: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
-        left = {name: np.concatenate([values[1:2], values[1:]]) for name, values in columns.items()}
-        right = {name: np.concatenate([values[1:], values[-1:]]) for name, values in columns.items()}
-        return left, right
-
-    lam_left, lam_right = over_steps(trajectory.lam_N)
-    reaction_left, reaction_right = over_steps(trajectory.reaction)
-    dt = np.diff(trajectory.t, prepend=trajectory.t[0])
-    total = {name: np.cumsum(values) for name, values in trajectory.P_N.items()}
-    before = {name: total[name] - (trajectory.P_N[name] - trajectory.lam_N[name] * dt) for name in total}
-    t, q, gap, energy = trajectory.t, trajectory.q, trajectory.gap, trajectory.energy
-    energy_left = dict(zip(energy.names, energies_before(trajectory).T, strict=True))
-    return (
-        View(t, q, trajectory.left.v, gap, lam_left, before, reaction_left, energy_left),
-        View(t, q, trajectory.v, gap, lam_right, total, reaction_right, energy),
-    )
+    left: dict[str, Mapping[str, Array]] = {kind: columns_of(trajectory, kind) for kind in KINDS}
+    right = dict(left)
+    for kind in ("lam_N", "reaction"):
+        columns = right[kind]
+        left[kind] = {name: np.concatenate([values[1:2], values[1:]]) for name, values in columns.items()}
+        right[kind] = {name: np.concatenate([values[1:], values[-1:]]) for name, values in columns.items()}
+    dt, P_N = np.diff(trajectory.t, prepend=trajectory.t[0]), trajectory.P_N
+    total = {name: np.cumsum(values) for name, values in P_N.items()}
+    left["impulse"] = {name: total[name] - (P_N[name] - trajectory.lam_N[name] * dt) for name in total}
+    left["energy"] = dict(zip(trajectory.energy.names, energies_before(trajectory).T, strict=True))
+    return View(trajectory.t, **left | {"v": trajectory.left.v}), View(trajectory.t, **right | {"impulse": total})
 
 
 def energies_before(trajectory: Trajectory) -> Array:
@@ -122,15 +117,12 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
         k = np.clip(np.searchsorted(rows, t, side=side) - 1, 0, len(rows) - 2)
         s = (t - rows[k]) / (rows[k + 1] - rows[k])
 
-        def column(kind: str, name: str) -> Array:
-            before, after = getattr(right, kind)[name], getattr(left, kind)[name]
-            values: Array = before[k] + s * (after[k + 1] - before[k])
-            values[0] = getattr(left if side == "left" else right, kind)[name][0]
-            return values
-
         def table(kind: str) -> Columns:
-            known = columns_of(trajectory, kind)
-            values = np.array([column(kind, name) for name in known]).reshape(len(known), len(t)).T
+            known, values = columns_of(trajectory, kind), np.zeros((len(t), 0))
+            before, after = (np.array([getattr(one, kind)[name] for name in known]).T for one in (right, left))
+            if known:
+                values = before[k] + s[:, None] * (after[k + 1] - before[k])
+                values[0] = (after if side == "left" else before)[0]
             return Columns(known.what, known.names, values, known.unit_list)
 
         return View(t, q, *map(table, KINDS[1:]))
@@ -138,12 +130,14 @@ def dense(trajectory: Trajectory) -> tuple[View, View]:
     return view("left"), view("right")
 
 
-def exact_curve(exact: Exact, t_end: float, value: Callable[[Any], Array | None]) -> tuple[Array, Array] | None:
+def exact_curve(exact: Exact, t_end: float, line: Line) -> tuple[Array, Array] | None:
     """The exact solution of a quantity over [0, t_end], or None where it does not give it."""
     events = np.asarray(exact.events, float)
     t = np.union1d(np.linspace(0.0, t_end, GRID), events[events <= t_end])
-    left, right = value(exact.sample(t, "left")), value(exact.sample(t, "right"))
-    return None if left is None or right is None else through_jumps(t, left, right)
+    left, right = exact.sample(t, "left"), exact.sample(t, "right")
+    if line.function is None and line.name not in getattr(left, line.kind, {}):
+        return None
+    return through_jumps(t, line.value(left), line.value(right))
 
 
 def units_of(trajectory: Trajectory, kind: str, name: str) -> str:
@@ -225,17 +219,8 @@ class Line:
     def unit(self, trajectory: Trajectory) -> str | None:
         return None if self.function else units_of(trajectory, self.kind, self.name)
 
-    def value(self, view: Any) -> Array:
-        if self.function:
-            return np.asarray(self.function(view), float)
-        result: Array = getattr(view, self.kind)[self.name]
-        return result
-
-    def known(self, sample: Any) -> Array | None:
-        """The value, or None where an exact solution does not have this quantity."""
-        if self.function is None and self.name not in getattr(sample, self.kind, {}):
-            return None
-        return self.value(sample)
+    def value(self, view: Any) -> Any:
+        return np.asarray(self.function(view), float) if self.function else getattr(view, self.kind)[self.name]
 
 
 def meaning(lines: Sequence[Line], unit: str) -> str:
@@ -331,7 +316,7 @@ def chosen_panels(trajectory: Trajectory) -> tuple[Panel, ...]:
     panels = positions + _moving(trajectory.q, "q", "rad", "Angles")
     panels += _moving(trajectory.q, "q", "m kg^1/2", "Modal amplitudes")[:1]
     if positions and len(panels) < 4:
-        panels.append(_panel("Velocities", "", [("v", line[-1], line[-1]) for line in positions[0].series]))
+        panels.append(_panel("Velocities", [("v", line[-1], line[-1]) for line in positions[0].series]))
     panels += _forces(trajectory) + _gaps(trajectory)
     if not panels:  # nothing moves, nothing pushes
         panels = [Panel("Energy", "", (("energy", "kinetic", "kinetic"), ("energy", "potential", "potential")))]
@@ -359,10 +344,10 @@ def _moving(columns: Columns, kind: str, unit: str, title: str) -> list[Panel]:
             group.append(name)
     shown = [sorted(group, key=list(columns).index) for group in groups if group]
     heads = (title, f"{title}, smaller motions")
-    return [_panel(head, "", [(kind, name, name) for name in names]) for head, names in zip(heads, shown, strict=False)]
+    return [_panel(head, [(kind, name, name) for name in names]) for head, names in zip(heads, shown, strict=False)]
 
 
-def _panel(title: str, unit: str, series: Sequence[Series]) -> Panel:
+def _panel(title: str, series: Sequence[Series], unit: str = "") -> Panel:
     """A panel, whose title names a single line, which has no legend."""
     return Panel(title if len(series) > 1 else f"{title}: {series[0][-1]}", unit, tuple(series))
 
@@ -370,17 +355,14 @@ def _panel(title: str, unit: str, series: Sequence[Series]) -> Panel:
 def _forces(trajectory: Trajectory) -> list[Panel]:
     """The most loaded contacts, by mean forces, or by impulses where these vanish, and the most loaded ideal joints."""
     panels = []
-    for kind, columns, title in (
-        ("lam_N", trajectory.lam_N, "Contact forces"), ("impulse", trajectory.P_N, "Contact impulses since the start")
-    ):  # fmt: skip
-        names = _largest({name: float(np.max(columns[name], initial=0.0)) for name in columns})
+    for kind, title in (("lam_N", "Contact forces"), ("impulse", "Contact impulses since the start")):
+        names = _largest({name: float(np.max(x, initial=0.0)) for name, x in columns_of(trajectory, kind).items()})
         if names:
-            panels = [_panel(title, "", [(kind, name, name) for name in names])]
+            panels = [_panel(title, [(kind, name, name) for name in names])]
             break
     reaction, joints = trajectory.reaction, dict[str, list[str]]()
-    for name in reaction:
-        if reaction.units(name) == "N":
-            joints.setdefault(name.rpartition(".")[0], []).append(name)
+    for name in (name for name in reaction if reaction.units(name) == "N"):
+        joints.setdefault(name.rpartition(".")[0], []).append(name)
     peaks = {
         joint: float(np.max(np.hypot.reduce([reaction[name] for name in names]), initial=0.0))
         for joint, names in joints.items()
@@ -390,7 +372,7 @@ def _forces(trajectory: Trajectory) -> list[Panel]:
         for joint in _largest(peaks)
     ]
     if series:
-        panels.append(_panel("Joint forces", readable("N", max(peaks.values())), series))
+        panels.append(_panel("Joint forces", series, display("N", max(peaks.values()))[0]))
     return panels
 
 
@@ -403,16 +385,15 @@ def _largest(peaks: dict[str, float]) -> list[str]:
 
 def _gaps(trajectory: Trajectory) -> list[Panel]:
     """Gaps of joints that have several, such as the corners of a slider, and of those without an orbit."""
-    orbits = set(loose_bearings(trajectory))
+    orbits = loose_bearings(trajectory)
     owners: dict[str, list[str]] = {}
-    for name in trajectory.gap:
-        if name not in orbits:
-            owner = name.rpartition(".")[0] or name
-            owners.setdefault(owner, []).append(name)
-    busy = sorted(owners, key=lambda owner: -sum(float(np.sum(trajectory.P_N[name])) for name in owners[owner]))
+    for name in (name for name in trajectory.gap if name not in orbits):
+        owners.setdefault(name.rpartition(".")[0] or name, []).append(name)
+    total = {name: float(np.sum(values)) for name, values in trajectory.P_N.items()}
+    busy = sorted(owners, key=lambda owner: -sum(total[name] for name in owners[owner]))
     panels = []
     for owner in sorted(busy[:JOINTS], key=list(owners).index):
-        names = sorted(owners[owner], key=lambda name: -float(np.sum(trajectory.P_N[name])))[:LINES]
+        names = sorted(owners[owner], key=lambda name: -total[name])[:LINES]
         series = tuple(("gap", name, name.removeprefix(f"{owner}.")) for name in sorted(names, key=owners[owner].index))
         panels.append(Panel(f"Gaps of {owner}" if len(series) > 1 else f"Gap of {owner}", "", series))
     return panels
@@ -453,20 +434,15 @@ class Measured:
         for (kind, name), values in self.columns.items():
             known = inside & np.isfinite(values)
             if known.any():
-                difference = _at(trajectory, kind, name, self.t[known]) - values[known]
-                found[kind, name] = float(np.sqrt(np.mean(difference**2)))
+                t, own = self.t[known], columns_of(trajectory, kind)[name]
+                if kind in ("q", "v"):
+                    own = getattr(trajectory.at(t, order=4), kind)[name]
+                elif kind in ("lam_N", "reaction"):
+                    own = own[np.clip(np.searchsorted(trajectory.t, t), 1, len(own) - 1)]
+                else:
+                    own = np.interp(t, trajectory.t, np.cumsum(own) if kind == "impulse" else own)
+                found[kind, name] = float(np.sqrt(np.mean((own - values[known]) ** 2)))
         return found
-
-
-def _at(trajectory: Trajectory, kind: str, name: str, t: Array) -> Array:
-    if kind in ("q", "v"):
-        states = trajectory.at(t, order=4)
-        return np.asarray((states.q if kind == "q" else states.v)[name])
-    values = columns_of(trajectory, kind)[name]
-    if kind in ("lam_N", "reaction"):
-        return np.asarray(values[np.clip(np.searchsorted(trajectory.t, t), 1, len(values) - 1)])
-    values = np.cumsum(values) if kind == "impulse" else values
-    return np.asarray(np.interp(t, trajectory.t, values))
 
 
 def read_measured(path: str | os.PathLike[str], trajectory: Trajectory) -> Measured:

@@ -124,14 +124,12 @@ class _Maker:
         self.add("faces", frame, corners, colour, fill=fill, faces=FACES)
         self.add("line", frame, corners[list(EDGES)], colour, width=1.0)
 
-    def tube(
-        self, frame: Frame, axes: Array, colour: str, fill: float, width: float = 1.0, generators: int = 4
-    ) -> None:
+    def tube(self, frame: Frame, axes: Array, colour: str, fill: float, width: float = 1.0, lines: int = 4) -> None:
         """A cylinder: half of it along the first of these axes (3, 3), and its radii."""
         turn = np.linspace(0.0, 2 * np.pi, ROUND + 1)
         circle = np.column_stack([np.cos(turn), np.sin(turn)]) @ axes[1:]
         low, high = circle - axes[0], circle + axes[0]
-        steps = range(0, ROUND, ROUND // generators)
+        steps = range(0, ROUND, ROUND // lines)
         self.lines(frame, [low, high, *([low[i], high[i]] for i in steps)], colour, width=width)
         sides = tuple((i, i + 1, ROUND + 2 + i, ROUND + 1 + i) for i in range(ROUND))
         self.add("faces", frame, np.concatenate([low, high]), colour, fill=fill, faces=sides)
@@ -364,7 +362,7 @@ class _Maker:
 
     def cylinder(self, one: primitive.Cylinder) -> None:
         axes = basis(one.along) * np.array([one.length / 2, one.radius, one.radius])[:, None]
-        self.tube(At(one.spot), axes, one.spot.body, 0.25, generators=6)
+        self.tube(At(one.spot), axes, one.spot.body, 0.25, lines=6)
         self.name(At(one.spot))
 
     def box(self, one: primitive.Box) -> None:

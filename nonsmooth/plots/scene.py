@@ -36,7 +36,7 @@ LIGHT = np.array([-0.35, 0.5, 0.8]) / np.linalg.norm([-0.35, 0.5, 0.8])
 
 @dataclass(frozen=True, eq=False)
 class Label:
-    """A name and what it is of, a place in the data of its axes, in the plane (2,)."""
+    """A name, and the place of what it is of in the data of its axes, in the plane (2,)."""
 
     text: str
     at: Array
@@ -175,23 +175,18 @@ class Scene:
         corners = np.array([face[:3] for face in piece.faces])
         viewer, rgb = np.column_stack([self.right, self.up, self.view.toward]), np.array(to_rgb(colour))
         self.courses.append(course)
+        artist = Poly3DCollection([], linewidths=0.3)
 
-        def seen(k: int) -> tuple[list[Array], Array]:
+        def move(k: int) -> None:
             a, b, c = (course[k][corners[:, i]] for i in range(3))
             normals = units(np.cross(b - a, c - b)) @ viewer
             shown = normals[:, 2] > 0 if piece.convex else np.ones(len(normals), bool)
-            light = 0.62 + 0.5 * np.abs(normals[shown] @ LIGHT)
-            polygons = [course[k][list(face)] for face, there in zip(piece.faces, shown, strict=True) if there]
-            return polygons, np.clip(light[:, None] * rgb, 0.0, 1.0)
-
-        def move(k: int) -> None:
-            polygons, colours = seen(k)
-            artist.set_verts(polygons)
+            artist.set_verts([course[k][list(face)] for face, there in zip(piece.faces, shown, strict=True) if there])
+            colours = np.clip((0.62 + 0.5 * np.abs(normals[shown] @ LIGHT))[:, None] * rgb, 0.0, 1.0)
             artist.set_facecolor(colours)
             artist.set_edgecolor(colours)
 
-        polygons, colours = seen(0)
-        artist = Poly3DCollection(polygons, facecolors=colours, edgecolors=colours, linewidths=0.3)
+        move(0)
         self.axes.add_collection3d(artist, autolim=False)
         self.moves.append(move)
 
@@ -244,8 +239,7 @@ class Scene:
 
     def arrows(self, trajectory: Trajectory, t: Array) -> None:
         """Mean forces on the second bodies between the pictures at times t, where they act."""
-        names = list(trajectory.gap.names)
-        found = touches(self.drawing)
+        names, found = list(trajectory.gap.names), touches(self.drawing)
         order = [names.index(name) for push in found for name in push.gaps]
         self.contacts = len(order)
         if not order:

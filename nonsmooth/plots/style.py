@@ -38,23 +38,14 @@ def scale(unit: str) -> tuple[str, float]:
     )
 
 
-def readable(unit: str, peak: float) -> str:
-    """Display unit in which `peak` reads between about 0.5 and 500; the SI unit for what is only round-off.
-
-    >>> readable("m", 1e-5)
-    'um'
-    """
-    fitting = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.5 * factor]
-    return fitting[-1] + unit if fitting and unit in BASES and np.isfinite(peak) else unit
-
-
 def display(unit: str, peak: float) -> tuple[str, float]:
-    """Display unit in which a peak reads well, and its factor.
+    """Display unit in which `peak` reads between about 0.5 and 500, the SI unit for what is only round-off; its factor.
 
     >>> display("m", 1e-5), display("kg", 1e-5)
     (('um', 1e-06), ('kg', 1.0))
     """
-    shown = readable(unit, peak)
+    fitting = [prefix for prefix, factor in PREFIXES.items() if peak >= 0.5 * factor]
+    shown = fitting[-1] + unit if fitting and unit in BASES and np.isfinite(peak) else unit
     return shown, scale(shown)[1] if shown != unit else 1.0
 
 

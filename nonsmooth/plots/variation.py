@@ -218,16 +218,11 @@ def _histogram(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     )  # fmt: skip
     axis.axvline(limit, **LIMIT, label=f"limit {limit:.4g} {shown_unit(unit or '-')}")
     share, low, high = found.yield_at()
-    note = f"{100 * low:.4g} to {100 * high:.4g} %, {100 * found.confidence:g} % confidence" + _failed(found, -1, "\n")
-    return Words(
-        f"Yield {100 * share:.4g} %", quantity(found.metric, unit or "-"), f"products of {found.products}", note
-    )
-
-
-def _failed(found: Tolerance, scale: int, before: str = ", ") -> str:
-    """How many runs failed at a scale; empty if none did."""
-    count = int(found.failures_at[scale])
-    return f"{before}{count} of {found.products} failed" if count else ""
+    note = f"{100 * low:.4g} to {100 * high:.4g} %, {100 * found.confidence:g} % confidence"
+    if found.failures_at[-1]:
+        note += f"\n{found.failures_at[-1]} of {found.products} failed"
+    across = quantity(found.metric, unit or "-")
+    return Words(f"Yield {100 * share:.4g} %", across, f"products of {found.products}", note)
 
 
 def _paper(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
@@ -275,7 +270,7 @@ def _distribution(axis: Axes, found: Tolerance, unit: str, factor: float) -> Wor
         values = np.sort(found.outputs[i]) / factor
         x, y = np.concatenate([[values[0]], values]), np.arange(len(values) + 1) / len(values)
         name = f"{found.scaled[0].rpartition('.')[2]} up to {found.widest[i, 0] / metre:.3g} {shown_unit(length)}"
-        name += _failed(found, i)
+        name += f", {found.failures_at[i]} of {found.products} failed" if found.failures_at[i] else ""
         axis.step(x, y, where="post", color=COLOURS[k], lw=1.3, label=name)
     axis.axvline(found.limit / factor, **LIMIT, label="limit")
     axis.axhline(found.coverage, color=FAINT, lw=0.7, ls=(0, (1, 1.5)), label=f"{100 * found.coverage:g} % of them")
@@ -299,13 +294,12 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     said = f"{100 * found.coverage:g} % quantile, {100 * found.confidence:g} % bound"
     axis.plot(x, found.bound / factor, color=COLOURS[1], marker="o", ms=3.5, lw=1.0, label=said)
     if found.lost.any():
-        dotted: dict[str, Any] = {
-            "mfc": "none", "lw": 0.7, "ls": ":", "label": "the same, had failed runs kept the limit",
-        }  # fmt: skip
-        axis.plot(x, found.bound_best / factor, color=COLOURS[1], marker="o", ms=3.5, **dotted)
-    for place, count in zip(x[found.failures_at > 0], found.failures_at[found.failures_at > 0], strict=True):
-        axis.text(place, 0.01, f"{count} failed", transform=axis.get_xaxis_transform(), ha="center", va="bottom",
-                  rotation=90, fontsize=SIZE - 1, color=INK)  # fmt: skip
+        said, dots = "the same, had failed runs kept the limit", {"color": COLOURS[1], "marker": "o", "mfc": "none"}
+        axis.plot(x, found.bound_best / factor, ms=3.5, lw=0.7, ls=":", label=said, **dots)
+    upright: dict[str, Any] = {"ha": "center", "va": "bottom", "rotation": 90, "fontsize": SIZE - 1, "color": INK}
+    for place, count in zip(x, found.failures_at, strict=True):
+        if count:
+            axis.text(place, 0.01, f"{count} failed", transform=axis.get_xaxis_transform(), **upright)
     axis.axhline(found.limit / factor, **LIMIT, label="limit")
     ends = np.concatenate([found.bound, found.bound_best, [found.limit]])
     top = float(np.max(ends[np.isfinite(ends)])) / factor
@@ -317,8 +311,8 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
             largest, 0.02 * top, f"  largest: {largest:.3g} {length}  ", va="bottom", fontsize=SIZE - 0.5,
             color=COLOURS[2], ha="left" if largest < 0.6 * x[-1] else "right",
         )  # fmt: skip
-    clearance, output = f"{found.scaled[0]} up to [{length}]", quantity(found.metric, unit or "-")
-    return Words("Output over the clearance", clearance, output)
+    output = quantity(found.metric, unit or "-")
+    return Words("Output over the clearance", f"{found.scaled[0]} up to [{length}]", output)
 
 
 TALLEST, DENSE = 12.0, 200  # largest rise of the sum of squares that is shown, and points of its curve
@@ -366,18 +360,17 @@ def identified(found: Estimate) -> Figure:
     places, names = np.arange(len(found.names)), list(found.names)
     low, high = found.intervals().T
     size = np.maximum(np.abs(found.values), 1e-300)
-    axis, width = axes[0, 0], (high - low) / 2 / size
-    told = [COLOURS[0] if one else FAINT for one in width <= 1.0]
-    axis.barh(places, np.clip(width, 1e-6, 1e3), color=told, height=0.6)
-    axis.set_xscale("log")
-    axis.axvline(1.0, color=INK, lw=0.7, ls="--")
-    dress(axis, "Half width of the 95 % interval", "share of the value; grey: not distinguishable from zero", "")
-    _named(axis, names)
-    axis = axes[0, 1]
-    axis.barh(places, np.maximum(found.share, 1e-9), color=COLOURS[2], height=0.6)
-    axis.set_xscale("log")
-    dress(axis, "Share of the forces", "sum of squares [1]", "")
-    _named(axis, names)
+    width = (high - low) / 2 / size
+    told, said = [COLOURS[0] if one else FAINT for one in width <= 1.0], "share of the value; grey: not distinguishable"
+    for axis, values, colour, title, label in (
+        (axes[0, 0], np.clip(width, 1e-6, 1e3), told, "Half width of the 95 % interval", f"{said} from zero"),
+        (axes[0, 1], np.maximum(found.share, 1e-9), COLOURS[2], "Share of the forces", "sum of squares [1]"),
+    ):
+        axis.barh(places, values, color=colour, height=0.6)
+        axis.set_xscale("log")
+        dress(axis, title, label, "")
+        _named(axis, names)
+    axes[0, 0].axvline(1.0, color=INK, lw=0.7, ls="--")
     axis = axes[1, 0]
     for d, column in enumerate((found.residual / found.noise).T):
         axis.plot(column, ".", ms=2.0, color=COLOURS[d % len(COLOURS)], label=f"drive {d + 1}")

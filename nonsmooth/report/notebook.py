@@ -72,9 +72,7 @@ def explore(
     words = (show,) if isinstance(show, str) else show
     if not isinstance(words, Sequence) or not words or not all(isinstance(word, str) for word in words):
         raise InputError(f'show must be "page", or words of Trajectory.plot as ("sketch",), got {shown(show)}.')
-    words = tuple(words)
-    options: dict[str, Any] = {"t_end": t_end, "dt": dt, "state": state}
-    return kind(built, stepper, sliders, words, options)
+    return kind(built, stepper, sliders, tuple(words), {"t_end": t_end, "dt": dt, "state": state})
 
 
 def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -93,13 +91,9 @@ def _sliders(system: System, parameters: Mapping[str, Any]) -> list[dict[str, An
             raise InputError(f'parameters: the ends of "{name}" must ascend, got {low!r} and {high!r}.')
         unit = system.unit_of(name)
         told, factor = display(unit, max(abs(low), abs(high)))
-        found.append(
-            {
-                "name": name, "low": low, "high": high, "log": low > 0 and high / low >= DECADE,
-                "value": float(np.clip(system.parameters[name], low, high)),
-                "factor": factor, "unit": "" if unit == "-" else shown_unit(told),
-            }
-        )  # fmt: skip
+        slider = {"name": name, "low": low, "high": high, "log": low > 0 and high / low >= DECADE, "factor": factor}
+        slider["value"] = float(np.clip(system.parameters[name], low, high))
+        found.append(slider | {"unit": "" if unit == "-" else shown_unit(told)})
     return found
 
 
@@ -137,26 +131,20 @@ def _kind() -> Any:
 
         def _again(self, change: Any = None) -> None:
             """Run with the values of the sliders, and show it."""
-            self.busy = True
+            system, stepper, words, options = self._given
+            self.busy, self.run, begin = True, None, time.perf_counter()
             try:
-                self.run, self.said = self._simulated()
-                self.document = "" if self.run is None else _document(self.run, self._given[2])
-            except NonsmoothError as error:  # a figure that this run does not have
+                values = _checked(self.values, self.sliders)
+                try:
+                    self.run = run = simulate(system, stepper, parameters=values, progress=False, **options)
+                    self.said = f"{run.verdict}; {time.perf_counter() - begin:.2g} s"
+                except SimulationFailed as ended:
+                    self.run, self.said = ended.trajectory, str(ended)
+                self.document = _document(self.run, words)
+            except NonsmoothError as error:  # there is no run, or it does not have this figure
                 self.said, self.document = str(error), ""
             finally:
                 self.busy = False
-
-        def _simulated(self) -> tuple[Trajectory | None, str]:
-            system, stepper, _, options = self._given
-            begin = time.perf_counter()
-            try:
-                values = _checked(self.values, self.sliders)
-                run = simulate(system, stepper, parameters=values, progress=False, **options)
-            except SimulationFailed as ended:
-                return ended.trajectory, str(ended)
-            except NonsmoothError as error:
-                return None, str(error)
-            return run, f"{run.verdict}; {time.perf_counter() - begin:.2g} s"
 
     return Explorer
 

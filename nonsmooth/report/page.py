@@ -103,20 +103,21 @@ def certificate(run: Trajectory) -> str:
         ("difference of peak force / peak force", said.force, "-"),
         ("holds until", said.horizon, "s"), ("runs part at", said.parted, "s"),
     )  # fmt: skip
-    judged = [("kind", said.kind, ""), ("sentence", said.text, ""), *(one for one in numbers if math.isfinite(one[1]))]
-    judged += [("sign of error", sign, "") for sign in said.signs]
+    known = [("kind", said.kind, ""), ("sentence", said.text, ""), *(one for one in numbers if math.isfinite(one[1]))]
+    known += [("sign of error", sign, "") for sign in said.signs]
     worst = dataclasses.asdict(run.certificate)
-    ledger = worst.pop("energy")
-    flat = {name: value for name, value in worst.items() if isinstance(value, float | int | str)}
-    rows = [(name.replace("_", " "), value, UNITS.get(name, "")) for name, value in flat.items()]
-    energies = [(name.replace("_", " "), value) for name, value in ledger.items()]
-    counted = [(name, value) for name, value in run.counts.items() if isinstance(value, float | int | str)]
-    return (
-        f'<div class="columns"><div>{table(("verdict", "", "unit"), judged)}</div>'
-        f"<div>{table(('certificate', 'worst', 'unit'), rows)}</div>"
-        f"<div>{table(('energy', '[J]'), energies)}</div>"
-        f"<div>{table(('counts', ''), counted)}</div></div>"
+    ledger = worst.pop("energy").items()
+    flat, counts = (
+        [(name, value) for name, value in values.items() if isinstance(value, float | int | str)]
+        for values in (worst, run.counts)
     )
+    tables = (
+        table(("verdict", "", "unit"), known),
+        table(("certificate", "worst", "unit"), [(k.replace("_", " "), x, UNITS.get(k, "")) for k, x in flat]),
+        table(("energy", "[J]"), [(name.replace("_", " "), value) for name, value in ledger]),
+        table(("counts", ""), counts),
+    )
+    return f'<div class="columns">{"".join(f"<div>{one}</div>" for one in tables)}</div>'
 
 
 def parameters(run: Trajectory) -> str:
@@ -221,9 +222,8 @@ def page(
         badge = f'<span class="badge {look}">{escaped(word)}</span>'
         certified = f'<span class="certified">{escaped(summary)}</span>'
         verdicts += f'<p class="verdict" data-run="{k}">{badge} {name}{escaped(line)}{certified}</p>'
-    contents = {"title": escaped(heading), "verdicts": verdicts, "details": details}
     body = _text("page.html")
-    for name, text in contents.items():
+    for name, text in {"title": escaped(heading), "verdicts": verdicts, "details": details}.items():
         body = body.replace(f"<!-- {name} -->", text)
     shared = {"light": light, "runs": [found for found, _ in made]}
     plain = json.dumps(shared, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -292,23 +292,20 @@ def frame(run: Trajectory) -> str:
 
 def _details(runs: Mapping[str, Trajectory]) -> str:
     """The tables of each run, of which the page shows those of the chosen runs."""
-    made = []
-    for title, of, opened in (
-        ("Certificate", certificate, True),
-        ("Parameters and where they come from", parameters, True),
-        ("How it was run", settings, False),
-        ("Citations", citations, False),
-    ):
-        parts = []
+    made = ""
+    for title, of, state in (
+        ("Certificate", certificate, " open"), ("Parameters and where they come from", parameters, " open"),
+        ("How it was run", settings, ""), ("Citations", citations, ""),
+    ):  # fmt: skip
+        parts = ""
         for k, (label, run) in enumerate(runs.items()):
             heading = f"<h3>{escaped(label)}</h3>" if label else ""
-            parts.append(f'<div class="run-part" data-run="{k}">{heading}{of(run)}</div>')
-        state = " open" if opened else ""
-        made.append(
+            parts += f'<div class="run-part" data-run="{k}">{heading}{of(run)}</div>'
+        made += (
             f'<section class="card wide tables"><details{state}><summary><h2>{title}</h2></summary>'
-            f'<div class="pair">{"".join(parts)}</div></details></section>'
+            f'<div class="pair">{parts}</div></details></section>'
         )
-    return "".join(made)
+    return made
 
 
 def _text(name: str) -> str:

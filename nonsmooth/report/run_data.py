@@ -43,12 +43,9 @@ def scene(drawing: Drawing, coordinates: tuple[str, ...], gaps: tuple[str, ...])
     known: dict[Frame, int] = {}
     drawn = []
     for one in pieces(drawing)[0]:
-        values = {name: getattr(one, name) for name in USUAL}
-        kept = {
-            name: value for name, value in values.items() if name in ("shape", "colour", "of") or value != USUAL[name]
-        }
+        values = {name: getattr(one, name) for name in USUAL if getattr(one, name) != USUAL[name]}
         points = [None if np.isnan(point).any() else _digits(point) for point in one.points]
-        drawn.append(kept | {"points": points, "frame": known.setdefault(one.frame, len(known))})
+        drawn.append(values | {"points": points, "frame": known.setdefault(one.frame, len(known))})
     contacts = [
         {"gaps": [index[name] for name in place.gaps], "frame": known.setdefault(place.frame, len(known))}
         for place in touches(drawing)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from nonsmooth.studies.arguments import numbers as numbers_of
 from nonsmooth.studies.files import Result, padded, variable
 from nonsmooth.studies.sweep import Mechanism, system_of, unit_of_varied
 from nonsmooth.studies.workers import outcomes
-
-if TYPE_CHECKING:
-    import xarray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,11 +55,9 @@ class Bifurcation(Result):
     failures: Mapping[float, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        failed = f", {len(self.failures)} failed" if self.failures else ""
-        return (
-            f"<Bifurcation of {self.quantity} over {self.parameter}: {len(self.values)} values{failed}, "
-            f"{sum(map(len, self.points))} points, {self.wall_seconds:.3g} s>"
-        )
+        values = f"{len(self.values)} values" + (f", {len(self.failures)} failed" if self.failures else "")
+        found = f"{sum(map(len, self.points))} points, {self.wall_seconds:.3g} s"
+        return f"<Bifurcation of {self.quantity} over {self.parameter}: {values}, {found}>"
 
     def periods(self, tolerance: float, most: int | None = None) -> Array:
         """Period of each section in points, within `tolerance` (n,); 0 if it is not periodic.
@@ -79,18 +74,14 @@ class Bifurcation(Result):
             found[i] = next(periods, 0)
         return found
 
-    def to_dataset(self) -> xarray.Dataset:
-        """Points as a table over values and order in time, filled with NaN if a value has fewer than others."""
-        import xarray
-
-        data = {
+    def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        data = {  # points in their order in time
             "points": variable(("value", "point"), padded(self.points), self.quantity_unit, self.quantity),
             "seconds": variable("value", self.seconds, "s", "time of computing"),
             "failure": variable("value", [self.failures.get(float(x), "") for x in self.values]),
         }
         coordinates = {"value": variable("value", self.values, self.unit, self.parameter)}
-        facts = {"Conventions": "nonsmooth-bifurcation-1", "wall_seconds": self.wall_seconds}
-        return xarray.Dataset(data, coordinates, facts)
+        return data, coordinates, {"Conventions": "nonsmooth-bifurcation-1", "wall_seconds": self.wall_seconds}
 
 
 @telling
@@ -142,8 +133,8 @@ def bifurcation(
         results[i] = result
         whom(progress)(len(results) / len(numbers))
     found, seconds, failures = zip(*(results[i] for i in range(len(numbers))), strict=True)
-    failed = {float(x): failure for x, failure in zip(numbers, failures, strict=True) if failure}
     wall = time.perf_counter() - clock
+    failed = {float(x): failure for x, failure in zip(numbers, failures, strict=True) if failure}
     return Bifurcation(parameter, unit, quantity, quantity_unit, numbers, found, np.array(seconds), wall, failed)
 
 
@@ -156,23 +147,18 @@ def periodic_section(
     Parameters
     ----------
     period : [s], of the drive
-    steps : int, or Landing or ErrorControl
-        Constant steps per period: rows coincide with whole periods, and only those are kept; with other steps points
-        are interpolated between rows.
-    transient : int, number of omitted periods
-    points : int, number of recorded periods
+    steps : constant steps per period, so that points are rows; or Landing or ErrorControl, between whose rows they lie
+    transient, points : numbers of omitted and of recorded periods
     state, parameters : as of `nonsmooth.simulate`
     """
     if not (is_number(period) and period > 0.0):
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
     check_count("points", points)
     check_count("transient", transient, 0)
-    dt: StepControl
-    if isinstance(steps, ConstantStep | Landing | ErrorControl):
-        dt, record = steps, 1
-    else:
+    dt, record = steps, 1
+    if not isinstance(dt, ConstantStep | Landing | ErrorControl):
         check_count("steps", steps)
-        dt, record = ConstantStep(period / steps), steps
+        dt, record = ConstantStep(period / dt), dt
     first = system.start.t if state is None else state.t
     t_end = first + (transient + points) * period
     run = simulate(system, stepper, t_end=t_end, dt=dt, state=state, parameters=parameters, record=record)
@@ -201,11 +187,8 @@ class PerPeriod:
 
     Parameters
     ----------
-    period : [s]
-        Or the name of a parameter or argument A name is that of the drive's speed [rad/s], whose revolution is the
-        period.
-    steps : int, or Landing or ErrorControl
-        Constant steps per period, so that points are rows; with other steps they are interpolated.
+    period : [s], or the name of a parameter or argument, the drive's speed [rad/s], whose revolution is the period
+    steps : constant steps per period, so that points are rows; or Landing or ErrorControl, between whose rows they lie
     transient, points : int, numbers of omitted and of recorded periods
     """
 
@@ -238,10 +221,8 @@ class PerPeriod:
         speed = known.get(self.period)
         if not isinstance(speed, int | float) or isinstance(speed, bool):
             numbers = [name for name, value in known.items() if isinstance(value, int | float)]
-            raise InputError(
-                f'The drive\'s speed "{self.period}" is no parameter or argument with a number; there are '
-                f"{', '.join(numbers)}."
-            )
+            wrong = f'The drive\'s speed "{self.period}" is no parameter or argument with a number'
+            raise InputError(f"{wrong}; there are {', '.join(numbers)}.")
         if not (np.isfinite(speed) and speed):
             raise InputError(f'The drive\'s speed "{self.period}" is {speed:g} rad/s, which has no period.')
         return float(2 * np.pi / abs(speed))
@@ -412,8 +393,8 @@ def lyapunov(
             "A Lyapunov exponent needs impacts at their own times, which a constant step rounds to its grid; "
             "give dt=Landing(...) or ErrorControl(...)."
         )
-    p = system.parameter_vector(parameters)
-    M = system.numeric.M((system.start if state is None else state).q, p)[0]
+    p, start = system.parameter_vector(parameters), system.start if state is None else state
+    M = system.numeric.M(start.q, p)[0]
     M = M / np.trace(M) * system.nv
     rate = 2 * np.pi / interval
     random = np.random.default_rng(seed)
@@ -441,7 +422,6 @@ def lyapunov(
         whom(progress)(done / (2 * (transient + intervals)))
         return run.end
 
-    start = system.start if state is None else state
     return largest_exponent(
         flow, start, neighbour, distance, interval=interval, intervals=intervals, size=size, transient=transient
     )  # fmt: skip

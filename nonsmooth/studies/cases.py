@@ -124,6 +124,19 @@ def scales(motion: Motion, t: Array) -> Array:
     return extent
 
 
+def order(x: Array, values: Array, *, least: int = 2, last: int = 0, above: float = 0.0) -> float:
+    """p of ``values ~ x^p``, by least squares through the `last` values above a bound; NaN for fewer than `least`.
+
+    >>> order(np.array([1e-2, 1e-3, 1e-4]), np.array([1e-3, 1e-5, 1e-7]))
+    2.0
+    """
+    known = np.flatnonzero(np.isfinite(values) & (values > above))
+    if len(known) < least:
+        return math.nan
+    known = known[-last:]
+    return round(float(np.polyfit(np.log(x[known]), np.log(values[known]), 1)[0]), 12)
+
+
 def scaled_distance(a: Motion, b: Motion, t: Array, scale: Array) -> float:
     """The largest mean deviation of a coordinate over its scale [-]."""
     return float(np.max(mean_deviation(a, b, t) / scale, initial=0.0))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -44,9 +44,6 @@ from nonsmooth.studies.cases import (
 from nonsmooth.studies.files import Result, doubts, texts, variable
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.peaks import compliant_peaks
-
-if TYPE_CHECKING:
-    import xarray
 
 #: metric -> unit and meaning
 METRICS = {
@@ -173,13 +170,8 @@ class Comparison(Result):
                 row |= {f"{name}.{key}": part for key, part in value.items()} if mapped else {name: value}
         return rows
 
-    def to_dataset(self) -> xarray.Dataset:
-        """Everything as an `xarray.Dataset`: metrics by case, motions and impulses on a grid, all contact intervals.
-
-        Units and meanings are attributes.
-        """
-        import xarray
-
+    def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """Metrics by case, motions and impulses on a grid, all contact intervals."""
         first = self.runs[self.labels[0]]
         t = np.linspace(self.edges[0], self.edges[-1], GRID // 2 + 1)
         moving = [self.truth, *(Motion.of_run(run) for run in self.runs.values())]
@@ -225,7 +217,7 @@ class Comparison(Result):
         facts = {"title": "rigid and compliant contact compared", "reference": self.reference}
         if self.failed:
             facts["left out"] = "; ".join(f"{label} {reason}" for label, reason in self.failed.items())
-        return xarray.Dataset(data, coordinates, facts | {name: str(value) for name, value in self.settings.items()})
+        return data, coordinates, facts | {name: str(value) for name, value in self.settings.items()}
 
 
 @telling

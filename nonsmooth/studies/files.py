@@ -35,8 +35,14 @@ class Result(ABC):
     """Base of results that have a dataset."""
 
     @abstractmethod
+    def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """Variables, coordinates and attributes of the dataset."""
+
     def to_dataset(self) -> xarray.Dataset:
-        """Everything, with units and meanings as attributes."""
+        """Everything as an `xarray.Dataset`, with units and meanings as attributes."""
+        import xarray
+
+        return xarray.Dataset(*self._tables())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the dataset as NetCDF.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from nonsmooth.studies.cases import ACCURACY
 from nonsmooth.studies.files import Result, doubts, texts, variable
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trust import verdict_against
-
-if TYPE_CHECKING:
-    import xarray
 
 Setting = tuple[Stepper, float | StepControl]
 
@@ -235,10 +232,8 @@ class PublishedRuns(Result):
         lines += [f"| {' | '.join(cells)} |" for cells in self.cells()]
         return "\n".join([*lines, "", *self.remarks()]).rstrip()
 
-    def to_dataset(self) -> xarray.Dataset:
-        """An `xarray.Dataset` over case, ``contact`` (its kind) and measure; units are a coordinate."""
-        import xarray
-
+    def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """Over case, ``contact`` (its kind) and measure; units are a coordinate."""
         cases, kinds, measures = list(self.table), self.kinds, list(self.units)
         found: Any = [[[self.table[case][kind].get(m, np.nan) for m in measures] for kind in kinds] for case in cases]
         printed: Any = [[self.printed[case].get(m, np.nan) for m in measures] for case in cases]
@@ -260,7 +255,7 @@ class PublishedRuns(Result):
             for name, meaning in {"measured": "measured", "expected": "known", "tolerance": "of the agreement"}.items():
                 data[f"fact_{name}"] = variable("fact", [float(one[name]) for one in facts], meaning=meaning)
         settings = {name: str(value) for name, value in self.settings.items()}
-        return xarray.Dataset(data, coordinates, {"title": self.problem} | settings)
+        return data, coordinates, {"title": self.problem} | settings
 
 
 @telling

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -23,13 +23,10 @@ from nonsmooth.schemes.compliant.settings import CompliantDae
 from nonsmooth.step.control import ErrorControl
 from nonsmooth.step.scheme import Stepper
 from nonsmooth.studies.arguments import built, check_build
-from nonsmooth.studies.cases import Case, Trial, early_end
+from nonsmooth.studies.cases import Case, Trial, early_end, order
 from nonsmooth.studies.compare import measured
 from nonsmooth.studies.files import Result, doubts, variable
 from nonsmooth.trajectory import Verdict
-
-if TYPE_CHECKING:
-    import xarray
 
 REQUESTED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 LONGEST = 200.0  # duration of a contact, in units of depth scale / speed, above which there is no separation
@@ -317,7 +314,7 @@ class RigidLimit(Result):
     def orders(self) -> dict[str, float]:
         """p of ``~ K^-p`` at the stiffest three points, of distance, impulse error and penetration."""
         series = {"distance": self.distance, "impulse": np.abs(self.impulse_error), "penetration": self.penetration}
-        return {name: order(self.stiffness, values) for name, values in series.items()}
+        return {name: -order(self.stiffness, values, last=FITTED) for name, values in series.items()}
 
     def remarks(self) -> list[str]:
         """Remarks below the table: runs that are not accurate, and those that ended early."""
@@ -332,10 +329,7 @@ class RigidLimit(Result):
             for i, verdict in enumerate(self.verdicts)
         ]
 
-    def to_dataset(self) -> xarray.Dataset:
-        """An `xarray.Dataset` over the stiffness; orders and the needed stiffness are attributes."""
-        import xarray
-
+    def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         data = {name: variable("stiffness", getattr(self, name), *about) for name, about in COLUMNS.items()}
         data["verdict"] = variable("stiffness", [verdict.kind for verdict in self.verdicts], "-", "of the run")
         facts: dict[str, Any] = {
@@ -343,7 +337,7 @@ class RigidLimit(Result):
             **{f"order_{name}": value for name, value in self.orders.items()},
             **{f"needed_{name}": value for name, value in self.needed.items()}, "rigid_impulse": self.rigid_impulse,
         }  # fmt: skip
-        return xarray.Dataset(data, {"stiffness": variable("stiffness", self.stiffness, "N/m^n")}, facts)
+        return data, {"stiffness": variable("stiffness", self.stiffness, "N/m^n")}, facts
 
 
 @telling
@@ -444,16 +438,3 @@ def rigid_limit(
         stiffness=values, **columns, rigid_impulse=measured(hard, accurate, edges, 0.0)["first_impulse"],
         verdicts=tuple(verdicts), rigid_verdict=accurate.verdict(hard), needed=needed, failed=failed,
     )  # fmt: skip
-
-
-def order(K: Array, values: Array) -> float:
-    """p of ``values ~ K^-p``, by least squares through the last three points; not a number for fewer than two.
-
-    >>> order(np.array([1e10, 1e11, 1e12]), np.array([1e-1, 1e-2, 1e-3]))
-    1.0
-    """
-    known = np.isfinite(values) & (values > 0)
-    if np.count_nonzero(known) < 2:
-        return float("nan")
-    x, y = np.log(K[known])[-FITTED:], np.log(values[known])[-FITTED:]
-    return round(float(-np.polyfit(x, y, 1)[0]), 12)

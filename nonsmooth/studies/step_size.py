@@ -1,8 +1,8 @@
 """Error, gap violation, energy and cost of steppers over the step size, and their orders of convergence.
 
-With impacts the error of one step size scatters, as it depends on the position of impacts in the grid. Only the
-envelope has an order: the largest error over several jittered step sizes per level. Errors are means over time; the
-largest error of a velocity that jumps does not converge at all.
+With impacts the error of one step size scatters with their position in the grid, so that only the envelope has an
+order: the largest error over several jittered step sizes per level. Errors are means over time; the largest error of a
+velocity that jumps does not converge at all.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -33,14 +33,12 @@ from nonsmooth.studies.cases import (
     mean_deviation,
     mean_impulse_error,
     motion_times,
+    order,
     scales,
     time_mean,
 )
 from nonsmooth.studies.files import Result, variable
 from nonsmooth.studies.workers import outcomes
-
-if TYPE_CHECKING:
-    import xarray
 
 #: measure -> unit and meaning; for each level the largest value of its jittered runs
 MEASURES = {
@@ -98,7 +96,7 @@ class Series:
     def orders(self) -> dict[str, float]:
         """p of ``error ~ dt^p``, by least squares over the levels; of an error control p of ``error ~ rtol^p``."""
         x = self.setting if self.kind == "tolerance" else self.dt
-        return {name: order(x, self.measures[name]) for name in ERRORS}
+        return {name: order(x, self.measures[name], least=3, above=FLOOR) for name in ERRORS}
 
     def plain(self) -> dict[str, Any]:
         """Plain data, as `nonsmooth study step-size --json` prints it."""
@@ -138,16 +136,11 @@ class StepSizes(Result):
         """``{label: {dt, error, violation, seconds, order, ...}}``; `Landing` over both bounds under its own label."""
         facts = {one.label: one.plain() for one in self.series}
         if self.bounds is not None:
-            b = self.bounds
-            facts.setdefault(b.label, {})["bounds"] = {
-                name: getattr(b, name).tolist() for name in ("dt_min", "dt_max", "error", "violation", "steps")
-            }
+            tables = {name: table.tolist() for name, table in vars(self.bounds).items() if name != "label"}
+            facts.setdefault(self.bounds.label, {})["bounds"] = tables
         return facts
 
-    def to_dataset(self) -> xarray.Dataset:
-        """An `xarray.Dataset` over case and level, and over the bounds of `Landing`."""
-        import xarray
-
+    def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         level = ("case", "level")
         columns = {
             "dt": ("s", "shortest step of the level, mean step of an error control"),
@@ -155,9 +148,9 @@ class StepSizes(Result):
             "failed": ("-", "jittered runs that failed"),
         }  # fmt: skip
         data: dict[str, Any] = {}
-        for name, (unit, meaning) in (columns | MEASURES).items():
+        for name, about in (columns | MEASURES).items():
             rows = [one.measures.get(name, getattr(one, name, None)) for one in self.series]
-            data[name] = variable(level, np.array(rows, float), unit, meaning)
+            data[name] = variable(level, np.array(rows, float), *about)
         data["verdict"] = variable(level, [one.verdicts for one in self.series], "-", "of the worst run of the level")
         empty = np.full(len(self.series[0].dt), np.nan)
         for kind, name, unit in (("landing", "dt_min", "s"), ("tolerance", "rtol", "-")):
@@ -174,7 +167,7 @@ class StepSizes(Result):
         about = {"case": "label", "kind": "kind", "reference": "reference"}
         coordinates = {name: variable("case", [getattr(one, of) for one in self.series]) for name, of in about.items()}
         facts = {name: str(value) for name, value in self.settings.items()}
-        return xarray.Dataset(data, coordinates, {"title": "errors and cost over the step size"} | facts)
+        return data, coordinates, {"title": "errors and cost over the step size"} | facts
 
 
 @telling
@@ -248,13 +241,12 @@ def step_size(
     study = _Study(build, cases, float(t_end), levels, reference)
     tell = whom(progress)
     tasks: list[tuple[int, StepControl]] = []
-    parts: list[list[list[int]]] = []  # tasks of each level of each case
+    parts: list[range] = []  # tasks of each level of each case
     for i, case in enumerate(study.cases):
         dt = step_control(case.dt)
         count = jitter if isinstance(dt, ConstantStep) else 1
-        parts.append([])
         for level in range(levels):
-            parts[i].append(list(range(len(tasks), len(tasks) + count)))
+            parts.append(range(len(tasks), len(tasks) + count))
             tasks += [(i, _setting(dt, level, SPREAD ** (j / max(count - 1, 1)))) for j in range(count)]
     landed = next((i for i, case in enumerate(study.cases) if isinstance(case.dt, Landing)), -1)
     pairs = [] if bounds is None else [(low, high) for low in bounds[0] for high in bounds[1]]
@@ -271,13 +263,15 @@ def step_size(
     series = []
     for i, case in enumerate(cases):
         tell(f"{case.label}: cost", 0.85 + 0.15 * i / len(cases))
-        series.append(_series(study, i, [[rows[k] for k in level] for level in parts[i]], repeats))
+        own = parts[i * levels : (i + 1) * levels]
+        series.append(_series(study, i, [[rows[k] for k in level] for level in own], repeats))
     tell("done", 1.0)
     over = None
     if bounds is not None:
-        last, shape = [rows[k] for k in range(len(tasks) - len(pairs), len(tasks))], (len(bounds[0]), len(bounds[1]))
-        tables = (np.array([row[name] for row in last]).reshape(shape) for name in ("error", "violation", "steps"))
-        over = Bounds(cases[landed].label, np.array(bounds[0], float), np.array(bounds[1], float), *tables)
+        low, high = (np.array(column, float) for column in bounds)
+        last = [rows[k] for k in range(len(tasks) - len(pairs), len(tasks))]
+        tables = (np.array([row[k] for row in last]).reshape(len(low), -1) for k in ("error", "violation", "steps"))
+        over = Bounds(cases[landed].label, low, high, *tables)
     settings = {"t_end [s]": float(t_end), "levels": levels, "jittered runs per level": jitter, "reference": reference}
     return StepSizes(tuple(series), over, settings)
 
@@ -298,27 +292,27 @@ class _Study:
 
     def prepared(self, i: int) -> tuple[Trial, Accurate, Array, str]:
         """A case on its mechanism, its accurate solution, scales of coordinates, and the origin of the reference."""
-        if i not in self.made:
-            case = self.cases[i]
-            alike = (one for one in self.made.values() if self.reference != "self" and one[0].alike(case))
-            found = next(alike, None) or self._prepared(Trial(case, built(self.build, case.contact), self.t_end))
-            self.made[i] = (replace(found[0], case=case), *found[1:])
-        return self.made[i]
-
-    def _prepared(self, trial: Trial) -> tuple[Trial, Accurate, Array, str]:
-        case, kind = trial.case, self.reference
-        if kind == "best":
-            kind = "event-driven" if case.exact is None else "exact"
+        case, kind = self.cases[i], self.reference
+        for known in self.made.values() if i not in self.made and kind != "self" else ():
+            if known[0].alike(case):
+                self.made[i] = (replace(known[0], case=case), *known[1:])
+                break
+        if i in self.made:
+            return self.made[i]
+        trial = Trial(case, built(self.build, case.contact), self.t_end)
         with contextlib.suppress(SimulationFailed):  # compiles what the measured runs need
             trial.run()
         if kind == "self":
             fine = _setting(step_control(case.dt), self.levels - 1, 1.0 / FINER)
             run = trial.run(fine)
             accurate, origin = Accurate(trial, Motion.of_run(run), run), f"the same stepper, {fine}"
+        elif kind == "exact" or kind == "best" and case.exact is not None:
+            accurate, origin = trial.accurate(), "exact"
         else:
-            accurate = (trial if kind == "exact" else replace(trial, case=replace(case, exact=None))).accurate()
-            origin = "exact" if kind == "exact" else f"event-driven, rtol {RTOL:g}"
-        return trial, accurate, scales(accurate.motion, trial.grid(GRID)), origin
+            accurate = replace(trial, case=replace(case, exact=None)).accurate()
+            origin = f"event-driven, rtol {RTOL:g}"
+        self.made[i] = trial, accurate, scales(accurate.motion, trial.grid(GRID)), origin
+        return self.made[i]
 
     def measured(self, i: int, setting: StepControl) -> dict[str, Any]:
         """All measures of one run; not numbers where it fails."""
@@ -327,20 +321,19 @@ class _Study:
         try:
             run = trial.run(setting)
         except SimulationFailed:
-            lost: dict[str, Any] = dict.fromkeys((*MEASURES, "steps", "seconds"), math.nan)
-            return lost | {"verdict": "incomplete"}
+            return dict.fromkeys((*MEASURES, "steps", "seconds"), math.nan) | {"verdict": "incomplete"}
         motion = Motion.of_run(run)
         t = motion_times(trial.grid(GRID), motion, truth)
         deviation = mean_deviation(motion, truth, t)
         moved = float(np.max(deviation / scale, initial=0.0))
-        c, gap_error = run.certificate, None
+        c, error = run.certificate, moved
         if trial.system.nc:
             values = trial.system.parameter_vector(trial.case.parameters)
             gaps = [trial.system.true_gaps(one.positions(t), values) for one in (motion, truth)]
             clearance = trial.system.numeric.contact_law(values)[3]
-            gap_error = float(np.max(time_mean(np.abs(gaps[0] - gaps[1]), t) / clearance))
+            error = float(np.max(time_mean(np.abs(gaps[0] - gaps[1]), t) / clearance))
         return {
-            "error": moved if gap_error is None else gap_error, "motion_error": moved,
+            "error": error, "motion_error": moved,
             "impulse_error": float(np.max(mean_impulse_error(motion, truth, t), initial=0.0)),
             "violation": c.gap_violation, "complementarity": c.complementarity, "energy": abs(c.energy.remainder),
             "steps": float(len(run.t) - 1), "seconds": run.wall_seconds, "verdict": accurate.verdict(run).kind,
@@ -387,15 +380,3 @@ def _series(study: _Study, i: int, rows: Sequence[Sequence[Mapping[str, Any]]], 
         trial.case.label, kind, np.array(lengths), np.array(fixed), measures, np.array(seconds), np.array(steps),
         failed, origin, tuple(max((row["verdict"] for row in each), key=KINDS.index) for each in rows),
     )  # fmt: skip
-
-
-def order(x: Array, errors: Array) -> float:
-    """p of ``error ~ x^p`` by least squares over errors above round-off; not a number for fewer than three.
-
-    >>> order(np.array([1e-2, 1e-3, 1e-4]), np.array([1e-3, 1e-5, 1e-7]))
-    2.0
-    """
-    known = np.isfinite(errors) & (errors > FLOOR)
-    if np.count_nonzero(known) < 3:
-        return float("nan")
-    return round(float(np.polyfit(np.log(x[known]), np.log(errors[known]), 1)[0]), 12)

@@ -291,10 +291,8 @@ class Tolerance(Result):
             "failures": [one.plain() for one in self.failures],
         }  # fmt: skip
 
-    def to_dataset(self) -> xarray.Dataset:
-        """An `xarray.Dataset` over scale and run; the result is an attribute."""
-        import xarray
-
+    def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """Over scale and run; the result is an attribute."""
         each = ("factor", "run")
         data: dict[str, Any] = {
             "output": variable(each, self.outputs, self.unit, self.metric),
@@ -321,7 +319,7 @@ class Tolerance(Result):
         }  # fmt: skip
         facts |= {f"failure_{one.method}": one.probability for one in self.failures}
         inputs = {} if self.shares is None else {"input": [str(name) for name in self.shares["input"].values]}
-        return xarray.Dataset(data, {"factor": ("factor", self.factors), **widest, **inputs}, facts)
+        return data, {"factor": ("factor", self.factors), **widest, **inputs}, facts
 
 
 @telling

@@ -26,7 +26,7 @@ from nonsmooth.exceptions import InputError
 from nonsmooth.model.state import State
 from nonsmooth.plots import Panel
 from nonsmooth.plots.panel import dense, energies_before
-from nonsmooth.plots.style import readable, scale
+from nonsmooth.plots.style import display, scale
 from nonsmooth.trajectory import IMPACT_COLUMNS, Certificate, Columns, EnergyLedger, Left, Trajectory
 from nonsmooth_problems import slider_rod
 from nonsmooth_problems.slider_rod_exact import CONTACTS, case
@@ -323,7 +323,7 @@ def test_arguments_are_checked(trajectory):
     [("m", 2e-5, "um"), ("N", 30.0, "N"), ("N s", 0.05, "mN s"), ("m", 0.0, "m"), ("J", 3e-20, "J"), ("N", 4e3, "kN")],
 )
 def test_units_are_readable(unit, peak, expected):
-    assert readable(unit, peak) == expected
+    assert display(unit, peak)[0] == expected
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from nonsmooth import (
 )
 from nonsmooth.laws import Flores, HuntCrossley
 from nonsmooth.studies import Case, rigid_limit
-from nonsmooth.studies.rigid_limit import order
+from nonsmooth.studies.cases import order
 from nonsmooth_problems import slider_rod
 
 CONTROL = ErrorControl(1e-9, 1e-11, 1e-6, 1e-3)

@@ -10,23 +10,14 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
-from typing import Any, Protocol
+from typing import Any
 
 from nonsmooth import laws, solvers, steppers
+from nonsmooth.trajectory import Trajectory
 
 __all__ = ["CITED", "ELEMENTS", "ENTRIES", "PACKAGE", "PROBLEMS", "STUDIES", "bibtex", "cited", "quoted"]
 
 Entry = tuple[str, dict[str, str]]
-
-
-class Run(Protocol):
-    """Attributes of a trajectory that are needed."""
-
-    @property
-    def manifest(self) -> Mapping[str, Any]: ...
-
-    @property
-    def counts(self) -> Mapping[str, Any]: ...
 
 
 def _read(text: str) -> dict[str, Entry]:
@@ -39,13 +30,8 @@ def _read(text: str) -> dict[str, Entry]:
 ENTRIES = _read(resources.files(__name__).joinpath("assets/references.bib").read_text(encoding="utf-8"))
 
 #: as CITATION.cff has it; the version is that of the run
-PACKAGE: Entry = (
-    "misc",
-    {
-        "author": "{The nonsmooth authors}",
-        "title": "nonsmooth: non-smooth multibody dynamics of mechanisms with joint clearance",
-    },
-)
+TITLE = "nonsmooth: non-smooth multibody dynamics of mechanisms with joint clearance"
+PACKAGE: Entry = ("misc", {"author": "{The nonsmooth authors}", "title": TITLE})
 
 #: stepper, solver or law -> what it stands on; nothing where there is nothing to cite beyond this package
 CITED: dict[str, tuple[str, ...]] = {
@@ -84,10 +70,9 @@ ELEMENTS: dict[str, tuple[str, ...]] = {"PlanarFlexibleBody": FLEXIBLE, "Spatial
 
 #: fits and studies -> what they stand on
 STUDIES: dict[str, tuple[str, ...]] = {
-    "Fit": ("iso286",),
-    "allocate": ("spotts1973", "chase1988"),
+    "Fit": ("iso286",), "allocate": ("spotts1973", "chase1988"),
     "failure_probability": ("ditlevsen1996", "au2001", "baudin2017"),
-}
+}  # fmt: skip
 
 #: ready problem -> where it comes from; of a problem that is not named, its own source is quoted
 PROBLEMS: dict[str, tuple[str, ...]] = {
@@ -106,12 +91,9 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
 
 #: a setting, as the manifest prints it -> what it stands on
 VARIANTS: dict[str, tuple[str, ...]] = {
-    "relaxation='fischer-burmeister'": ("kanzow1996",),
-    "relaxation='scholtes'": ("scholtes2001",),
-    "plugin='daqp'": ("arnstrom2022",),
-    "cone='convex'": ("anitescu2010",),
-    "baumgarte=(": ("baumgarte1972",),
-}
+    "relaxation='fischer-burmeister'": ("kanzow1996",), "relaxation='scholtes'": ("scholtes2001",),
+    "plugin='daqp'": ("arnstrom2022",), "cone='convex'": ("anitescu2010",), "baumgarte=(": ("baumgarte1972",),
+}  # fmt: skip
 ALWAYS = ("andersson2019", "harris2020", "lam2015")
 #: impact laws other than Newton's, by their names in the manifest
 IMPACTS: dict[str, tuple[str, ...]] = {
@@ -121,7 +103,7 @@ IMPACTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def cited(run: Run) -> dict[str, tuple[str, ...]]:
+def cited(run: Trajectory) -> dict[str, tuple[str, ...]]:
     """All that took part in a run -> keys of its entries in `ENTRIES`, in the order of the printed list.
 
     A foreign problem, stepper, solver or law has no entry; it is named all the same, so that nothing is passed over.
@@ -173,15 +155,12 @@ def quoted(name: str) -> str:
     return "" if name in CITED or found is None or text is None else " ".join(text[1].split())
 
 
-def bibtex(run: Run) -> str:
+def bibtex(run: Trajectory) -> str:
     """BibTeX of everything that took part in a run, each entry once, with a comment that says what it is for."""
-    manifest = run.manifest
-    version = manifest.get("versions", {}).get("nonsmooth") or "unknown"
-    kind, fields = PACKAGE
-    blocks = [_written("this package", "nonsmooth", (kind, {**fields, "note": f"version {version}"}))]
-    uses: dict[str, list[str]] = {}
-    nothing: list[str] = []
-    problem, source = (manifest["model"].get(name) for name in ("problem", "source"))
+    version = run.manifest.get("versions", {}).get("nonsmooth") or "unknown"
+    blocks = [_written("this package", "nonsmooth", (PACKAGE[0], {**PACKAGE[1], "note": f"version {version}"}))]
+    uses, nothing = dict[str, list[str]](), list[str]()
+    problem, source = (run.manifest["model"].get(name) for name in ("problem", "source"))
     for what, keys in cited(run).items():
         for key in keys:
             uses.setdefault(key, []).append(what)
