@@ -153,15 +153,15 @@ def _run(
     except KeyboardInterrupt:
         ending.add(130, "Interrupted after the last step.")
     if ending.code:
-        said = f"nonsmooth: {' '.join(ending.messages)}"
+        message = f"nonsmooth: {' '.join(ending.messages)}"
         if output is not None:
             part = "" if trajectory.status == "finished" else " so far"
             steps = trajectory.counts.get("steps", len(trajectory.t) - 1)
-            said += f" The trajectory{part} ({steps} steps) is in {output}."
+            message += f" The trajectory{part} ({steps} steps) is in {output}."
         if checkpoint_path is not None:  # which does not name a Python file
             named = f"{request.problem} " if request.problem.endswith(".py") else ""
-            said += f" Continue with `nonsmooth run {named}--resume {checkpoint_path}`."
-        print(said, file=sys.stderr)
+            message += f" Continue with `nonsmooth run {named}--resume {checkpoint_path}`."
+        print(message, file=sys.stderr)
     return ending.code
 
 
