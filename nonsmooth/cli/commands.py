@@ -48,7 +48,6 @@ class Option(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Among `KINDS`."""
         return self.annotation.removesuffix(" | None")
 
 

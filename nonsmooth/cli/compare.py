@@ -134,7 +134,6 @@ def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> lis
 
 
 def end_of(problem: str) -> float | None:
-    """End of the run of a TOML file [s], if it states one."""
     if not problem.endswith(".toml"):
         return None
     from nonsmooth.declarative import read

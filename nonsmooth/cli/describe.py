@@ -99,7 +99,6 @@ def describe(
 
 
 def problem_description(problem: ReadyProblem) -> list[RenderableType]:
-    """Summary, source, arguments and values with provenance of one problem."""
     head = grid(f"{problem.name}: {problem.summary}")
     head.add_row("source", problem.source)
     head.add_row("tags", ", ".join(problem.tags))
@@ -197,7 +196,6 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
 
 
 def _flexible(system: System, values: Mapping[str, float]) -> Table:
-    """Modes and nodes of the flexible bodies."""
     rows = table_of("flexible body", "modes", "frequencies [Hz]", "damping ratios [-]", "nodes", "start")
     start = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
     for body in system.elements:

@@ -234,13 +234,11 @@ def _simulated(
 
 
 def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:
-    """Draw the run with the exact solution, if there is one, and write the figure."""
     exact = None if mechanism.parameters else exact_solution(mechanism.problem, mechanism.arguments)
     write_figure(usual_figure(trajectory, exact), path)
 
 
 def _free_name(stem: str, folder: Path = Path()) -> Path:
-    """A file name that does not exist yet."""
     names = (f"{stem}{'' if k == 1 else f'-{k}'}.nc" for k in itertools.count(1))
     return next(folder / name for name in names if not (folder / name).exists())
 

@@ -200,7 +200,6 @@ class Declaration:
 
     @property
     def contacts(self) -> list[Rigid | Compliant]:
-        """The law of each contact."""
         return [element.contact for element in self.model.elements if isinstance(element, Contact)]
 
 
