@@ -137,11 +137,9 @@ class Advance:
 
     @property
     def share(self) -> float | None:
-        """Share of the run that is done; None before its first step."""
         return self.t / self.t_end if self._marks and self.t_end else None
 
     def said(self) -> str:
-        """Time, steps, remaining time, and the reason for slow progress."""
         now = self._clock()
         if not self._marks:
             waited = now - self._begin
@@ -175,7 +173,6 @@ class Share:
         self.what = " ".join(map(str, what))
 
     def said(self) -> str:
-        """Words on what is done, the stage, and the remaining time."""
         words = ", ".join(filter(None, (self.what, current())))
         if not self.share or self.share >= 1.0:
             return words
@@ -226,7 +223,6 @@ class Line:
         return "  ".join(parts)
 
     def erase(self) -> None:
-        """Leave an empty line."""
         with self._lock:
             if self.width:
                 self._out().write("\r" + " " * self.width + "\r")

@@ -265,7 +265,6 @@ def _parts(hint: Any) -> Iterator[Any]:
 
 @functools.cache
 def declarations(cls: type) -> dict[str, Declared]:
-    """The quantities that the fields of a class declare, by field."""
     found = {}
     for name, hint in get_type_hints(cls, include_extras=True).items():
         parts = list(_parts(hint))
@@ -278,7 +277,6 @@ def declarations(cls: type) -> dict[str, Declared]:
 
 @functools.cache
 def field_units(cls: type) -> dict[str, str]:
-    """The units of the fields of a class that have one, by field."""
     found = {}
     for name, hint in get_type_hints(cls, include_extras=True).items():
         units = [part.unit for part in _parts(hint) if isinstance(part, Quantity | Unit)]

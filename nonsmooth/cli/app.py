@@ -125,7 +125,7 @@ def _drop_output() -> None:
 
 def main(arguments: Sequence[str], begin: float | None = None) -> int:
     """Run the command line and return the exit code; `begin` is when the process began, where it is this command's."""
-    asked = list(arguments) or ["--help"]
+    words = list(arguments) or ["--help"]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:  # closed, as by 2>&-: no file may take its place
             os.open(os.devnull, os.O_RDWR)  # the lowest free number
@@ -145,7 +145,7 @@ def main(arguments: Sequence[str], begin: float | None = None) -> int:
     progress = contextlib.nullcontext() if "_NONSMOOTH_COMPLETE" in os.environ else line()
     try:
         with progress, collect_timings(), stage("preparing", "the program and its input", begin=begin):
-            code = app(args=asked, prog_name="nonsmooth", standalone_mode=False)
+            code = app(args=words, prog_name="nonsmooth", standalone_mode=False)
             sys.stdout.flush()
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)

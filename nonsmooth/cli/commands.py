@@ -48,7 +48,6 @@ class Option(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Among `KINDS`."""
         return self.annotation.removesuffix(" | None")
 
 
@@ -133,7 +132,7 @@ def _declared(path: Path, name: str) -> tuple[list[Option], str, bool]:
 def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
     """A function of a file, whose options have a known type and a help; groups follow its arguments by keyword."""
     arguments, text, open_ended = _declared(path, name)
-    helps, told = _helps(text), dict[str, tuple[str, str]]()
+    helps, of_study = _helps(text), dict[str, tuple[str, str]]()
     if groups:
         for one in arguments[1:]:
             if not one.by_keyword:
@@ -142,15 +141,15 @@ def read(path: Path, name: str, groups: Sequence[str] = ()) -> Function:
         arguments += [Option(group.lower(), group, REQUIRED, True) for group in groups]
     if open_ended:
         study, description, _ = _declared(STUDIES / f"{name}.py", name)
-        told = {name: (" ".join(UNIT.findall(spec)), help) for name, (spec, help) in _helps(description).items()}
-        order = {name: i for i, name in enumerate(helps | told)}
+        of_study = {name: (" ".join(UNIT.findall(spec)), help) for name, (spec, help) in _helps(description).items()}
+        order = {name: i for i, name in enumerate(helps | of_study)}
         known = {each.name for one in arguments for each in _flat(one)}
         arguments += [one for one in study if one.kind in KINDS and one.name in order and one.name not in known]
         arguments.sort(key=lambda one: len(order) if one.annotation in GROUPS else order.get(one.name, -1))
     options: dict[str, Option] = {}
     for argument in arguments:
         for one in _flat(argument):
-            others = one.help if one.help[1] else told.get(one.name) or SHARED.get(one.name, one.help)
+            others = one.help if one.help[1] else of_study.get(one.name) or SHARED.get(one.name, one.help)
             options.setdefault(one.name, one._replace(help=helps.get(one.name, others)))
     for one in options.values():
         helped = one.help[1] or "help" in KINDS.get(one.kind, ("", ()))[1]
@@ -201,7 +200,7 @@ def add_measures(app: typer.Typer, folder: Path = MEASURES) -> None:
     The command of a file without a function of its name, or with an option whose type or meaning is not stated, raises
     an InputError that says so.
     """
-    for path in _files(folder):
+    for path in sorted(folder.glob("[!_]*.py")):
         _add_measure(app, path, path.stem.replace("_", "-"))
 
 
@@ -227,12 +226,8 @@ def _add_measure(app: typer.Typer, path: Path, name: str) -> None:
 
 def examples(folder: Path = MEASURES) -> dict[str, list[str]]:
     """The example of each study, by the name of its command."""
-    texts = {path.stem.replace("_", "-"): read(path, path.stem, SWEPT).text for path in _files(folder)}
+    texts = {path.stem.replace("_", "-"): read(path, path.stem, SWEPT).text for path in sorted(folder.glob("[!_]*.py"))}
     return {f"study {name}": re.findall(r"^\$ (nonsmooth .*)$", text, re.M) for name, text in texts.items()}
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*.py") if not path.stem.startswith("_"))
 
 
 def _add(app: typer.Typer, name: str, function: Function, run: Callable[..., Any]) -> None:

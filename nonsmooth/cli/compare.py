@@ -48,16 +48,16 @@ COARSEST_RTOL, COARSEST_ATOL, LEAST = 1e-4, 1e-6, 4
 class Prepared:
     """A study ready to run: what the options describe, checked, and completed by the defaults of the problem."""
 
-    def __init__(self, asked: Comparing, names: Sequence[str], rigid: Sequence[str]) -> None:
-        self.problem, self.laws = problem_of(asked.problem), list[Any]()
+    def __init__(self, options: Comparing, names: Sequence[str], rigid: Sequence[str]) -> None:
+        self.problem, self.laws = problem_of(options.problem), list[Any]()
         problem = self.problem
-        words = settings_of_study(asked.settings, asked.case)
+        words = settings_of_study(options.settings, options.case)
         if "contact" not in inspect.signature(problem).parameters:
             raise InputError(f"{problem.name} has no argument contact, so its contact laws cannot be compared.")
         stated = problem.comparison
-        integrator = None if asked.solver is None else solvers.by_name(asked.solver)()
+        integrator = None if options.solver is None else solvers.by_name(options.solver)()
         if not isinstance(integrator, Integrator | None):
-            raise InputError(f"--solver {asked.solver}: compliant cases take an integrator, such as dop853 or radau.")
+            raise InputError(f"--solver {options.solver}: compliant cases take an integrator, such as dop853 or radau.")
         smooth = Rigid(restitution=0.0, friction=0.0)  # the units of arguments are the same with any contact law
         arguments = in_units(partial(problem, contact=smooth), words.arguments, problem.provenance)
         own = inspect.signature(problem).parameters["contact"].default
@@ -65,9 +65,9 @@ class Prepared:
             own = common_law(laws_in(problem(**arguments)))
         own_e = own.restitution if isinstance(own, Rigid) and 0.0 < own.restitution < 1.0 else None
         given = {
-            "--t-end": (asked.t_end, stated.t_end if stated else end_of(asked.problem)),
-            "--restitution": (asked.restitution, stated.restitution if stated else own_e),
-            "--stiffness": (asked.stiffness or None, stated and stated.stiffness),
+            "--t-end": (options.t_end, stated.t_end if stated else end_of(options.problem)),
+            "--restitution": (options.restitution, stated.restitution if stated else own_e),
+            "--stiffness": (options.stiffness or None, stated and stated.stiffness),
         }
         self.t_end, self.restitution, self.stiffness = completed(problem, "comparison of its own", given)
         self.arguments = dict(stated.arguments if stated else {}) | arguments
@@ -89,9 +89,9 @@ class Prepared:
             self.laws.append(law)
         self.schemes = [scheme(word) for word in rigid]
         self.stepper, self.target = CompliantDae(solver=integrator), stated.target if stated else 1e-4
-        dt_max = asked.dt_max if asked.dt_max is not None else stated.dt_max if stated else self.t_end / ROWS
+        dt_max = options.dt_max if options.dt_max is not None else stated.dt_max if stated else self.t_end / ROWS
         #: whether the steps of `Landing` are chosen
-        self.chosen = asked.dt_max is None
+        self.chosen = options.dt_max is None
         exact = None if self.parameters else exact_solution(problem, self.arguments | {"contact": contact})
         control = ErrorControl(RTOL, ATOL, min(DT_MIN, dt_max), dt_max)
         #: the reference
@@ -134,7 +134,6 @@ def completed(problem: Any, what: str, given: dict[str, tuple[Any, Any]]) -> lis
 
 
 def end_of(problem: str) -> float | None:
-    """End of the run of a TOML file [s], if it states one."""
     if not problem.endswith(".toml"):
         return None
     from nonsmooth.declarative import read

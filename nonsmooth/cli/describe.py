@@ -99,7 +99,6 @@ def describe(
 
 
 def problem_description(problem: ReadyProblem) -> list[RenderableType]:
-    """Summary, source, arguments and values with provenance of one problem."""
     head = grid(f"{problem.name}: {problem.summary}")
     head.add_row("source", problem.source)
     head.add_row("tags", ", ".join(problem.tags))
@@ -197,7 +196,6 @@ def _row(element: Element, system: System, values: Mapping[str, float]) -> tuple
 
 
 def _flexible(system: System, values: Mapping[str, float]) -> Table:
-    """Modes and nodes of the flexible bodies."""
     rows = table_of("flexible body", "modes", "frequencies [Hz]", "damping ratios [-]", "nodes", "start")
     start = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
     for body in system.elements:
@@ -223,7 +221,7 @@ def _start(body: str, system: System) -> list[str]:
     q = dict(zip(system.q_names, system.start.q.tolist(), strict=True))
     v = dict(zip(system.v_names, system.start.v.tolist(), strict=True))
     if system.dimension == 2:  # the columns that are not 0, with their labels
-        told = [
+        shown = [
             [
                 f"{name.rpartition('.')[2]} {value:.6g}"
                 for name, value in columns.items()
@@ -231,7 +229,7 @@ def _start(body: str, system: System) -> list[str]:
             ]
             for columns in (q, v)
         ]
-        return [", ".join(one) or "0" for one in told]
+        return [", ".join(one) or "0" for one in shown]
     found = [(q if title.startswith("start") or "quaternion" in title else v, labels) for title, labels in STARTS]
     return [_vector(columns[f"{body}.{label}"] for label in labels) for columns, labels in found]
 

@@ -126,7 +126,6 @@ def exact_solution(problem: Problem | None, arguments: Mapping[str, Any]) -> Any
 
 
 def stated_problem(declaration: Declaration, path: Path) -> Problem:
-    """The mechanism of a TOML file as a problem."""
     from nonsmooth.model.registry import Problem
 
     own = common_law(declaration.contacts)
@@ -180,7 +179,6 @@ def python_problem(path: Path) -> Problem:
 
 
 def laws_in(made: Model | System) -> tuple[Any, ...]:
-    """The contact laws of a mechanism, one of each contact."""
     from nonsmooth.model.contacts import Contact
 
     return tuple(element.contact for element in made.elements if isinstance(element, Contact))
@@ -198,7 +196,6 @@ class PythonFile:
     path: Path
 
     def __call__(self, **arguments: Any) -> System:
-        """The built system."""
         found = self.model(**arguments)
         return run_user_code(self.path, found.build) if hasattr(found, "build") else found
 
@@ -215,7 +212,6 @@ class PythonFile:
         return run_user_code(self.path, lambda: inspect.signature(build))
 
     def model(self, **arguments: Any) -> Model | System:
-        """The model or system that the file defines."""
         return _mechanism(self._module, self.path, arguments)
 
 

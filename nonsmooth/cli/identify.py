@@ -64,7 +64,7 @@ def excite(
     chosen = identification.Excite(criterion=criterion, harmonics=harmonics, samples=samples, starts=starts, seed=seed)
     with progress_bar() as progress:
         found = identification.excite(Y, bounds, omega, settings=chosen, workers=workers, progress=progress)
-    told = identification.forecast(Y, found.motion, noise=noise, samples=samples, base=found.base)
+    forecast = identification.forecast(Y, found.motion, noise=noise, samples=samples, base=found.base)
     if output is not None:
         t = found.motion.times(samples)
         header = ",".join(["t", *(f"{drive}.{what}" for what in "qva" for drive in Y.drives)])
@@ -75,10 +75,11 @@ def excite(
     noisy = f"with {noise:g} of the peak as noise:"
     conclude(
         shown, f"{of.problem}: excitation",
-        [*_tables(str(found)), "", str(found.base), "", noisy, *_tables(str(told))],
+        [*_tables(str(found)), "", str(found.base), "", noisy, *_tables(str(forecast))],
         lambda: {
             **found.as_dictionary(), "base": identification.base.as_dictionary(found.base),
-            "deviation": dict(zip(told.names, told.relative.tolist(), strict=True)), "hopeless": list(told.hopeless),
+            "deviation": dict(zip(forecast.names, forecast.relative.tolist(), strict=True)),
+            "hopeless": list(forecast.hopeless),
         },
         figure=lambda plots: plots.excitation(found), files=(output, example),
     )  # fmt: skip

@@ -197,7 +197,6 @@ class Shown:
     quiet: bool = False
 
     def __post_init__(self) -> None:
-        """Raise InputError, before the first run, for a file that cannot be written."""
         from nonsmooth.cli.files import FIGURE_FORMATS, PAGE_FORMATS, check_writable
 
         check_writable("--report", self.page, PAGE_FORMATS)

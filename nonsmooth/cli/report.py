@@ -208,7 +208,6 @@ def grid(title: str) -> Table:
 
 
 def draw(path: Path, function: Callable[[Any], Figure]) -> None:
-    """Write a figure that the function draws, given `nonsmooth.plots`."""
     with stage("drawing", path.name):
         from nonsmooth import plots
 

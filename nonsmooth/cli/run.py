@@ -153,15 +153,15 @@ def _run(
     except KeyboardInterrupt:
         ending.add(130, "Interrupted after the last step.")
     if ending.code:
-        said = f"nonsmooth: {' '.join(ending.messages)}"
+        message = f"nonsmooth: {' '.join(ending.messages)}"
         if output is not None:
             part = "" if trajectory.status == "finished" else " so far"
             steps = trajectory.counts.get("steps", len(trajectory.t) - 1)
-            said += f" The trajectory{part} ({steps} steps) is in {output}."
+            message += f" The trajectory{part} ({steps} steps) is in {output}."
         if checkpoint_path is not None:  # which does not name a Python file
             named = f"{request.problem} " if request.problem.endswith(".py") else ""
-            said += f" Continue with `nonsmooth run {named}--resume {checkpoint_path}`."
-        print(said, file=sys.stderr)
+            message += f" Continue with `nonsmooth run {named}--resume {checkpoint_path}`."
+        print(message, file=sys.stderr)
     return ending.code
 
 
@@ -234,13 +234,11 @@ def _simulated(
 
 
 def _draw(trajectory: Trajectory, mechanism: Mechanism, path: Path) -> None:
-    """Draw the run with the exact solution, if there is one, and write the figure."""
     exact = None if mechanism.parameters else exact_solution(mechanism.problem, mechanism.arguments)
     write_figure(usual_figure(trajectory, exact), path)
 
 
 def _free_name(stem: str, folder: Path = Path()) -> Path:
-    """A file name that does not exist yet."""
     names = (f"{stem}{'' if k == 1 else f'-{k}'}.nc" for k in itertools.count(1))
     return next(folder / name for name in names if not (folder / name).exists())
 

@@ -355,7 +355,6 @@ def bifurcation(
 
 
 def _steps(request: Request, steps: int | None, after: float | None) -> Any:
-    """The steps of a section per period: their number per period, or the step control."""
     if request.t_end is not None or after is not None:
         raise InputError("--t-end and --after are for --crossing; --transient and --points count periods.")
     if steps is None:

@@ -35,7 +35,6 @@ def by_name(
 
 
 def only_one(what: str, given: Mapping[str, Any]) -> str:
-    """The one of several options that is given."""
     used = [option for option, value in given.items() if value not in (None, ())]
     if len(used) != 1:
         *first, last = given
@@ -57,7 +56,6 @@ def example_values(words: Sequence[str]) -> dict[str, str]:
 
 
 def no_unit() -> str:
-    """The unit of a number that has none."""
     return "-"
 
 

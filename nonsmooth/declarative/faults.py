@@ -73,7 +73,6 @@ class Source:
             self.check()
 
     def check(self) -> None:
-        """Raise DeclarationError if errors have been noted."""
         if not self.faults:
             return
         known = sorted(self.faults)[:MOST_FAULTS]
@@ -155,7 +154,6 @@ def _beyond(name: str, line: int, what: str) -> DeclarationError:
 
 
 def _remedy(line: str, reason: str) -> str:
-    """A suggestion for a line that is not valid TOML."""
     remedies = {
         " A number has a decimal point, not a comma.": COMMA.search(line),
         ' A number with a unit is written in quotes, as "0.5 mm".': UNQUOTED.search(line),
@@ -248,8 +246,6 @@ def positions(text: str) -> dict[Path, Place]:
 
 
 class _KeyReader:
-    """Reader of the positions of all keys."""
-
     def __init__(self, text: str) -> None:
         self.text, self.at, self.found = text, 0, dict[Path, Place]()
         self.starts = [0, *(match.end() for match in re.finditer("\n", text))]

@@ -60,7 +60,6 @@ class BeamPart:
     timoshenko: bool = False
 
     def __post_init__(self) -> None:
-        """Check values that messages name by their keys."""
         if isinstance(self.elements, int) and self.elements < 1:
             raise InputError(f"elements must be 1 or more, got {self.elements}.")
         for name, at in (self.names or {}).items():

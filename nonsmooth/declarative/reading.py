@@ -176,13 +176,13 @@ class Declaration:
         try:
             return self.replaced(contact).build()
         except ModelError as error:
-            said = without_name(error)
+            sentence = without_name(error)
             for in_python, in_file in ASSEMBLE.items():
-                said = said.replace(in_python, in_file)
+                sentence = sentence.replace(in_python, in_file)
             # the first element named in the error, directly or by one of its rows, gaps or columns
             quoted = (found.partition(".")[0] for found in re.findall(r'"([^"]+)"', str(error)))
             concerned = [name for name in quoted if any(name == element.name for element in self.model.elements)][:1]
-            self.source.fault(("elements", *concerned), said)
+            self.source.fault(("elements", *concerned), sentence)
             self.source.check()
             raise
 
@@ -200,7 +200,6 @@ class Declaration:
 
     @property
     def contacts(self) -> list[Rigid | Compliant]:
-        """The law of each contact."""
         return [element.contact for element in self.model.elements if isinstance(element, Contact)]
 
 

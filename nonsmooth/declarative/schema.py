@@ -115,7 +115,6 @@ def table_of(cls: Callable[..., Any], kind: str = "") -> type[Table]:
 
 
 def entries(table: type[Table]) -> list[Entry]:
-    """The keys of a table, except `kind`."""
     found = []
     defaults = {one.name: one.default for one in dataclasses.fields(table.made)}
     for key, field in table.model_fields.items():
@@ -184,7 +183,6 @@ class _Maker:
         return {kind: self.table(cls, kind) for kind, cls in every.items() if issubclass(cls, base)}
 
     def _forms(self, cls: type, field: str, hint: Any, unit: str) -> tuple[list[_Form], str]:
-        """The forms of a field, and its unit."""
         data: list[Any] = []
         parts = list(_parts(hint, data))
         given = next((one.accepted for one in data if isinstance(one, Accepted)), None)
@@ -292,7 +290,6 @@ def _only_tables(value: Any) -> Any:
 
 
 def _tag(value: Any, tags: tuple[str, ...]) -> str | None:
-    """The tag of the form of a value, from its type."""
     if isinstance(value, dict):
         return "<table>" if "<table>" in tags else f"{{{value.get('kind', '')}}}"
     if isinstance(value, bool):
@@ -368,7 +365,6 @@ def array(value: Any) -> Array:
 
 
 def sized(value: list[Any], size: int | None) -> list[Any]:
-    """The list, if it has the required number of entries."""
     if size is not None and len(value) != size:
         raise wrong(f"takes {size} components, got {len(value)}: {shown(value)}")
     return value
@@ -385,7 +381,6 @@ def word(value: Any, choices: tuple[str, ...] = ()) -> str:
 
 
 def words(value: Any) -> tuple[str, ...]:
-    """A list of strings."""
     if not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
         raise wrong(f"must be a list of words in quotes, got {shown(value)}")
     return tuple(value)

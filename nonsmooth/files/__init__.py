@@ -169,7 +169,6 @@ def remove_unfinished(folder: Path, start: str) -> None:
 
 
 def write_figure(figure: Any, path: Path, what: str = "The figure") -> None:
-    """Write a matplotlib figure in the format given by the suffix of the name."""
     image = io.BytesIO()
     with stage("drawing", path.name):
         figure.savefig(image, format=path.suffix.removeprefix(".").lower())

@@ -73,14 +73,14 @@ def contents(
             raise Refused(f"{name[:60]!r} is no table")
     sets, attributes, number_of = {}, {}, {}
     for name in file:
-        one, said = file[name], repr(name[:60])
-        attributes[name], left = _attributes(one, said, left)
+        one, label = file[name], repr(name[:60])
+        attributes[name], left = _attributes(one, label, left)
         if DIMENSION in attributes[name] and attributes[name].get("CLASS") == b"DIMENSION_SCALE":
             number_of[int(attributes[name][DIMENSION])] = name, one.shape[0] if one.shape else -1
         if bytes(attributes[name].get("NAME", b"")).startswith(ALONE):
             continue
         sets[name] = one
-        left -= _stored(one.id, said, bytes_at, size)
+        left -= _stored(one.id, label, bytes_at, size)
         if left < 0:
             raise Refused("it declares more numbers than it can hold")
     found = {}
@@ -96,18 +96,18 @@ def contents(
     return found, {key: value for key, value in own.items() if key not in HIDDEN}
 
 
-def _stored(one: Any, said: str, bytes_at: Callable[[int, int], bytes], size: int) -> int:
+def _stored(one: Any, label: str, bytes_at: Callable[[int, int], bytes], size: int) -> int:
     """Bytes of the contents of a data set."""
     from h5py import h5d
 
     plan, kind = one.get_create_plist(), one.get_type()
-    layout, texts = plan.get_layout(), _kind(kind, said)
+    layout, texts = plan.get_layout(), _kind(kind, label)
     if layout == h5d.VIRTUAL or plan.get_external_count():
-        raise Refused(f"the numbers of {said} lie in another file")
+        raise Refused(f"the numbers of {label} lie in another file")
     if plan.get_nfilters() or one.rank > RANK:
-        raise Refused(f"{said} is compressed, or has more than {RANK} dimensions")
+        raise Refused(f"{label} is compressed, or has more than {RANK} dimensions")
     if one.get_space().get_simple_extent_type() == NO_VALUE:
-        raise Refused(f"{said} has no value")
+        raise Refused(f"{label} has no value")
     count = math.prod(one.shape)
     if count == 0:
         return 0
@@ -115,19 +115,19 @@ def _stored(one: Any, said: str, bytes_at: Callable[[int, int], bytes], size: in
     if held > size:
         raise Refused("it declares more numbers than it can hold")
     if layout not in (h5d.CONTIGUOUS, h5d.COMPACT):
-        raise Refused(f"{said} is stored in pieces")
+        raise Refused(f"{label} is stored in pieces")
     if layout == h5d.COMPACT and not texts:
         return held
     offset = one.get_offset()
     if one.get_storage_size() != held or offset is None or offset + held > size:
-        raise Refused(f"{said} is not stored inside the file")
+        raise Refused(f"{label} is not stored inside the file")
     if not texts:
         return held
     raw = bytes_at(offset, held)
     return sum(int.from_bytes(raw[k : k + 4], "little") + PLACE for k in range(0, held, REFERENCE))
 
 
-def _kind(kind: Any, said: str) -> bool:
+def _kind(kind: Any, label: str) -> bool:
     """Whether a type is that of texts of any length; Refused if it is none of numbers or texts."""
     from h5py import h5t
 
@@ -135,28 +135,28 @@ def _kind(kind: Any, said: str) -> bool:
     if of == h5t.STRING:
         return bool(kind.is_variable_str())
     if of not in (h5t.INTEGER, h5t.FLOAT) or kind.get_size() not in (1, 2, 4, 8):
-        raise Refused(f"{said} holds neither numbers nor texts")
+        raise Refused(f"{label} holds neither numbers nor texts")
     return False
 
 
-def _attributes(owner: Any, said: str, room: int) -> tuple[dict[str, Any], int]:
+def _attributes(owner: Any, label: str, room: int) -> tuple[dict[str, Any], int]:
     """The attributes of a data set or of the file, and how many bytes of `room` they leave."""
     from h5py import h5a
 
     count, found = h5a.get_num_attrs(owner.id), {}
     if count > ATTRIBUTES:
-        raise Refused(f"{said} has {count} attributes; at most {ATTRIBUTES} are read")
+        raise Refused(f"{label} has {count} attributes; at most {ATTRIBUTES} are read")
     for number in range(count):
         one = h5a.open(owner.id, index=number)
         name, values, kind = one.name.decode(errors="replace"), math.prod(one.shape), one.get_type()
         if name in LINKS:
             continue
         if one.get_space().get_simple_extent_type() == NO_VALUE:
-            raise Refused(f"the attribute {name[:60]!r} of {said} has no value")
-        texts = _kind(kind, f"the attribute {name[:60]!r} of {said}")
+            raise Refused(f"the attribute {name[:60]!r} of {label} has no value")
+        texts = _kind(kind, f"the attribute {name[:60]!r} of {label}")
         room -= values * (REFERENCE if texts else kind.get_size())
         if values > (1 if texts else DATA_SETS) or room < 0:
-            raise Refused(f"the attribute {name[:60]!r} of {said} has too many values")
+            raise Refused(f"the attribute {name[:60]!r} of {label} has too many values")
         value = owner.attrs[name]
         if texts:
             room -= len(value)
