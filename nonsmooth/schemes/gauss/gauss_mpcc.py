@@ -17,7 +17,6 @@ from nonsmooth.programs import MPCC, FrictionContact, Solution, associated_lcp_f
 from nonsmooth.schemes.gauss.mpcc_equations import HALF_KICK, IMPLICIT_EULER, StepEquations
 from nonsmooth.schemes.gauss.rules import check_gauss, gauss_rules, gauss_scheme
 from nonsmooth.settings import settings
-from nonsmooth.step.closing import first_below
 from nonsmooth.step.constrained_motion import Mechanism
 from nonsmooth.step.control import ConstantStep, Landing, StepControl
 from nonsmooth.step.scheme import Ask, Scheme
@@ -259,6 +258,8 @@ class StepPrograms:
     def before_closing(self, start: Start, found: Found, binding: NDArray[np.bool_]) -> Found:
         """The motion up to where the first open gap closes, by quadratic interpolation; that of the whole step if none
         does."""
+        from nonsmooth.step.closing import first_below  # loads numba
+
         m, gaps = self.mechanism, self._gaps(start, found)
         closes = ~binding & (gaps < -CERTAIN * m.scale)
         if not closes.any():
