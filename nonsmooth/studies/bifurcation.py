@@ -155,10 +155,11 @@ def periodic_section(
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
     check_count("points", points)
     check_count("transient", transient, 0)
-    dt, record = steps, 1
-    if not isinstance(dt, ConstantStep | Landing | ErrorControl):
+    dt: Any = steps
+    record = 1
+    if not isinstance(steps, ConstantStep | Landing | ErrorControl):
         check_count("steps", steps)
-        dt, record = ConstantStep(period / dt), dt
+        dt, record = ConstantStep(period / steps), steps
     first = system.start.t if state is None else state.t
     t_end = first + (transient + points) * period
     run = simulate(system, stepper, t_end=t_end, dt=dt, state=state, parameters=parameters, record=record)

@@ -164,8 +164,8 @@ class StepSizes(Result):
                 data[f"bounds_{name}"] = variable(over, getattr(b, name), *MEASURES[name])
             data["bounds_steps"] = variable(over, b.steps, "-")
             data |= {f"bound_{name}": variable(f"bound_{name}", getattr(b, name), "s") for name in ("dt_min", "dt_max")}
-        about = {"case": "label", "kind": "kind", "reference": "reference"}
-        coordinates = {name: variable("case", [getattr(one, of) for one in self.series]) for name, of in about.items()}
+        labels = {"case": "label", "kind": "kind", "reference": "reference"}
+        coordinates = {name: variable("case", [getattr(one, of) for one in self.series]) for name, of in labels.items()}
         facts = {name: str(value) for name, value in self.settings.items()}
         return data, coordinates, {"title": "errors and cost over the step size"} | facts
 

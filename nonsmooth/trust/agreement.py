@@ -105,7 +105,8 @@ def difference(
         (peaks, _), (finer, error) = compliant_peaks(coarse, end), compliant_peaks(fine, end)
     else:
         window = WINDOW * (float(fine.t[-1]) - start)
-        peaks, finer, error = peak_forces(coarse, window, end), peak_forces(fine, window, end), 0.0
+        peaks, finer = peak_forces(coarse, window, end), peak_forces(fine, window, end)
+        error = np.zeros_like(finer)
     peak = float(np.max(finer, initial=0.0))
     force = float(np.max(np.abs(peaks - finer) + error, initial=0.0)) / peak if peak > 0.0 else 0.0
     parted, lost = (next(iter(t[~(apart <= limit)]), math.inf) for limit in (PARTED, accuracy))
