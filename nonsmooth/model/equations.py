@@ -273,7 +273,7 @@ class Equations:
 
     @cached_property
     def _tangent_spins(self) -> Expressions:
-        """Spins of tangents, see `ElementFunctions.tangent_spin`; with the mean spin of both bodies bristles rotate."""
+        """Spins (nc,) [rad/s] of tangents about normals, relative to the mean of both bodies, as bristles rotate."""
         spin, contacts = self.functions.tangent_spin, self._placed_contacts()
         return {"spins": ca.vertcat(*(spin(one)(a.z, a.twist, b.z, b.twist, local) for one, a, b, local in contacts))}
 
