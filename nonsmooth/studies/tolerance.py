@@ -276,17 +276,16 @@ class Tolerance(Result):
 
     def plain(self) -> dict[str, Any]:
         """Plain data, as `nonsmooth study tolerance --json` prints it."""
-        lists = {
-            "factors": self.factors, "share": self.share, "share_bound": self.share_bound, "bound": self.bound,
-            "share_bound_best": self.best, "bound_best": self.bound_best, "failed": self.failures_at,
-            "not_accurate": self.unsure.sum(axis=1),
-        }  # fmt: skip
-        same = ("metric", "limit", "coverage", "confidence", "largest", "statement", "reason", "level")
-        return {name: getattr(self, name) for name in (*same, "yield_statement")} | {
-            "factor": float(self.factors[self.passed - 1]) if self.passed else math.nan, "runs": self.products,
-            **{name: values.tolist() for name, values in lists.items()}, "bands": dict(self.bands),
+        return {
+            "metric": self.metric, "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
+            "largest": self.largest, "factor": float(self.factors[self.passed - 1]) if self.passed else math.nan,
+            "statement": self.statement, "factors": self.factors.tolist(), "runs": self.products,
+            "share": self.share.tolist(), "share_bound": self.share_bound.tolist(), "bound": self.bound.tolist(),
+            "share_bound_best": self.best.tolist(), "bound_best": self.bound_best.tolist(),
+            "failed": self.failures_at.tolist(), "reason": self.reason, "level": self.level,
             "yield": dict(zip(("share", "low", "high"), self.yield_at(), strict=True)),
-            "quantiles": [vars(self.quantile(share)) for share in QUANTILES],
+            "yield_statement": self.yield_statement, "not_accurate": self.unsure.sum(axis=1).tolist(),
+            "quantiles": [vars(self.quantile(share)) for share in QUANTILES], "bands": dict(self.bands),
             "failures": [one.plain() for one in self.failures],
         }  # fmt: skip
 
@@ -422,8 +421,8 @@ def tolerance(
     stretch = np.where(np.arange(len(names)) < len(clearances), scales[:, None], 1.0)
     inputs = np.stack([draws(distributions, runs, (seed, i)) * row for i, row in enumerate(stretch)])
     made = products.outputs(names, inputs.reshape(-1, len(names)), f"tolerance study, seed {seed}: {how}")
-    tables: list[Any] = [made.values, made.doubtful, made.coarse]
-    values, doubtful, coarse = (None if one is None else one.reshape(inputs.shape[:2]) for one in tables)
+    values, verdicts = made.values.reshape(len(scales), runs), list[Any]((made.doubtful, made.coarse))
+    doubtful, coarse = (None if one is None else one.reshape(values.shape) for one in verdicts)
     failed = np.isnan(values)
     ends = np.array([one.upper if isinstance(one, Scatter) else float(quantiles(name, one, 1.0))
                      for name, one in clearances.items()])  # fmt: skip
