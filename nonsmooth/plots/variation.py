@@ -294,9 +294,9 @@ def _quantiles(axis: Axes, found: Tolerance, unit: str, factor: float) -> Words:
     said = f"{100 * found.coverage:g} % quantile, {100 * found.confidence:g} % bound"
     axis.plot(x, found.bound / factor, color=COLOURS[1], marker="o", ms=3.5, lw=1.0, label=said)
     if found.lost.any():
+        dots: dict[str, Any] = {"marker": "o", "ms": 3.5, "mfc": "none", "lw": 0.7, "ls": ":"}
         said = "the same, had failed runs kept the limit"
-        dots: dict[str, Any] = {"color": COLOURS[1], "marker": "o", "mfc": "none"}
-        axis.plot(x, found.bound_best / factor, ms=3.5, lw=0.7, ls=":", label=said, **dots)
+        axis.plot(x, found.bound_best / factor, color=COLOURS[1], label=said, **dots)
     upright: dict[str, Any] = {"ha": "center", "va": "bottom", "rotation": 90, "fontsize": SIZE - 1, "color": INK}
     for place, count in zip(x, found.failures_at, strict=True):
         if count:

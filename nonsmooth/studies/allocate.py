@@ -168,15 +168,13 @@ class _Problem:
     def moments(self, chosen: Mapping[str, Scatter]) -> tuple[Array, Array]:
         """Standard deviation and mean of the deviation at each pose."""
         turning = {name.rpartition(".")[0] for name in self.kinematics.random_directions}
-        variance, shift = np.zeros(len(self.kinematics.nominal)), np.zeros(len(self.kinematics.nominal))
+        variance, shift = np.zeros((2, len(self.kinematics.nominal)))
         for name, one in self.inputs(chosen).items():
-            s = self.kinematics.sensitivities[name]
-            if not isinstance(one, Fit):
-                variance = variance + (s * one.sd) ** 2
-            elif name.rpartition(".")[0] in turning:  # of length c and uniform direction
+            s, fit = self.kinematics.sensitivities[name], isinstance(one, Fit)
+            if fit and name.rpartition(".")[0] in turning:  # of length c and uniform direction
                 variance = variance + s**2 * (one.middle**2 + one.sd**2) / 2
             else:
-                variance, shift = variance + (s * one.sd) ** 2, shift + s * one.middle
+                variance, shift = variance + (s * one.sd) ** 2, shift + (s * one.middle if fit else 0.0)
         return np.sqrt(variance), shift
 
     def expected(self, shift: float, sd: float) -> float:

@@ -9,19 +9,7 @@ from nonsmooth.compile.casadi_call import Array
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.model import Model
 from nonsmooth.model.system import System
-from nonsmooth.run.arguments import check_kinds, check_stepper
 from nonsmooth.settings import floats, is_count, is_number, shown
-from nonsmooth.step.control import step_control
-
-
-def check_runs(stepper: Any, t_end: Any, dt: Any, parameters: Any = None) -> None:
-    """Raise InputError for a stepper, a duration or steps that no run can have."""
-    check_stepper(stepper)
-    check_kinds(parameters, None, t_end, None)
-    if not t_end > 0.0:
-        raise InputError(f"t_end must be a positive number of seconds, got {shown(t_end)}.")
-    if dt is not None:
-        step_control(dt)
 
 
 def check_processes(workers: Any, scheduler: Any, progress: Any) -> None:

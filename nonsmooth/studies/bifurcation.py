@@ -155,14 +155,14 @@ def periodic_section(
         raise InputError(f"period must be a positive number of seconds, got {shown(period)}.")
     check_count("points", points)
     check_count("transient", transient, 0)
-    dt: Any = steps
     record = 1
     if not isinstance(steps, ConstantStep | Landing | ErrorControl):
         check_count("steps", steps)
-        dt, record = ConstantStep(period / steps), steps
+        record = steps
+        steps = ConstantStep(period / steps)
     first = system.start.t if state is None else state.t
     t_end = first + (transient + points) * period
-    run = simulate(system, stepper, t_end=t_end, dt=dt, state=state, parameters=parameters, record=record)
+    run = simulate(system, stepper, t_end=t_end, dt=steps, state=state, parameters=parameters, record=record)
     return stroboscope(run, period, after=first + (transient + 0.5) * period)
 
 
@@ -206,9 +206,7 @@ class PerPeriod:
         if isinstance(self.steps, int) and self.steps < 1:
             raise InputError(f"steps must be at least 1 per period, got {self.steps!r}.")
 
-    def take(
-        self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: Mapping[str, Any]
-    ) -> Section:
+    def take(self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: dict[str, Any]) -> Section:
         """The points of one run."""
         return periodic_section(
             system, stepper, period=self.seconds(known), steps=self.steps, transient=self.transient,
@@ -255,9 +253,7 @@ class Crossings:
         if not 0 <= self.after < self.t_end:
             raise InputError(f"after must lie between 0 and the end, {self.t_end:g} s, got {self.after:g}.")
 
-    def take(
-        self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: Mapping[str, Any]
-    ) -> Section:
+    def take(self, system: System, stepper: Stepper, parameters: Mapping[str, float], known: dict[str, Any]) -> Section:
         """The points of one run."""
         run = simulate(system, stepper, t_end=self.t_end, dt=self.dt, parameters=parameters)
         return poincare(

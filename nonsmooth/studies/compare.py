@@ -1,9 +1,7 @@
-"""Comparison of rigid and compliant contact for one mechanism, by the same metrics.
+"""Comparison of rigid and compliant contact for one mechanism, by the same metrics, and of costs at equal error.
 
-- A compliant force is integrated over time, a rigid impulse is used directly: both are in `P_N`.
-- Forces are compared as means over stated windows of time; the impulse of a rigid impact is averaged over its window.
-- A persistent contact and an impact without duration are both contact intervals, see `nonsmooth.diagnostics`.
-- Costs are compared at equal error, each case relative to an accurate solution with its own contact law.
+Forces are compared as means over windows of time, which average the impulses of rigid impacts as well; a persistent
+contact and an impact without duration are both contact intervals, see `nonsmooth.diagnostics`.
 """
 
 from __future__ import annotations
@@ -70,6 +68,14 @@ METRICS = {
     "evaluations": ("-", "its evaluations of the equations of motion and programs solved"),
     "equal_error": ("-", "the coarsest run whose own error meets the target, and its cost"),
 }
+#: numbers of whole runs in the main rows of the table
+TITLES = {
+    "distance": "distance to the reference", "own_error": "own error",
+    "position_error": "  largest, over the clearance", "force_error": "  of peak forces",
+    "penetration": "deepest overlap", "impacts": "impacts",
+    "first_impact": "first impact", "first_approach": "  speed of approach",
+    "first_separation": "  speed of separation", "first_impulse": "  impulse",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,28 +140,18 @@ class Comparison(Result):
             return title, [row[metric] if key is None else row[metric][key] for row in rows]
 
         contact = max(rows[0]["impulse"], key=lambda key: self.table[self.reference]["impulse"][key])
-        window = self.edges[1] - self.edges[0]
         target = self.settings["target of the own error [-]"]
         lines = [over("verdict", "verdict")]
-        lines += [
-            over(metric, f"{label} [{METRICS[metric][0]}]")
-            for metric, label in (
-                ("distance", "distance to the reference"), ("own_error", "own error"),
-                ("position_error", "  largest, over the clearance"), ("force_error", "  of peak forces"),
-                ("penetration", "deepest overlap"), ("impacts", "impacts"), ("first_impact", "first impact"),
-                ("first_approach", "  speed of approach"), ("first_separation", "  speed of separation"),
-                ("first_impulse", "  impulse"),
-            )
-        ]  # fmt: skip
+        lines += [over(metric, f"{title} [{METRICS[metric][0]}]") for metric, title in TITLES.items()]
         lines += [
             over("impulse", f"{contact}: impulse [N s]", contact),
-            over("window_force", f"  largest mean force over {window:.3g} s [N]", contact),
+            over("window_force", f"  largest mean force over {self.edges[1] - self.edges[0]:.3g} s [N]", contact),
             over("contact_share", "  share of time in contact [-]", contact),
             over("agreement", "open or closed as the reference [-]"),
-        ]
-        lost = (over("loss", f"energy lost, {cause} [J]", cause) for cause in rows[0]["loss"])
-        lines += [(title, values) for title, values in lost if any(values)]
-        lines += [over("wall", "time of the run [s]"), over("steps", "  steps")]
+            *(over("loss", f"energy lost, {cause} [J]", cause) for cause in rows[0]["loss"]
+              if any(row["loss"][cause] for row in rows)),
+            over("wall", "time of the run [s]"), over("steps", "  steps"),
+        ]  # fmt: skip
         if target > 0:
             lines.append(over("equal_error", f"at own error {target:g}: time [s]", "wall"))
             lines += [over("equal_error", f"  {name}", name) for name in ("steps", "evaluations")]
@@ -189,11 +185,9 @@ class Comparison(Result):
         for metric, (unit, meaning) in METRICS.items():
             values = [self.table[label][metric] for label in self.labels]
             if metric == "equal_error":
-                for name in ("error", "wall", "steps", "evaluations"):
-                    numbers = np.array([value[name] for value in values], float)
-                    own = "s" if name == "wall" else unit
-                    data[f"equal_error_{name}"] = variable("case", numbers, own, meaning)
-                data["equal_error_setting"] = variable("case", [value["setting"] for value in values], unit, meaning)
+                for name in ("error", "wall", "steps", "evaluations", "setting"):
+                    column = np.array([value[name] for value in values], None if name == "setting" else float)
+                    data[f"equal_error_{name}"] = variable("case", column, "s" if name == "wall" else unit, meaning)
             elif isinstance(values[0], Mapping):
                 over = {"deviation": "coordinate", "loss": "cause"}.get(metric, "contact")
                 table = np.array([list(value.values()) for value in values], float)
@@ -235,11 +229,8 @@ def compare(
 
     Parameters
     ----------
-    build
-        A function of the contact law that returns a model or a system: ``model.with_contact``, or
-        ``lambda contact: slider_rod(case=2, contact=contact)``.
-    cases
-        The cases, at least one, with different labels.
+    build : a function of the contact law that returns a model or a system, such as ``model.with_contact``
+    cases : at least one `Case`, with different labels
     t_end : [s]
     rigid
         Further schemes of the first rigid case, by name with solver, as ``["gauss-mpcc:ipopt-mpcc", "gauss-qp:osqp"]``,
@@ -281,17 +272,10 @@ def compare(
     >>> from nonsmooth_problems import slider_rod
     >>> dt = ErrorControl(1e-7, 1e-9, 1e-6, 1e-3)
     >>> law = Compliant(Flores(stiffness=1e12, restitution=0.5, calibrated=True))
-    >>> found = compare(
-    ...     lambda contact: slider_rod(case=1, contact=contact),
-    ...     [
-    ...         Case("rigid", Rigid(restitution=0.5, friction=0.0), EventDriven(), dt),
-    ...         Case("compliant", law, CompliantDae(), dt),
-    ...     ],
-    ...     t_end=0.005,
-    ...     target=0,
-    ... )
-    >>> for case in found.labels:
-    ...     numbers = found.table[case]
+    >>> cases = [Case("rigid", Rigid(restitution=0.5, friction=0.0), EventDriven(), dt)]
+    >>> cases.append(Case("compliant", law, CompliantDae(), dt))
+    >>> found = compare(lambda contact: slider_rod(case=1, contact=contact), cases, t_end=0.005, target=0)
+    >>> for case, numbers in found.table.items():
     ...     print(f"{case}: {numbers['first_impulse']:.4f} N s, {1e9 * numbers['penetration']:.0f} nm deep")
     rigid: 0.0525 N s, 0 nm deep
     compliant: 0.0559 N s, 653 nm deep

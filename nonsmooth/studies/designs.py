@@ -59,7 +59,7 @@ def grid(values: Mapping[str, Sequence[float] | Array]) -> Design:
     >>> grid({"guide.clearance": [1e-5, 2e-5], "guide.friction": [0.0, 0.1, 0.2]})
     Design(6 runs over guide.clearance, guide.friction; grid of 2 x 3)
     """
-    columns = {name: _numbers(name, column) for name, column in _named(values).items()}
+    columns = _columns(values)
     mesh = np.meshgrid(*columns.values(), indexing="ij")
     table = np.array([axis.ravel() for axis in mesh]).reshape(len(columns), -1).T
     shape = " x ".join(str(len(column)) for column in columns.values())
@@ -73,7 +73,7 @@ def points(values: Mapping[str, Sequence[float] | Array]) -> Design:
     array([[4.e+00, 1.e-05],
            [5.e+00, 2.e-05]])
     """
-    columns = {name: _numbers(name, column) for name, column in _named(values).items()}
+    columns = _columns(values)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{name} {length}" for name, length in lengths.items())
@@ -172,18 +172,16 @@ def _rise(low: Any, high: Any) -> bool:
     return all(isinstance(x, int | float) and math.isfinite(x) for x in (low, high)) and low < high
 
 
-def _named(values: Any) -> dict[str, Any]:
+def _columns(values: Any) -> dict[str, Array]:
+    """The values of each parameter."""
     found = mapping("values", values)
     if not found:
         raise InputError('A design needs one name with its values at least, as grid({"pin.clearance": [1e-5, 2e-5]}).')
+    for name, column in found.items():
+        try:
+            found[name] = np.atleast_1d(floats(column))
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f'The values of "{name}" must be numbers, got {column!r}.') from None
+        if found[name].ndim != 1 or not len(found[name]):
+            raise InputError(f'The values of "{name}" must be a list of one number at least.')
     return found
-
-
-def _numbers(name: str, column: Any) -> Array:
-    try:
-        values = np.atleast_1d(floats(column))
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f'The values of "{name}" must be numbers, got {column!r}.') from None
-    if values.ndim != 1 or not len(values):
-        raise InputError(f'The values of "{name}" must be a list of one number at least.')
-    return values

@@ -127,12 +127,12 @@ def failure_probability(
         return Failure(method, failed / runs, *share_bounds(failed, runs, confidence), confidence, runs)
     with _openturns(seed) as ot:
         if method == "subset":
-            return _sampled(ot, states, method, runs, confidence, None)
+            return _sample(ot, states, method, runs, confidence, None)
         points = _nearest_points(ot, states)
         if method == "form":
             probability = _united([(float(np.linalg.norm(u)), u) for u in points])
             return Failure(method, probability, probability, probability, confidence, states.evaluations)
-        return _sampled(ot, states, method, runs, confidence, points)
+        return _sample(ot, states, method, runs, confidence, points)
 
 
 def share_bounds(count: int, runs: int, confidence: float) -> tuple[float, float]:
@@ -247,22 +247,17 @@ def _united(points: list[tuple[float, Array]]) -> float:
         if cosine < -1.0 + 1e-12:
             return max(0.0, float(norm.sf(a) - norm.cdf(b))) if a < -b else 0.0
         root = math.sqrt(1.0 - cosine**2)
-        return float(
-            quad(lambda x: norm.pdf(x) * norm.sf((b - cosine * x) / root), a, a + 12.0, epsabs=0.0, epsrel=1e-8)[0]
-        )
+        found = quad(lambda x: norm.pdf(x) * norm.sf((b - cosine * x) / root), a, a + 12.0, epsabs=0.0, epsrel=1e-8)
+        return float(found[0])
 
     points, total = sorted(points, key=lambda one: one[0]), 0.0
     for i, (beta, u) in enumerate(points):
-        shared = 0.0
-        for other, v in points[:i]:
-            shared = max(shared, both(beta, other, float(u @ v) / max(beta * other, 1e-300)))
-        total += float(norm.sf(beta)) - shared
+        shared = [both(beta, other, float(u @ v) / max(beta * other, 1e-300)) for other, v in points[:i]]
+        total += float(norm.sf(beta)) - max(shared, default=0.0)
     return min(total, 1.0)
 
 
-def _sampled(
-    ot: Any, states: _States, method: str, runs: int, confidence: float, points: list[Array] | None
-) -> Failure:
+def _sample(ot: Any, states: _States, method: str, runs: int, confidence: float, points: list[Array] | None) -> Failure:
     """Importance sampling around points, or subset simulation."""
     from scipy.stats import norm
 

@@ -10,6 +10,7 @@ for many products together by Newton's method, or to first order, ``dq = -(dg/dq
 its bearing is not regarded, nor axial clearance. `Starts` closes the joints of runs with other dimensions.
 """
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
@@ -198,9 +199,8 @@ class Kinematics:
         Array
             NaN where the joints cannot be closed, or a clearance is negative.
         """
-        values, names = np.atleast_2d(np.asarray(values, dtype=float)), list(names)
+        values, names, found = np.atleast_2d(np.asarray(values, dtype=float)), list(names), []
         clearances = [i for i, name in enumerate(names) if self._is_clearance(name)]
-        found = []
         for part in (values[k : k + TOGETHER] for k in range(0, len(values), TOGETHER)):
             possible, columns = np.all(part[:, clearances] >= 0.0, axis=1), []
             for k, (t, held, q) in enumerate(self._poses):
@@ -411,10 +411,8 @@ class Kinematics:
 def _least(J: Array, r: Array) -> Array:
     """Solutions (n, nv) of J u = r, of least norm where rows are redundant."""
     if J.shape[1] == J.shape[2]:
-        try:
+        with contextlib.suppress(np.linalg.LinAlgError):  # redundant rows
             return np.asarray(np.linalg.solve(J, r[..., None])[..., 0])
-        except np.linalg.LinAlgError:  # redundant rows
-            pass
     return np.asarray((np.linalg.pinv(J) @ r[..., None])[..., 0])
 
 

@@ -7,7 +7,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from nonsmooth.quantities import Wrong, in_unit
 from nonsmooth.settings import hint
 from nonsmooth.trajectory import Trajectory
 from nonsmooth.trajectory.peaks import compliant_peaks
-
-if TYPE_CHECKING:
-    import xarray
 
 Function = Callable[[Trajectory], Any]
 Metrics = str | Function | Sequence[str | Function] | Mapping[str, str | Function]
@@ -87,10 +84,6 @@ def _column(run: Trajectory, name: str) -> NDArray[np.float64]:
     return run.q[name] if name in run.q else run.v[name]
 
 
-def _ends_of_batch(ends: xarray.Dataset, name: str) -> Any:
-    return ends["q"].sel(coordinate=name) if name in ends["coordinate"] else ends["v"].sel(velocity=name)
-
-
 OVER = "force-over-"  # with a duration behind it
 
 
@@ -102,7 +95,9 @@ def _peaks(run: Trajectory) -> list[float]:
 
 NAMED: dict[str, Named] = {
     "final": Named(
-        "coordinate", "", "at the end", lambda run, name: float(_column(run, name)[-1]), Batch((), _ends_of_batch)
+        "coordinate", "", "at the end", lambda run, name: float(_column(run, name)[-1]),
+        Batch((), lambda ends, name: ends["q"].sel(coordinate=name) if name in ends["coordinate"]
+              else ends["v"].sel(velocity=name)),
     ),
     "largest": Named("coordinate", "", "largest", lambda run, name: float(_column(run, name).max())),
     "smallest": Named("coordinate", "", "smallest", lambda run, name: float(_column(run, name).min())),

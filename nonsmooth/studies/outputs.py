@@ -119,28 +119,23 @@ class DynamicLevel:
         return system_of(self.mechanism, self.arguments)
 
     def outputs(self, names: Sequence[str], values: Array, how: str) -> Outputs:
-        design = Design(tuple(names), values, (), how)
-        metrics: dict[str, Any] = {"output": self.metric}
+        design, errors = Design(tuple(names), values, (), how), {"position": "position-error", "force": "force-error"}
         if not self.verdict:
-            found, unit, reason = self._swept(design, metrics, self.dt, self.output)
+            found, unit, reason = self._swept(design, {}, self.output)
             return Outputs(found["output"], unit, reason=reason)
         if self.dt is None:  # each run is compared with finer ones until it is accurate, and says so
-            errors = {"position": "position-error", "force": "force-error"}
-            found, unit, reason = self._swept(design, metrics | errors, None, self.output)
+            found, unit, reason = self._swept(design, errors, self.output)
             wrong = np.any([~(found[name] <= self.accuracy) for name in errors], axis=0)
             return Outputs(found["output"], unit, wrong & np.isfinite(found["output"]), reason=reason)
-        overlap = not self.system.compliant and self.system.nc > 0
-        if overlap:
-            metrics["overlap"] = "gap-violation"
-        found, unit, reason = self._swept(design, metrics, self.dt, self.output, halved=True)
+        overlap = {"overlap": "gap-violation"} if not self.system.compliant and self.system.nc > 0 else {}
+        found, unit, reason = self._swept(design, overlap, self.output, halved=True)
         lost = np.full(len(values), np.nan)
         coarse, fine = found.get("output", lost), found.get(f"output{HALF}", lost)
         doubtful = ~(np.abs(fine - coarse) <= self.accuracy * abs(self.limit))
         if overlap:
             clearances = {**self.system.parameters, **self.parameters} | dict(zip(names, values.T, strict=True))
-            joints = [one.name for one in self.system.elements if isinstance(one, Clearance)]
             smallest = np.full(len(values), np.inf)
-            for joint in joints:
+            for joint in (one.name for one in self.system.elements if isinstance(one, Clearance)):
                 smallest = np.minimum(smallest, clearances[f"{joint}.clearance"])
             doubtful |= found.get(f"overlap{HALF}", lost) > DEEP * smallest
         doubtful &= np.isfinite(fine) | np.isfinite(coarse)
@@ -151,7 +146,7 @@ class DynamicLevel:
 
         def of(values: Array) -> Array:
             design = Design(tuple(names), values, (), how)
-            found, _, reason = self._swept(design, {"output": self.metric}, self.dt, output)
+            found, _, reason = self._swept(design, {}, output)
             failed = int(np.isnan(found["output"]).sum())
             if failed:
                 why = f"failed: {reason}" if reason else "gave what is no number."
@@ -161,12 +156,11 @@ class DynamicLevel:
         return of
 
     def _swept(
-        self, design: Design, metrics: Mapping[str, Any], dt: Any, output: Any, halved: bool = False
+        self, design: Design, others: Mapping[str, str], output: Any, halved: bool = False
     ) -> tuple[dict[str, Array], str, str]:
-        """Numbers by metric, the unit of the output, and why the first run failed that did."""
-        found = sweep(
-            self.mechanism, self.stepper, design, dt=dt, metrics=metrics, output=output, halved=halved, **self.common
-        )
+        """Numbers of the output and of other metrics, its unit, and why the first run failed that did."""
+        metrics, options = {"output": self.metric, **others}, {"output": output, "halved": halved, **self.common}
+        found = sweep(self.mechanism, self.stepper, design, dt=self.dt, metrics=metrics, **options)
         outputs = [name for name in ("output", f"output{HALF}") if name in found]
         if not outputs or any(found[name].ndim != 1 for name in outputs):
             messages = sorted(set(found["message"].values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -98,10 +99,6 @@ class Twin:
 
         return View(t, named("q"), named("v"), lambda: named("acceleration"), self.parameters, ())
 
-    def between(self, rows: Array) -> View:
-        """At both ends of each step."""
-        return self.at(ends(rows))
-
 
 def ends(first: Array, last: Array | None = None) -> Array:
     """Values at start and end of each step (2 (n - 1),): of rows (n,), or with other values (n - 1,) at the ends."""
@@ -195,10 +192,8 @@ class PublishedRuns(Result):
     def view(self, case: str, kind: str, of: str = "run") -> View:
         """Series of a run, of its ``"ideal"`` twin at the same times, or the ``"error"``."""
         run, twin = self.runs[case, kind], self.twins[case]
-        if of == "ideal":
-            return twin.between(run.t)
-        view = view_of(run)
-        return view.less(twin.between(run.t)) if of == "error" else view
+        ideal = twin.at(ends(run.t))
+        return ideal if of == "ideal" else view_of(run).less(ideal) if of == "error" else view_of(run)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One mapping per case and measure: ``case``, ``measure``, ``unit``, ``published``, each kind of contact."""
@@ -210,14 +205,12 @@ class PublishedRuns(Result):
 
     def cells(self) -> Iterator[tuple[str, ...]]:
         """Rows of the printed table as texts, of each case its verdicts first."""
-        case = None
-        for row in self.rows():
-            if row["case"] != case:
-                case = row["case"]
-                yield case, "verdict", "", "", *(self.verdict(case, kind).kind for kind in self.kinds)
-            printed = "" if row["published"] is None else f"{row['published']:g}"
-            found = ("" if np.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in self.kinds)
-            yield row["case"], row["measure"], row["unit"], printed, *found
+        for case, rows in itertools.groupby(self.rows(), lambda row: str(row["case"])):
+            yield case, "verdict", "", "", *(self.verdict(case, kind).kind for kind in self.kinds)
+            for row in rows:
+                printed = "" if row["published"] is None else f"{row['published']:g}"
+                found = ("" if np.isnan(row[kind]) else f"{row[kind]:.4g}" for kind in self.kinds)
+                yield case, row["measure"], row["unit"], printed, *found
 
     def __str__(self) -> str:
         lines = ["| fact | unit | expected | tolerance | measured |", "|---|---|---|---|---|"] if self.facts else []
@@ -376,7 +369,7 @@ def _measured(data: Published, case: str, run: Trajectory, twin: Twin, t_end: fl
     """The numbers that the source prints of the case, and `FACTS`."""
     whole = view_of(run)
     fine = twin.at(np.linspace(0.0, t_end, FINE + 1))
-    views = {"run": whole, "error": whole.less(twin.between(run.t)), "ideal": fine}
+    views = {"run": whole, "error": whole.less(twin.at(ends(run.t))), "ideal": fine}
     found = {}
     for measure in data.measures:
         if measure.of == "ideal" and measure.name not in data.figures[case]:

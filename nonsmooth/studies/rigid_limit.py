@@ -350,8 +350,7 @@ def rigid_limit(
 
     Parameters
     ----------
-    build
-        A function of the contact law that returns a model or a system, such as ``model.with_contact``.
+    build : a function of the contact law that returns a model or a system, such as ``model.with_contact``
     rigid
         The rigid case, with any stepper and solver. Its exact or accurate solution is the reference of the compliant
         runs.
@@ -379,13 +378,10 @@ def rigid_limit(
     >>> from nonsmooth_problems import slider_rod
     >>> contact = Rigid(restitution=0.5, friction=0.0)
     >>> exact = slider_rod.exact(case=1, contact=contact)
-    >>> found = rigid_limit(
-    ...     lambda contact: slider_rod(case=1, contact=contact),
-    ...     Case("rigid", contact, EventDriven(), CONTROL, exact=exact),
-    ...     lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True)),
-    ...     [1e12, 1e13, 1e14],
-    ...     t_end=0.004,
-    ... )
+    >>> rigid = Case("rigid", contact, EventDriven(), CONTROL, exact=exact)
+    >>> law = lambda K: Compliant(Flores(stiffness=K, restitution=0.5, calibrated=True))
+    >>> build = lambda contact: slider_rod(case=1, contact=contact)
+    >>> found = rigid_limit(build, rigid, law, [1e12, 1e13, 1e14], t_end=0.004)
     >>> print(", ".join(f"{100 * error:.2f} %" for error in found.impulse_error))
     6.39 %, 2.50 %, 0.99 %
     """

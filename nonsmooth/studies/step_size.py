@@ -148,9 +148,9 @@ class StepSizes(Result):
             "failed": ("-", "jittered runs that failed"),
         }  # fmt: skip
         data: dict[str, Any] = {}
-        for name, about in (columns | MEASURES).items():
+        for name, words in (columns | MEASURES).items():
             rows = [one.measures.get(name, getattr(one, name, None)) for one in self.series]
-            data[name] = variable(level, np.array(rows, float), *about)
+            data[name] = variable(level, np.array(rows, float), *words)
         data["verdict"] = variable(level, [one.verdicts for one in self.series], "-", "of the worst run of the level")
         empty = np.full(len(self.series[0].dt), np.nan)
         for kind, name, unit in (("landing", "dt_min", "s"), ("tolerance", "rtol", "-")):
@@ -180,9 +180,7 @@ def step_size(
 
     Parameters
     ----------
-    build
-        A function of the contact law that returns a model or a system: ``model.with_contact``, or
-        ``lambda contact: slider_rod(case=2, contact=contact)``.
+    build : a function of the contact law that returns a model or a system, such as ``model.with_contact``
     cases
         The cases, with different labels. The ``dt`` of a case is its coarsest level: a constant step or ``dt_max`` of
         `Landing`, which levels halve, or tolerances of `ErrorControl`, which they divide by ten.
@@ -216,14 +214,9 @@ def step_size(
     >>> from nonsmooth_problems import slider_rod
     >>> plastic = Rigid(restitution=0.0, friction=0.0)
     >>> exact = slider_rod.exact(case=2)
-    >>> found = step_size(
-    ...     lambda contact: slider_rod(case=2, contact=contact),
-    ...     [
-    ...         Case("implicit Euler", plastic, GaussQP(), 1e-4, exact=exact),
-    ...         Case("landing", plastic, GaussQP(), Landing(1e-6, 1e-3), exact=exact),
-    ...     ],
-    ...     t_end=4e-3,
-    ... )
+    >>> cases = [Case("implicit Euler", plastic, GaussQP(), 1e-4, exact=exact)]
+    >>> cases.append(Case("landing", plastic, GaussQP(), Landing(1e-6, 1e-3), exact=exact))
+    >>> found = step_size(lambda contact: slider_rod(case=2, contact=contact), cases, t_end=4e-3)
     >>> print(f"order {found['implicit Euler'].orders['error']:.2f}")
     order 0.95
     >>> bool(found["landing"].measures["error"].max() < 1e-8)  # in clearances

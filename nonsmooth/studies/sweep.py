@@ -23,12 +23,13 @@ from nonsmooth.model.model import Model
 from nonsmooth.model.state import State
 from nonsmooth.model.system import System
 from nonsmooth.progress import Progress, telling, whom
+from nonsmooth.run.arguments import check_kinds, check_stepper
 from nonsmooth.run.batch import simulate_batches
 from nonsmooth.run.simulate import simulate
 from nonsmooth.settings import shown
-from nonsmooth.step.control import ConstantStep, Landing, StepControl
+from nonsmooth.step.control import ConstantStep, Landing, StepControl, step_control
 from nonsmooth.step.scheme import Stepper
-from nonsmooth.studies.arguments import check_count, check_known, check_processes, check_runs, mapping
+from nonsmooth.studies.arguments import check_count, check_known, check_processes, mapping
 from nonsmooth.studies.designs import Design
 from nonsmooth.studies.files import FAILED, FINISHED, UNCHECKED, Outcome, SweepFolder, table
 from nonsmooth.studies.kinematic import Starts
@@ -256,21 +257,20 @@ def sweep(
     >>> from nonsmooth import GaussQP, Landing
     >>> from nonsmooth.studies import grid, sweep
     >>> from nonsmooth_problems import slider_rod
-    >>> found = sweep(
-    ...     slider_rod,
-    ...     GaussQP(),
-    ...     grid({"guide.clearance": [1e-5, 4e-5]}),
-    ...     t_end=4e-3,
-    ...     dt=Landing(1e-6, 1e-3),
-    ...     metrics=["impacts", "fastest-approach"],
-    ...     workers=1,
-    ... )
+    >>> design, metrics = grid({"guide.clearance": [1e-5, 4e-5]}), ["impacts", "fastest-approach"]
+    >>> steps = Landing(1e-6, 1e-3)
+    >>> found = sweep(slider_rod, GaussQP(), design, t_end=4e-3, dt=steps, metrics=metrics, workers=1)
     >>> found["fastest-approach"].values.round(6)
     array([0.014007, 0.028014])
     """
     if not isinstance(design, Design):
         raise InputError(f"design must be a grid, a list or a sample, as grid({{...}}), got {shown(design)}.")
-    check_runs(stepper, t_end, dt, parameters)
+    check_stepper(stepper)
+    check_kinds(parameters, None, t_end, None)
+    if not t_end > 0.0:
+        raise InputError(f"t_end must be a positive number of seconds, got {shown(t_end)}.")
+    if dt is not None:
+        step_control(dt)
     check_processes(workers, scheduler, progress)
     if piece is not None:
         check_count("piece", piece)

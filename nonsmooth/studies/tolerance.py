@@ -2,14 +2,11 @@
 
 Two levels: *kinematic*, positions of a mechanism whose clearances are vectors (`nonsmooth.studies.kinematic`), and
 *dynamic*, a run of each product, with half the step as well on request: a product is not accurate where the two outputs
-differ by more than `accuracy` times the limit, or contacts overlap. Such products, and runs that failed, count as
-beyond the limit in lower bounds and as within it in upper ones.
+differ by more than `accuracy` times the limit, or contacts overlap.
 
-The statement about a scale s of the clearances' distributions is: with a confidence gamma, the output is within its
-limit for at least a fraction p of all mechanisms. If k of n independent runs are within it, the fraction is at least
-the bound of Clopper and Pearson, the 1 - gamma quantile of a beta distribution with k and n - k + 1, whatever the
-distribution. Equivalent is the order statistic whose rank r is the least with P(Binomial(n, p) < r) >= gamma. Scales
-are tested from the smallest, each with its own runs, up to the first that fails: the confidence is that of the largest.
+The statement about a scale of the clearances' distributions is: with a confidence gamma, the output is within its limit
+for at least a fraction p of all mechanisms, by the bound of Clopper and Pearson, whatever the distribution. Scales are
+tested from the smallest, each with its own runs, up to the first that fails: the confidence is that of the largest.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,6 +64,8 @@ class Quantile:
 class Tolerance(Result):
     """Result of `tolerance`.
 
+    Products that failed or are not accurate count as beyond the limit in lower bounds, and as within it in upper ones.
+
     Parameters
     ----------
     metric, unit : of the output
@@ -77,13 +76,6 @@ class Tolerance(Result):
     factors : scales, rising (k,)
     widest : upper end of each clearance at each scale [m] (k, clearances)
     inputs, outputs : of each run (k, n, m) and (k, n); infinite for a failed run
-    share, share_bound
-        Share of the runs within the limit, of those that did not fail, and its lower bound with confidence, in which
-        failed runs count as beyond the limit, at each scale (k,) [-].
-    bound
-        Upper bound of the output's p-quantile with confidence (k,), whatever the outputs of failed runs; infinite if
-        there are too few others.
-    passed : number of accepted scales, from the smallest
     how : the distributions, in words
     level : "dynamic" or "kinematic"
     doubtful, coarse
@@ -109,20 +101,16 @@ class Tolerance(Result):
     widest: Array
     inputs: Array = field(repr=False)
     outputs: Array = field(repr=False)
-    share: Array
-    share_bound: Array
-    bound: Array
-    passed: int
     how: str
-    level: str = "dynamic"
-    doubtful: NDArray[np.bool_] | None = field(default=None, repr=False)
-    coarse: Array | None = field(default=None, repr=False)
-    accuracy: float = 0.01
-    shares: xarray.Dataset | None = field(default=None, repr=False)
-    failures: tuple[Failure, ...] = ()
-    bands: Mapping[str, float] = field(default_factory=dict)
-    failed: NDArray[np.bool_] | None = field(default=None, repr=False)
-    reason: str = ""
+    level: str
+    doubtful: NDArray[np.bool_] | None = field(repr=False)
+    coarse: Array | None = field(repr=False)
+    accuracy: float
+    shares: xarray.Dataset | None = field(repr=False)
+    failures: tuple[Failure, ...]
+    bands: Mapping[str, float]
+    failed: NDArray[np.bool_] = field(repr=False)
+    reason: str
 
     @property
     def as_drawn(self) -> bool:
@@ -142,19 +130,36 @@ class Tolerance(Result):
     @property
     def lost(self) -> NDArray[np.bool_]:
         """Runs that failed, whose outputs are not known (k, n)."""
-        known = self.failed if self.level == "dynamic" else None
-        return np.zeros(self.outputs.shape, dtype=bool) if known is None else known
+        return self.failed if self.level == "dynamic" else np.zeros_like(self.failed)
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
-        """Runs that failed or are not accurate (k, n): beyond the limit in lower bounds, within it in upper bounds."""
+        """Runs that failed or are not accurate (k, n)."""
         return self.unsure | self.lost
+
+    @cached_property
+    def share(self) -> Array:
+        """Share of the runs within the limit, of those that did not fail, at each scale (k,) [-]; NaN if all did."""
+        known = (~self.lost).sum(axis=1)
+        return np.where(known, (self.outputs <= self.limit).sum(axis=1) / np.maximum(known, 1), np.nan)
+
+    @cached_property
+    def share_bound(self) -> Array:
+        """Lower bound with confidence of the share within the limit at each scale (k,) [-]."""
+        return self._share_bounds((self.outputs <= self.limit) & ~self.unsure)
 
     @property
     def best(self) -> Array:
         """`share_bound` if all runs of which nothing is known were within the limit (k,)."""
-        within = ((self.outputs <= self.limit) | self.unknown).sum(axis=1)
-        return np.array([share_bound(int(k), self.products, self.confidence) for k in within])
+        return self._share_bounds((self.outputs <= self.limit) | self.unknown)
+
+    def _share_bounds(self, within: NDArray[np.bool_]) -> Array:
+        return np.array([share_bound(int(k), self.products, self.confidence) for k in within.sum(axis=1)])
+
+    @cached_property
+    def bound(self) -> Array:
+        """Upper bound of the output's p-quantile with confidence (k,), infinite if too few runs did not fail."""
+        return np.array([quantile_bound(row, self.coverage, self.confidence) for row in self.outputs])
 
     @property
     def bound_best(self) -> Array:
@@ -163,9 +168,14 @@ class Tolerance(Result):
         return np.array([quantile_bound(row, self.coverage, self.confidence) for row in values])
 
     @property
+    def passed(self) -> int:
+        """Number of accepted scales, from the smallest."""
+        return passing(self.share_bound, self.coverage)
+
+    @property
     def failures_at(self) -> NDArray[np.int_]:
         """Number of runs that failed, or products that cannot be assembled, at each scale (k,)."""
-        return np.zeros(len(self.factors), dtype=int) if self.failed is None else self.failed.sum(axis=1)
+        return np.asarray(self.failed.sum(axis=1))
 
     @property
     def failure_statement(self) -> str:
@@ -181,21 +191,14 @@ class Tolerance(Result):
         return np.median(np.where(self.lost, -np.inf, self.outputs), axis=1), np.median(self.outputs, axis=1)
 
     def yield_at(self, scale: int = -1) -> tuple[float, float, float]:
-        """Share of products within the limit at a scale, the last by default, and its bounds with the confidence.
-
-        The share is that of the runs that did not fail. Runs that did, and products that are not accurate, count as
-        beyond the limit in the lower bound and as within it in the upper one.
-        """
+        """`share` of products within the limit at a scale, the last by default, and its bounds with the confidence."""
         within, unknown, n = self.outputs[scale] <= self.limit, self.unknown[scale], self.products
         low = share_bounds(int((within & ~unknown).sum()), n, self.confidence)[0]
         high = share_bounds(int((within | unknown).sum()), n, self.confidence)[1]
-        return float(_shares_within(within, self.lost[scale])), low, high
+        return float(self.share[scale]), low, high
 
     def quantile(self, share: float, scale: int = -1) -> Quantile:
-        """A quantile of the output at a scale, with bounds; runs that failed or are not accurate widen them.
-
-        The value is that of the runs that did not fail; NaN if all did.
-        """
+        """A quantile of the outputs of the runs that did not fail, NaN if all did, with bounds of all."""
         from scipy.stats import binom
 
         values, unknown, n = self.outputs[scale], self.unknown[scale], self.products
@@ -210,12 +213,12 @@ class Tolerance(Result):
     def yield_statement(self) -> str:
         """The yield at the last scale in a sentence, and what it leaves open."""
         share, low, high = self.yield_at()
-        what, lost, unsure = self._kept, int(self.lost[-1].sum()), int(self.unsure[-1].sum())
+        lost, unsure = int(self.lost[-1].sum()), int(self.unsure[-1].sum())
+        broken = int(self.failed[-1].sum()) - lost
         text = (
-            f"{100 * share:.4g} % of {self.products - lost} products keep {what}; with a confidence of "
+            f"{100 * share:.4g} % of {self.products - lost} products keep {self._kept}; with a confidence of "
             f"{100 * self.confidence:g} % the yield is between {100 * low:.4g} % and {100 * high:.4g} %."
         )
-        broken = 0 if self.failed is None else int(self.failed[-1].sum()) - lost
         if broken:
             text += f" {broken} cannot be assembled, and count as beyond the limit."
         if lost:
@@ -237,31 +240,26 @@ class Tolerance(Result):
         """The result in a sentence."""
         if self.as_drawn:
             return self.yield_statement
-
-        def sizes(passed: int) -> str:
-            widest = zip(self.scaled, self.widest[passed - 1], strict=True)
-            return ", ".join(f"{name} up to {value:.4g} m" for name, value in widest)
-
+        names, passed, possible = self.scaled, self.passed, passing(self.best, self.coverage)
+        ends = [", ".join(f"{name} up to {x:.4g} m" for name, x in zip(names, row, strict=True)) for row in self.widest]
         sure, undecided = f"{100 * self.confidence:g} %", ""
         keep = f"{100 * self.coverage:g} % of the mechanisms keep {self._kept}"
-        possible = passing(self.best, self.coverage)
-        if possible > self.passed:  # but for runs of which nothing is known
-            scale = self.passed
-            lost, unsure = int(self.lost[scale].sum()), int((self.unsure & ~self.lost)[scale].sum())
+        if possible > passed:  # but for runs of which nothing is known
+            lost, unsure = int(self.lost[passed].sum()), int((self.unsure & ~self.lost)[passed].sum())
             counts = [f"{lost} failed"] if lost else []
             counts += [f"{unsure} not accurate to {100 * self.accuracy:g} % of the limit"] if unsure else []
             undecided = (
-                f" Of {self.products} runs at the scale {self.factors[scale]:g}, {' and '.join(counts)}: were all such "
-                f"runs within the limit, {sizes(possible)} would be accepted. {self._advice}"
+                f" Of {self.products} runs at the scale {self.factors[passed]:g}, {' and '.join(counts)}: were all "
+                f"such runs within the limit, {ends[possible - 1]} would be accepted. {self._advice}"
             )
-        if not self.passed:
+        if not passed:
             smallest = f"at the smallest scale, {self.factors[0]:g}."
             if undecided:
                 return f"Whether, with a confidence of {sure}, {keep} cannot be said, not even {smallest}{undecided}"
             return f"With a confidence of {sure}, {keep} not even {smallest}"
-        more = f"{self.factors[self.passed - 1]:g} times the stated distributions"
-        more += "" if self.passed < len(self.factors) else ", the largest that was tried"
-        return f"With a confidence of {sure}, at least {keep} if made with {sizes(self.passed)}, {more}.{undecided}"
+        more = f"{self.factors[passed - 1]:g} times the stated distributions"
+        more += "" if passed < len(self.factors) else ", the largest that was tried"
+        return f"With a confidence of {sure}, at least {keep} if made with {ends[passed - 1]}, {more}.{undecided}"
 
     @property
     def _kept(self) -> str:
@@ -281,7 +279,7 @@ class Tolerance(Result):
         return {
             "metric": self.metric, "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
             "largest": self.largest, "factor": float(self.factors[self.passed - 1]) if self.passed else math.nan,
-            "statement": self.statement, "factors": self.factors.tolist(), "runs": int(self.outputs.shape[1]),
+            "statement": self.statement, "factors": self.factors.tolist(), "runs": self.products,
             "share": self.share.tolist(), "share_bound": self.share_bound.tolist(), "bound": self.bound.tolist(),
             "share_bound_best": self.best.tolist(), "bound_best": self.bound_best.tolist(),
             "failed": self.failures_at.tolist(), "reason": self.reason, "level": self.level,
@@ -301,25 +299,26 @@ class Tolerance(Result):
             "share_bound_best": variable("factor", self.best, "-", "the same with failed runs within the limit"),
             "failed_runs": variable("factor", self.failures_at, meaning="number of failed runs"),
             "bound": variable("factor", self.bound, self.unit, "upper bound of the output's quantile"),
+            **{name: (each, self.inputs[:, :, i]) for i, name in enumerate(self.names)},
+            "failed": variable(each, self.failed, meaning="whether the run failed; its output is infinite"),
         }
-        data |= {name: (each, self.inputs[:, :, i]) for i, name in enumerate(self.names)}
-        if self.failed is not None:
-            data["failed"] = variable(each, self.failed, meaning="whether the run failed; its output is infinite")
         if self.doubtful is not None:
             data["not_accurate"] = variable(each, self.doubtful, meaning="whether the run is not accurate")
         if self.coarse is not None:
             data["output_whole_step"] = variable(each, self.coarse, self.unit)
         for key, values in (self.shares.data_vars if self.shares is not None else {}).items():
             data[f"share_{key}"] = ("input", values.values, values.attrs)
-        widest = {f"largest_{name}": variable("factor", self.widest[:, i], "m") for i, name in enumerate(self.scaled)}
+        coordinates: dict[str, Any] = {"factor": ("factor", self.factors)}
+        for i, name in enumerate(self.scaled):
+            coordinates[f"largest_{name}"] = variable("factor", self.widest[:, i], "m")
+        if self.shares is not None:
+            coordinates["input"] = [str(name) for name in self.shares["input"].values]
         facts = {
             "title": "tolerance study", "limit": self.limit, "coverage": self.coverage, "confidence": self.confidence,
             "distributions": self.how, "result": self.statement, "level": self.level, "yield": self.yield_statement,
-            "failures": self.failure_statement,
+            "failures": self.failure_statement, **{f"failure_{one.method}": one.probability for one in self.failures},
         }  # fmt: skip
-        facts |= {f"failure_{one.method}": one.probability for one in self.failures}
-        inputs = {} if self.shares is None else {"input": [str(name) for name in self.shares["input"].values]}
-        return data, {"factor": ("factor", self.factors), **widest, **inputs}, facts
+        return data, coordinates, facts
 
 
 @telling
@@ -393,51 +392,45 @@ def tolerance(
     if not clearances and not others:
         found = system_of(mechanism, mapping("arguments", arguments)).toleranced(parameters)
         clearances = {name: one for name, one in found.items() if isinstance(one, Fit)}
-        others = {name: one for name, one in found.items() if not isinstance(one, Fit)}
+        others = {name: one for name, one in found.items() if name not in clearances}
     usual = AS_DRAWN if all(isinstance(one, Scatter) for one in clearances.values()) else FACTORS
     scales = numbers("factors", usual if factors is None else factors)
     if not (len(scales) and np.all(np.diff(scales) > 0) and scales[0] > 0):
         raise InputError(f"factors must be positive numbers that rise, got {scales.tolist()}.")
     if not clearances and not others:
-        needed = "the distribution of at least one clearance, or a fit or a toleranced dimension in the model"
-        raise InputError(f'A tolerance study needs {needed}, as clearance="20 H7/g6".')
+        missing = "the distribution of at least one clearance, or a fit or a toleranced dimension in the model"
+        raise InputError(f'A tolerance study needs {missing}, as clearance="20 H7/g6".')
     for name, one in clearances.items():
         if not isinstance(one, Scatter) and hasattr(one, "support") and not np.isfinite(one.support()[1]):
             raise InputError(f'The distribution of "{name}" has no upper end; cut it, as by scipy.stats.truncnorm.')
     products: KinematicLevel | DynamicLevel
+    both: dict[str, Any] = {"t_end": t_end, "dt": dt, "verdict": verdict, "parameters": parameters}
+    both |= {"arguments": arguments, "output": output}
     if kinematic:
-        products = KinematicLevel(
-            mechanism, stepper, metric, t_end=t_end, dt=dt, pose=pose, directions=directions, verdict=verdict,
-            parameters=parameters, arguments=arguments, output=output,
-        )  # fmt: skip
+        products = KinematicLevel(mechanism, stepper, metric, pose=pose, directions=directions, **both)
         others = others | products.kinematics.random_directions
     else:
         if pose or directions or failure:
             raise InputError('pose, directions and failure are for the kinematic level; give level="kinematic".')
-        products = DynamicLevel(
-            mechanism, stepper, metric, limit=limit, t_end=t_end, dt=dt, verdict=verdict, accuracy=accuracy,
-            parameters=parameters, arguments=arguments, output=output, workers=workers, scheduler=scheduler,
-            progress=progress,
-        )  # fmt: skip
+        runner: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "progress": progress}
+        products = DynamicLevel(mechanism, stepper, metric, limit=limit, accuracy=accuracy, **both, **runner)
     distributions = {**clearances, **others}
     if sensitivity:
         check_sensitivity(distributions)
-    names, size = tuple(distributions), len(clearances)
-    stretch = np.where(np.arange(len(names)) < size, scales[:, None], 1.0)
+    names, how = tuple(distributions), words(distributions)
+    stretch = np.where(np.arange(len(names)) < len(clearances), scales[:, None], 1.0)
     inputs = np.stack([draws(distributions, runs, (seed, i)) * row for i, row in enumerate(stretch)])
-    how = words(distributions)
     made = products.outputs(names, inputs.reshape(-1, len(names)), f"tolerance study, seed {seed}: {how}")
-    failed = np.isnan(made.values).reshape(len(scales), runs)
-    values = np.where(np.isnan(made.values), np.inf, made.values).reshape(len(scales), runs)
-    doubtful = None if made.doubtful is None else made.doubtful.reshape(len(scales), runs)
-    sure = values <= limit if doubtful is None else (values <= limit) & ~doubtful
-    bounds = np.array([share_bound(int(k), runs, confidence) for k in sure.sum(axis=1)])
+    values, verdicts = made.values.reshape(len(scales), runs), list[Any]((made.doubtful, made.coarse))
+    doubtful, coarse = (None if one is None else one.reshape(values.shape) for one in verdicts)
+    failed = np.isnan(values)
     ends = np.array([one.upper if isinstance(one, Scatter) else float(quantiles(name, one, 1.0))
                      for name, one in clearances.items()])  # fmt: skip
     last = {name: _Scaled(one, scales[-1]) if name in clearances and scales[-1] != 1.0 else one
             for name, one in distributions.items()}  # fmt: skip
-    what = name_of(metric)
-    sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed) if sensitivity else None
+    what, sizes = name_of(metric), None
+    if sensitivity:
+        sizes = shares(products.plain(names), last, what, base=BASES[level], seed=seed)
     failures, bands = [], {}
     if isinstance(products, KinematicLevel):
         bands = products.kinematics.bands(distributions)
@@ -447,22 +440,10 @@ def tolerance(
     return Tolerance(
         metric=what, unit=made.unit, limit=float(limit), coverage=float(coverage), confidence=float(confidence),
         names=names, scaled=tuple(clearances), factors=scales, widest=scales[:, None] * ends, inputs=inputs,
-        outputs=values, share=_shares_within(values <= limit, failed if not kinematic else np.zeros_like(failed)),
-        share_bound=bounds, bound=np.array([quantile_bound(row, coverage, confidence) for row in values]),
-        passed=passing(bounds, coverage), how=how, level=level, doubtful=doubtful,
-        coarse=None if made.coarse is None else made.coarse.reshape(len(scales), runs), accuracy=float(accuracy),
-        shares=sizes, failures=tuple(failures), bands=bands, failed=failed,
+        outputs=np.where(failed, np.inf, values), how=how, level=level, doubtful=doubtful, coarse=coarse,
+        accuracy=float(accuracy), shares=sizes, failures=tuple(failures), bands=bands, failed=failed,
         reason=(made.reason or LOST) if failed.any() and not kinematic else "",
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Scaled:
-    one: Any
-    factor: float
-
-    def ppf(self, q: Any) -> Array:
-        return self.factor * quantiles("", self.one, q)
 
 
 def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accuracy: Any) -> None:
@@ -481,10 +462,13 @@ def _check_numbers(limit: Any, runs: Any, coverage: Any, confidence: Any, accura
         )
 
 
-def _shares_within(within: NDArray[np.bool_], lost: NDArray[np.bool_]) -> Array:
-    """Shares of the runs within the limit, of those that did not fail; NaN where all did."""
-    known = (~lost).sum(axis=-1)
-    return np.where(known, within.sum(axis=-1) / np.maximum(known, 1), np.nan)
+@dataclass(frozen=True)
+class _Scaled:
+    one: Any
+    factor: float
+
+    def ppf(self, q: Any) -> Array:
+        return self.factor * quantiles("", self.one, q)
 
 
 def draws(distributions: Mapping[str, Any], n: int, seed: Any) -> Array:
