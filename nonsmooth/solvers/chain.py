@@ -90,12 +90,8 @@ class Chain:
     def answer(self, program: Program, guess: Solution | None = None) -> Solution:
         """The first solution whose residual is at most `CERTIFIED`.
 
-        Raises
-        ------
-        SolverFailed
-            If there is none; its message names each solver and the worst row of its solution.
-        SolverMissing
-            If the library of the requested solver is absent.
+        SolverFailed, which names each solver and the worst row of its solution, if there is none; SolverMissing if the
+        library of the requested solver is absent.
         """
         attempts: list[Attempt] = []
         late = ""
