@@ -83,7 +83,7 @@ def compile_solvers(*solvers: Any) -> None:
             if solver.fits(program):
                 session = solver.setup()
                 if isinstance(session, SmoothingNewtonSession):
-                    session.hold(LONG)
+                    session.restore(LONG)
                 session.solve(program)
 
 

@@ -92,7 +92,7 @@ class Layout:
         #: of the last run, with its parameters
         self._filled: tuple[bytes, Memory | None] = b"", None
         #: where the internal states of schemes stand in its memories
-        self.kept: dict[Any, Any] = {}
+        self.state_places: dict[Any, Any] = {}
         #: of the tables of its rows: `nonsmooth.engine.tables`
         self.widths: Any = None
         self.bodies = [e for e in system.elements if isinstance(e, Body)]

@@ -18,7 +18,7 @@ from nonsmooth.compile.records.memory import Memory
 from nonsmooth.engine.external_solver import Callbacks
 from nonsmooth.engine.layout import STOPS, Layout
 from nonsmooth.engine.rows import at_rows
-from nonsmooth.engine.saved_state import Numbers, kept, varying
+from nonsmooth.engine.saved_state import Numbers, internal_states, varying
 from nonsmooth.engine.tables import Tables, Viewer
 from nonsmooth.model.corners import before, divided
 from nonsmooth.model.state import InternalStates, State
@@ -35,7 +35,7 @@ ROOM, FEWEST, MOST = 2**21, 16, 2**14
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
+class StepBatch:
     """So many accepted steps, their rows as a `Recorder` keeps them, and the state after them.
 
     `whole` is False where the next step is one that was not certified.
@@ -55,7 +55,7 @@ def origin_of(state: State) -> float:
 class Run:
     """A run of a scheme on one system: takes steps, many per call, and restores the states from which it goes on.
 
-    What schemes differ in is for subclasses: `rules`, `start`, `rescue`, `failure`, `counts` and `_put`; and their
+    What schemes differ in is for subclasses: `rules`, `start`, `rescue`, `failure`, `counts` and `_begin_at`; and their
     numbers in the memory.
 
     Parameters
@@ -90,7 +90,7 @@ class Run:
         self.tables = Tables(self.memory, layout, self.rows)
         self._whole = self.memory.of["System"]
         self._at: State | None = None
-        self.kept = kept(layout, self.memory, scheme.state)
+        self.states = internal_states(layout, self.memory, scheme.state)
         self._chunk = 64
         self.outside = Callbacks()
         #: evaluates rows when no more steps are taken
@@ -109,7 +109,7 @@ class Run:
         """The start of a run with the data of its first step, after the impact there; None if it is not certified."""
         raise NotImplementedError
 
-    def rescue(self, state: State, origin: float) -> Taken | None:
+    def rescue(self, state: State, origin: float) -> StepBatch | None:
         """A step from a state that is not certified as it is; None if it is not certified in any way, as where schemes
         shorten their steps themselves, and ask other solvers."""
         return None
@@ -123,15 +123,15 @@ class Run:
         """How often what was done in the run, by name."""
         raise NotImplementedError
 
-    def _put(self, state: State, origin: float) -> int:
+    def _begin_at(self, state: State, origin: float) -> int:
         """Write a state with its internal states into the records; `DONE` if a run can begin there."""
         raise NotImplementedError
 
-    def advance(self, state: State, origin: float, most: int = MOST) -> Taken:
+    def advance(self, state: State, origin: float, most: int = MOST) -> StepBatch:
         """Steps from a state on, for about a tenth of a second and at most so many, up to one that is not certified."""
         done, certain = self.run(state, origin, most)
         self._at = end = self._state() if done else state
-        return Taken(done, self._worked(self.tables.read(done), state, origin) if done else {}, end, certain)
+        return StepBatch(done, self._worked(self.tables.read(done), state, origin) if done else {}, end, certain)
 
     def run(self, state: State, origin: float, most: int = MOST) -> tuple[int, bool]:
         """Take steps whose rows are not read yet; their number, and whether the next step is certified too.
@@ -139,7 +139,7 @@ class Run:
         Called again with the same state, it goes on from where it has come to.
         """
         if state is not self._at:
-            self._put(state, origin)
+            self._begin_at(state, origin)
             self._at = state
         self._put_stops(float(self._whole["t"][0]), origin)
         self._whole["steps"] = 0
@@ -212,13 +212,13 @@ class Run:
     def _state(self) -> State:
         """The state after the last step, with the internal states for the next one."""
         q, v = (self.layout.packed(self.memory, name).ravel() for name in ("q", "v"))
-        return State(self._time(), q, v, self.kept.of(self.memory))
+        return State(self._time(), q, v, self.states.of(self.memory))
 
     def _time(self) -> float:
         """Where the records stand [s]."""
         return float(self._whole["t"][0])
 
-    def held(self, state: State) -> dict[str, Any] | None:
+    def snapshot(self, state: State) -> dict[str, Any] | None:
         """Data for the next step from a state, for a checkpoint; None before the first one.
 
         `there` tells whether the records are at the state already, as they are but after a rescued step.
@@ -226,9 +226,9 @@ class Run:
         if self._at is None and not any(self.counts.values()):
             return None
         records = self._varying.of(self.memory).numbers
-        return {"there": self._at is state, "records": records, "outside": self.held_outside()}
+        return {"there": self._at is state, "records": records, "outside": self.snapshot_outside()}
 
-    def hold(self, held: Mapping[str, Any], state: State, origin: float) -> None:
+    def restore(self, saved: Mapping[str, Any], state: State, origin: float) -> None:
         """Resume from a checkpoint at a state, on a grid that begins at `origin`.
 
         Raises
@@ -236,19 +236,19 @@ class Run:
         ValueError
             If it is none of such steps.
         """
-        self._put(state, origin)
-        records = InternalStates(self._varying.fields, np.asarray(held["records"], dtype=float))
+        self._begin_at(state, origin)
+        records = InternalStates(self._varying.fields, np.asarray(saved["records"], dtype=float))
         self._varying.put(self.memory, records)
-        if held["outside"] is not None:
-            self.hold_outside(held["outside"])
+        if saved["outside"] is not None:
+            self.restore_outside(saved["outside"])
             self._varying.put(self.memory, records)  # what resumes outside may use them
-        self._at = state if held["there"] else None
+        self._at = state if saved["there"] else None
 
-    def held_outside(self) -> dict[str, Any] | None:
+    def snapshot_outside(self) -> dict[str, Any] | None:
         """Data that Python has kept for the next step, for a checkpoint; None if nothing."""
         return None
 
-    def hold_outside(self, held: Mapping[str, Any]) -> None:
+    def restore_outside(self, saved: Mapping[str, Any]) -> None:
         """Resume with it."""
 
     @functools.cached_property

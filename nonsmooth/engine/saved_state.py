@@ -57,9 +57,9 @@ class Numbers:
                 words[place] = values if name in self._counts else np.ascontiguousarray(values).view(np.int64)
 
 
-def kept(layout: Layout, memory: Memory, state: Sequence[str]) -> Numbers:
+def internal_states(layout: Layout, memory: Memory, state: Sequence[str]) -> Numbers:
     """The internal states of a scheme, in the order of the model; all of them keep the start of the grid of steps."""
-    names, known = ("System.origin", *state), layout.kept
+    names, known = ("System.origin", *state), layout.state_places
     key = names, tuple(memory.start.values())
     if key not in known:
         counts = {name for name in names if isinstance(_field(name), Count)}

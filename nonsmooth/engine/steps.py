@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.engine.compiled_form import cached, is_rough, layout_of, rules_of
 from nonsmooth.engine.external_solver import ExternalSolver, why_no_programs
-from nonsmooth.engine.run import Run, Taken, origin_of
+from nonsmooth.engine.run import Run, StepBatch, origin_of
 from nonsmooth.exceptions import InputError
 from nonsmooth.model.corners import next_after
 from nonsmooth.model.state import State
@@ -167,12 +167,12 @@ class CompiledSteps(Run):
             return state  # of a run that goes on
         origin = origin_of(state)
         self._corners_from(origin)
-        if self._put(state, origin) == UNCERTAIN:
+        if self._begin_at(state, origin) == UNCERTAIN:
             return None
         if self.scheme.locates and self._whole["impact_at_end"][0]:
             found = self._meets()
             if not found and self.chain is not None and self.chain.fallback and not self._requested:
-                self._put(state, origin)
+                self._begin_at(state, origin)
                 self._whole["solver"] = self._external_solver.address
                 found = self._meets()
                 self._whole["solver"] = 0
@@ -210,7 +210,7 @@ class CompiledSteps(Run):
             f"{why}{m.ill_conditioned(state.t, state.q)}{tight_clearance(m, state.t, state.q, state.v, self.longest)}"
         )
 
-    def rescue(self, state: State, origin: float) -> Taken | None:
+    def rescue(self, state: State, origin: float) -> StepBatch | None:
         """A step from a state that is not certified as it is, None if it is not certified in any way: near a singular
         position as a whole, with what is lost there; in 2, 4, .. 256 parts; as a whole by the chain of solvers; in
         parts by this."""
@@ -258,7 +258,7 @@ class CompiledSteps(Run):
     def _mechanism(self) -> Mechanism:
         return Mechanism(self.system, self.values, self.longest)
 
-    def _again(self, state: State, origin: float, parts: int, chained: bool) -> Taken | None:
+    def _again(self, state: State, origin: float, parts: int, chained: bool) -> StepBatch | None:
         """A step in so many parts; `chained` by solvers outside, or without those of them that were requested."""
         self._put_stops(state.t, origin)
         whole = self._whole
@@ -274,7 +274,7 @@ class CompiledSteps(Run):
                 NEVER,
             )
         try:
-            self._put(state, origin)
+            self._begin_at(state, origin)
             whole["steps"] = whole["impact_at_end"] = 0  # an impact without a step is for the start of a run
             self.tables.reach(parts, max(parts, self._left()))
             self._run(self.memory.address(self.root), parts)
@@ -293,7 +293,7 @@ class CompiledSteps(Run):
             self.chain.counts["fallbacks"] += 1
             whole["chained"] += 1
         self._at = end = self._state()
-        return Taken(done, self._worked(self.tables.read(done), state, origin), end, True)
+        return StepBatch(done, self._worked(self.tables.read(done), state, origin), end, True)
 
     def image(self) -> NDArray[np.uint8]:
         """The records."""
@@ -316,7 +316,7 @@ class CompiledSteps(Run):
 
     # ---------------------------------------------------------------------------------------------------------- states
 
-    def _put(self, state: State, origin: float) -> int:
+    def _begin_at(self, state: State, origin: float) -> int:
         """Write a state with its internal states into the records; `DONE` if the compiled scheme can begin a run
         there."""
         self.write_state(state, origin)
@@ -346,7 +346,7 @@ class CompiledSteps(Run):
             memory.of["Body"][name] = 0.0
         for bond in (contact, joint):
             bond["trend"] = np.zeros((), bond["trend"].dtype)
-        self.kept.put(memory, state.memory, self._lost(state))
+        self.states.put(memory, state.memory, self._lost(state))
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
         whole["t"], whole["origin"], contact["first"] = state.t, origin, contact["P"]
@@ -357,7 +357,7 @@ class CompiledSteps(Run):
         status = self._begin(self.memory.address("System"))
         if not self.scheme.accelerations:
             memory.of["Joint"]["P"] = 0.0
-        self.kept.put(memory, state.memory, self._lost(state))
+        self.states.put(memory, state.memory, self._lost(state))
         if not self._is_fresh(state):
             memory.of["Contact"]["trend"]["last"] = memory.of["Contact"]["P"]
         whole["t"], whole["origin"] = state.t, origin

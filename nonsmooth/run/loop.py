@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
-from nonsmooth.engine.run import MOST, Run, Taken, origin_of
+from nonsmooth.engine.run import MOST, Run, StepBatch, origin_of
 from nonsmooth.exceptions import (
     BudgetSpent,
     Interrupted,
@@ -185,7 +185,7 @@ class TimeLoop:
             trajectory = self._finish(state, f"failed: {message}")
             raise SimulationFailed(message, trajectory=trajectory, cause=error) from error
 
-    def _record(self, batch: Taken) -> None:
+    def _record(self, batch: StepBatch) -> None:
         if batch.count:
             self.recorder.extend(batch.rows, batch.end)
         self.steps += batch.count
@@ -196,9 +196,9 @@ class TimeLoop:
         try:
             state, seconds = saved["state"], float(saved["seconds"])
             self.recorder.restore(saved["recorder"], state)
-            self.chain.hold(saved["chain"])
+            self.chain.restore(saved["chain"])
             if saved["compiled"] is not None:
-                steps.hold(saved["compiled"], state, origin)
+                steps.restore(saved["compiled"], state, origin)
             self.steps = len(self.recorder) - 1
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise incomplete(self.checkpoint.path, error) from error
@@ -210,7 +210,8 @@ class TimeLoop:
         if self.checkpoint is None:
             return
         self._saved_state = {
-            "state": state, "chain": self.chain.held(), "rows": len(self.recorder), "compiled": steps.held(state)
+            "state": state, "chain": self.chain.snapshot(), "rows": len(self.recorder),
+            "compiled": steps.snapshot(state),
         }  # fmt: skip
         if time.monotonic() - self.checkpoint.last >= self.checkpoint.pause:
             self._save()

@@ -76,16 +76,18 @@ class Chain:
         self._sessions: dict[Solver, Session] = {}
         self._held: Mapping[str, Any] = {}
 
-    def held(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """For a checkpoint: counts, and internal states of sessions."""
-        sessions = {repr(one): session.held() for one, session in self._sessions.items() if hasattr(session, "held")}
+        sessions = {
+            repr(one): session.snapshot() for one, session in self._sessions.items() if hasattr(session, "snapshot")
+        }
         return {"counts": dict(self.counts), "called": dict(self.called), "sessions": {**self._held, **sessions}}
 
-    def hold(self, held: Mapping[str, Any]) -> None:
+    def restore(self, saved: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.counts = {str(name): int(count) for name, count in held["counts"].items()}
-        self.called.update({str(name): int(count) for name, count in held["called"].items()})
-        self._held = held["sessions"]
+        self.counts = {str(name): int(count) for name, count in saved["counts"].items()}
+        self.called.update({str(name): int(count) for name, count in saved["called"].items()})
+        self._held = saved["sessions"]
 
     def answer(self, program: Program, guess: Solution | None = None) -> Solution:
         """The first solution whose residual is at most `CERTIFIED`.
@@ -108,7 +110,7 @@ class Chain:
                     attempts.append(Attempt(solver, str(error), float("inf"), "nothing solved"))
                     continue
                 if repr(solver) in self._held:
-                    session.hold(self._held[repr(solver)])  # type: ignore[attr-defined]
+                    session.restore(self._held[repr(solver)])  # type: ignore[attr-defined]
                 self._sessions[solver] = session
             name = type(solver).__name__
             self.called[name] = self.called.get(name, 0) + 1

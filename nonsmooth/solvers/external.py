@@ -91,13 +91,13 @@ class OsqpSession(SolverSession):
         #: the step size of each shape's workspace, and unknowns and multipliers of its last program
         self._last: dict[tuple[int, int], tuple[float, Array, Array]] = {}
 
-    def held(self) -> list[list[Any]]:
+    def snapshot(self) -> list[list[Any]]:
         """For a checkpoint: what the next program of each shape begins with."""
         return [[*shape, rho, x, y] for shape, (rho, x, y) in self._last.items()]
 
-    def hold(self, held: list[list[Any]]) -> None:
+    def restore(self, saved: list[list[Any]]) -> None:
         """Continue from a checkpoint."""
-        self._last = {(int(m), int(n)): (float(rho), np.array(x), np.array(y)) for m, n, rho, x, y in held}
+        self._last = {(int(m), int(n)): (float(rho), np.array(x), np.array(y)) for m, n, rho, x, y in saved}
 
     def _solve(self, program: QP, guess: Solution | None) -> Solution:
         scaled = normalised(program)

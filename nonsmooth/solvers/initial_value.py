@@ -40,8 +40,8 @@ class Session(Protocol):
 
     def restart(self, t: float, y: Array, longest: float, first: float | None, until: float) -> None: ...
     def advance(self) -> Piece: ...
-    def held(self) -> dict[str, Any]: ...
-    def hold(self, held: Mapping[str, Any]) -> Piece: ...
+    def snapshot(self) -> dict[str, Any]: ...
+    def restore(self, saved: Mapping[str, Any]) -> Piece: ...
 
 
 @settings
@@ -159,19 +159,19 @@ class _ScipySession:
 
         return Piece(float(self.solver.t_old), t1, at, at)
 
-    def held(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """The internal numbers of the solver; those of LSODA are not accessible, so that its pieces are repeated."""
         known = {} if self.method.__name__ == "LSODA" else copy.deepcopy(numbers_of(self.solver))
         return {"begin": self.begin, "pieces": self.pieces, "solver": known}
 
-    def hold(self, held: Mapping[str, Any]) -> Piece:
-        t, y, longest, first, until = held["begin"]
+    def restore(self, saved: Mapping[str, Any]) -> Piece:
+        t, y, longest, first, until = saved["begin"]
         self.restart(float(t), y, float(longest), first, float(until))
-        if held["solver"]:
-            take_numbers(self.solver, held["solver"])
-            self.pieces = int(held["pieces"])
+        if saved["solver"]:
+            take_numbers(self.solver, saved["solver"])
+            self.pieces = int(saved["pieces"])
             return self._piece()
-        for _ in range(int(held["pieces"])):
+        for _ in range(int(saved["pieces"])):
             piece = self.advance()
         return piece
 
@@ -339,15 +339,15 @@ class _CvodesSession:
         self._t, self._y = self._queue.pop(0)
         return self._piece()
 
-    def held(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         return {
             "before": self._before, "here": (self._t, self._y), "longest": self._longest, "span": self._span,
             "queue": list(self._queue),
         }  # fmt: skip
 
-    def hold(self, held: Mapping[str, Any]) -> Piece:
-        (self._t, self._y), self._before = held["here"], held["before"]
-        self._longest, self._span, self._queue = float(held["longest"]), float(held["span"]), list(held["queue"])
+    def restore(self, saved: Mapping[str, Any]) -> Piece:
+        (self._t, self._y), self._before = saved["here"], saved["before"]
+        self._longest, self._span, self._queue = float(saved["longest"]), float(saved["span"]), list(saved["queue"])
         return self._piece()
 
     def _piece(self) -> Piece:

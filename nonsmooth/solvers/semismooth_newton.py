@@ -135,13 +135,13 @@ class SmoothingNewtonSession(SolverSession):
         super().__init__(settings, kernel)
         self._uncompiled, self._work = uncompiled, 0
 
-    def held(self) -> int:
+    def snapshot(self) -> int:
         """For a checkpoint: compiled code may round differently, and must be used from the same program on."""
         return self._work
 
-    def hold(self, held: int) -> None:
+    def restore(self, saved: int) -> None:
         """Continue from a checkpoint."""
-        self._work = int(held)
+        self._work = int(saved)
 
     def _solve(self, program: FrictionContact, guess: Solution | None) -> Solution:
         scaled = normalised_contact(program)

@@ -136,9 +136,9 @@ class OutsideIntegrator:
             finally:
                 self.rates.put(y)
 
-    def hold(self, held: Mapping[str, Any]) -> None:
+    def restore(self, saved: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.piece = self.session.hold(held)
+        self.piece = self.session.restore(saved)
 
 
 def _entries(memory: Memory, layout: CompliantLayout) -> tuple[NDArray[np.bool_], int]:

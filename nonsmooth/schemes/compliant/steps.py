@@ -13,7 +13,7 @@ import numpy as np
 from nonsmooth.compile.casadi_call import Array
 from nonsmooth.compile.objects import entry
 from nonsmooth.engine.compiled_form import cached
-from nonsmooth.engine.run import MOST, Run, Taken, origin_of
+from nonsmooth.engine.run import MOST, Run, StepBatch, origin_of
 from nonsmooth.engine.steps import RIDGE
 from nonsmooth.exceptions import ValidityWarning
 from nonsmooth.laws.base import Limit
@@ -188,7 +188,7 @@ class CompliantSteps(Run):
         """A state with the memory of contacts and of the scheme."""
         if "Overlap.touches" in state.memory:
             return state
-        self._put(state, origin_of(state))
+        self._begin_at(state, origin_of(state))
         self._begin(self.memory.address("Integration"))
         return self._state()
 
@@ -198,7 +198,7 @@ class CompliantSteps(Run):
         self._check_laws()
         return found
 
-    def rescue(self, state: State, origin: float) -> Taken | None:
+    def rescue(self, state: State, origin: float) -> StepBatch | None:
         """Where Radau fails in a stiff phase, a row without it, as are the next ones; None where an integrator takes
         all steps, which shortens them itself."""
         self._raise()
@@ -209,16 +209,16 @@ class CompliantSteps(Run):
         taken = self.advance(state, origin, 1)
         return taken if taken.count else None
 
-    def held_outside(self) -> dict[str, Any] | None:
+    def snapshot_outside(self) -> dict[str, Any] | None:
         """The state of an integrator outside within its step."""
         at_work = self._integration["outside"][0] and not self._integration["restart"][0]
-        return self._integrator.session.held() if at_work else None
+        return self._integrator.session.snapshot() if at_work else None
 
-    def hold_outside(self, held: Mapping[str, Any]) -> None:
+    def restore_outside(self, saved: Mapping[str, Any]) -> None:
         """Resume with it."""
         if self._alone:
             raise ValueError("it is one of another integrator")
-        self._integrator.hold(held)
+        self._integrator.restore(saved)
 
     def failure(self, state: State) -> str:
         """Why the next row is not certified."""
@@ -266,7 +266,7 @@ class CompliantSteps(Run):
 
     # ---------------------------------------------------------------------------------------------------------- states
 
-    def _put(self, state: State, origin: float) -> int:
+    def _begin_at(self, state: State, origin: float) -> int:
         """Write a state with its internal states into the records."""
         layout, memory, run = self.layout, self.memory, self._integration
         overlaps = memory.of["Overlap"]
@@ -274,7 +274,7 @@ class CompliantSteps(Run):
         overlaps["touches"] = overlaps["approach"] = overlaps["bristle_row"] = 0
         run["stored"], run["step"], run["impulse"] = 0.0, 0.0, 1.0
         run["outside"] = run["limited"] = 0
-        self.kept.put(memory, state.memory)
+        self.states.put(memory, state.memory)
         layout.put(memory, "q", state.q)
         layout.put(memory, "v", state.v)
         self._whole["t"], self._whole["origin"], run["row_t"] = state.t, origin, state.t

@@ -175,9 +175,9 @@ class EventSteps(Run):
         self.layout.put(self.memory, "v", state.v)
         self._events["ready"] = 0
 
-    def _put(self, state: State, origin: float) -> int:
+    def _begin_at(self, state: State, origin: float) -> int:
         """A state into the memory, with its phase."""
-        self.kept.put(self.memory, state.memory)
+        self.states.put(self.memory, state.memory)
         self._put_motion(state, origin)
         return DONE
 
