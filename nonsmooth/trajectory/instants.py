@@ -133,7 +133,7 @@ class Coordinates:
     elements
         Elements of the model, as its description has them. Velocities of a flexible body whose inertia changes with its
         deformation are not the angular velocity of its frame and the rates of its modes, see
-        `nonsmooth.model.floating_frame`.
+        `nonsmooth.model.flexible_bodies`.
     """
 
     def __init__(

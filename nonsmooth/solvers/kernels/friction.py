@@ -2,7 +2,7 @@
 
 Every function takes the data of a `nonsmooth.programs.FrictionContact` (A, b, mu, d, e): d rows per contact, the
 normal one first, after e bilateral rows. With d = 1 it is a mixed LCP, and mu is ignored. The diagonal entries of A
-should be one or zero (`nonsmooth.solvers.normalised`), so that impulses and velocities have the same unit.
+should be one or zero (`nonsmooth.solvers.session`), so that impulses and velocities have the same unit.
 """
 
 import numpy as np
