@@ -165,19 +165,21 @@ class MatrixFile(Reduction):
 
     def finite_elements(self, folder: Path | None) -> FiniteElements:
         path = path_beside(self.file, folder, "npz", "write it there with numpy.savez")
+        found, size = {}, 0
         try:
             with zipfile.ZipFile(path) as parts:
                 size = sum(one.file_size for one in parts.infolist())
-            if size > MOST_BYTES:
-                raise InputError(
-                    f'file "{self.file}" has {size} bytes of arrays, more than {MOST_BYTES}; reduce it in Python.'
-                )
-            with np.load(path, allow_pickle=False) as data:  # nothing in it is executed
-                found = {name: data[name] for name in data.files}
+            if size <= MOST_BYTES:
+                with np.load(path, allow_pickle=False) as data:  # nothing in it is executed
+                    found = {name: data[name] for name in data.files}
         except (ValueError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
             raise InputError(
                 f'file "{self.file}" is not an .npz file of arrays ({error}); write it with numpy.savez.'
             ) from None
+        if size > MOST_BYTES:
+            raise InputError(
+                f'file "{self.file}" has {size} bytes of arrays, more than {MOST_BYTES}; reduce it in Python.'
+            )
         for name, one in found.items():
             if one.dtype.kind not in "fiuU" or one.dtype.kind != "U" and not np.all(np.isfinite(one)):
                 raise InputError(f'array {name} of the file "{self.file}" must be finite numbers, or words as names.')
