@@ -113,6 +113,11 @@ class Climb:
         return self.difference.lost - start > LONGER * (self.before.lost - start)
 
     @property
+    def settled(self) -> bool:
+        """Whether two runs agree, or show from when on the motion cannot be predicted."""
+        return self.agreed or (self.difference is not None and self.difference.parted < math.inf)
+
+    @property
     def late(self) -> bool:
         """Whether the last run that failed did so since the time of the whole call is spent."""
         return self.failure is not None and isinstance(self.failure.cause, TimeSpent)
@@ -196,10 +201,8 @@ def automatic(
         methods = [GaussQP(), EventDriven()] if system.nc > MANY else [EventDriven(), GaussQP()]
     climbs: list[Climb] = []
     for one in methods:
-        last = climb(run, rungs(one, length), compare.difference, accuracy)
-        climbs.append(last)
-        # two runs agree, or show from when on the motion cannot be predicted
-        if last.agreed or (last.difference is not None and last.difference.parted < math.inf) or last.late:
+        climbs.append(climb(run, rungs(one, length), compare.difference, accuracy))
+        if climbs[-1].settled or climbs[-1].late:
             break
     tried = [line for one in climbs for line in one.tried]
     # the one that reached the accuracy, else the one with the least difference

@@ -141,7 +141,7 @@ def test_the_text_runs_uncompiled(make):
     start = steps.start(system.start)
     steps._chunk = rows
     end = steps.advance(start, 0.0).end
-    plain._put(start, 0.0)
+    plain._begin_at(start, 0.0)
     plain.tables.reach(rows)
     view = Record("Integration", plain.layout.shape, plain.memory.address("Integration"))
     assert compliant.run(view, rows) == compliant.DONE

@@ -55,7 +55,7 @@ def test_compiled_and_uncompiled_steps_are_the_same(make):
     begun = steps.start(system.start)
     steps.run(begun, 0.0)
     state = steps._state()  # in contact, after some events
-    steps._put(state, 0.0)
+    steps._begin_at(state, 0.0)
     before = steps.memory.raw.copy()
     address, shape, found = steps.memory.address("EventRun"), steps.layout.shape, []
     for run in (lambda: steps._run(address, 3), lambda: event_driven.run(Record("EventRun", shape, address), 3)):

@@ -133,7 +133,7 @@ def test_impulses_begin_a_run_with_another_law_of_friction_too():
     end = simulate(system, MoreauJean(), t_end=0.01, dt=1e-3, parameters=smooth).end
     assert end.memory["Contact.P"].shape == (4, 1) and np.all(end.memory["Contact.P"] > 0.0)
     steps = CompiledSteps(system, MoreauJean(), control, system.parameter_values, 0.02)
-    steps._put(end, 0.0)
+    steps._begin_at(end, 0.0)
     begun = steps._state()
     assert np.array_equal(begun.memory["Contact.P"], np.pad(end.memory["Contact.P"], ((0, 0), (0, 1))))
     assert np.array_equal(begun.memory["Contact.impulse_scale"], end.memory["Contact.impulse_scale"])
