@@ -117,7 +117,8 @@ class Pieces:
 
     Parameters
     ----------
-    t : rows (n,) [s]
+    t : (n,) [s]
+        Of the rows.
     coefficients : of 1, s, s^2, s^3 (n - 1, 4)
     first, last : left limit at the first row, right limit at the last one
     """

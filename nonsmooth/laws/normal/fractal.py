@@ -60,8 +60,9 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         P = 2.8/3  H' pi R omega (omega/omega_c)^0.263        omega < 110 omega_c,    K = (dP/da) / (domega/da)
 
     Fully plastic asperities carry no load, as in the paper. K is the derivative along the family of asperities, as the
-    paper's factors (4-D)/(3-D) and 17D-74 show. lambda, eq. (13), cannot be recovered from the print: it is
-    `area_share`. H' is 3.3/2.06 k_mu sigma_y, which makes P continuous at omega_c; at 6 omega_c it jumps by 2 %.
+    paper's factors (4-D)/(3-D) and 17D-74 show; "236D" in h_3 is 263D, h_1 lacks E*, and the last stage, printed to
+    1/100 and to 1/110, ends at 110. lambda, eq. (13), cannot be recovered from the print: it is `area_share`. H' is
+    3.3/2.06 k_mu sigma_y, which makes P continuous at omega_c; at 6 omega_c it jumps by 2 %.
     As ``F = K_m delta^1.5`` has no unit of force, K_m is integrated, by Gauss quadrature; nor has ``eta M K_m`` that of
     a damping coefficient: it is omitted, and `loss_factor` gives eta. With the hysteresis of the paper:
     ``LankaraniNikravesh(stiffness=FractalStiffness(...), restitution=e)``. InputError if D is not between 2 and 3.
@@ -171,6 +172,8 @@ class FractalStiffness(MaterialPair, ElasticLaw):
         depth : delta [m], > 0
         radius, clearance, length : R_j, dR, b [m], > 0
 
+        Examples
+        --------
         >>> from nonsmooth.laws import Material
         >>> steel, (dimension, scale) = Material(2.07e11, 0.3), fractal_surface(0.8e-6)
         >>> law = FractalStiffness(
