@@ -236,13 +236,13 @@ class Mechanism:
         """A sentence, after a blank, on masses too different for the digits of a number, or that names the joints that
         lose their rank near this position; empty if there are none."""
         values = zip(self.system.parameters, self.p.tolist(), strict=True)
-        masses = {name.removesuffix(".mass"): mass for name, mass in values if name.endswith(".mass")}
-        light, heavy = (few(masses, key=masses.__getitem__, default="") for few in (min, max))
-        if masses and masses[heavy] > UNEVEN * masses[light]:
+        masses = sorted((mass, name.removesuffix(".mass")) for name, mass in values if name.endswith(".mass"))
+        if masses and masses[-1][0] > UNEVEN * masses[0][0]:
+            (least, light), (most, heavy) = masses[0], masses[-1]
             return (
-                f" The mass of {heavy}, {masses[heavy]:.3g} kg, is {masses[heavy] / masses[light]:.1g} times that of "
-                f"{light}, {masses[light]:.3g} kg: velocities of the light body then have too few digits; give it a "
-                f"mass of at least {masses[heavy] / UNEVEN:.1g} kg, or leave it out."
+                f" The mass of {heavy}, {most:.3g} kg, is {most / least:.1g} times that of {light}, {least:.3g} kg: "
+                "velocities of the light body then have too few digits; give it a mass of at least "
+                f"{most / UNEVEN:.1g} kg, or leave it out."
             )
         W_g = self.at(t, q).W_g
         if self.rank == 0:

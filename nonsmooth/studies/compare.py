@@ -41,7 +41,7 @@ from nonsmooth.studies.cases import (
 )
 from nonsmooth.studies.files import Result, doubts, texts, variable
 from nonsmooth.trajectory import Trajectory
-from nonsmooth.trajectory.peaks import compliant_peaks
+from nonsmooth.trajectory.peaks import largest_forces
 
 #: metric -> unit and meaning
 METRICS = {
@@ -372,7 +372,6 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
     touches = contact_intervals(run)
     first = touches[0] if len(touches) else None
     forces = mean_forces(run, edges)
-    peaks = compliant_peaks(run)[0] if run.compliant else np.max(run.lam_N.array, axis=0, initial=0.0)
     depth = max((float(row["depth"]) for row in touches), default=0.0)
 
     def of_first(name: str) -> float:
@@ -385,7 +384,7 @@ def measured(run: Trajectory, accurate: Accurate, edges: Array, threshold: float
         "deviation": dict(zip(run.q.names, deviation.tolist(), strict=True)),
         "penetration": max(depth, run.certificate.gap_violation),
         "impulse": dict(zip(contacts, run.P_N.array.sum(axis=0).tolist(), strict=True)),
-        "peak_force": dict(zip(contacts, peaks.tolist(), strict=True)),
+        "peak_force": dict(zip(contacts, largest_forces(run).tolist(), strict=True)),
         "window_force": dict(zip(contacts, forces.max(axis=0).tolist(), strict=True)),
         "impacts": len(impacts(run, threshold)), "first_impact": of_first("start"),
         "first_impulse": of_first("impulse"), "first_approach": of_first("approach"),

@@ -18,7 +18,7 @@ from nonsmooth.model.system import System
 from nonsmooth.quantities import Wrong, in_unit
 from nonsmooth.settings import hint
 from nonsmooth.trajectory import Trajectory
-from nonsmooth.trajectory.peaks import compliant_peaks
+from nonsmooth.trajectory.peaks import largest_forces
 
 Function = Callable[[Trajectory], Any]
 Metrics = str | Function | Sequence[str | Function] | Mapping[str, str | Function]
@@ -88,9 +88,9 @@ OVER = "force-over-"  # with a duration behind it
 
 
 #: metrics available by name, ``"impulse"`` or ``"final:slider.x"``
-def _peaks(run: Trajectory) -> list[float]:
-    peaks = compliant_peaks(run)[0] if run.compliant else np.max(run.lam_N.array, axis=0, initial=0.0)
-    return [float(peak) for peak in peaks]
+def _peak_force(run: Trajectory, *names: str) -> float:
+    peaks = dict(zip(run.lam_N.names, largest_forces(run).tolist(), strict=True))
+    return max((float(peaks[name]) for name in names), default=0.0)
 
 
 NAMED: dict[str, Named] = {
@@ -111,7 +111,7 @@ NAMED: dict[str, Named] = {
     ),
     "peak-force": Named(
         "contact", "N", "largest force, of rigid contact the largest mean of a step without impacts: see force-over",
-        lambda run, *names: max((_peaks(run)[run.lam_N.names.index(name)] for name in names), default=0.0),
+        _peak_force,
     ),
     "force-over": Named(
         "contact", "N", "largest mean force over 1 ms, impacts included; force-over-0.2ms for another duration",

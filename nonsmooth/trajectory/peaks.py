@@ -43,6 +43,11 @@ def peak_force(t: Array, impulse: Array) -> tuple[float, float]:
     return peak, max((abs(peak - other) for other in others), default=float(means[k]))
 
 
+def largest_forces(run: Any) -> Array:
+    """Largest force (nc,) [N] of each contact; of rigid contact the largest mean of a step, without impacts."""
+    return compliant_peaks(run)[0] if run.compliant else np.max(run.lam_N.array, axis=0, initial=0.0)
+
+
 def compliant_peaks(run: Any, until: float = math.inf) -> tuple[Array, Array]:
     """Largest forces (nc,) [N] of compliant contacts up to a time, and estimates of their errors (nc,) [N]."""
     last = int(np.searchsorted(run.t, until, side="right"))

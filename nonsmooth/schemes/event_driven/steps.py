@@ -144,8 +144,8 @@ class EventSteps(Run):
             cause = "the contact forces are not unique, and none of the modes tried persists beyond"
             advice = "; use MoreauJean() or GaussQP(), which do not depend on modes." if shared else "."
             return f"{cause if shared else 'no modes of the contacts are consistent at'} t = {t:.9g} s{advice}"
-        if code == tolerances.SLOW and not self.outside.failure:
-            return self._stalled(state)
+        if code == tolerances.SLOW:  # what is raised outside names its cause
+            return self.outside.failure or self._stalled(state)
         why = self.outside.failure or f"the step has a residual of {self._whole['residual'][0]:.2g}."
         if code == tolerances.UNSOLVED and not self.outside.failure:
             why = f"the phase of the contacts at t = {t:.9g} s or at the next event is not certified."
