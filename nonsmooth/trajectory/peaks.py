@@ -32,11 +32,11 @@ def peak_force(t: Array, impulse: Array) -> tuple[float, float]:
         length = t[last] - t[first]
         x = (t[first : last + 1] - t[first]) / length
         terms = np.linalg.solve(np.vander(x, increasing=True), impulse[first : last + 1] - impulse[first])
-        force = np.polynomial.Polynomial(terms).deriv()
+        force = np.polyder(terms[::-1])
         low, high = x[max(k - 1 - first, 0)], x[min(k + 2, last) - first]
-        flat = force.deriv().roots()
+        flat = np.roots(np.polyder(force))
         flat = flat.real[(np.abs(flat.imag) < 1e-9) & (flat.real > low) & (flat.real < high)]
-        return max(float(np.max(force(np.array([low, high, *flat])))) / length, float(means[k]))
+        return max(float(np.max(np.polyval(force, [low, high, *flat]))) / length, float(means[k]))
 
     peak = largest(first, first + steps)
     others = [largest(a, b) for a, b in ((first, first + steps - 1), (first + 1, first + steps)) if a <= k < b]
