@@ -23,7 +23,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
+from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.lookup import called, rows_of
 from nonsmooth.exceptions import NonsmoothError
 
 #: to be increased with every change of the emitted code: cached machine code of another version is not used
@@ -73,7 +76,7 @@ class _Value:
     operation: str
     arguments: tuple[int, ...]
     level: int
-    #: for inputs (argument, component); for constants their bits
+    #: for inputs (argument, component); for constants their bits; for rows and entries of tables (table, column)
     source: tuple[int, int] = (0, 0)
 
 
@@ -94,10 +97,11 @@ def emit(
     Unsupported
         If the function contains an operation without a compiled form.
     """
-    values, results = _values(function)
+    values, results, tables = _values(function)
     used = {i for value in values if value.level == VARYING for i in value.arguments} | set(results.values())
     slots = {i: k for k, i in enumerate(sorted(i for i in used if values[i].level == PARAMETRIC))}
     body = [f"declare double @{name}({arguments}) {PURE}" for name, arguments in sorted(_declared(values))]
+    body += [line for k, table in enumerate(tables) for line in _table(k, table)]
     body += _prepare(values, slots, function.numel_in(function.n_in() - 1))
     sizes = [function.numel_in(i) for i in range(function.n_in() - 1)]
     if stands is None:
@@ -116,9 +120,10 @@ def varies(function: ca.Function) -> bool:
     return bool(ca.depends_on(function(*arguments), ca.vertcat(*arguments[:-1])))
 
 
-def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int]]:
-    """The instructions in static single assignment form, and the value of each output component."""
+def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int], list[Array]]:
+    """The instructions in static single assignment form, the value of each output component, and the tables."""
     values: list[_Value] = []
+    tables: list[Array] = []
     outputs: dict[int, int] = {}
     register: dict[int, int] = {}
     for k in range(function.n_instructions()):
@@ -126,6 +131,14 @@ def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int]]:
         inputs, target = function.instruction_input(k), function.instruction_output(k)
         if name == "OP_OUTPUT":
             outputs[target[1]] = register[inputs[0]]
+            continue
+        if name == "OP_CALL":
+            row = len(values)
+            values.append(_Value("row", (register[inputs[0]],), VARYING, (len(tables), 0)))
+            tables.append(rows_of(called(function, k)))
+            for column, one in enumerate(target):
+                register[one] = len(values)
+                values.append(_Value("entry", (row,), VARYING, (0, column)))
             continue
         if name == "OP_INPUT":
             level = PARAMETRIC if inputs[0] == function.n_in() - 1 else VARYING
@@ -138,7 +151,38 @@ def _values(function: ca.Function) -> tuple[list[_Value], dict[int, int]]:
             value = _Value(name, arguments, max(values[i].level for i in arguments))
         register[target[0]] = len(values)
         values.append(value)
-    return values, outputs
+    return values, outputs, tables
+
+
+def _table(k: int, rows: Array) -> list[str]:
+    """A table, row by row, and the search for the last row that begins before a number, or at it."""
+    columns, count = rows.shape
+    numbers = (f"double 0x{bits:016X}" for bits in rows.T.ravel().view(np.uint64).tolist())
+    return [
+        f"@NAME@_table{k} = private constant [{rows.size} x double] [{', '.join(numbers)}]",
+        f"define private ptr @NAME@_row{k}(double %t) {{",
+        "entry:",
+        "  br label %loop",
+        "loop:",
+        "  %low = phi i64 [ 0, %entry ], [ %l, %loop ]",
+        f"  %high = phi i64 [ {count}, %entry ], [ %h, %loop ]",
+        "  %sum = add i64 %low, %high",
+        "  %middle = lshr i64 %sum, 1",
+        f"  %at = mul i64 %middle, {columns}",
+        f"  %p = getelementptr [{rows.size} x double], ptr @NAME@_table{k}, i64 0, i64 %at",
+        "  %begin = load double, ptr %p",
+        "  %begun = fcmp oge double %t, %begin",
+        "  %l = select i1 %begun, i64 %middle, i64 %low",
+        "  %h = select i1 %begun, i64 %high, i64 %middle",
+        "  %rest = sub i64 %h, %l",
+        "  %more = icmp ugt i64 %rest, 1",
+        "  br i1 %more, label %loop, label %done",
+        "done:",
+        f"  %from = mul i64 %l, {columns}",
+        f"  %first = getelementptr [{rows.size} x double], ptr @NAME@_table{k}, i64 0, i64 %from",
+        "  ret ptr %first",
+        "}",
+    ]
 
 
 def _declared(values: list[_Value]) -> set[tuple[str, str]]:
@@ -263,6 +307,10 @@ def _operation(i: int, value: _Value, values: list[_Value]) -> list[str]:
     """The lines that compute one value."""
     name, arguments = value.operation, [_name(j, values) for j in value.arguments]
     first, last = arguments[0], arguments[-1]
+    if name == "row":
+        return [f"  %x{i} = call ptr @NAME@_row{value.source[0]}(double {first})"]
+    if name == "entry":
+        return _load(f"x{i}", f"x{value.arguments[0]}", value.source[1])
     if name in BINARY:
         return [f"  %x{i} = {BINARY[name]} double {first}, {last}"]
     if name in INTRINSICS or name in LIBRARY:

@@ -281,7 +281,8 @@ def _dialect(text: str, version: int) -> str:
     if version >= 16:
         return text
     text = text.replace("ptr noalias %places", "i64* noalias %places").replace("ptr noalias", "double* noalias")
-    text = re.sub(r"(getelementptr|load) (i64|double), ptr ", r"\1 \2, \2* ", text)
+    text = re.sub(r"(getelementptr|load) (i64|double|\[\d+ x double\]), ptr ", r"\1 \2, \2* ", text)
+    text = re.sub(r"(private|call|ret) ptr ", r"\1 double* ", text)
     text = re.sub(r"store double (.+), ptr ", r"store double \1, double* ", text)
     bytewise = (
         r"%\1.0 = bitcast double* %\2 to i8*\n  %\1.1 = getelementptr i8, i8* %\1.0, i64 \3\n"

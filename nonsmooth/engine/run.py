@@ -163,6 +163,7 @@ class Run:
         if not corners.size:
             return rows
         t, begins = rows["t"], np.append(start.t, rows["t"][:-1])
+        corners = corners[np.searchsorted(corners, start.t) : np.searchsorted(corners, t[-1], side="right")]
         k = np.flatnonzero((np.isin(begins, corners) | np.isin(t, corners)) & np.isnan(rows["work_loads"]))
         if k.size:
             q, v = (np.vstack([getattr(start, name), rows[name]]) for name in ("q", "v"))

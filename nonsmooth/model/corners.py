@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.lookup import called, rows_of
 from nonsmooth.model.assembly import ElementFunctions
 from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force
@@ -246,8 +247,22 @@ def _find(function: ca.Function, t: ca.SX, p: ca.SX, found: _Found) -> None:
             slots[to[0]] = known
         elif what == ca.OP_CONST:
             slots[to[0]] = _Node(ca.SX(function.instruction_constant(k)), False)
+        elif what == ca.OP_CALL:
+            slots |= zip(to, _looked_up(called(function, k), slots[at[0]], found), strict=True)
         else:
             slots[to[0]] = _result(what, [slots[i] for i in at], keep, found)
+
+
+def _looked_up(table: ca.Function, at: _Node | None, found: _Found) -> list[_Node | None]:
+    """The row of a table, whose corners are the beginnings of its intervals."""
+    if at is None:
+        return [None] * table.numel_out()
+    row = ca.vertsplit(table(at.value))
+    if at.clock:
+        found.times += [(ca.SX(begin), False) for begin in rows_of(table)[0, 1:].tolist()]
+    else:
+        found.levels.append((row[0], row[0], False))
+    return [_Node(one, at.timed) for one in row]
 
 
 def _result(
@@ -350,18 +365,23 @@ def _changes(
         t, _, often = level.divided(t, values, 0.0, 0.0)
     at = level(t, values)[0]
     k = np.flatnonzero(at[1:] != at[:-1])
-    a, b, of = t[k], t[k + 1], at[k]
-    lowest = np.iinfo(np.int64).min
-    while True:
-        # the middle one of the numbers between: from anywhere, beside zero too, 64 such steps lead to the next number
-        i, j = (np.where(bits < 0, lowest - bits, bits) for bits in (a.view(np.int64), b.view(np.int64)))
-        k = (i & j) + ((i ^ j) >> 1)
-        middle = np.where(k < 0, lowest - k, k).view(np.float64)
-        inside = (middle > a) & (middle < b)
-        if not inside.any():
-            return np.asarray(b), often
-        same = level(middle, values)[0] == of
-        a, b = np.where(inside & same, middle, a), np.where(inside & ~same, middle, b)
+    first, last, of, to = t[k], t[k + 1], at[k], at[k + 1]
+    lowest, found = np.iinfo(np.int64).min, []
+    while first.size:
+        a, b, inside = first, last, np.ones(first.size, dtype=bool)
+        while inside.any():
+            # the middle one of the numbers between: from anywhere, beside zero too, 64 such steps lead to the next
+            i, j = (np.where(bits < 0, lowest - bits, bits) for bits in (a.view(np.int64), b.view(np.int64)))
+            k = (i & j) + ((i ^ j) >> 1)
+            middle = np.where(k < 0, lowest - k, k).view(np.float64)
+            inside = (middle > a) & (middle < b)
+            same = level(middle, values)[0] == of
+            a, b = np.where(inside & same, middle, a), np.where(inside & ~same, middle, b)
+        found.append(b)
+        of = level(b, values)[0]
+        more = of != to  # another change before the next sample
+        first, last, of, to = b[more], last[more], of[more], to[more]
+    return np.concatenate([np.zeros(0), *found]), often
 
 
 # ---- pulses
@@ -461,7 +481,8 @@ class Bounds:
         for k in range(function.n_instructions()):
             what = function.instruction_id(k)
             constant = np.asarray(function.instruction_constant(k) if what == ca.OP_CONST else np.nan)
-            self._operations.append((what, inputs(k), outputs(k), constant))
+            table = rows_of(called(function, k)) if what == ca.OP_CALL else None
+            self._operations.append((what, inputs(k), outputs(k), constant, table))
         self._outputs, self._slots = function.numel_out(0), function.sz_w()
 
     def __call__(self, start: Array, end: Array, values: Array) -> Interval:
@@ -469,7 +490,7 @@ class Bounds:
         slots: list[Interval] = [(start, end)] * self._slots
         lower, upper = np.empty((2, self._outputs, start.size))
         with np.errstate(all="ignore"):
-            for what, at, to, constant in self._operations:
+            for what, at, to, constant, table in self._operations:
                 if what == ca.OP_OUTPUT:
                     lower[to[1]], upper[to[1]] = slots[at[0]]
                 elif what == ca.OP_INPUT:
@@ -477,9 +498,19 @@ class Bounds:
                     slots[to[0]] = (number, number) if at[0] else (start, end)
                 elif what == ca.OP_CONST:
                     slots[to[0]] = (constant, constant)
+                elif table is not None:
+                    first, last = (np.searchsorted(table[0, 1:], one, side="right") for one in slots[at[0]])
+                    for place, column in zip(to, table, strict=True):
+                        slots[place] = _between(column, first, last)
                 else:
                     slots[to[0]] = _operated(what, [slots[i] for i in at])
         return lower, upper
+
+
+def _between(column: Array, first: Any, last: Any) -> Interval:
+    """Bounds of a column of a table over rows: exact in one row, else those of the column."""
+    one = first == last
+    return np.where(one, column[first], column.min()), np.where(one, column[last], column.max())
 
 
 def _operated(what: int, given: list[Interval]) -> Interval:

@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -10,11 +11,14 @@ import casadi as ca
 import numpy as np
 
 from nonsmooth.compile.casadi_call import Array
+from nonsmooth.compile.lookup import lookup
 from nonsmooth.exceptions import ModelError
 from nonsmooth.quantities import InUnits, Stated, Unit, Wrong, field_units, in_unit, own_unit, parts_of
 from nonsmooth.settings import floats, is_number
 
 Signal = float | Callable[[Any], Any]
+#: whether the expression of a table is a `lookup`, which has no derivative by time
+looks_up: ContextVar[bool] = ContextVar("looks_up", default=False)
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,9 @@ class Table(TimeFunction):
     def __call__(self, t: Any) -> Any:
         if isinstance(t, ca.SX | ca.MX):
             t, x, y = ca.fmin(ca.fmax(t, self.times[0]), self.times[-1]), self.times, self.values
+            if looks_up.get():
+                begin, value, slope = ca.vertsplit(lookup(x, y[:-1], np.diff(y) / np.diff(x))(t))
+                return value + slope * (t - begin)
             begun = [1.0, *(t >= one for one in x[1:-1]), 0.0]
             # each part vanishes outside its interval: `casadi.pw_lin` extends steep parts, of which round-off remains
             return sum(
@@ -305,9 +312,18 @@ def _check_signal(what: str, value: Any, number: str) -> None:
         raise ModelError(f"{what} must be a function of time alone, but it takes {given}.")
 
 
-def evaluate_signal(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX, size: int) -> ca.SX:
-    """The expression of a callable load or motion at symbolic time, as a column of `size` entries."""
-    expression = _expression(element, field, signal, t)
+def evaluate_signal(
+    element: str, field: str, signal: Callable[[Any], Any], t: ca.SX, size: int, *, motion: bool = True
+) -> ca.SX:
+    """The expression of a callable load or motion at symbolic time, as a column of `size` entries.
+
+    Only that of a motion has derivatives by time.
+    """
+    before = looks_up.set(not motion)
+    try:
+        expression = _expression(element, field, signal, t)
+    finally:
+        looks_up.reset(before)
     if expression.shape != (size, 1):
         raise ModelError(f'"{element}": {field} must return {size} component(s), got {expression.numel()}.')
     return expression
