@@ -23,6 +23,7 @@ from nonsmooth.model.elements import Element
 from nonsmooth.model.forces import Force, Gravity, LineForce
 from nonsmooth.model.frames import Placement, PlanarPlacement, SpatialPlacement, cross, placement_like
 from nonsmooth.model.joints import Joint
+from nonsmooth.model.signals import tables_looked_up
 
 __all__ = ["ElementFunctions", "used_nodes"]
 
@@ -96,14 +97,26 @@ class ElementFunctions:
         return ca.Function("weight", [body.z, mass, local], outputs)
 
     @_by_kind
+    @tables_looked_up()
     def forces(self, element: Force) -> ca.Function:
         """(t, z.., v.., p) -> potential, force vector on each body; in the plane each z with the angle."""
+        return self._forces(element)
+
+    @_by_kind
+    def differentiable_forces(self, element: Force) -> ca.Function:
+        """`forces` that have derivatives by time: tables are a sum over all their intervals."""
+        found = self.forces(element)
+        calls = any(found.instruction_id(k) == ca.OP_CALL for k in range(found.n_instructions()))
+        return self._forces(element) if calls else found
+
+    def _forces(self, element: Force) -> ca.Function:
         t, bodies, arguments, p = self._arguments_of_force(element)
         potential = element.potential(bodies, p)
         stored = ca.SX(0) if potential is None else potential
         return ca.Function("forces", arguments, [stored, *element.forces(t, bodies, p)])
 
     @_by_kind
+    @tables_looked_up()
     def powers(self, element: Force) -> ca.Function:
         """(t, z.., v.., p) -> potential energy, power of the rest of the force as a load, and as damping."""
         t, bodies, arguments, p = self._arguments_of_force(element)

@@ -170,7 +170,7 @@ class Equations:
                     on_frames.append((frame, weight))
             elif isinstance(element, Force):
                 frames = [self.frames[name] for name in element.body_names()]
-                on_frames += zip(frames, self._called("forces", element)[1:], strict=True)
+                on_frames += zip(frames, self._called("differentiable_forces", element)[1:], strict=True)
         applied = {body.name: ca.SX.zeros(v.numel()) for body, _, v, *_ in self._motions}
         for frame, force in on_frames:
             if frame.body:
@@ -195,7 +195,7 @@ class Equations:
         return {"energy": ca.vertcat(kinetic, account)}
 
     def _called(self, name: str, element: Force) -> Sequence[ca.SX]:
-        """Outputs of the `forces` or the `powers` of an element."""
+        """Outputs of the forces or the `powers` of an element."""
         frames = [self.frames[body] for body in element.body_names()]
         arguments = [self.t, *(x.turning for x in frames), *(x.placement.twist for x in frames), self._local(element)]
         found: Sequence[ca.SX] = getattr(self.functions, name)(element).call(arguments)

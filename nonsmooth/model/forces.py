@@ -81,7 +81,7 @@ def gradient(potential: ca.SX, bodies: tuple[Placement, ...]) -> tuple[ca.SX, ..
 def _load(force: Force, what: str, t: ca.SX, p: SimpleNamespace, size: int) -> ca.SX:
     value = getattr(force, what)
     if callable(value):
-        return evaluate_signal(force.name, what, value, t, size, motion=False)
+        return evaluate_signal(force.name, what, value, t, size)
     load = getattr(p, what)
     if load.numel() != size:
         raise force.error(f"{what} takes {size} component(s) here, got {load.numel()}.")

@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -17,7 +18,7 @@ from nonsmooth.quantities import InUnits, Stated, Unit, Wrong, field_units, in_u
 from nonsmooth.settings import floats, is_number
 
 Signal = float | Callable[[Any], Any]
-#: whether the expression of a table is a `lookup`, which has no derivative by time
+#: see `tables_looked_up`
 looks_up: ContextVar[bool] = ContextVar("looks_up", default=False)
 
 
@@ -312,18 +313,19 @@ def _check_signal(what: str, value: Any, number: str) -> None:
         raise ModelError(f"{what} must be a function of time alone, but it takes {given}.")
 
 
-def evaluate_signal(
-    element: str, field: str, signal: Callable[[Any], Any], t: ca.SX, size: int, *, motion: bool = True
-) -> ca.SX:
-    """The expression of a callable load or motion at symbolic time, as a column of `size` entries.
-
-    Only that of a motion has derivatives by time.
-    """
-    before = looks_up.set(not motion)
+@contextmanager
+def tables_looked_up() -> Iterator[None]:
+    """Within it, expressions of tables are a `lookup` each, which has no derivative by time."""
+    before = looks_up.set(True)
     try:
-        expression = _expression(element, field, signal, t)
+        yield
     finally:
         looks_up.reset(before)
+
+
+def evaluate_signal(element: str, field: str, signal: Callable[[Any], Any], t: ca.SX, size: int) -> ca.SX:
+    """The expression of a callable load or motion at symbolic time, as a column of `size` entries."""
+    expression = _expression(element, field, signal, t)
     if expression.shape != (size, 1):
         raise ModelError(f'"{element}": {field} must return {size} component(s), got {expression.numel()}.')
     return expression

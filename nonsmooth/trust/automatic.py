@@ -37,7 +37,7 @@ from nonsmooth.step.control import (
 from nonsmooth.trajectory import Trajectory, Verdict
 from nonsmooth.trajectory.verdict import ADVICE, signs_between_rows
 from nonsmooth.trust.agreement import GRID, Agreement, Difference, percent
-from nonsmooth.trust.uniqueness import undetermined_forces
+from nonsmooth.trust.uniqueness import shocks_passed_on, undetermined_forces
 
 #: tolerance and longest step (share of the run) of the first rung of a method with error control, and the factors of
 #: each further rung. The longest step decreases as well: if it alone determined the steps, two runs with the same error
@@ -320,6 +320,8 @@ def _with_second_method(
 
 def _with_verdict(run: Trajectory, verdict: Verdict, accuracy: float, tried: Sequence[str]) -> Trajectory:
     """The run with its verdict, to which belongs whether its contact forces are unique, and how it was found."""
+    if passed_on := shocks_passed_on(run):
+        verdict = replace(verdict, text=f"{verdict.text}; {passed_on}")
     undetermined = undetermined_forces(run)
     if undetermined.text:
         kind, text, rows = verdict.kind, verdict.text, int(np.count_nonzero(undetermined.forces))

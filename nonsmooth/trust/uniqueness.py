@@ -122,6 +122,31 @@ def undetermined_forces(run: Trajectory) -> Undetermined:
     return Undetermined(forces, normal, int(np.count_nonzero(np.any(run.P_N.array > 0.0, axis=1))))
 
 
+def shocks_passed_on(run: Trajectory) -> str:
+    """A sentence for a verdict on impacts with restitution that act through contacts that were closed before, at rest
+    relative to each other; empty if there are none. Were these open by any small gap, they would close by impacts of
+    their own, after which velocities differ."""
+    table = run.impacts
+    if run.origin is None or not table.size:
+        return ""
+    system, p = run.origin.system, run.origin.parameters
+    bouncing = dict(zip(system.contact_names, system.elementwise.contact_law(p)[0] > 0.0, strict=True))
+    _, instant = np.unique(table["t"], return_inverse=True)
+    approach, size, bounces = np.zeros((3, instant.max() + 1))
+    np.maximum.at(approach, instant, -table["gamma_minus"])
+    np.maximum.at(size, instant, table["P_N"])
+    np.maximum.at(bounces, instant, [bouncing[name] for name in table["contact"].tolist()])
+    still = np.abs(table["gamma_minus"]) <= STILL * approach[instant]
+    rows = np.flatnonzero(still & (table["P_N"] > LOADED * size[instant]) & (bounces[instant] > 0.0))
+    if not rows.size:
+        return ""
+    count, first = len(np.unique(instant[rows])), table[rows[0]]
+    return (
+        f'{count} impact{"s" if count > 1 else ""} passed on by closed contacts, first by "{first["contact"]}" at t = '
+        f"{first['t']:.6g} s: any small gap there would change the motion"
+    )
+
+
 def _undetermined_at_row(m: Mechanism, run: Trajectory, i: int) -> tuple[int, int]:
     """Numbers of undetermined forces, and of normal ones, at a row."""
     t, q, v = float(run.t[i]), run.q.array[i], run.v.array[i]
