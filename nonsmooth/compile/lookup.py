@@ -1,21 +1,20 @@
 """Tables within CasADi expressions, found by bisection: their cost hardly grows with their length."""
 
-from collections.abc import Sequence
-
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from nonsmooth.compile.casadi_call import Array
 
 
-def lookup(times: Sequence[float], *columns: Sequence[float]) -> ca.Function:
+def lookup(times: ArrayLike, *columns: ArrayLike) -> ca.Function:
     """CasADi function t -> (begin, column, ..) of the interval that t is in, of the first one before all.
 
     It is piecewise constant. CasADi has no derivative of such a call by its argument, but not a number.
     """
-    t, x = ca.MX.sym("t"), ca.MX(ca.DM(times))
-    rows = ca.MX(ca.DM(np.array([times[:-1], *columns])))
-    return ca.Function("lookup", [t], [rows[:, ca.low(x, t, {"lookup_mode": "binary"})]], {"never_inline": True})
+    t, x = ca.MX.sym("t"), np.asarray(times)
+    rows, k = np.array([x[:-1], *columns]), ca.low(ca.MX(ca.DM(x)), t, {"lookup_mode": "binary"})
+    return ca.Function("lookup", [t], [ca.MX(ca.DM(rows))[:, k]], {"never_inline": True})
 
 
 def called(function: ca.Function, k: int) -> ca.Function:
